@@ -1,15 +1,17 @@
-// Moving averages of variables: shadow copies that follow them, average -= (1 - decay) * (average -
-// value), for evaluation with smoother parameters.
+// Moving averages of variables, for evaluation with smoother parameters. Each average is a shadow
+// variable that is updated by average -= (1 - decay) * (average - value).
 //
 //   ExponentialMovingAverage average(0.999, {.num_updates = step});
 //   ControlDependencies after(g, {train});
 //   absl::StatusOr<Operation> follow = average.Apply(TrainableVariables(g));
 //
-// Averages are variables `<variable>/ExponentialMovingAverage`, colocated with theirs and first
-// equal to them; a Saver of VariablesToRestore() loads them into the variables themselves.
-// Reference behaviour: tf.compat.v1.train.ExponentialMovingAverage: same nodes and names.
+// An average is a variable `<variable>/ExponentialMovingAverage`. It is colocated with its variable
+// and starts with the same value. A Saver of VariablesToRestore() loads the averages into the
+// variables themselves.
+// Reference: tf.compat.v1.train.ExponentialMovingAverage, with the same nodes and names.
 //
-// Thread safety: none; it belongs to the graph being built. Its variables live in the graph.
+// Thread safety: none; it belongs to the graph that is being built. Its variables live in the
+// graph.
 #ifndef SLUICE_TRAINING_AVERAGE_EXPONENTIAL_MOVING_AVERAGE_H_
 #define SLUICE_TRAINING_AVERAGE_EXPONENTIAL_MOVING_AVERAGE_H_
 
@@ -29,13 +31,12 @@ namespace sluice {
 inline constexpr std::string_view kMovingAverageVariables = "moving_average_variables";
 
 struct ExponentialMovingAverageOptions {
-  // A count n of updates (the global step): the decay is then min(decay, (1 + n) / (10 + n)), so
-  // that the first averages follow faster.
+  // The number n of updates, for example the global step. The decay is then min(decay, (1 + n) /
+  // (10 + n)), so that early averages follow faster.
   std::optional<HyperParameter> num_updates;
-  // Averages of tensors begin at 0 and lean towards it; divides by what they lean (Kingma and Ba
-  // 2014, section 3).
+  // Corrects the bias of averages of tensors, which start at 0 (Kingma and Ba 2014, section 3).
   bool zero_debias = false;
-  bool use_resource = true;  // the kind of the averages of tensors
+  bool use_resource = true;  // averages of tensors are resource variables
   std::string name = "ExponentialMovingAverage";
 };
 
@@ -44,22 +45,23 @@ class ExponentialMovingAverage {
   explicit ExponentialMovingAverage(HyperParameter decay,
                                     ExponentialMovingAverageOptions options = {});
 
-  // The op that moves the averages once, making those that are not there yet. With both lists empty
-  // of all trainable variables of the graph. INVALID_ARGUMENT "The variables must be half, float,
-  // or double: <name>"; the graph's own error.
+  // Returns the op that updates each average once. Creates missing averages. If both lists are
+  // empty, uses all trainable variables of the graph. INVALID_ARGUMENT "The variables must be half,
+  // float, or double: <name>", or the graph's own error.
   absl::StatusOr<Operation> Apply(const std::vector<Variable>& variables);
   absl::StatusOr<Operation> Apply(Graph& graph);
-  // Averages of any tensors, which begin at 0; they are in no collection but the global variables.
+  // The same for any tensors. The averages start at 0 and are only in the collection of global
+  // variables.
   absl::StatusOr<Operation> ApplyToTensors(const OutputList& tensors);
 
-  // Nullopt where it has none.
+  // Nullopt if the variable has no average.
   std::optional<Variable> Average(const Variable& variable) const;
   std::optional<Variable> Average(Output tensor) const;
-  // The name that the average has, or would have.
+  // The name of the average, which need not exist yet.
   std::string AverageName(const Variable& variable) const;
-  // Name in a checkpoint -> variable to load it into: the averages into their variables, all other
-  // global variables under their own names. Absent: of all trainable variables and those with an
-  // average.
+  // Maps names in a checkpoint to the variables to load: averages into their variables, all other
+  // global variables under their own names. `averaged` defaults to all trainable variables and all
+  // that have an average.
   std::map<std::string, Variable> VariablesToRestore(
       Graph& graph, const std::optional<std::vector<Variable>>& averaged = {}) const;
 
@@ -76,8 +78,8 @@ class ExponentialMovingAverage {
   std::map<std::pair<const Graph*, std::string>, Variable> averages_;  // by the value's tensor
 };
 
-// One step of one average under the name scope AssignMovingAvg; the op that has run when it is
-// done. With zero_debias `average` is what stands in `<average>/biased`, corrected.
+// Adds one update of one average in the name scope AssignMovingAvg, and returns the op that
+// completes it. With zero_debias, `<average>/biased` holds the uncorrected average.
 Operation AssignMovingAverage(const Variable& average, Operand value, Output decay,
                               bool zero_debias = false);
 

@@ -1,5 +1,4 @@
-// What TensorFlow's side cannot see: errors, handles. Nodes and values are compared with
-// TensorFlow's in tests/oracle/training.
+// Errors and handles. Nodes and values are compared with TensorFlow's in tests/oracle/training.
 #include "training/average/exponential_moving_average.h"
 
 #include "executor/session/session.h"
@@ -48,7 +47,7 @@ TEST(ExponentialMovingAverageTest, ASecondApplyUsesTheSameAverage) {
   EXPECT_EQ((*session.Run({}, {shadow}))[0].scalar<float>(), 2 + 4 + 2);
 }
 
-// Averages of variables that are made in a branch belong to no branch.
+// Averages of variables that are created in a branch are outside all branches.
 TEST(ExponentialMovingAverageTest, IsMadeOutsideOfBranches) {
   Graph g;
   Variable w(g, "w", 2.0f);

@@ -14,7 +14,7 @@ namespace {
 
 bool IsAbsolute(std::string_view path) { return path.starts_with('/'); }
 
-// os.path.relpath of Python: no file is looked at.
+// Like Python's os.path.relpath: does not access the file system.
 std::string RelativeTo(const std::string& path, const std::string& folder) {
   namespace fs = std::filesystem;
   return fs::absolute(path)
@@ -109,7 +109,7 @@ absl::StatusOr<double> CheckpointTime(const std::string& prefix) {
 }
 
 std::string MetaGraphName(std::string_view prefix, std::string_view meta_graph_suffix) {
-  // "-?????-of-00004" of a prefix that is a pattern of shards.
+  // Removes "-?????-of-00004" of a pattern of shards.
   const size_t of = prefix.rfind("-of-");
   if (of != prefix.npos && of > 0) {
     const auto is_number = [](std::string_view s) {

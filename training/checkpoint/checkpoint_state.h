@@ -1,9 +1,9 @@
-// The file `checkpoint` of a folder: which checkpoints there are, and which is the latest.
+// The file `checkpoint` of a folder, which lists the folder's checkpoints and the latest one.
 //
-// Text of a CheckpointState message, as tf.train.Saver writes it, replaced atomically. Paths in it
-// are relative to the folder where the folder was given relative.
+// It is the text of a CheckpointState message, as tf.train.Saver writes it, and is replaced
+// atomically. Paths in it are relative to the folder if the folder's own path is relative.
 //
-// Thread safety: functions from any thread; the file has one writer at a time.
+// Thread safety: all functions may be called from any thread. A file has one writer at a time.
 #ifndef SLUICE_TRAINING_CHECKPOINT_CHECKPOINT_STATE_H_
 #define SLUICE_TRAINING_CHECKPOINT_CHECKPOINT_STATE_H_
 
@@ -31,27 +31,27 @@ struct CheckpointStateOptions {
   bool save_relative_paths = false;
 };
 
-// NOT_FOUND where there is no such file, DATA_LOSS where it cannot be read. Relative paths in it
-// come back below `folder`.
+// Resolves relative paths against `folder`. NOT_FOUND if the file does not exist, DATA_LOSS if it
+// cannot be parsed.
 absl::StatusOr<CheckpointState> ReadCheckpointState(
     const std::string& folder, std::string_view latest_filename = kCheckpointStateFile);
-// INVALID_ARGUMENT where the latest checkpoint has the state file's own name.
+// INVALID_ARGUMENT if the latest checkpoint has the same name as the state file.
 absl::Status WriteCheckpointState(const std::string& folder, const CheckpointState& state,
                                   const CheckpointStateOptions& options = {});
 
-// The latest checkpoint that the file lists and that is there; one that is gone, or whose index is
-// damaged, is passed over for the one before. NOT_FOUND where there is none.
+// Returns the latest listed checkpoint whose files exist and whose index is not damaged. NOT_FOUND
+// if there is none.
 absl::StatusOr<std::string> LatestCheckpoint(
     const std::string& folder, std::string_view latest_filename = kCheckpointStateFile);
 
-// There are files of that prefix, of either format.
+// Whether there are files with that prefix, in either format.
 bool CheckpointExists(const std::string& prefix);
-// When it was written, in seconds since 1970. NOT_FOUND.
+// The time of writing, in seconds since 1970. NOT_FOUND if the checkpoint does not exist.
 absl::StatusOr<double> CheckpointTime(const std::string& prefix);
-// Takes away its files and its meta graph; none is no error.
+// Removes the files and the meta graph of a checkpoint. Does nothing if there are none.
 absl::Status RemoveCheckpoint(const std::string& prefix,
                               std::string_view meta_graph_suffix = "meta");
-// "<prefix>.meta"; the shards of a prefix of the first format are left out.
+// Returns "<prefix>.meta". For a sharded V1 checkpoint the shard suffix is removed first.
 std::string MetaGraphName(std::string_view prefix, std::string_view meta_graph_suffix = "meta");
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// A process that is killed at any change to its files leaves the last good checkpoint.
+// A process that is killed at any change to its files leaves the last complete checkpoint intact.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 struct Outcome {
   bool was_killed;
-  int last_saved = -1;  // the last save that had returned
+  int last_saved = -1;  // the last save that returned
 };
 
 Outcome TrainUntil(const std::string& folder, int change, bool sharded) {
@@ -34,7 +34,7 @@ Outcome TrainUntil(const std::string& folder, int change, bool sharded) {
   return outcome;
 }
 
-// The latest checkpoint is whole: its values belong to the step of its name. Returns the step.
+// Checks that the values of the latest checkpoint belong to the step in its name. Returns the step.
 int CheckLatest(const std::string& folder) {
   const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
   EXPECT_TRUE(latest.ok()) << latest.status();
@@ -67,19 +67,19 @@ void KillAtEveryChange(bool sharded) {
   for (bool was_killed = true; was_killed; ++change) {
     std::filesystem::remove_all(folder);
     std::filesystem::copy(start, folder, std::filesystem::copy_options::recursive);
-    // Paths in the state file are absolute, so that each round runs in the same folder.
+    // Paths in the state file are absolute, so all rounds use the same folder.
     const Outcome outcome = TrainUntil(folder, change, sharded);
     was_killed = outcome.was_killed;
     const int step = CheckLatest(folder);
     EXPECT_GE(step, std::max(2, outcome.last_saved)) << "killed at change " << change;
-    // What the killed run left over does not stop the next one.
+    // The remains of the killed run do not prevent the next one.
     if (change % 16 == 3) {
       EXPECT_FALSE(TrainUntil(folder, -1, sharded).was_killed);
       EXPECT_EQ(CheckLatest(folder), step + 2);
     }
     if (::testing::Test::HasFailure()) FAIL() << "killed at change " << change;
   }
-  // Three saves, of files that are each written in several pieces.
+  // Three saves, whose files are written in several pieces each.
   EXPECT_GT(change, 60);
 }
 

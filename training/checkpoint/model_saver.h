@@ -1,6 +1,6 @@
-// What a training loop needs of a saver: Saver, or another way to keep models.
+// The interface through which a training loop saves a model. Saver implements it.
 //
-// Thread safety: none; the thread of the loop calls.
+// Thread safety: none; only the loop's thread calls it.
 #ifndef SLUICE_TRAINING_CHECKPOINT_MODEL_SAVER_H_
 #define SLUICE_TRAINING_CHECKPOINT_MODEL_SAVER_H_
 
@@ -33,7 +33,7 @@ class ModelSaver {
   virtual absl::Status Restore(Session& session, const std::string& path) = 0;
   // The checkpoints of a folder. It is no error if there are none.
   virtual absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) = 0;
-  // Takes over the checkpoints of an earlier run, oldest first: they count as the saver's own.
+  // Adds the checkpoints of an earlier run, oldest first, to those that the saver manages.
   virtual void RecoverLastCheckpoints(const std::vector<std::string>& paths) = 0;
 };
 

@@ -2,8 +2,8 @@
 //
 //   save_and_die FOLDER CHANGE STEPS [sharded]
 //
-// Goes on from the folder's latest checkpoint. Writes "saved <step>" once a save has returned.
-// Change -1: never. The model: `w` is 10 times the step, in every element.
+// Continues from the folder's latest checkpoint. Writes "saved <step>" after each successful save.
+// CHANGE -1: never. In the model, every element of `w` is 10 times the step.
 
 #include <csignal>
 #include <cstdio>
@@ -42,7 +42,7 @@ absl::Status Train(const std::string& folder, int steps, bool sharded) {
     SLUICE_RETURN_IF_ERROR(session.Run({init}));
   }
   for (int i = 0; i <= steps; ++i) {
-    // The step that was restored is saved again, as a CheckpointSaverHook does.
+    // The restored step is saved again, as a CheckpointSaverHook does.
     if (i > 0) SLUICE_RETURN_IF_ERROR(session.Run(updates));
     SLUICE_ASSIGN_OR_RETURN(const Tensors value, session.Run({}, {now}, {}));
     const int64_t at = value[0].scalar<int64_t>();

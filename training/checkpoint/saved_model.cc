@@ -65,7 +65,7 @@ std::set<std::string> TagsOf(const pb::MetaGraphDef& meta) {
   return {tags.begin(), tags.end()};
 }
 
-// A file name out of a model stays within its folder.
+// A plain name cannot leave the model's folder.
 bool IsPlainName(const std::string& name) {
   if (name.empty() || name.starts_with('/')) return false;
   for (const auto& part : std::filesystem::path(name)) {
@@ -153,7 +153,7 @@ absl::Status SavedModelBuilder::CopyAsset(Output asset, pb::MetaGraphDef* meta) 
                            "': expected a constant string, the path of a file");
   }
   const std::string& path = value->scalar<std::string>();
-  // Files of one name from different folders are told apart by a number.
+  // A number distinguishes files with the same name from different folders.
   std::string name = BaseNameOf(path);
   for (int i = 1; assets_.contains(name) && assets_[name] != path; ++i) {
     name = StrCat(BaseNameOf(path), "_", i);
@@ -245,7 +245,7 @@ absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
 
 namespace {
 
-// Main ops are named in a signature, or in a collection of their own in older files.
+// The main op is named in a signature, or in its own collection in older files.
 std::string InitOpOf(const pb::MetaGraphDef& meta) {
   if (const auto s = meta.signature_def().find(kInitOp); s != meta.signature_def().end()) {
     const auto info = s->second.outputs().find(kInitOp);

@@ -1,5 +1,5 @@
-// SavedModels: a folder with graphs, their signatures, variables and assets, for those who run a
-// model without knowing the program that made it.
+// SavedModels: folders with graphs, signatures, variables and assets. A reader can run the model
+// without the program that wrote it.
 //
 //   SavedModelBuilder builder("/models/1");
 //   builder.AddMetaGraphAndVariables(session, {.signatures = {{"serving_default",
@@ -11,8 +11,8 @@
 //   Session session(g);
 //   model.Restore(session);
 //
-// The format is TensorFlow's, read and written. `saved_model.pb` is written last, and atomically: a
-// folder without it is none.
+// The format is TensorFlow's. `saved_model.pb` is written last and atomically, so a folder without
+// it holds no SavedModel.
 //
 // Thread safety: as the graph's.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVED_MODEL_H_
@@ -37,7 +37,7 @@ inline constexpr std::string_view kTrainingTag = "train";
 inline constexpr std::string_view kDefaultServingSignature = "serving_default";
 inline constexpr std::string_view kPredictMethod = "tensorflow/serving/predict";
 
-// What a caller feeds and fetches, under names of its own.
+// The tensors that a caller feeds and fetches, under names of the signature.
 struct Signature {
   std::map<std::string, Output> inputs;
   std::map<std::string, Output> outputs;
@@ -47,12 +47,12 @@ struct Signature {
 struct SavedModelGraphOptions {
   std::vector<std::string> tags = {std::string(kServingTag)};
   std::map<std::string, Signature> signatures;
-  // Constants that hold the path of a file, which is copied into the model. While `init_op` runs in
-  // a loaded model they are fed the copy's path.
+  // Constants with paths of files, which are copied into the model. While `init_op` runs in a
+  // loaded model, they are fed the path of the copy.
   OutputList assets;
-  Operation init_op;       // run after the variables are restored
-  Operation train_op;      // only named
-  Saver* saver = nullptr;  // null: one of all variables is made
+  Operation init_op;       // runs after the variables are restored
+  Operation train_op;      // recorded by name, never run
+  Saver* saver = nullptr;  // null: a saver of all variables is created
   bool strip_default_attrs = false;
   bool clear_devices = false;
 };
@@ -63,12 +63,12 @@ class SavedModelBuilder {
   ~SavedModelBuilder();
   SavedModelBuilder(SavedModelBuilder&&);
 
-  // The first graph of the model, and the values that all of its graphs share. FAILED_PRECONDITION
-  // where the folder is not empty, or where there is a first graph already.
+  // Adds the first graph and saves the values, which all graphs of the model share.
+  // FAILED_PRECONDITION if the folder is not empty or a first graph was added before.
   absl::Status AddMetaGraphAndVariables(Session& session, const SavedModelGraphOptions& options);
-  // A further graph over the same values, under other tags.
+  // Adds another graph with other tags, for the same values.
   absl::Status AddMetaGraph(Graph& graph, const SavedModelGraphOptions& options);
-  // Writes `saved_model.pb`, or `saved_model.pbtxt`. Returns its path.
+  // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path.
   absl::StatusOr<std::string> Save(bool as_text = false);
 
  private:
@@ -76,21 +76,21 @@ class SavedModelBuilder {
   absl::Status CopyAsset(Output asset, pb::MetaGraphDef* meta);
 
   const std::string folder_;
-  std::unique_ptr<pb::SavedModel> model_;      // null only when moved from
-  std::map<std::string, std::string> assets_;  // name in the model -> the file that it is a copy of
+  std::unique_ptr<pb::SavedModel> model_;      // null only after a move
+  std::map<std::string, std::string> assets_;  // name in the model -> source file
 };
 
-// A model that was loaded into a graph. The graph outlives it.
+// A model that was loaded into a graph. Lifetime: the graph outlives it.
 class SavedModel {
  public:
   SavedModel();
-  // Gives the variables their values and runs the model's init op.
+  // Restores the variables and runs the model's init op.
   absl::Status Restore(Session& session) const;
-  // NOT_FOUND names those that there are.
+  // NOT_FOUND lists the existing signatures.
   absl::StatusOr<Signature> FindSignature(std::string_view name) const;
-  // Without its graph_def. Names in it are as in the file, without the import scope.
+  // Has no graph_def. Its names are those of the file, without the import scope.
   const pb::MetaGraphDef& meta_graph() const { return *meta_; }
-  // Null where the graph has no variables.
+  // Null if the graph has no variables.
   Saver* saver() const { return saver_.get(); }
 
  private:
@@ -104,9 +104,9 @@ class SavedModel {
   std::unique_ptr<Saver> saver_;
 };
 
-// `saved_model.pb`, or `saved_model.pbtxt`. NOT_FOUND where there is neither.
+// Reads `saved_model.pb` or `saved_model.pbtxt`. NOT_FOUND if neither exists.
 absl::StatusOr<pb::SavedModel> ReadSavedModel(const std::string& folder);
-// Imports the graph that has just these tags. NOT_FOUND lists the tags that there are.
+// Imports the graph with exactly these tags. NOT_FOUND lists the existing tags.
 absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
                                           const std::vector<std::string>& tags, Graph& graph,
                                           std::string_view import_scope = "");

@@ -181,7 +181,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
     SLUICE_ASSIGN_OR_RETURN(saved, Write(session, checkpoint));
     if (options_.verify) SLUICE_RETURN_IF_ERROR(Verify(saved));
   }
-  // Before the state file, so that what it lists is whole.
+  // The meta graph is written before the state file, which must list only complete checkpoints.
   if (options.write_meta_graph) {
     SLUICE_ASSIGN_OR_RETURN(const pb::MetaGraphDef meta,
                             ExportMetaGraph(options.strip_default_attrs));
@@ -215,7 +215,7 @@ absl::Status Saver::Record(const std::string& path, const SaveOptions& options) 
       WriteCheckpointState(folder, state,
                            {.latest_filename = options.latest_filename,
                             .save_relative_paths = options_.save_relative_paths}));
-  // Only now: what the state file listed before must not be gone before it lists something else.
+  // Files are deleted last, because the previous state file lists them.
   return DeleteOld(options.meta_graph_suffix);
 }
 

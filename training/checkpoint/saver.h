@@ -1,14 +1,15 @@
-// Saves a graph's variables to checkpoints, and restores them.
+// Saves a graph's variables to checkpoints and restores them.
 //
 //   Saver saver(g);                                  // adds its nodes to the graph
 //   std::string path = saver.Save(session, "/models/m", {.global_step = 100}).value();
 //   saver.Restore(session, LatestCheckpoint("/models").value());
 //
-// Nodes, files and rules are those of tf.compat.v1.train.Saver: either program restores what the
-// other saved, and runs the Saver of the other's meta graph. A save that is cut off, at whatever
-// write, leaves the checkpoint before: files appear whole, the state file last.
+// Nodes, files and rules are those of tf.compat.v1.train.Saver. TensorFlow and Sluice restore each
+// other's checkpoints and run the Saver of each other's meta graphs. An interrupted save never
+// damages the previous checkpoint: each file is replaced atomically, and the state file is written
+// last.
 //
-// Thread safety: Build as the graph's; the rest from any thread (saves one after the other).
+// Thread safety: Build as the graph's; all other methods from any thread. Saves run one at a time.
 // Lifetime: the graph outlives the saver.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVER_H_
 #define SLUICE_TRAINING_CHECKPOINT_SAVER_H_
@@ -36,32 +37,33 @@
 namespace sluice {
 
 struct SaverOptions {
-  // What is saved; empty: all global variables, in the collections `variables` and
-  // `saveable_objects`. Parts of a variable are saved as slices of the whole.
+  // The variables to save. Empty: all of the collections `variables` and `saveable_objects`. Parts
+  // of a partitioned variable are saved as slices of the whole.
   std::vector<Variable> variables;
-  // Under names of their own, in place of `variables`: restores a checkpoint whose names differ.
-  // Parts of one variable stand under the same name.
+  // Used instead of `variables` to choose the names in the checkpoint. Parts of one variable share
+  // a name.
   std::multimap<std::string, Variable> names;
-  // A restored tensor takes its variable's shape, if it has as many elements.
+  // Gives a restored tensor its variable's shape if the number of elements is equal.
   bool reshape = false;
-  // One data file a device that has variables, each written by its own device's process.
+  // Writes one data file per device, each in that device's process.
   bool sharded = false;
-  // Older checkpoints are deleted; 0 keeps all, and the state file lists the last alone.
+  // The number of checkpoints to keep; older ones are deleted. 0 keeps all, and the state file then
+  // lists only the latest.
   int max_to_keep = 5;
-  // Of those to be deleted, one in so many hours is kept.
+  // One checkpoint per so many hours is never deleted.
   double keep_checkpoint_every_n_hours = 10000;
   std::string name;  // scope of the nodes; "" = "save"
   CheckpointFormat write_version = CheckpointFormat::kV2;
-  // "model-00000100", so that names sort as steps do.
+  // Writes "model-00000100", so that the order of names is the order of steps.
   bool pad_step_number = false;
-  // The state file has paths below its folder, which can then be moved.
+  // Writes paths relative to the folder into the state file, so that the folder can be moved.
   bool save_relative_paths = false;
-  // A save has succeeded when every byte has been read back; NOT_FOUND where the files are not here
-  // (another machine wrote them to a disk of its own).
+  // Reads every byte back before a save succeeds. NOT_FOUND if the files are not visible here, for
+  // example if another machine wrote them to its own disk.
   bool verify = true;
-  // A graph without variables saves and restores nothing; else that is an error.
+  // Whether a graph without variables saves and restores nothing. Otherwise that is an error.
   bool allow_empty = false;
-  // What a run without a path would use.
+  // Value of the filename tensor if a step does not feed it.
   std::string filename = "model";
   // Seconds since 1970; for tests.
   std::function<double()> clock;
@@ -72,32 +74,32 @@ struct SaveOptions {
   std::string latest_filename = std::string(kCheckpointStateFile);
   std::string meta_graph_suffix = "meta";
   bool write_meta_graph = true;
-  // Enters the checkpoint in the state file, and deletes those that are too old.
+  // Adds the checkpoint to the state file and deletes checkpoints that are too old.
   bool write_state = true;
   bool strip_default_attrs = false;
 };
 
 class Saver : public ModelSaver {
  public:
-  // Without nodes yet: Build adds them.
+  // Adds no nodes; Build does.
   explicit Saver(SaverOptions options = {});
-  // Errors of Build are kept, and come back from Save and Restore.
+  // Calls Build. Save and Restore return its error.
   explicit Saver(Graph& graph, SaverOptions options = {}, At at = At::current());
-  // Over the nodes that a graph has already, imported under `import_scope`. INVALID_ARGUMENT where
-  // they are not there.
+  // Uses the nodes that a graph already has, imported under `import_scope`. INVALID_ARGUMENT if
+  // they do not exist.
   static absl::StatusOr<std::unique_ptr<Saver>> FromDef(const pb::SaverDef& def, Graph& graph,
                                                         std::string_view import_scope = "");
   ~Saver() override;
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
-  // Adds the nodes, once. INVALID_ARGUMENT "No variables to save", or where two variables have one
-  // name.
+  // Adds the nodes, once. INVALID_ARGUMENT "No variables to save", or if two variables have the
+  // same name.
   absl::Status Build(Graph& graph, At at);
   absl::Status Build(Graph& graph) override { return Build(graph, At::current()); }
 
-  // The checkpoint's path: what Restore takes. Options that make no sense, a path whose folder does
-  // not exist: INVALID_ARGUMENT.
+  // Returns the checkpoint's path, for Restore. INVALID_ARGUMENT if options contradict each other
+  // or the path's folder does not exist.
   absl::StatusOr<std::string> Save(Session& session, const std::string& path,
                                    const SaveOptions& options = {});
   absl::StatusOr<std::string> Save(Session& session, const std::string& path, int64_t global_step) {
@@ -109,22 +111,22 @@ class Saver : public ModelSaver {
                 {.global_step = global_step, .write_meta_graph = write_meta_graph});
   }
 
-  // INVALID_ARGUMENT "The passed save_path is not a valid checkpoint: …". Where a variable does not
-  // fit, the error names all that do not, with what was expected and what the file has.
+  // INVALID_ARGUMENT "The passed save_path is not a valid checkpoint: …". If variables do not
+  // match, the error lists all of them, with the expected type and shape and those of the file.
   absl::Status Restore(Session& session, const std::string& path) override;
 
-  // The nodes' names, as a meta graph carries them.
+  // The names of the nodes, as a meta graph stores them.
   const pb::SaverDef& saver_def() const { return *def_; }
   const std::vector<SavedVariable>& saved() const { return saved_; }
-  // The graph with its variables and this saver, as `<checkpoint>.meta` has it.
+  // The graph with its variables and this saver, as stored in `<checkpoint>.meta`.
   absl::StatusOr<pb::MetaGraphDef> ExportMetaGraph(bool strip_default_attrs = false) const;
 
   // Oldest first.
   std::vector<std::string> last_checkpoints() const;
-  // Takes over checkpoints of an earlier run, oldest first: they count as this saver's own. Those
-  // that are gone are left out.
+  // Adds checkpoints of an earlier run, oldest first, to those that this saver manages. Skips
+  // missing ones.
   void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
-  // The latest is the one that LatestCheckpoint finds.
+  // The latest checkpoint is that of LatestCheckpoint.
   absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;
 
  private:
@@ -138,7 +140,7 @@ class Saver : public ModelSaver {
   absl::Status Record(const std::string& path, const SaveOptions& options);
   absl::Status DeleteOld(const std::string& meta_graph_suffix)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // What of the checkpoint does not fit; "" if that cannot be told.
+  // Describes the variables that do not match the checkpoint; "" if it cannot be read.
   std::string Mismatches(const std::string& path) const;
 
   SaverOptions options_;
@@ -157,7 +159,7 @@ class Saver : public ModelSaver {
   double next_kept_time_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The variables under the names that a Saver saves them with. INVALID_ARGUMENT where two have one.
+// The variables with their names in checkpoints. INVALID_ARGUMENT if two have the same name.
 absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
                                                           const SaverOptions& options);
 

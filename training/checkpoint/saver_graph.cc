@@ -69,7 +69,7 @@ class SaverBuilder {
   }
   Output Copy(Output value) { return Identity(value, {}, at_); }
 
-  // The second placeholder has the name that it had in TensorFlow's first graphs.
+  // The second placeholder keeps the name from TensorFlow's first graphs.
   Output Filename() {
     Output inner;
     {
@@ -80,7 +80,7 @@ class SaverBuilder {
     return PlaceholderWithDefault(inner, PartialShape::Scalar(), {.name = "Const"}, at_);
   }
 
-  // A read of the variable under the open scopes, on its device.
+  // Adds a new read of the variable in the open scopes, on its device.
   Output ReadAnew(const Variable& v) {
     DeviceScope on(graph_, v.device());
     if (!v.is_resource()) return Copy(v.handle());
@@ -92,7 +92,7 @@ class SaverBuilder {
     return Copy(value);
   }
 
-  // If updates have locks: reads all variables while it holds these.
+  // If updates use locks, reads all variables while it holds them.
   void ReadUnderLocks(const std::vector<SavedVariable>& variables) {
     const auto mutexes = graph_.collections().find(kUpdateLocks);
     if (mutexes == graph_.collections().end()) return;
@@ -101,7 +101,7 @@ class SaverBuilder {
     for (const std::string& name : mutexes->second) {
       const absl::StatusOr<Output> mutex = graph_.FindOutput(name);
       if (!mutex.ok()) return graph_.SetError(mutex.status());
-      // One after the other. All savers have the same order.
+      // Locks are acquired one after the other, in an order that all savers share.
       ControlDependencies after(graph_, locks);
       DeviceScope on(graph_, mutex->node->device());
       locks.push_back(MutexLock(*mutex, {}, at_));
@@ -124,7 +124,7 @@ class SaverBuilder {
     }
   }
 
-  // The tensor that is written for a variable. A part is read again, and copied to the CPU.
+  // The tensor to write for a variable. A part is read again and copied to the CPU.
   Output Value(const SavedVariable& saved) {
     const Variable& v = saved.variable;
     if (const auto read = read_.find(v.name()); read != read_.end()) return read->second;
@@ -162,7 +162,7 @@ class SaverBuilder {
                  : SaveSlices(filename, names, slices, values, {.name = scope.prefix()}, at_);
   }
 
-  // The file's name, as a tensor that is available once the file is written.
+  // The file's name, as a tensor that is available after the file is written.
   Output SaveAll(Output filename, const std::vector<SavedVariable>& variables) {
     const Operation write = Write(filename, variables);
     if (!write) return Output();
@@ -185,7 +185,7 @@ class SaverBuilder {
     return ShardedFilename(base, number, shards, {.name = scope.prefix()}, at_);
   }
 
-  // "<filename>_temp/part", or "<filename>.part" in an object store, whose renames are copies.
+  // "<filename>_temp/part". In object stores "<filename>.part", because a rename there is a copy.
   Output TemporaryPrefix() {
     DeviceScope cpu(graph_, "/device:CPU:*");
     const Output is_s3 = StaticRegexFullMatch(filename_, "^s3://.*", {}, at_);
@@ -281,7 +281,7 @@ class SaverBuilder {
   const SaverGraphOptions& options_;
   const At at_;
   Output filename_;
-  std::map<std::string, Output> read_;  // by the variable's name, if updates have locks
+  std::map<std::string, Output> read_;  // by variable name, if updates use locks
   std::vector<Operation> unlocks_;
 };
 

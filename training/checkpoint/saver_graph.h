@@ -1,5 +1,5 @@
-// The nodes that save and restore variables. They are those of tf.compat.v1.train.Saver, so that
-// the Saver of either program can run a graph of the other.
+// Builds the nodes that save and restore variables. They are those of tf.compat.v1.train.Saver, so
+// that either program's Saver can run a graph of the other.
 //
 // Thread safety: as the graph's.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVER_GRAPH_H_
@@ -33,7 +33,7 @@ struct SaverGraphOptions {
   std::string filename = "model";
 };
 
-// `variables` in the order in which they are written. Returns the graph's error, if there is one.
+// `variables` are in the order of writing. Returns the graph's error, if there is one.
 absl::StatusOr<pb::SaverDef> BuildSaverGraph(Graph& graph,
                                              const std::vector<SavedVariable>& variables,
                                              const SaverGraphOptions& options,

@@ -1,9 +1,9 @@
-// Updates that must not be cut in two by a checkpoint.
+// Updates that a checkpoint must not split.
 //
-// Who updates several variables in one step makes a mutex (MutexV2), holds it from before the first
-// write to after the last, and enters its handle here. A Saver of the graph reads all variables
-// while it holds the mutexes, and lets them go before it writes: the checkpoint is of one moment
-// between two updates, and training waits for no file.
+// An optimizer that updates several variables in one step creates a mutex (MutexV2), holds it
+// during all writes of the step, and adds its handle to this collection. A Saver of the graph holds
+// the mutexes while it reads the variables, and releases them before it writes files. So a
+// checkpoint shows the state between two updates, and training does not wait for file I/O.
 #ifndef SLUICE_TRAINING_CHECKPOINT_UPDATE_LOCKS_H_
 #define SLUICE_TRAINING_CHECKPOINT_UPDATE_LOCKS_H_
 
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Key of the collection: names of handles.
+// Key of the collection of handle names.
 inline constexpr std::string_view kUpdateLocks = "update_locks";
 
 }  // namespace sluice

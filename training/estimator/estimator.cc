@@ -46,7 +46,7 @@ absl::Status CheckPositive(std::optional<int64_t> value, const char* name) {
   return InvalidArgument("Must specify ", name, " > 0, given: ", *value);
 }
 
-// The spec's scaffold, with a saver as the configuration wants it.
+// The spec's scaffold, with the saver that the configuration describes.
 std::shared_ptr<Scaffold> ScaffoldOf(const EstimatorSpec& spec, const RunConfig& config) {
   auto scaffold = spec.scaffold ? spec.scaffold : std::make_shared<Scaffold>();
   if (scaffold->saver()) return scaffold;
@@ -83,7 +83,7 @@ SessionTarget TargetOf(const RunConfig& config) {
       .master = config.task.master, .config = config.session_config, .make = config.make_session};
 }
 
-// The number behind the last '-' of "model.ckpt-100".
+// The number after the last '-' of "model.ckpt-100".
 int64_t StepOfCheckpoint(const std::string& path) {
   const size_t dash = path.rfind('-');
   return dash == std::string::npos ? 0 : std::atoll(path.c_str() + dash + 1);
@@ -401,7 +401,7 @@ absl::StatusOr<std::string> Estimator::ExportSavedModel(const std::string& expor
   SLUICE_RETURN_IF_ERROR(saver.Restore(session, checkpoint));
   SLUICE_RETURN_IF_ERROR(session.Run({saved.init_op}));
 
-  // Seconds name the folder; a second export in one of them takes the next.
+  // The folder's name is a time in seconds. A second export in the same second uses the next one.
   int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(
                         std::chrono::system_clock::now().time_since_epoch())
                         .count();
@@ -409,7 +409,7 @@ absl::StatusOr<std::string> Estimator::ExportSavedModel(const std::string& expor
   do {
     folder = std::filesystem::path(export_dir_base) / std::to_string(seconds++);
   } while (std::filesystem::exists(folder));
-  // A folder that watchers take for an export appears whole.
+  // The folder is renamed into place, so that programs that watch for exports see it complete.
   const std::string beside = StrCat(folder.parent_path().string(), "/temp-", seconds - 1);
   SavedModelBuilder builder(beside);
   SLUICE_RETURN_IF_ERROR(builder.AddMetaGraphAndVariables(session, saved));

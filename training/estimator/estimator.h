@@ -8,13 +8,12 @@
 //   SLUICE_RETURN_IF_ERROR(estimator.Train(TrainInput, {.max_steps = 10'000}));
 //   absl::StatusOr<EvaluationResult> result = estimator.Evaluate(TestInput);
 //
-// Each call makes a graph and a session of its own; what passes from one to the next are the
-// checkpoints in `model_dir`.
-// Reference behaviour: tf.estimator.Estimator.
+// Each call builds its own graph and session. Calls share only the checkpoints in `model_dir`.
+// Reference: tf.estimator.Estimator.
 //
-// Thread safety: none; but several processes (a trainer and an evaluator) may share a folder.
-// Errors: those of the functions, of the graph and of the steps, as they come; INVALID_ARGUMENT for
-// a spec that lacks what its mode needs, or options that exclude each other.
+// Thread safety: none. Several processes, such as a trainer and an evaluator, may share a folder.
+// Errors: those of the functions, the graph and the steps, unchanged. INVALID_ARGUMENT if a spec
+// lacks what its mode needs, or if options exclude each other.
 #ifndef SLUICE_TRAINING_ESTIMATOR_ESTIMATOR_H_
 #define SLUICE_TRAINING_ESTIMATOR_ESTIMATOR_H_
 
@@ -37,7 +36,7 @@
 
 namespace sluice {
 
-// What the model is built for: "train", "eval", "infer".
+// Purpose of a graph: "train", "eval", "infer".
 enum class ModeKeys { kTrain, kEval, kPredict };
 std::string_view ModeName(ModeKeys mode);
 
@@ -48,34 +47,34 @@ using NamedTensors = std::map<std::string, Tensor>;
 struct ModelFnInputs {
   Graph& graph;
   const NamedOutputs& features;
-  const NamedOutputs& labels;  // empty when predicting
+  const NamedOutputs& labels;  // empty for prediction
   ModeKeys mode;
   const RunConfig& config;
 };
 
-// What a model is, in one mode.
+// The parts of a model for one mode.
 struct EstimatorSpec {
-  NamedOutputs predictions;                    // needed to predict
-  Output loss;                                 // needed to train and to evaluate; a scalar
-  Operation train_op;                          // needed to train
-  std::map<std::string, Metric> eval_metrics;  // beside the mean loss
+  NamedOutputs predictions;                    // required for prediction
+  Output loss;                                 // required for training and evaluation; a scalar
+  Operation train_op;                          // required for training
+  std::map<std::string, Metric> eval_metrics;  // in addition to the mean loss
   std::map<std::string, Signature> export_outputs;
   SessionRunHooks training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
   std::shared_ptr<Scaffold> scaffold;
 };
 using ModelFn = std::function<absl::StatusOr<EstimatorSpec>(const ModelFnInputs& inputs)>;
 
-// Makes the input's part of a graph. Its end (OUT_OF_RANGE) is the end of a call.
+// The input part of a graph. OUT_OF_RANGE from it ends the call normally.
 struct InputBatch {
   NamedOutputs features;
   NamedOutputs labels;
-  SessionRunHooks hooks;  // e.g. one that feeds
+  SessionRunHooks hooks;  // for example a hook that feeds
 };
 using InputFn = std::function<absl::StatusOr<InputBatch>(Graph& graph)>;
 
 struct TrainOptions {
   SessionRunHooks hooks;
-  // At most one: so many steps more, or until the global step has this value. Neither: until the
+  // At most one of the two: a number of further steps, or a final global step. Neither: until the
   // input ends.
   std::optional<int64_t> steps;
   std::optional<int64_t> max_steps;
@@ -85,27 +84,27 @@ struct TrainOptions {
 struct EvaluateOptions {
   std::optional<int64_t> steps;  // nullopt: until the input ends
   SessionRunHooks hooks;
-  std::string checkpoint_path;  // "": the latest of model_dir
-  std::string name;             // of this data set, if there are several: "eval_<name>"
+  std::string checkpoint_path;  // "": the latest in model_dir
+  std::string name;             // distinguishes data sets: "eval_<name>"
 };
 
-// By metric, "loss" among them; each a scalar, of the metric's type.
+// A scalar per metric, of the metric's type, including "loss".
 struct EvaluationResult {
   NamedTensors metrics;
   int64_t global_step = 0;
   std::string checkpoint_path;
-  // Of a scalar metric that is a number. NOT_FOUND.
+  // The value of a scalar numeric metric. NOT_FOUND.
   absl::StatusOr<double> Value(const std::string& metric) const;
 };
 
 struct PredictOptions {
-  std::vector<std::string> keys;  // of the predictions wanted; empty: all
+  std::vector<std::string> keys;  // of the requested predictions; empty: all
   SessionRunHooks hooks;
   std::string checkpoint_path;
-  // One call an example, instead of one a batch: dimension 0 is taken apart.
+  // Calls the sink once per example instead of once per batch: splits dimension 0.
   bool yield_single_examples = true;
 };
-// False: enough.
+// Returns false to end the prediction.
 using PredictionSink = std::function<absl::StatusOr<bool>(const NamedTensors& prediction)>;
 
 class Estimator {
@@ -114,21 +113,21 @@ class Estimator {
   const std::string& model_dir() const { return config_.model_dir; }
   const RunConfig& config() const { return config_; }
 
-  // Goes on from the latest checkpoint. The loss of the last step.
+  // Continues from the latest checkpoint. Returns the loss of the last step.
   absl::StatusOr<double> Train(const InputFn& input_fn, const TrainOptions& options = {});
-  // Writes the result to the events of "<model_dir>/eval" too, if there are any. NOT_FOUND "Could
-  // not find trained model in model_dir: <dir>." where nothing was trained.
+  // Also writes the result to the events of "<model_dir>/eval", if events are enabled. NOT_FOUND
+  // "Could not find trained model in model_dir: <dir>." if there is no checkpoint.
   absl::StatusOr<EvaluationResult> Evaluate(const InputFn& input_fn,
                                             const EvaluateOptions& options = {});
   absl::Status Predict(const InputFn& input_fn, const PredictionSink& sink,
                        const PredictOptions& options = {});
-  // A SavedModel in a new folder, named by the time, below `export_dir_base`; its path. `input_fn`
-  // makes the placeholders that are fed when it is served.
+  // Writes a SavedModel to a new folder below `export_dir_base`, named by the time, and returns its
+  // path. `serving_input_fn` creates the placeholders that a server feeds.
   absl::StatusOr<std::string> ExportSavedModel(const std::string& export_dir_base,
                                                const InputFn& serving_input_fn,
                                                const std::string& checkpoint_path = "");
 
-  // NOT_FOUND where there is none.
+  // NOT_FOUND if there is none.
   absl::StatusOr<std::string> LatestCheckpoint() const;
   absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
   absl::StatusOr<Tensor> GetVariableValue(const std::string& name) const;
@@ -154,17 +153,18 @@ struct EvalSpec {
   std::optional<int64_t> steps = 100;
   std::string name;
   SessionRunHooks hooks;
-  // After each evaluation; exporters stand here.
+  // Called after each evaluation, for example to export the model.
   std::function<absl::Status(Estimator& estimator, const EvaluationResult& result)> after;
-  // Between evaluations: at the checkpoints that are saved after this time.
+  // Minimum time between two evaluations in one process. Evaluations follow saved checkpoints.
   double throttle_secs = 600;
 };
 
-// What the task that the configuration names has to do. In one process: trains, and evaluates at
-// checkpoints (at least at the last one). In a cluster: a chief or worker trains, an evaluator
-// evaluates each new checkpoint until one has reached max_steps. The last evaluation, if this task
+// Runs the part of the task that the configuration names. Returns the last evaluation if this task
 // evaluates.
-// Reference behaviour: tf.estimator.train_and_evaluate.
+// - One process: trains, and evaluates at checkpoints, at least at the last one.
+// - Cluster: a chief or worker trains. An evaluator evaluates each new checkpoint until one has
+//   reached max_steps.
+// Reference: tf.estimator.train_and_evaluate.
 absl::StatusOr<std::optional<EvaluationResult>> TrainAndEvaluate(Estimator& estimator,
                                                                  const TrainSpec& train,
                                                                  const EvalSpec& eval,

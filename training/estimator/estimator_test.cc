@@ -25,7 +25,7 @@ using ::sluice::testing::CapturedLog;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// y = 2 x + 1, learned.
+// Learns y = 2 x + 1.
 absl::StatusOr<EstimatorSpec> Line(const ModelFnInputs& in) {
   Graph& g = in.graph;
   Variable w(g, "w", 0.0f), b(g, "b", 0.0f);
@@ -42,7 +42,7 @@ absl::StatusOr<EstimatorSpec> Line(const ModelFnInputs& in) {
   return spec;
 }
 
-// The same batch, `batches` times (negative: without end).
+// Repeats the same batch `batches` times (negative: without end).
 InputFn Points(int batches) {
   return [batches](Graph& g) -> absl::StatusOr<InputBatch> {
     InputBatch batch;
@@ -126,7 +126,8 @@ TEST(EstimatorTest, TrainingAndEvaluationWriteEventFiles) {
   EXPECT_EQ(EventFilesIn(f.config.model_dir), 0);
 }
 
-// As tf.compat.v1.train.SyncReplicasOptimizer's page has it: the hook is sent along.
+// The hook is passed to the estimator, as in the documentation of TensorFlow's
+// SyncReplicasOptimizer.
 TEST(EstimatorTest, SynchronousReplicasTrainThroughTheirHook) {
   Fixture f;
   std::shared_ptr<SyncReplicasOptimizer> optimizer;
@@ -145,7 +146,7 @@ TEST(EstimatorTest, SynchronousReplicasTrainThroughTheirHook) {
   ASSERT_TRUE(loss.ok()) << loss.status();
   EXPECT_LT(*loss, 1e-6);
   EXPECT_THAT(estimator.LatestCheckpoint().value_or("none"), HasSubstr("model.ckpt-300"));
-  // The same graph without the queue runner does what is no training.
+  // The same graph without the queue runner can evaluate.
   const auto result = estimator.Evaluate(Points(3));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->global_step, 300);
@@ -205,7 +206,7 @@ TEST(EstimatorTest, TrainsAndEvaluatesInOneProcess) {
   EXPECT_EQ((*result)->global_step, 30);
 }
 
-// The steps of the evaluations.
+// Records the steps of the evaluations.
 EvalSpec EvaluationInto(std::vector<int64_t>& steps, double throttle_secs) {
   return {.input_fn = Points(2),
           .after =
@@ -236,7 +237,7 @@ TEST(EstimatorTest, AnEvaluatorEvaluatesEachNewCheckpointUntilOneHasAllSteps) {
   clock.AwaitWaits(2);
   EXPECT_THAT(steps, ::testing::ElementsAre(10));
   clock.Advance(std::chrono::seconds(60));
-  clock.AwaitWaits(3);  // and none that is new
+  clock.AwaitWaits(3);  // there is no new checkpoint
   EXPECT_THAT(steps, ::testing::ElementsAre(10));
   ASSERT_TRUE(trainer.Train(Points(-1), {.max_steps = 20}).ok());
   clock.Advance(std::chrono::seconds(60));
@@ -266,8 +267,8 @@ TEST(EstimatorTest, ATaskOfAClusterTrainsAtItsServerAndLeavesEvaluationToTheEval
   EXPECT_THAT(chief.LatestCheckpoint().value_or("none"), HasSubstr("model.ckpt-5"));
 }
 
-// Each worker's global step was a variable of its own task, and who was not the chief waited for
-// ever for its first value.
+// Each worker's global step was a variable of its own task, so a worker other than the chief waited
+// forever for its first value.
 TEST(EstimatorTest, ParameterServersNeedAFunctionThatPlacesVariables) {
   Fixture f;
   const char* cluster = R"({"cluster": {"chief": ["a:1"], "ps": ["b:1", "c:1"]},

@@ -93,7 +93,7 @@ absl::Status CheckCluster(const TaskConfig& task) {
   return absl::OkStatus();
 }
 
-// Chief, workers and parameter servers in this order; -1 for an evaluator.
+// Numbers the chief, workers and parameter servers in this order; -1 for an evaluator.
 int GlobalId(const TaskConfig& task) {
   if (task.task_type == kEvaluatorTask) return -1;
   int before = 0;
@@ -163,14 +163,14 @@ absl::StatusOr<TaskConfig> TaskConfig::Parse(std::string_view tf_config) {
       SizeOf(task, kWorkerTask) + SizeOf(task, kChiefTask) + SizeOf(task, kMasterTask);
   task.global_id_in_cluster = GlobalId(task);
   if (task.task_type == kEvaluatorTask) {
-    // It works alone, on what the others saved.
+    // An evaluator works alone, with saved checkpoints.
     task.num_ps_replicas = 0;
     task.num_worker_replicas = 0;
     return task;
   }
   int addresses = 0;
   for (const auto& [job, list] : task.cluster) addresses += static_cast<int>(list.size());
-  // A cluster of one needs no server.
+  // A cluster with one task needs no server.
   if (addresses > 1) {
     task.master = StrCat("grpc://", task.cluster[task.task_type][task.task_id]);
   }

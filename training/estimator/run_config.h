@@ -1,11 +1,11 @@
-// Where and how an Estimator runs: folder, saving, and which task of a cluster this is.
+// The configuration of an Estimator: its folder, how often it saves, and its task in a cluster.
 //
 // The cluster comes from the environment, as Kubernetes operators and other launchers set it:
 //
 //   TF_CONFIG={"cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]},
 //              "task": {"type": "worker", "index": 0}}
 //
-// Reference behaviour: tf.estimator.RunConfig.
+// Reference: tf.estimator.RunConfig.
 #ifndef SLUICE_TRAINING_ESTIMATOR_RUN_CONFIG_H_
 #define SLUICE_TRAINING_ESTIMATOR_RUN_CONFIG_H_
 
@@ -31,47 +31,47 @@ inline constexpr std::string_view kWorkerTask = "worker";
 inline constexpr std::string_view kPsTask = "ps";
 inline constexpr std::string_view kEvaluatorTask = "evaluator";
 
-// What TF_CONFIG says. Without a cluster: one local worker, which is the chief.
+// The contents of TF_CONFIG. Without a cluster: one local worker, which is the chief.
 struct TaskConfig {
   std::map<std::string, std::vector<std::string>> cluster;  // addresses by job
   std::string task_type = "worker";
   int task_id = 0;
   bool is_chief = true;
-  std::string master;  // "" = this process; else "grpc://<own address>"
+  std::string master;  // "" = this process; otherwise "grpc://<own address>"
   int num_ps_replicas = 0;
   int num_worker_replicas = 1;
-  // Of the workers, the chief is the first; the evaluator counts for itself.
+  // Number in the cluster: chief, workers, then parameter servers; -1 for an evaluator.
   int global_id_in_cluster = 0;
 
-  // INVALID_ARGUMENT with TensorFlow's sentences where it makes no sense.
+  // INVALID_ARGUMENT with TensorFlow's texts if the value is not valid.
   static absl::StatusOr<TaskConfig> Parse(std::string_view tf_config);
-  // The variable TF_CONFIG; an empty one is none.
+  // Reads the variable TF_CONFIG. Empty is the same as not set.
   static absl::StatusOr<TaskConfig> FromEnvironment();
 };
 
 struct RunConfig {
   std::string model_dir;  // "": a new folder for temporary files
-  // Of the graph's random ops; nullopt: drawn anew.
+  // Seed of the graph's random ops. Nullopt: a different seed in each run.
   std::optional<int64_t> tf_random_seed = 1;
   int64_t save_summary_steps = 100;
-  // At most one; neither: every 600 seconds. 0: never.
+  // At most one of the two is set. Neither: every 600 seconds. 0: never.
   std::optional<int64_t> save_checkpoints_steps;
   std::optional<double> save_checkpoints_secs;
   int keep_checkpoint_max = 5;
   double keep_checkpoint_every_n_hours = 10000;
   int64_t log_step_count_steps = 100;
   SessionOptions session_config;
-  // For masters that are not this process.
+  // Creates sessions for masters in other processes.
   SessionFactory make_session;
-  // Makes what places the nodes of a graph that trains: ReplicaDevices(cluster) of
-  // distributed/cluster. A cluster with parameter servers needs it, so that all tasks share their
-  // variables and the global step.
+  // Creates the function that places the nodes of a training graph, such as ReplicaDevices(cluster)
+  // of distributed/cluster. A cluster with parameter servers needs it, so that all tasks share
+  // their variables and the global step.
   std::function<DeviceFunction()> device_fn;
-  // Where summaries and events go; empty: nowhere.
+  // Opens the event files of summaries. Empty: no events.
   OpenEvents open_events = OpenEventFile;
   TaskConfig task;
 
-  // The defaults, and the task that TF_CONFIG gives.
+  // The defaults, with the task from TF_CONFIG.
   static absl::StatusOr<RunConfig> FromEnvironment();
 };
 

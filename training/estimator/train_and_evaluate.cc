@@ -24,7 +24,7 @@ class EvaluateAtCheckpoints : public CheckpointSaverListener {
       : estimator_(estimator), spec_(spec), timer_({.secs = spec.throttle_secs}, clock) {}
 
   absl::StatusOr<bool> AfterSave(Session&, int64_t global_step) override {
-    // The first checkpoint is the model before any step.
+    // The first checkpoint contains the untrained model.
     if (!std::exchange(started_, true)) {
       timer_.Done(global_step);
       return false;
@@ -74,7 +74,7 @@ absl::StatusOr<std::optional<EvaluationResult>> RunLocal(Estimator& estimator,
   return evaluator->result();
 }
 
-// Evaluates each new checkpoint of another process, until one has all steps.
+// Evaluates each new checkpoint of another process until one has reached max_steps.
 absl::StatusOr<std::optional<EvaluationResult>> RunEvaluator(Estimator& estimator,
                                                              const TrainSpec& train,
                                                              const EvalSpec& eval, Clock* clock) {

@@ -19,16 +19,16 @@ namespace {
 
 using Lists = std::vector<OutputList>;
 
-// What all of them share. One list of tensors with several threads, or several lists.
+// The parameters of a batch function: one list of tensors with several threads, or several lists.
 struct Plan {
   std::string scope;
-  Output keep;  // invalid: everything is kept
+  Output keep;  // invalid: all elements are kept
   int num_threads = 1;
   bool enqueue_many = false;
   bool dynamic_pad = false;
   bool smaller_final_batch = false;
   std::vector<PartialShape> shapes;
-  // Makes the queue, and the value of the summary of how full it is.
+  // Creates the queue, and the value of its fill-level summary.
   std::function<Queue(const std::vector<DataType>&, const std::vector<PartialShape>&)> make_queue;
   std::function<void(const Queue&)> summarize;
 };
@@ -51,7 +51,7 @@ absl::Status CheckLists(const Lists& lists) {
   return absl::OkStatus();
 }
 
-// Of element `i`: as the plan says it, or as the tensors of all lists have it.
+// The shape of component `i`: from the plan, or the common shape of the tensors of all lists.
 absl::StatusOr<PartialShape> ElementShape(const Lists& lists, size_t i, const Plan& plan) {
   if (!plan.shapes.empty()) return plan.shapes[i];
   PartialShape merged = PartialShape::UnknownRank();
@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<PartialShape>> ElementShapes(const Lists& lists, cons
                          text, "]");
 }
 
-// A static value decides now; else the step decides.
+// Decides when the graph is built if the value is known, otherwise when the step runs.
 Operation EnqueueIf(const Queue& queue, const OutputList& tensors, const Plan& plan, At at) {
   const auto enqueue = [&](const OutputList& elements) {
     return plan.enqueue_many ? queue.EnqueueMany(elements, "", at)
@@ -144,7 +144,7 @@ absl::StatusOr<Queue> Fill(Graph& g, const Lists& lists, const Plan& plan, At at
   return queue;
 }
 
-// The queue, its threads, its summary and the batch out of it.
+// Adds the queue, its runner, its summary and the dequeued batch.
 OutputList MakeBatch(Graph& g, const Lists& lists, int batch_size, const Plan& plan, At at) {
   const absl::StatusOr<Queue> queue = Fill(g, lists, plan, at);
   if (!queue.ok()) {

@@ -12,7 +12,7 @@
 namespace sluice::input {
 namespace {
 
-// The type's code, the third byte of the file.
+// The type for a code in the third byte of the file.
 DataType TypeOf(unsigned char code) {
   switch (code) {
     case 0x08:

@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-// "name Op input input ^control" of each node, one a line.
+// "name Op input input ^control" of each node, one per line.
 std::string Lines(const Graph& g) {
   std::string text;
   for (const Node* node : g.nodes()) {
@@ -40,7 +40,7 @@ std::string Lines(const Graph& g) {
   return text;
 }
 
-// Runs the queue runners of a graph while it lives.
+// Runs the queue runners of a graph during its lifetime.
 class Pipeline {
  public:
   explicit Pipeline(Graph& g) : session_(g) {
@@ -67,7 +67,7 @@ std::vector<T> Values(const Tensor& t) {
   return {t.flat<T>().begin(), t.flat<T>().end()};
 }
 
-// Node by node what TensorFlow 2.21 makes (tf.compat.v1.train) of the same calls.
+// All nodes are those that tf.compat.v1.train of TensorFlow 2.21 creates for the same calls.
 TEST(InputTest, StringInputProducerMakesTensorFlowsNodes) {
   Graph g;
   input::StringInputProducer(g, {"a", "b"}, {.num_epochs = 2, .seed = 3, .capacity = 4}).Dequeue();

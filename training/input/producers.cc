@@ -23,7 +23,7 @@ absl::Status Located(const At& at, const absl::Status& status) {
   return AnnotateAfter(status, StrCat(" [built at ", at.file_name(), ":", at.line(), "]"));
 }
 
-// Assert, with the constants that tf.Assert makes.
+// Adds an Assert with the same constants as tf.Assert.
 Operation AssertTrue(Graph& g, Output condition, const std::string& message, At at) {
   constexpr std::string_view kName = "Assert";
   const NameScope scope(g, kName);
@@ -32,7 +32,7 @@ Operation AssertTrue(Graph& g, Output condition, const std::string& message, At 
   return Assert(condition, {Constant(g, message, "data_0", at)}, {.name = inner.prefix()}, at);
 }
 
-// Within the producer's scope, whose prefix is the queue's name too.
+// Called in the producer's scope, whose prefix is also the queue's name.
 Queue Produce(Graph& g, const std::string& scope, Output tensor, const PartialShape& element_shape,
               const ProducerOptions& options, std::string_view summary_name, At at) {
   if (!tensor) return {};

@@ -12,7 +12,7 @@
 namespace sluice::layers {
 namespace {
 
-// Far below any score, and yet no infinity: a row that may read nothing stays finite.
+// Far below any score, but finite, so that a row without allowed positions has no NaN.
 constexpr float kNever = 1e9f;
 
 }  // namespace
@@ -22,7 +22,7 @@ MultiHeadAttention::MultiHeadAttention(int64_t heads, MultiHeadAttentionOptions 
       heads_(heads),
       options_(std::move(options)) {}
 
-// Made in order, so that their initialisers are asked for in order.
+// Called in order, so that the initializers are requested in order.
 Dense& MultiHeadAttention::Projection(int i, int64_t width, const char* name) {
   if (static_cast<int>(projections_.size()) <= i) {
     projections_.emplace_back(width,

@@ -1,4 +1,4 @@
-// Attention: what each place reads from the places of a memory.
+// Attention layers: each position of a sequence reads from the positions of a memory.
 #ifndef SLUICE_TRAINING_LAYERS_ATTENTION_H_
 #define SLUICE_TRAINING_LAYERS_ATTENTION_H_
 
@@ -11,26 +11,27 @@
 namespace sluice::layers {
 
 struct MultiHeadAttentionOptions {
-  bool causal = false;  // a place reads itself and those before it
+  bool causal = false;  // a position reads only itself and earlier ones
   bool use_bias = true;
-  // Of the projections, asked for in the order query, key, value, output.
+  // Creates the initializers of the projections, in the order query, key, value, output.
   std::function<Initializer()> kernel_initializer = [] { return GlorotUniform(); };
   bool trainable = true;
   bool use_resource = true;
   std::string name = "attention";
 };
 
-// Vaswani et al. (2017): queries, keys and values are projections of `query` [batch, n, width] and
-// `memory` [batch, m, size], in `heads` parts of the width; what the heads read is joined and
-// projected once more. Variables: `<name>/query/kernel`, `…/key/…`, `…/value/…`, `…/output/…`.
+// Multi-head attention (Vaswani et al. 2017). Projects `query` [batch, n, width] and `memory`
+// [batch, m, size] to queries, keys and values, and splits them into `heads` parts along the width.
+// Joins the heads' results and projects them once more. Variables: `<name>/query/kernel`,
+// `…/key/…`, `…/value/…`, `…/output/…`.
 class MultiHeadAttention : public Layer {
  public:
   explicit MultiHeadAttention(int64_t heads, MultiHeadAttentionOptions options = {});
 
-  // `mask`, if valid, is added to the scores [batch, heads, n, m] (0, or a large negative number
-  // where nothing is to be read); it may be broadcast.
+  // If `mask` is valid, it is added to the scores [batch, heads, n, m], with broadcasting. It is 0
+  // for allowed pairs and a large negative number for the others.
   Output operator()(Output query, Output memory, Output mask = {}, At at = At::current());
-  // Of `x` with itself.
+  // Self-attention.
   Output operator()(Output x, At at = At::current()) { return (*this)(x, x, {}, at); }
 
  private:
@@ -42,7 +43,7 @@ class MultiHeadAttention : public Layer {
   std::vector<Dense> projections_;
 };
 
-// [n, m]: 0 where a place may read (itself and those before it), else a large negative number.
+// [n, m]: 0 for a position itself and earlier ones, a large negative number for later ones.
 Output CausalMask(Graph& graph, int64_t n, int64_t m, DataType dtype = DT_FLOAT,
                   At at = At::current());
 

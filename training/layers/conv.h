@@ -1,4 +1,4 @@
-// Layers of images [batch, height, width, channels].
+// Layers for images [batch, height, width, channels].
 #ifndef SLUICE_TRAINING_LAYERS_CONV_H_
 #define SLUICE_TRAINING_LAYERS_CONV_H_
 
@@ -8,7 +8,7 @@
 
 namespace sluice::layers {
 
-// Height and width: one number for both, or two.
+// Height and width: one number for both, or two numbers.
 struct Size2D {
   Size2D(int64_t both) : height(both), width(both) {}  // NOLINT: a square's size is a number
   Size2D(int64_t h, int64_t w) : height(h), width(w) {}
@@ -17,8 +17,8 @@ struct Size2D {
 
 struct Conv2DOptions {
   Size2D strides = 1;
-  std::string padding = "VALID";  // or SAME
-  Size2D dilation_rate = 1;       // not of a transposed convolution
+  std::string padding = "VALID";  // or "SAME"
+  Size2D dilation_rate = 1;       // not for a transposed convolution
   Activation activation;
   bool use_bias = true;
   Initializer kernel_initializer = GlorotUniform();
@@ -30,7 +30,7 @@ struct Conv2DOptions {
   std::string name = "";  // "" = "conv2d", "conv2d_transpose"
 };
 
-// activation(convolution + bias). Reference behaviour: tf.layers.Conv2D.
+// activation(convolution + bias). Reference: tf.layers.Conv2D.
 class Conv2D : public Layer {
  public:
   Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions options = {});
@@ -46,8 +46,8 @@ class Conv2D : public Layer {
   Variable kernel_, bias_;
 };
 
-// The gradient of a convolution by its input, as a layer: with strides it makes images larger.
-// Height, width and channels of the input must be known. Reference behaviour:
+// A transposed convolution: the gradient of a convolution with respect to its input. With strides
+// it enlarges images. Height, width and channels of the input must be known. Reference:
 // tf.layers.Conv2DTranspose.
 class Conv2DTranspose : public Layer {
  public:

@@ -16,7 +16,7 @@
 namespace sluice::layers {
 namespace {
 
-// The sizes of `x` but the last, and `units`: a Const where they are known, else counted in the
+// The shape of `x` with `units` as the last size: a Const if it is known, otherwise computed in the
 // step.
 Output WithLastDim(Output x, int64_t units, At at) {
   Graph& g = *x.graph();
@@ -24,7 +24,7 @@ Output WithLastDim(Output x, int64_t units, At at) {
   std::vector<int64_t> dims;
   for (int i = 0; i + 1 < rank; ++i) dims.push_back(x.shape().dim(i));
   dims.push_back(units);
-  // One size that is not known follows from the others.
+  // Reshape infers one unknown size from the others.
   if (std::count(dims.begin(), dims.end(), -1) <= 1) {
     return Constant(g, IntegerTensor(dims), "shape", at);
   }

@@ -1,4 +1,4 @@
-// Fully connected layers, and what stands between them.
+// Fully connected layers, embeddings, dropout and flattening.
 #ifndef SLUICE_TRAINING_LAYERS_DENSE_H_
 #define SLUICE_TRAINING_LAYERS_DENSE_H_
 
@@ -20,14 +20,15 @@ struct DenseOptions {
   std::string name = "dense";
 };
 
-// activation(x * kernel + bias) over the last dimension of x, whose size must be known. Reference
-// behaviour: tf.layers.Dense.
+// activation(x * kernel + bias) over the last dimension of x, whose size must be known. Reference:
+// tf.layers.Dense.
 class Dense : public Layer {
  public:
   explicit Dense(int64_t units, DenseOptions options = {});
 
   Output operator()(Output x, At at = At::current());
-  // Makes the variables, for inputs of `size` numbers: for a layer that is called in a loop first.
+  // Creates the variables for inputs with `size` elements in the last dimension. Needed if the
+  // first call of the layer is inside a loop.
   void Build(Graph& graph, int64_t size, DataType dtype = DT_FLOAT, At at = At::current());
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
@@ -46,7 +47,7 @@ struct EmbeddingOptions {
   std::string name = "embedding";
 };
 
-// A row of a table [count, size] for each id: `<name>/embeddings`. Its gradient is sparse.
+// Looks up one row of the table `<name>/embeddings` [count, size] per id. The gradient is sparse.
 class Embedding : public Layer {
  public:
   Embedding(int64_t count, int64_t size, EmbeddingOptions options = {});
@@ -66,11 +67,11 @@ struct DropoutOptions {
   Seed seed;
   std::string_view name = "dropout";
 };
-// Each number is 0 with probability `rate`, else divided by 1 - rate. Reference behaviour:
-// tf.layers.dropout: the same random numbers for the same seeds.
+// Sets each element to 0 with probability `rate`, and divides it by 1 - rate otherwise. Reference:
+// tf.layers.dropout, with the same random numbers for equal seeds.
 Output Dropout(Output x, float rate, const DropoutOptions& options = {}, At at = At::current());
 
-// [batch, everything else].
+// Flattens all dimensions except the first.
 Output Flatten(Output x, std::string_view name = "flatten", At at = At::current());
 
 }  // namespace sluice::layers

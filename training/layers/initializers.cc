@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Of all dimensions but the last: what a unit sums over.
+// The number of rows: the product of all sizes except the last.
 int64_t RowsOf(const TensorShape& shape) {
   int64_t rows = 1;
   for (int i = 0; i + 1 < shape.rank(); ++i) rows *= shape.dim(i);
@@ -30,8 +30,8 @@ Output Refuse(Graph& g, std::string_view what, const TensorShape& shape) {
   return Output();
 }
 
-// Q of a random matrix's QR decomposition, the signs of its columns such that R's diagonal is
-// positive: distributed evenly over all orthonormal matrices.
+// The factor Q of a random matrix's QR decomposition. Signs of columns make R's diagonal positive,
+// so Q is uniformly distributed over all orthonormal matrices.
 Output RandomOrthonormal(Graph& g, int64_t rows, int64_t columns, DataType dtype, Seed seed) {
   const TensorShape tall = {std::max(rows, columns), std::min(rows, columns)};
   const Output random = RandomNormal(g, tall, 0, 1, {.dtype = dtype, .seed = seed});

@@ -1,16 +1,16 @@
-// What all layers share: a name scope of their own, variables that are made at the first call, and
-// what is added to the loss for them.
+// The base class of layers. A layer has its own name scope, creates its variables at the first
+// call, and adds regularization losses for them.
 //
 //   Output hidden = layers::Dense(128, {.activation = Relu})(x);   // dense/kernel, dense/bias
 //   layers::Dense shared(10, {.name = "logits"});
 //   Output a = shared(x), b = shared(y);                           // the same variables
 //
-// The first call makes the variables, for inputs of that size, under a name that is free in the
-// open name scope ("dense", "dense_1"); later calls use them. Where tf.layers has the layer, nodes,
-// variables and collections have its names. Errors stay in the graph (Graph::status) with the
-// caller's line and give invalid outputs.
+// The first call creates the variables for inputs of that size, under a name that is unused in the
+// open name scope ("dense", "dense_1"). Later calls share them. Layers that tf.layers has too use
+// the same names of nodes, variables and collections. Errors stay in the graph (Graph::status) with
+// the caller's line, and the outputs are then invalid.
 //
-// A layer belongs to one graph once it was called, and must not be copied after that.
+// After its first call a layer belongs to one graph and must not be copied.
 #ifndef SLUICE_TRAINING_LAYERS_LAYER_H_
 #define SLUICE_TRAINING_LAYERS_LAYER_H_
 
@@ -34,7 +34,7 @@ inline constexpr std::string_view kRegularizationLosses = "regularization_losses
 
 namespace layers {
 
-// A function of a tensor: a lambda, or a builder function (`Relu`). None: the tensor itself.
+// A function of a tensor: a lambda or a builder function (`Relu`). Empty: the identity.
 class Activation {
  public:
   Activation() = default;
@@ -51,14 +51,15 @@ class Activation {
   std::function<Output(Output)> function_;
 };
 
-// What a variable adds to the loss: a scalar. Called under the scope `<variable>/Regularizer/`.
+// Computes the regularization loss of a variable, a scalar. Called in the scope
+// `<variable>/Regularizer/`.
 using Regularizer = std::function<Output(const Variable&)>;
-// scale * sum(|w|); scale * sum(w²) / 2; both.
+// scale * sum(|w|); scale * sum(w²) / 2; the sum of both.
 Regularizer L1(double scale);
 Regularizer L2(double scale);
 Regularizer L1L2(double l1, double l2);
 
-// How one variable of a layer is made.
+// The properties of one variable of a layer.
 struct Weight {
   std::string_view name;
   TensorShape shape;
@@ -76,7 +77,7 @@ class Layer {
   Layer(std::string name, bool use_resource, bool trainable = true)
       : name_(std::move(name)), use_resource_(use_resource), trainable_(trainable) {}
 
-  // A block in which the layer's nodes are made.
+  // The scope in which one call adds the layer's nodes.
   class Call {
    public:
     Call(Layer& layer, Graph& graph)
@@ -88,10 +89,10 @@ class Layer {
     NameScope scope_;
   };
 
-  // Of the type of the layer's inputs.
+  // `dtype` is the type of the layer's inputs.
   Variable MakeVariable(Graph& graph, DataType dtype, const Weight& weight, At at) const;
-  // What is multiplied with ("kernel") and, where wanted, what is added then ("bias", `units` of
-  // them), once: as DenseOptions and Conv2DOptions say.
+  // Creates "kernel" and, if the options request it, "bias" with `units` elements, once. `options`
+  // as DenseOptions and Conv2DOptions.
   template <typename Options>
   void MakeKernelAndBias(Graph& graph, DataType dtype, const TensorShape& shape, int64_t units,
                          const Options& o, At at, Variable* kernel, Variable* bias) const {
@@ -102,8 +103,8 @@ class Layer {
     *bias =
         MakeVariable(graph, dtype, {"bias", {units}, o.bias_initializer, o.bias_regularizer}, at);
   }
-  // The size of a dimension (from the last, -1) of `x`, which has to be of a rank of at least
-  // `rank`. Otherwise nullopt, and the error is in the graph.
+  // The size of dimension `dim` of `x` (-1: the last). Nullopt, with an error in the graph, if it
+  // is unknown or the rank is below `rank`.
   std::optional<int64_t> KnownDim(Output x, int rank, int dim, At at) const;
   void SetError(Graph& graph, const absl::Status& status, At at) const;
   const std::string& name() const { return name_; }
@@ -116,7 +117,7 @@ class Layer {
 };
 
 // Reads a variable under the name of the op that uses the value, as TensorFlow does:
-// "MatMul/ReadVariableOp" for the op "MatMul". `make` gets the value and the name of the op.
+// "MatMul/ReadVariableOp" for the op "MatMul". `make` receives the value and the name of the op.
 Output WithRead(std::string_view name, const Variable& weight, At at,
                 const std::function<Output(Output value, std::string_view name)>& make);
 Output MatMulWith(Output x, const Variable& weight, At at);

@@ -1,4 +1,5 @@
-// Mistakes, and what TensorFlow has no layer for; the rest is //tests/oracle/training:layers_test.
+// Errors, and layers that TensorFlow does not have. The other tests are in
+// //tests/oracle/training:layers_test.
 #include "executor/session/session.h"
 #include "gmock/gmock.h"
 #include "graph/gradient/gradients.h"
@@ -21,7 +22,7 @@ using testing::HasSubstr;
 
 Output Floats(Graph& g, const PartialShape& shape) { return Placeholder(g, DT_FLOAT, shape, "x"); }
 
-// What the graph says after `make`.
+// The graph's error after `make`.
 template <typename Make>
 std::string ErrorOf(const Make& make) {
   Graph g;
@@ -93,7 +94,7 @@ TEST(LayersTest, InitializersOfMatrices) {
               HasSubstr("IdentityInit: expected a matrix, got [3]"));
 }
 
-// The smaller of rows (all dimensions but the last) and columns.
+// The result has min(rows, columns) orthonormal vectors; all dimensions except the last are rows.
 TEST(LayersTest, OrthogonalRowsOrColumns) {
   for (const TensorShape& shape :
        {TensorShape({6, 4}), TensorShape({4, 6}), TensorShape({2, 2, 3})}) {
@@ -114,7 +115,7 @@ TEST(LayersTest, OrthogonalRowsOrColumns) {
   }
 }
 
-// One error keeps everything after it from being made.
+// After one error no further layer is created.
 TEST(LayersTest, InvalidInputsGiveInvalidOutputs) {
   EXPECT_FALSE(layers::Dense(3)(Output()));
   EXPECT_FALSE(layers::Flatten(layers::Dropout(Output(), 0.5f)));

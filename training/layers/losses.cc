@@ -19,7 +19,7 @@ std::string_view NameOr(std::string_view given, std::string_view otherwise) {
   return given.empty() ? otherwise : given;
 }
 
-// A weight for each value: of a scalar, or of the values' rank with sizes equal or 1.
+// Whether weights are a scalar, or of the values' rank with sizes that are equal or 1.
 bool MayBroadcast(const PartialShape& weights, const PartialShape& values) {
   if (!weights.rank_known() || !values.rank_known() || weights.rank() == 0) return true;
   if (weights.rank() != values.rank()) return false;
@@ -30,7 +30,7 @@ bool MayBroadcast(const PartialShape& weights, const PartialShape& values) {
   return true;
 }
 
-// How many values have a weight that is not 0.
+// The number of values with a nonzero weight.
 Output Present(Output values, Output weights, At at) {
   NameScope scope(*values.graph(), "num_present");
   const Output is = NotEqual(Operand(weights, at), Operand(0, at));
@@ -55,7 +55,7 @@ Output Reduced(Output values, Output weights, Output weighed, Reduction reductio
   }
 }
 
-// In the open scope.
+// Adds its nodes in the open scope.
 Output Weigh(Output values, const Options& options, At at) {
   if (!values) return Output();
   Graph& g = *values.graph();

@@ -1,4 +1,4 @@
-// Layers that give their input a mean and a variance of their own.
+// Layers that normalize the mean and variance of their input.
 #ifndef SLUICE_TRAINING_LAYERS_NORMALIZATION_H_
 #define SLUICE_TRAINING_LAYERS_NORMALIZATION_H_
 
@@ -10,11 +10,11 @@
 namespace sluice::layers {
 
 struct BatchNormalizationOptions {
-  bool training = false;  // true: by the batch's own statistics
+  bool training = false;  // true: uses the statistics of the batch
   double momentum = 0.99;
   double epsilon = 1e-3;
-  bool center = true;  // beta
-  bool scale = true;   // gamma
+  bool center = true;  // adds beta
+  bool scale = true;   // multiplies by gamma
   Initializer gamma_initializer = Ones();
   Initializer beta_initializer = Zeros();
   bool trainable = true;
@@ -22,14 +22,14 @@ struct BatchNormalizationOptions {
   std::string name = "batch_normalization";
 };
 
-// Ioffe and Szegedy (2015), over all dimensions but the last: images in one fused op (not in double
-// precision), others from elementwise ones. In training the moving averages are updated by ops in
-// the collection "update_ops", which a train op has to wait for:
+// Batch normalization (Ioffe and Szegedy 2015) over all dimensions except the last. Images of any
+// type except double use the fused op. In training, the ops of the collection "update_ops" update
+// the moving averages, and the train op has to depend on them:
 //
 //   ControlDependencies after(g, UpdateOps(g));
 //   Operation train = optimizer.Minimize(loss);
 //
-// Reference behaviour: tf.layers.BatchNormalization.
+// Reference: tf.layers.BatchNormalization.
 class BatchNormalization : public Layer {
  public:
   explicit BatchNormalization(BatchNormalizationOptions options = {});
@@ -55,11 +55,11 @@ std::vector<Operation> UpdateOps(const Graph& graph);
 struct Moments {
   Output mean, variance;
 };
-// Of `x` over `axes`. Reference behaviour: tf.nn.moments.
+// The mean and variance of `x` over `axes`. Reference: tf.nn.moments.
 Moments MomentsOf(Output x, const std::vector<int64_t>& axes, bool keep_dims = false,
                   At at = At::current());
-// (x - mean) / sqrt(variance + epsilon) * scale + offset; the last two may be invalid. Reference
-// behaviour: tf.nn.batch_normalization.
+// (x - mean) / sqrt(variance + epsilon) * scale + offset. `offset` and `scale` may be invalid.
+// Reference: tf.nn.batch_normalization.
 Output Normalize(Output x, const Moments& moments, Output offset, Output scale, double epsilon,
                  At at = At::current());
 
@@ -70,7 +70,7 @@ struct LayerNormalizationOptions {
   std::string name = "layer_normalization";
 };
 
-// Ba et al. (2016), over the last dimension: `<name>/gamma`, `<name>/beta`.
+// Layer normalization (Ba et al. 2016) over the last dimension: `<name>/gamma`, `<name>/beta`.
 class LayerNormalization : public Layer {
  public:
   explicit LayerNormalization(LayerNormalizationOptions options = {});

@@ -18,7 +18,7 @@ void SetError(Graph& graph, std::string_view what, const PartialShape& got, At a
                                  at.line(), "]"));
 }
 
-// The batch's size: a Const where it is known.
+// The batch size: a Const if it is known.
 Output BatchOf(Output x, int axis, At at) {
   if (const int64_t size = x.shape().dim(axis); size >= 0) {
     return Constant(*x.graph(), static_cast<int32_t>(size), "batch_size", at);
@@ -26,18 +26,18 @@ Output BatchOf(Output x, int axis, At at) {
   return ElementAt(Shape(x, {}, at), axis, "strided_slice", at);
 }
 
-// Example by example: `ended` ones keep `before`.
+// Keeps `before` for examples that have ended.
 Output Unless(Output ended, Output before, Output after, At at) {
   if (!ended) return after;
   return Select(ended, before, after, {}, at);
 }
 
-// Time and batch change places.
+// Swaps the time and batch dimensions.
 Output Swapped(Output x, bool time_major, At at) {
   return time_major ? x : Transpose(x, {1, 0, 2}, {}, at);
 }
 
-// The loop: everything that an iteration needs.
+// The loop invariants: values that all iterations use.
 struct Loop {
   RnnCell& cell;
   TensorArray in, out;
@@ -70,7 +70,7 @@ struct Loop {
   }
 };
 
-// Which examples have ended, as Select wants it: [batch].
+// The lengths as a vector [batch].
 Output Lengths(Output sequence_length, At at) {
   if (!sequence_length) return Output();
   Output lengths = sequence_length;

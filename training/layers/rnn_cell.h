@@ -1,10 +1,10 @@
-// Recurrent cells: what one step makes of an input and a state.
+// Recurrent cells: compute one step from an input and a state.
 //
-// A cell's nodes and variables have the names of tf.nn.rnn_cell's. A state is a list of tensors
-// [batch, size]; that of an LSTM is (c, h), that of several cells all of theirs in order. A cell of
-// one's own derives from RnnCell (demos/models/sequences.cc has one with attention).
+// Nodes and variables have the names of tf.nn.rnn_cell. A state is a list of tensors [batch, size]:
+// (c, h) for an LSTM, the states of all cells in order for a MultiRnnCell. Custom cells derive from
+// RnnCell (demos/models/sequences.cc has one with attention).
 //
-// A cell belongs to one graph once it was built; its variables are used by every run over it.
+// Once built, a cell belongs to one graph. All sequences that use it share its variables.
 #ifndef SLUICE_TRAINING_LAYERS_RNN_CELL_H_
 #define SLUICE_TRAINING_LAYERS_RNN_CELL_H_
 
@@ -26,19 +26,19 @@ class RnnCell {
  public:
   virtual ~RnnCell() = default;
 
-  // Of the scope that Build and Step are called in: "lstm_cell".
+  // Name of the scope in which Build and Step are called: "lstm_cell".
   virtual std::string name() const = 0;
-  // Numbers an example in each tensor of the state.
+  // The size per example of each tensor of the state.
   virtual std::vector<int64_t> state_sizes() const = 0;
   virtual int64_t output_size() const = 0;
-  // Makes the variables for inputs [batch, size] in the open name scope, outside of every loop; a
+  // Creates the variables for inputs [batch, size] in the open name scope, outside all loops. A
   // second call does nothing.
   virtual void Build(Graph& graph, int64_t size, DataType dtype, At at) = 0;
-  // Invalid outputs where the graph has an error.
+  // Returns invalid outputs if the graph has an error.
   virtual RnnStep Step(Output input, const OutputList& state, At at) = 0;
 };
 
-// Enters `scope/name/` as it is, however often it was entered before.
+// Enters exactly `scope/name/`, without making it unique.
 NameScope SameScope(Graph& graph, std::string_view name);
 
 struct RnnCellOptions {
@@ -46,7 +46,7 @@ struct RnnCellOptions {
   Initializer kernel_initializer = GlorotUniform();
   bool trainable = true;
   bool use_resource = true;
-  std::string name = "";  // "" = the kind's
+  std::string name = "";  // "" = the default of the cell
 };
 
 // tanh([x, h] * kernel + bias).
@@ -75,9 +75,9 @@ struct LstmCellOptions {
   std::string name = "lstm_cell";
 };
 
-// Hochreiter and Schmidhuber (1997), with forget gates and, if wanted, peepholes (Gers and
-// Schmidhuber, 2000). With the name "basic_lstm_cell" and without peepholes it has the checkpoints
-// of tf.nn.rnn_cell.BasicLSTMCell.
+// Hochreiter and Schmidhuber (1997), with forget gates and optional peepholes (Gers and Schmidhuber
+// 2000). With the name "basic_lstm_cell" and without peepholes, checkpoints are those of
+// tf.nn.rnn_cell.BasicLSTMCell.
 class LstmCell : public RnnCell, protected Layer {
  public:
   explicit LstmCell(int64_t units, LstmCellOptions options = {});
@@ -88,7 +88,7 @@ class LstmCell : public RnnCell, protected Layer {
   RnnStep Step(Output input, const OutputList& state, At at) override;
 
  private:
-  // `gate`, with what a peephole adds to it.
+  // `gate` plus the contribution of its peephole.
   Output Seeing(Output gate, const Variable& peephole, Output cell, At at) const;
 
   int64_t units_;
@@ -99,13 +99,13 @@ class LstmCell : public RnnCell, protected Layer {
 struct GruCellOptions {
   Activation activation = Tanh;
   Initializer kernel_initializer = GlorotUniform();
-  Initializer bias_initializer;  // none: ones for the gates, zeros for the candidate
+  Initializer bias_initializer;  // empty: ones for the gates, zeros for the candidate
   bool trainable = true;
   bool use_resource = true;
   std::string name = "gru_cell";
 };
 
-// Cho et al. (2014).
+// Gated recurrent unit (Cho et al. 2014).
 class GruCell : public RnnCell, protected Layer {
  public:
   explicit GruCell(int64_t units, GruCellOptions options = {});
@@ -121,7 +121,7 @@ class GruCell : public RnnCell, protected Layer {
   Variable gate_kernel_, gate_bias_, kernel_, bias_;
 };
 
-// Cells one above the other: the output of one is the input of the next.
+// A stack of cells. The output of each is the input of the next.
 class MultiRnnCell : public RnnCell {
  public:
   explicit MultiRnnCell(std::vector<std::shared_ptr<RnnCell>> cells) : cells_(std::move(cells)) {}

@@ -21,7 +21,7 @@ struct Scored {
   Output labels, logits;  // [batch, true + sampled]
 };
 
-// The rows of true classes, then those of sampled ones, read at once.
+// The rows of the true classes, then those of the sampled ones, gathered by one op.
 struct Rows {
   Output true_rows, sampled_rows;
 };
@@ -52,7 +52,8 @@ Rows Read(const Variable& table, Output ids, Output true_count, At at) {
   return {first, rest};
 }
 
-// [batch, sampled]: the lowest float where a sampled class is one of the row's true ones, else 0.
+// [batch, sampled]: the lowest float if a sampled class is one of the example's true classes, 0
+// otherwise.
 Output AccidentalHits(Output labels, Output sampled, int64_t true_classes, Output shape, At at) {
   const ComputeAccidentalHitsOutputs hits =
       ComputeAccidentalHits(labels, sampled, true_classes, {}, at);
@@ -79,7 +80,7 @@ Scored Score(const Variable& weights, const Variable& biases, Output labels, Out
   Output sampled = MatMul(inputs, w.sampled_rows, {.transpose_b = true}, at);
   const Output grouped = Reshape(w.true_rows, {-1, true_classes, size}, {}, at);
   const Output products = Reshape(ExpandDims(inputs, 1, {}, at) * grouped, {-1, size}, {}, at);
-  // The sums of rows, as a product with ones.
+  // Sums rows by a matmul with ones.
   const Output ones = Ones(g, {size, 1}, BaseType(inputs.dtype()), "ones", at);
   Output of_true = Reshape(MatMul(products, ones, {}, at), {-1, true_classes}, {}, at);
   of_true = of_true + Reshape(b.true_rows, {-1, true_classes}, {}, at);

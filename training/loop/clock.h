@@ -28,7 +28,7 @@ class Wake {
   mutable Mutex mutex_;
   CondVar changed_;
   bool set_ ABSL_GUARDED_BY(mutex_) = false;
-  int clock_changes_ ABSL_GUARDED_BY(mutex_) = 0;  // how often a ManualClock advanced
+  int clock_changes_ ABSL_GUARDED_BY(mutex_) = 0;  // number of advances of a ManualClock
 };
 
 class Clock {

@@ -53,7 +53,7 @@ class Coordinator {
   // Runs `body` in this thread. Its error requests the stop.
   void StopOnError(const std::function<absl::Status()>& body);
   bool ShouldStop() const;
-  // The error with which the stop was requested; OK if there is none. (TensorFlow raises it.)
+  // The error of the stop request; OK if there is none. (TensorFlow raises it.)
   absl::Status RequestedError() const;
   // Whether a stop is requested within `timeout` (nullopt: waits forever). False when
   // `cancellation` fires.

@@ -70,7 +70,7 @@ TEST(CoordinatorTest, WaitForStopTimesOutAndWakes) {
   EXPECT_TRUE(coord.WaitForStop());
 }
 
-// Waits until nothing but its callback can end the wait of another thread on `manager`.
+// Cancels `manager` when another thread waits with it and only its callback can end the wait.
 class Canceller {
  public:
   explicit Canceller(CancellationManager& manager)

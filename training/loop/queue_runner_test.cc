@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Counts up to `limit`, then OUT_OF_RANGE; each number goes through the queue.
+// Counts up to `limit`, then returns OUT_OF_RANGE. Each number goes through the queue.
 struct Counting {
   explicit Counting(int64_t limit, int threads = 1) {
     queue = Queue::Fifo(g, 3, {DT_INT64}, {.shapes = {PartialShape::Scalar()}});
@@ -78,7 +78,7 @@ TEST(QueueRunnerTest, AStopEndsThreadsThatWaitForRoom) {
   EXPECT_TRUE(coordinator.Join().ok());
 }
 
-// The queue may be another machine's, and others may wait for what the next session puts in.
+// The queue may be on another machine, and others may wait for elements from the next session.
 TEST(QueueRunnerTest, TheQueueStaysOpenWhereTheWorkGoesOnInAnotherSession) {
   Counting c(1'000'000);
   const Output closed = c.queue.IsClosed("closed");

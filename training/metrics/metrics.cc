@@ -19,7 +19,7 @@
 namespace sluice::metrics {
 namespace {
 
-constexpr float kRatioEpsilon = 1e-6f;  // TensorFlow's, of rates under a curve
+constexpr float kRatioEpsilon = 1e-6f;  // TensorFlow's epsilon for rates under a curve
 constexpr float kThresholdEpsilon = 1e-7f;
 
 Variable MetricVariable(Graph& graph, std::string_view name, const TensorShape& shape, At at) {
@@ -30,7 +30,7 @@ Variable MetricVariable(Graph& graph, std::string_view name, const TensorShape& 
                   at);
 }
 
-// A local variable and what is added to it in each step.
+// A local variable, and the value that each step adds to it.
 struct Total {
   Variable variable;
   Operation add;
@@ -39,7 +39,7 @@ struct Total {
       : variable(MetricVariable(graph, name, ShapeOfAmount(amount), at)),
         add(variable.AssignAdd(amount, {}, at)) {}
   Output Value() const { return variable.Read(); }
-  // After this step's addition.
+  // The value after this step's addition.
   Output Updated(Graph& graph) const {
     ControlDependencies after(graph, {add});
     return variable.Read();
@@ -54,7 +54,7 @@ struct Total {
 Output AsFloat(Output x) { return x.dtype() == DT_FLOAT ? x : Cast(x, DT_FLOAT); }
 Output AsBool(Output x) { return x.dtype() == DT_BOOL ? x : Cast(x, DT_BOOL); }
 
-// `predictions` with `labels`' rank, where one of them has a last dimension of size 1 more.
+// Removes a last dimension of size 1 if only one of `labels` and `predictions` has it.
 void DropLastDimension(Output& labels, Output& predictions) {
   const PartialShape& l = labels.shape();
   const PartialShape& p = predictions.shape();
@@ -71,7 +71,7 @@ Output Weighted(Output values, Output weights) {
   return weights ? values * AsFloat(weights) : values;
 }
 
-// How much the values weigh together.
+// The sum of the values' weights.
 Output Weight(Output values, Output weights) {
   if (!weights) return Cast(Size(values), DT_FLOAT);
   return ReduceSum(OnesLike(values) * AsFloat(weights));
@@ -97,7 +97,7 @@ Metric MeanInScope(Output values, Output weights, std::string_view name, At at) 
   });
 }
 
-// Which of the four kinds of answers to count.
+// Selects one of the four kinds of results to count.
 struct Kind {
   const char* name;
   bool label;
@@ -150,7 +150,7 @@ Metric Ratio(Output labels, Output predictions, const Options& options, std::str
           ratio(right.Updated(graph), wrong.Updated(graph), "update_op")};
 }
 
-// A little below 0, those given or evenly spaced ones, a little above 1.
+// A value slightly below 0, the given or evenly spaced thresholds, and one slightly above 1.
 std::vector<float> Thresholds(const AucOptions& options) {
   std::vector<float> thresholds = options.thresholds;
   std::sort(thresholds.begin(), thresholds.end());
@@ -177,7 +177,7 @@ struct AtThresholds {
   }
 };
 
-// Counts at each threshold, from the lowest one.
+// Counts at each threshold, in ascending order.
 struct Counts {
   Output tp, fn, tn, fp;
 };
@@ -185,8 +185,9 @@ struct Counts {
 Output First(Output v, int count) { return Slice(v, {0}, {count - 1}); }
 Output Last(Output v) { return Slice(v, {1}, {-1}); }
 
-// Within an interval true positives are a line over all positives p, of slope s through (p, tp) at
-// the higher threshold: the integral of precision is s * (dtp + (tp - s p) log(p_low / p)).
+// Within an interval, the true positives are a linear function of all positives p, with slope s
+// through (p, tp) at the higher threshold. So the integral of the precision is s * (dtp + (tp - s
+// p) log(p_low / p)).
 Output InterpolatedArea(const Counts& n, int count, std::string_view name, At at) {
   const auto not_negative = [](Output x) { return Maximum(x, ZerosLike(x)); };
   const Output positives = n.tp + n.fp;

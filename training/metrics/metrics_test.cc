@@ -31,7 +31,7 @@ struct Inputs {
     weights = Placeholder(g, DT_FLOAT, {-1}, "weights");
     said = Cast(Greater(predictions, Constant(g, 0.5f)), DT_FLOAT);
   }
-  // The value after the first batch, as the update gives it, and after both, as the value does.
+  // The update's result after the first batch, and the metric's value after both.
   std::pair<float, float> Run(const Metric& metric) {
     EXPECT_TRUE(g.status().ok()) << g.status();
     const Operation init = InitializeLocalVariables(g);

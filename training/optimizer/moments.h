@@ -37,7 +37,7 @@ class MomentOptimizer : public RuleOptimizer {
     Output learning_rate, beta1, beta2, epsilon;
   };
   Numbers NumbersFor(const Variable& var) const;
-  // learning_rate * sqrt(1 - beta2_power) / (1 - beta1_power)
+  // learning_rate * sqrt(1 - beta2_power) / (1 - beta1_power).
   static Output CorrectedRate(const Numbers& n);
   // Store the moments after this gradient and return them. Moments of rows without a gradient decay
   // as if it were 0.

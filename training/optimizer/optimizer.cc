@@ -51,7 +51,7 @@ std::vector<Variable> TrainedByDefault(const Graph& graph) {
   return vars;
 }
 
-// Ports of models that are trained elsewhere are differentiated with respect to as well.
+// Also differentiates with respect to ports of models that are trained elsewhere.
 absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
   auto ports = graph.collections().find("streaming_model_ports");
   if (ports == graph.collections().end()) return absl::OkStatus();

@@ -169,7 +169,7 @@ class Optimizer {
 Output CastTo(Output value, DataType dtype);
 // The tensor of a dense gradient, or the rows of a sparse one; invalid for none.
 Output ValuesOf(const Grad& grad);
-// The same with other values.
+// Returns the gradient with its values replaced.
 Grad WithValues(const Grad& grad, Output values);
 // Sums the rows of each index. The result has distinct indices and the same dense_shape.
 IndexedSlices SumDuplicateIndices(const IndexedSlices& grad);

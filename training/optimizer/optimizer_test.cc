@@ -27,7 +27,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A port of a model that is trained elsewhere, and a table of a user's own.
+// A port of a model that is trained elsewhere, and a user-defined table.
 OP(SubmodelPort, "A port.").Output("value", "float").Shape(ScalarOutput());
 OP(TestTable, "A user's own kind.").Output("value", "float").Shape(ScalarOutput());
 
@@ -81,7 +81,7 @@ TEST(OptimizerErrors, TypesThatCannotBeTrained) {
             "Invalid type tf.int32 for n:0" + expected);
 }
 
-// A complex resource variable was trained, since its handle has no type that could be wrong.
+// A complex resource variable was accepted, because the type of its handle was checked.
 TEST(OptimizerErrors, VariablesThatCannotBeTrained) {
   for (const bool use_resource : {false, true}) {
     Graph g;
@@ -212,7 +212,7 @@ TEST(Processors, OfAUsersOwnKind) {
   EXPECT_NE(g.Find("GradientDescent/update_table/send_to_table"), nullptr);
 }
 
-// One whose value is kept in [0, 1] by both kinds of variables.
+// A constraint keeps the value in [0, 1], for both kinds of variables.
 class Constraints : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, Constraints, testing::Bool());
 
@@ -243,7 +243,7 @@ TEST_P(Constraints, AreNotForSparseGradients) {
 
 TEST_P(Constraints, GoWithTheGraph) {
   for (const bool constrained :
-       {true, false}) {  // the second graph may lie where the first one lay
+       {true, false}) {  // the second graph may have the first one's address
     Graph g;
     Variable w(g, "w", 1.0f, {.use_resource = GetParam()});
     if (constrained) Constrain(w, ClipToUnit);

@@ -17,7 +17,7 @@ Graph* GraphOf(const ScheduleNumber& a, const ScheduleNumber& b) {
   return a.graph() != nullptr ? a.graph() : b.graph();
 }
 
-// What every decay begins with: its scope, and the rate, which gives the type.
+// The beginning of every decay: its scope, and the rate, which determines the type.
 struct Start {
   Start(Graph& g, std::string_view name, std::string_view otherwise, const ScheduleNumber& r)
       : graph(g),
@@ -119,7 +119,7 @@ Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber 
   Output now = s.As(step);
   Output steps = s.As(decay_steps);
   if (options.cycle) {
-    // The first multiple of decay_steps that is not below the step; one of them at step 0.
+    // The smallest multiple of decay_steps that is at least the step; decay_steps itself at step 0.
     const Output is_first = Equal(now, 0);
     Output periods;
     if (const Tensor* number = decay_steps.number()) {
@@ -177,7 +177,7 @@ Output CosineDecayRestarts(ScheduleNumber rate, ScheduleNumber step,
     const Output restart = Floor(fraction);
     return {restart, fraction - restart};
   };
-  // Periods of lengths t_mul ^ i, whose sums are geometric series.
+  // Periods have lengths t_mul ^ i, whose sums are geometric series.
   auto geometric = [&]() -> OutputList {
     const Output rest = 1 - t_mul;
     const Output passed = fraction * rest;
@@ -269,7 +269,7 @@ Output PiecewiseConstant(ScheduleNumber x, const std::vector<double>& boundaries
   const Output at = x.In(*g, "x");
   const Output table = Cast(Constant(*g, values, "values"), dtype);
   const Output edges = Constant(*g, boundaries, "boundaries");
-  // The boundaries that lie below x are as many as the values that are over.
+  // The number of boundaries below x is the number of values that are passed.
   const Output over = Less(edges, Cast(at, DT_DOUBLE));
   return Gather(table, ReduceSum(Cast(over, DT_INT32)));
 }

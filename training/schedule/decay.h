@@ -1,12 +1,12 @@
-// Learning rates that fall with the global step.
+// Learning rates that decay with the global step.
 //
 //   Variable step = GlobalStep(g);
 //   Adam adam({.learning_rate = ExponentialDecay(0.1f, step, 1000, 0.96f, {.staircase = true})});
 //
-// Numbers keep their C++ kind: 1000 is an integer, as decay_steps usually is. Results are scalars
-// of the rate's type (a number's: float). Errors stay in the graph. Reference behaviour:
-// tf.compat.v1.train's decays: same values; same nodes and names, but for PiecewiseConstant, which
-// is a lookup instead of nested conditionals.
+// Numbers keep their C++ type: 1000 is an integer, as decay_steps usually is. Results are scalars
+// of the rate's type (float for a number). Errors stay in the graph.
+// Reference: the decays of tf.compat.v1.train, with the same values, nodes and names. Only
+// PiecewiseConstant has other nodes: a lookup instead of nested conditionals.
 #ifndef SLUICE_TRAINING_SCHEDULE_DECAY_H_
 #define SLUICE_TRAINING_SCHEDULE_DECAY_H_
 
@@ -30,11 +30,11 @@ class ScheduleNumber {
   ScheduleNumber(Output tensor) : source_(tensor) {}        // NOLINT
   ScheduleNumber(Variable variable) : source_(variable) {}  // NOLINT
 
-  Graph* graph() const;  // null of a number
+  Graph* graph() const;  // null for a number
   const Tensor* number() const { return std::get_if<Tensor>(&source_); }
-  // The tensor; a number becomes a Const `name`.
+  // The tensor. A number becomes a Const called `name`.
   Output In(Graph& graph, std::string_view name) const;
-  // As `dtype`, under the names that tf.cast gives.
+  // The value cast to `dtype`, with the node names of tf.cast.
   Output As(Graph& graph, DataType dtype) const;
 
  private:
@@ -42,7 +42,7 @@ class ScheduleNumber {
 };
 
 struct DecayOptions {
-  bool staircase = false;  // whole periods only
+  bool staircase = false;  // decays once per period of decay_steps
   std::string_view name = "";
 };
 
@@ -59,7 +59,7 @@ Output InverseTimeDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber
 struct PolynomialDecayOptions {
   ScheduleNumber end_learning_rate = 0.0001f;
   ScheduleNumber power = 1.0f;
-  // Begins again, with longer and longer periods, instead of staying at the end.
+  // Restarts with ever longer periods instead of staying at the end value.
   bool cycle = false;
   std::string_view name = "";
 };
@@ -68,7 +68,7 @@ Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber 
                        const PolynomialDecayOptions& options = {});
 
 struct CosineDecayOptions {
-  double alpha = 0.0;  // the share of the rate that is left at the end
+  double alpha = 0.0;  // the final rate as a fraction of the initial rate
   std::string_view name = "";
 };
 // Loshchilov and Hutter 2017, without restarts.
@@ -76,8 +76,8 @@ Output CosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber deca
                    const CosineDecayOptions& options = {});
 
 struct CosineDecayRestartsOptions {
-  ScheduleNumber t_mul = 2.0f;  // each period is so many times as long as the one before,
-  ScheduleNumber m_mul = 1.0f;  // and begins at so many times its rate
+  ScheduleNumber t_mul = 2.0f;  // length of a period relative to the previous one
+  ScheduleNumber m_mul = 1.0f;  // initial rate of a period relative to the previous one
   ScheduleNumber alpha = 0.0f;
   std::string_view name = "";
 };
@@ -106,8 +106,8 @@ struct NoisyLinearCosineDecayOptions {
 Output NoisyLinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                               const NoisyLinearCosineDecayOptions& options = {});
 
-// values[0] up to boundaries[0], values[1] up to boundaries[1], …, the last value after the last
-// boundary. `x` is a step or any other number; boundaries rise.
+// values[0] up to boundaries[0], values[1] up to boundaries[1], …, and the last value after the
+// last boundary. `x` is a step or any other number. `boundaries` are in ascending order.
 // INVALID_ARGUMENT "The length of boundaries should be 1 less than the length of values".
 Output PiecewiseConstant(ScheduleNumber x, const std::vector<double>& boundaries,
                          const std::vector<double>& values, DataType dtype = DT_FLOAT,

@@ -62,7 +62,7 @@ absl::StatusOr<SessionRunArgs> StopAtStepHook::BeforeRun(SessionRunContext&) {
 }
 
 absl::Status StopAtStepHook::AfterRun(SessionRunContext& context, const SessionRunValues& values) {
-  // The step may have been read before or after the update: only a look after it is certain.
+  // The fetched step may be from before or after the update, so it is read again to be certain.
   if (StepOf(values.results[0]) + 1 < *options_.last_step) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(context.session(), global_step_));
   if (step >= *options_.last_step) context.RequestStop();

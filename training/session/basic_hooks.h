@@ -1,8 +1,8 @@
-// Hooks that need nothing but the session: stop at a step, guard against NaN, fetch at the end,
-// start later, feed.
+// Hooks that use only the session: stop at a step, guard against NaN, fetch at the end, delay the
+// start, feed.
 //
-// Reference behaviour: the classes of the same names in tf.estimator.
-// Thread safety: as SessionRunHook; results may be read when the loop is over.
+// Reference: the classes with the same names in tf.estimator.
+// Thread safety: as SessionRunHook. Results may be read after the loop.
 #ifndef SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_
 #define SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_
 
@@ -16,15 +16,15 @@
 
 namespace sluice {
 
-// One of the two.
+// Exactly one is set.
 struct StopAtStepOptions {
-  std::optional<int64_t> num_steps;  // after the first session's global step
-  std::optional<int64_t> last_step;  // of the global step
+  std::optional<int64_t> num_steps;  // counted from the first session's global step
+  std::optional<int64_t> last_step;  // a value of the global step
 };
 
-// Ends the loop when the global step has reached a value. INVALID_ARGUMENT, from Begin, "One of
+// Ends the loop when the global step reaches a value. Errors of Begin: INVALID_ARGUMENT "One of
 // num_steps or last_step must be specified." and "Only one of num_steps or last_step can be
-// specified."; FAILED_PRECONDITION where the graph has no global step.
+// specified."; FAILED_PRECONDITION if the graph has no global step.
 class StopAtStepHook : public SessionRunHook {
  public:
   explicit StopAtStepHook(StopAtStepOptions options) : options_(options) {}
@@ -38,8 +38,7 @@ class StopAtStepHook : public SessionRunHook {
   Output global_step_;
 };
 
-// Ends the loop when the loss is not a number: with INTERNAL "NaN loss during training.", or
-// quietly.
+// Ends the loop if the loss is NaN: with INTERNAL "NaN loss during training.", or without an error.
 class NanTensorHook : public SessionRunHook {
  public:
   explicit NanTensorHook(Output loss, bool fail_on_nan_loss = true)
@@ -52,7 +51,7 @@ class NanTensorHook : public SessionRunHook {
   bool fail_on_nan_loss_;
 };
 
-// Fetches tensors when the loop has ended.
+// Fetches tensors after the last step.
 class FinalOpsHook : public SessionRunHook {
  public:
   explicit FinalOpsHook(std::vector<Output> final_ops, std::vector<Feed> feeds = {},
@@ -67,8 +66,8 @@ class FinalOpsHook : public SessionRunHook {
   Tensors values_;
 };
 
-// Holds the first step back until the global step, which others increase, has reached a value.
-// Looks every half second; ends with the coordinator's stop.
+// Delays the first step until the global step, which other replicas increment, reaches a value.
+// Checks every half second. Also ends when the coordinator stops.
 class GlobalStepWaiterHook : public SessionRunHook {
  public:
   explicit GlobalStepWaiterHook(int64_t wait_until_step, Clock* clock = &Clock::Real())
@@ -80,12 +79,12 @@ class GlobalStepWaiterHook : public SessionRunHook {
  private:
   const int64_t wait_until_step_;
   Clock* const clock_;
-  std::shared_ptr<Wake> wake_;  // set by the stop
+  std::shared_ptr<Wake> wake_;  // set when the coordinator stops
   Output global_step_;
   bool started_ = false;
 };
 
-// Feeds what a function gives for each step.
+// Feeds the tensors that a function returns for each step.
 class FeedFnHook : public SessionRunHook {
  public:
   using FeedFn = std::function<absl::StatusOr<std::vector<Feed>>()>;
@@ -96,7 +95,7 @@ class FeedFnHook : public SessionRunHook {
   FeedFn feed_fn_;
 };
 
-// In a list of hooks: `{StopAtStep(10'000), StopOnNan(loss)}`.
+// Short forms for a list of hooks: `{StopAtStep(10'000), StopOnNan(loss)}`.
 std::shared_ptr<SessionRunHook> StopAtStep(int64_t last_step);
 std::shared_ptr<SessionRunHook> StopAfterSteps(int64_t num_steps);
 std::shared_ptr<SessionRunHook> StopOnNan(Output loss);

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// Written beside and moved, so that no reader sees half a file.
+// Writes a temporary file and renames it, so that no reader sees an incomplete file.
 absl::Status WriteWhole(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::path beside = path;
   beside += ".tmp";
@@ -77,9 +77,9 @@ absl::Status CheckpointSaverHook::WriteGraph(const Graph& graph) {
   return events_->AddMetaGraph(meta);
 }
 
-// The graph is complete only now, when all hooks have begun.
+// The graph is complete only when Begin of all hooks has returned.
 absl::Status CheckpointSaverHook::AfterCreateSession(Session& session, Coordinator&) {
-  std::error_code error;  // told by the first file that cannot be written
+  std::error_code error;  // the first write reports it
   std::filesystem::create_directories(options_.checkpoint_dir, error);
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(session, global_step_));
   SLUICE_RETURN_IF_ERROR(WriteGraph(session.graph()));
@@ -94,8 +94,8 @@ absl::StatusOr<SessionRunArgs> CheckpointSaverHook::BeforeRun(SessionRunContext&
 
 absl::Status CheckpointSaverHook::AfterRun(SessionRunContext& context,
                                            const SessionRunValues& values) {
-  // The step that was read may be the one before the update, and a run may do many: whether it is
-  // due is asked of a step that is surely late enough, and then again of the true one.
+  // The fetched step may be from before the update, and one run may train many steps. So the timer
+  // is first queried with an upper bound, and then with the true step.
   constexpr int64_t kStepsARunMost = 1'000'000;
   if (!timer_.IsDue(StepOf(values.results[0]) + kStepsARunMost)) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(context.session(), global_step_));

@@ -1,9 +1,9 @@
-// Saves checkpoints every so many steps or seconds, and tells listeners.
+// Saves checkpoints at intervals of steps or seconds, and notifies listeners.
 //
-// In a folder: `graph.pbtxt`, checkpoints with their meta graphs, and an event file with the graph
-// and a line for each checkpoint. Saved are the state before the first step, then as often as
-// asked, and the last state. Reference behaviour: tf.estimator.CheckpointSaverHook. Thread safety:
-// as SessionRunHook.
+// The folder contains `graph.pbtxt`, checkpoints with their meta graphs, and an event file with the
+// graph and an entry per checkpoint. The hook saves before the first step, then at each interval,
+// and after the last step.
+// Reference: tf.estimator.CheckpointSaverHook. Thread safety: as SessionRunHook.
 #ifndef SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_
 #define SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "training/checkpoint/model_saver.h"
 #include "training/loop/clock.h"
 #include "training/session/event_files.h"
-#include "training/checkpoint/model_saver.h"
 #include "training/session/scaffold.h"
 #include "training/session/session_run_hook.h"
 #include "training/session/step_timer.h"
@@ -24,7 +24,7 @@ namespace sluice {
 class CheckpointSaverListener {
  public:
   virtual ~CheckpointSaverListener() = default;
-  // Ops may be added to the graph.
+  // May add ops to the graph.
   virtual absl::Status Begin(Graph& graph) {
     (void)graph;
     return absl::OkStatus();
@@ -33,7 +33,7 @@ class CheckpointSaverListener {
     (void)session, (void)global_step;
     return absl::OkStatus();
   }
-  // True: the loop ends after this step.
+  // Returns true to end the loop after this step.
   virtual absl::StatusOr<bool> AfterSave(Session& session, int64_t global_step) {
     (void)session, (void)global_step;
     return false;
@@ -47,18 +47,18 @@ class CheckpointSaverListener {
 struct CheckpointSaverOptions {
   std::string checkpoint_dir;
   Every every;
-  // One of the two.
+  // Exactly one of the two is set.
   std::shared_ptr<ModelSaver> saver;
   std::shared_ptr<Scaffold> scaffold;
   std::string checkpoint_basename = "model.ckpt";
   std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
-  // `graph.pbtxt`, and `<checkpoint>.meta` beside each checkpoint.
+  // Writes `graph.pbtxt`, and `<checkpoint>.meta` next to each checkpoint.
   bool save_graph_def = true;
   OpenEvents open_events = OpenEventFile;  // empty: no events
   Clock* clock = &Clock::Real();
 };
 
-// Errors, from Begin: FAILED_PRECONDITION where the graph has no global step; INVALID_ARGUMENT "You
+// Errors of Begin: FAILED_PRECONDITION if the graph has no global step; INVALID_ARGUMENT "You
 // cannot provide both saver and scaffold." and those of StepTimer.
 class CheckpointSaverHook : public SessionRunHook {
  public:
@@ -71,7 +71,7 @@ class CheckpointSaverHook : public SessionRunHook {
 
  private:
   absl::Status WriteGraph(const Graph& graph);
-  // True when a listener asks for the end.
+  // Returns true if a listener requests the end of the loop.
   absl::StatusOr<bool> Save(Session& session, int64_t step);
   absl::StatusOr<ModelSaver*> TheSaver() const;
 

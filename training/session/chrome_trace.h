@@ -1,4 +1,5 @@
-// A traced step as JSON for chrome://tracing and Perfetto: a process a device, a line a thread.
+// Converts the trace of a step to JSON for chrome://tracing and Perfetto, with one process per
+// device and one line per thread.
 #ifndef SLUICE_TRAINING_SESSION_CHROME_TRACE_H_
 #define SLUICE_TRAINING_SESSION_CHROME_TRACE_H_
 

@@ -1,4 +1,4 @@
-// The event files of a folder, as a training loop writes them.
+// Opens the event files of a folder for a training loop.
 #ifndef SLUICE_TRAINING_SESSION_EVENT_FILES_H_
 #define SLUICE_TRAINING_SESSION_EVENT_FILES_H_
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// The writer of that folder which the whole process shares (SummaryFileWriter::Shared).
+// The writer of the folder, shared in this process (SummaryFileWriter::Shared).
 absl::StatusOr<std::shared_ptr<TrainingEvents>> OpenEventFile(const std::string& folder);
 
 }  // namespace sluice

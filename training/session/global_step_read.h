@@ -1,4 +1,4 @@
-// The value of the global step as a tensor that many hooks fetch.
+// A tensor with the value of the global step, which many hooks fetch.
 #ifndef SLUICE_TRAINING_SESSION_GLOBAL_STEP_READ_H_
 #define SLUICE_TRAINING_SESSION_GLOBAL_STEP_READ_H_
 
@@ -11,14 +11,14 @@
 
 namespace sluice {
 
-// A copy of the step's value, made at the first call and kept in the collection
-// "global_step_read_op_cache". In a step that trains it may be the value from before or after.
-// FAILED_PRECONDITION "Global step should be created to use <user>." where the graph has none.
-// Reference behaviour: tf.train.get_or_create_global_step_read of TensorFlow's hooks.
+// Returns the copy of the step's value that is kept in the collection "global_step_read_op_cache";
+// the first call adds it. In a step that trains, the value may be from before or after the update.
+// FAILED_PRECONDITION "Global step should be created to use <user>." if the graph has no global
+// step. Reference: get_or_create_global_step_read of TensorFlow's hooks.
 absl::StatusOr<Output> GlobalStepRead(Graph& graph, std::string_view user);
-// Runs it: `read` is GlobalStepRead's.
+// Fetches `read`, the result of GlobalStepRead.
 absl::StatusOr<int64_t> GlobalStepValue(Session& session, Output read);
-// Of a fetched value: int32 or int64.
+// Converts a fetched step, int32 or int64.
 int64_t StepOf(const Tensor& value);
 
 }  // namespace sluice

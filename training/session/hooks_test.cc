@@ -28,7 +28,7 @@ struct Training {
     x = Placeholder(g, DT_FLOAT, PartialShape::Scalar(), "x");
     loss = x * 2.0f;
   }
-  // Trains until the loop ends, feeding 1, 2, 3, …; the number of steps.
+  // Trains until the loop ends, feeding 1, 2, 3, …, and returns the number of steps.
   int Loop(MonitoredSession& session, int most = 1000) {
     int steps = 0;
     while (!session.ShouldStop() && steps < most) {

@@ -1,12 +1,12 @@
-// Shows tensors while training goes on: a line that is rewritten on a terminal, plain lines
-// elsewhere.
+// Logs tensors during training: as one line that is rewritten on a terminal, as plain lines
+// otherwise.
 //
 //   Progress({{"loss", loss}}, {.every = {.steps = 100}, .last_step = 10'000})
 //
 //   step 4200/10000 [########------------] 42 %  loss = 0.31, 812 steps/s, ETA 0:07
 //   INFO: loss = 0.31 (0.123 sec)
 //
-// Reference behaviour: tf.estimator.LoggingTensorHook, for the plain lines.
+// Reference for the plain lines: tf.estimator.LoggingTensorHook.
 #ifndef SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_
 #define SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_
 
@@ -24,25 +24,26 @@
 
 namespace sluice {
 
-// By tag, in the order in which they are shown.
+// Tags with tensors, in the order of display.
 using TaggedTensors = std::vector<std::pair<std::string, Output>>;
 using TaggedValues = std::vector<std::pair<std::string, Tensor>>;
 
 struct LoggingTensorOptions {
-  // Of this session's own steps, the first included; neither: only at the end.
+  // Counts the steps of this session, and includes the first one. Neither set: logs only at the
+  // end.
   Every every;
   bool at_end = false;
-  // The whole line, instead of "<tag> = <value>, …".
+  // Formats the whole line, instead of "<tag> = <value>, …".
   std::function<std::string(const TaggedValues& values)> formatter;
-  // Of the global step, for the bar and the time that is left.
+  // Final value of the global step, for the bar and the remaining time.
   std::optional<int64_t> last_step;
-  // Whether to rewrite a line.
+  // Whether to rewrite one line.
   bool terminal = LiveLine::StderrIsTerminal();
   Clock* clock = &Clock::Real();
 };
 
-// INVALID_ARGUMENT, from Begin: "either at_end and/or exactly one of every_n_iter and every_n_secs
-// must be provided."; "invalid every_n_iter=<n>.".
+// Errors of Begin: INVALID_ARGUMENT "either at_end and/or exactly one of every_n_iter and
+// every_n_secs must be provided."; "invalid every_n_iter=<n>.".
 class LoggingTensorHook : public SessionRunHook {
  public:
   LoggingTensorHook(TaggedTensors tensors, LoggingTensorOptions options);
@@ -59,14 +60,15 @@ class LoggingTensorHook : public SessionRunHook {
   const LoggingTensorOptions options_;
   StepTimer timer_;
   std::unique_ptr<LiveLine> live_;  // on a terminal
-  std::vector<Output> fetches_;     // the tensors, and the global step where the graph has one
+  std::vector<Output> fetches_;     // the tensors, and the global step if the graph has one
   bool has_global_step_ = false;
   bool due_ = false;
   int64_t iterations_ = 0;
-  std::optional<std::pair<Clock::Duration, int64_t>> start_;  // time and global step of the first
+  std::optional<std::pair<Clock::Duration, int64_t>>
+      start_;  // time and global step of the first step
 };
 
-// A bar over the global step, with `tensors`.
+// Shows a progress bar over the global step, with `tensors`.
 std::shared_ptr<SessionRunHook> Progress(TaggedTensors tensors, int64_t last_step,
                                          Every every = {.secs = 0.5});
 

@@ -14,7 +14,7 @@ namespace {
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Clock::Duration kLongestPause = std::chrono::seconds(30);
 
-// A machine was lost: a new session may do better.
+// Errors that mean that a machine was lost, so a new session may succeed.
 constexpr absl::StatusCode kPreemptions[] = {absl::StatusCode::kAborted,
                                              absl::StatusCode::kUnavailable};
 
@@ -28,7 +28,7 @@ bool Feeds(const std::vector<Feed>& feeds, Output tensor) {
                      [&](const Feed& feed) { return feed.tensor == tensor; });
 }
 
-// Adds feeds that must not be there already.
+// Adds feeds, which must not be present already.
 absl::Status AddFeeds(const std::vector<Feed>& more, const char* clash, std::vector<Feed>& feeds) {
   for (const Feed& feed : more) {
     if (Feeds(feeds, feed.tensor)) {
@@ -45,7 +45,7 @@ void MergeRunOptions(const RunOptions& more, RunOptions& options) {
   if (options.cancellation == nullptr) options.cancellation = more.cancellation;
 }
 
-// The place of a fetch in the list; several hooks ask for the global step.
+// The index of a fetch in the list, added if missing. Several hooks fetch the global step.
 size_t PlaceOf(Output fetch, std::vector<Output>& fetches) {
   const auto it = std::find(fetches.begin(), fetches.end(), fetch);
   if (it != fetches.end()) return it - fetches.begin();
@@ -53,7 +53,7 @@ size_t PlaceOf(Output fetch, std::vector<Output>& fetches) {
   return fetches.size() - 1;
 }
 
-// While it lives, `to` is cancelled with `from`.
+// Cancels `to` when `from` is cancelled, during its lifetime.
 class CancelledWith {
  public:
   CancelledWith(CancellationManager* from, CancellationManager& to) : from_(from) {
@@ -99,11 +99,11 @@ absl::Status MonitoredSession::Begin() {
 absl::Status MonitoredSession::CreateOnce() {
   SLUICE_ASSIGN_OR_RETURN(session_, creator_->CreateSession(graph_, &cancellation_));
   steps_ = std::make_unique<CancellationManager>(&cancellation_);
-  // Whatever ends a thread is told: nothing counts as a clean stop.
+  // No error code counts as a clean stop, so every error of a thread is reported.
   coordinator_ = std::make_unique<Coordinator>(std::vector<absl::StatusCode>());
   if (options_.recover) {
     coordinator_->set_goes_on_after({std::begin(kPreemptions), std::end(kPreemptions)});
-    // What a step waits for stays as it is, for the next session: nothing else may end it.
+    // Queues stay open for the next session, so only cancellation can end a step that waits.
     coordinator_->OnStop([coordinator = coordinator_.get(), steps = steps_.get()] {
       if (coordinator->GoesOn()) steps->StartCancel();
     });
@@ -147,7 +147,8 @@ absl::Status MonitoredSession::CloseSession() {
   if (coordinator_) {
     coordinator_->RequestStop();
     status = coordinator_->Join({.grace = options_.stop_grace_period, .ignore_live_threads = true});
-    // They use the session: cancelled steps end most of them, the rest is waited for.
+    // Live threads use the session. Cancelling the steps ends most of them; then the rest are
+    // joined.
     if (const auto alive = coordinator_->LiveThreads(); !alive.empty()) {
       std::string names;
       for (const std::string& name : alive) StrAppend(&names, " ", name);
@@ -164,7 +165,7 @@ bool MonitoredSession::ShouldStop() {
   if (closed_ || stop_) return true;
   if (!status_.ok()) return failure_told_;
   if (!coordinator_->ShouldStop()) return false;
-  // A thread that failed for want of a machine is no reason to stop.
+  // A thread that failed because of a lost machine does not end the loop.
   if (!options_.recover || !IsPreemption(coordinator_->RequestedError())) return true;
   LogInfo("A machine was lost while the loop was between two steps. Error: ",
           coordinator_->RequestedError().ToString());
@@ -225,7 +226,7 @@ absl::StatusOr<Tensors> MonitoredSession::RunHooked(const SessionRunArgs& reques
   return pick(places);
 }
 
-// What the loop knows once a step has ended with `status`.
+// Updates the loop's state after a step that ended with `status`.
 absl::Status MonitoredSession::Ended(absl::Status status) {
   if (status.code() == absl::StatusCode::kOutOfRange) {
     stop_ = true;  // the end of the input
@@ -244,7 +245,7 @@ absl::Status MonitoredSession::RunRecoverably(const std::function<absl::Status()
   }
   while (true) {
     absl::Status status = step();
-    // The step may have failed because a thread had: that is the cause to tell.
+    // If a thread's error caused the step's error, the thread's error is reported.
     const absl::Status cause = coordinator_ ? coordinator_->RequestedError() : absl::OkStatus();
     if (!status.ok() && !cause.ok() && cause != status && !IsPreemption(status)) {
       status = AnnotateAfter(cause, StrCat("; then the step ended: ", status.message()));
@@ -252,7 +253,7 @@ absl::Status MonitoredSession::RunRecoverably(const std::function<absl::Status()
     if (!options_.recover || !IsPreemption(status)) return Ended(status);
     LogInfo("A machine was lost: the session is closed, and a new one is created. Error: ",
             status.ToString());
-    if (coordinator_) coordinator_->RequestStop(status);  // so that the threads know why
+    if (coordinator_) coordinator_->RequestStop(status);  // so that the threads see the cause
     CloseSession().IgnoreError();
     if (absl::Status created = CreateSession(); !created.ok()) return Ended(created);
   }
@@ -297,7 +298,7 @@ absl::Status MonitoredSession::Close() {
     status_ = hooks_[i]->End(*session_);
   }
   const absl::Status closing = CloseSession();
-  // A machine lost while all is over is no loss.
+  // A machine that is lost after the end of the loop does not matter.
   if (status_.ok() && !IsPreemption(closing)) {
     status_ = closing;
   } else if (!closing.ok()) {

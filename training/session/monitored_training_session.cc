@@ -12,7 +12,7 @@ namespace {
 constexpr double kCheckpointSecs = 600;
 constexpr int64_t kSummarySteps = 100;
 
-// What the two settings mean together; neither field is set where it is never.
+// Combines the two settings. Neither field is set if the meaning is "never".
 Every Setting(std::optional<int64_t> steps, std::optional<double> secs, Every otherwise) {
   if (!steps && !secs) return otherwise;
   Every every;
@@ -21,7 +21,7 @@ Every Setting(std::optional<int64_t> steps, std::optional<double> secs, Every ot
   return every;
 }
 
-// Tells, when the loop begins, why there are no hooks.
+// Returns the error of the hooks' creation when the loop begins.
 class Failure : public SessionRunHook {
  public:
   explicit Failure(absl::Status why) : why_(std::move(why)) {}

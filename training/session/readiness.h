@@ -1,4 +1,4 @@
-// Notifies threads of this process that wait for a model when another thread has made one ready.
+// Notifies threads of this process that wait for a model when another thread has initialized it.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_SESSION_READINESS_H_
@@ -16,7 +16,7 @@ namespace sluice {
 class Readiness {
  public:
   static Readiness& Global();
-  // From now until Leave, each announcement sets the wake.
+  // Each announcement sets the wake, until Leave.
   void Join(const std::shared_ptr<Wake>& wake);
   void Leave(const std::shared_ptr<Wake>& wake);
   void Announce();

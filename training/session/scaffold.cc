@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-// The one entry of a collection, an invalid handle if it is empty.
+// The only entry of a collection; an invalid handle if it is empty.
 absl::StatusOr<Output> OnlyEntry(const Graph& graph, std::string_view key,
                                  std::string_view argument) {
   const auto it = graph.collections().find(key);
@@ -33,7 +33,7 @@ absl::StatusOr<Output> OnlyEntry(const Graph& graph, std::string_view key,
   return graph.FindOutput(it->second[0]);
 }
 
-// Handles by the names of a collection; names that no node has are left out.
+// The ops that a collection names. Names without a node are skipped.
 std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
   std::vector<Operation> entries;
   const auto it = graph.collections().find(key);
@@ -44,7 +44,7 @@ std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
   return entries;
 }
 
-// TensorFlow's resources.initialize_resources for a graph without resources of boosted trees.
+// The result of TensorFlow's resources.initialize_resources for a graph without such resources.
 Operation InitializeResources(Graph& graph, At at) { return NoOp(graph, {.name = "init"}, at); }
 
 Output ReportUninitializedResources(Graph& graph, At at) {
@@ -69,7 +69,8 @@ Output DefaultReadyForLocalInitOp(Graph& graph) {
   return Concat({variables, ReportUninitializedResources(graph, At::current())}, 0);
 }
 
-// The given op, or the collection's, or a new one that goes into the collection.
+// Sets `op` from the collection if it is invalid. If the collection is empty, creates the op and
+// adds it.
 template <typename Make>
 absl::Status FillIn(Graph& graph, std::string_view key, std::string_view argument, Operation& op,
                     Make make) {
@@ -85,7 +86,7 @@ absl::Status FillIn(Graph& graph, std::string_view key, std::string_view argumen
   return absl::OkStatus();
 }
 
-// The graph's saver, or a new one of all variables, which becomes the graph's.
+// The graph's saver, or a new one of all variables, which is added to the graph.
 absl::StatusOr<std::shared_ptr<ModelSaver>> SaverOrDefault(Graph& graph) {
   const auto defs = graph.collections().find(kSavers);
   if (defs != graph.collections().end() && !defs->second.empty()) {
@@ -121,7 +122,7 @@ Operation InitializeTables(Graph& graph, std::string_view name, At at) {
 }
 
 Operation DefaultLocalInitOp(Graph& graph, At at) {
-  // One at a time: the order gives the names.
+  // Created one after the other, because the order determines the names.
   const Operation variables = InitializeLocalVariables(graph, "init", at);
   const Operation tables = InitializeTables(graph, "init_all_tables", at);
   const Operation resources = InitializeResources(graph, at);

@@ -1,11 +1,13 @@
-// The ops that a training loop needs beside the model: first values, readiness, summaries, saver.
+// The ops that a training loop adds to the model: initialization, readiness checks, summaries,
+// saver.
 //
 //   auto scaffold = std::make_shared<Scaffold>(ScaffoldOptions{.init_fn = load_embeddings});
 //
-// What is not given is looked up in the graph's collections, and else made, with TensorFlow's nodes
-// and names, and put there. Finalize does so, and finalises the graph.
-// Reference behaviour: tf.compat.v1.train.Scaffold.
-// Thread safety: none. Lifetime: what is given belongs to one graph, which outlives the scaffold.
+// Finalize completes missing parts: from the graph's collections if they have them, otherwise with
+// new nodes, which it adds to the collections. Nodes and names are TensorFlow's. It then finalizes
+// the graph.
+// Reference: tf.compat.v1.train.Scaffold.
+// Thread safety: none. Lifetime: the options belong to one graph, which outlives the scaffold.
 #ifndef SLUICE_TRAINING_SESSION_SCAFFOLD_H_
 #define SLUICE_TRAINING_SESSION_SCAFFOLD_H_
 
@@ -23,7 +25,7 @@ namespace sluice {
 
 class Scaffold;
 
-// Keys of collections, as MetaGraphDef has them.
+// Keys of collections, as in a MetaGraphDef.
 inline constexpr std::string_view kInitOp = "init_op";
 inline constexpr std::string_view kReadyOp = "ready_op";
 inline constexpr std::string_view kReadyForLocalInitOp = "ready_for_local_init_op";
@@ -34,37 +36,39 @@ inline constexpr std::string_view kTableInitializers = "table_initializer";
 inline constexpr std::string_view kSavedModelInitializers = "saved_model_initializers";
 
 struct ScaffoldOptions {
-  // Initialises the model; by default all global variables.
+  // Initializes the model. Default: all global variables.
   Operation init_op;
   std::vector<Feed> init_feeds;
-  // Run after init_op, where the model was not restored.
+  // Called after init_op if the model was not restored.
   std::function<absl::Status(const Scaffold& scaffold, Session& session)> init_fn;
-  // String vectors that list what is not initialised; by default the names of all variables, or
-  // (for local init) of the global ones.
+  // String vectors with the names of what is not initialized. Default: checks all variables, and
+  // before local initialization the global ones.
   Operation ready_op;
   Operation ready_for_local_init_op;
-  // Run in each session, also a restored one; by default local variables and tables.
+  // Runs in every session, also after a restore. Default: local variables and tables.
   Operation local_init_op;
   std::vector<Feed> local_init_feeds;
-  // A string tensor: a Summary; by default all summaries of the graph, none if it has none.
+  // A string tensor with a Summary. Default: merges all summaries of the graph; invalid if it has
+  // none.
   Output summary_op;
-  // By default the graph's, or one of all variables: sharded, and no error without variables.
+  // Default: the graph's saver, or a sharded one of all variables that accepts a graph without
+  // variables.
   std::shared_ptr<ModelSaver> saver;
 };
 
 class Scaffold {
  public:
   explicit Scaffold(ScaffoldOptions options = {});
-  // What `options` does not give comes from `copy_from`.
+  // Copies fields that are not set in `options` from `copy_from`.
   Scaffold(const Scaffold& copy_from, ScaffoldOptions options);
 
-  // Makes what is missing, once, and finalises the graph. FAILED_PRECONDITION "More than one item
-  // in the collection "<key>". …" where a collection leaves the choice.
+  // Creates missing parts, once, and finalizes the graph. FAILED_PRECONDITION "More than one item
+  // in the collection "<key>". …" if a collection is ambiguous.
   absl::Status Finalize(Graph& graph);
 
   Operation init_op() const { return options_.init_op; }
   const std::vector<Feed>& init_feeds() const { return options_.init_feeds; }
-  // Bound to this scaffold; empty if none was given.
+  // Bound to this scaffold. Empty if it was not set.
   std::function<absl::Status(Session&)> init_fn() const;
   Operation ready_op() const { return options_.ready_op; }
   Operation ready_for_local_init_op() const { return options_.ready_for_local_init_op; }
@@ -77,10 +81,10 @@ class Scaffold {
   ScaffoldOptions options_;
 };
 
-// Runs the initialisers of all tables: collection "table_initializer".
+// Runs the initializers of all tables, from the collection "table_initializer".
 Operation InitializeTables(Graph& graph, std::string_view name = "init_all_tables",
                            At at = At::current());
-// What Scaffold runs as local_init_op by default.
+// The default local_init_op of a Scaffold.
 Operation DefaultLocalInitOp(Graph& graph, At at = At::current());
 
 }  // namespace sluice

@@ -89,7 +89,7 @@ TEST(ScaffoldTest, SummariesAreMergedAsOneOp) {
   EXPECT_THAT(g.collections()["summary_op"], ElementsAre("Merge/MergeSummary:0"));
 }
 
-// tf.train.Scaffold takes the saver of the collection.
+// tf.train.Scaffold also uses the saver of the collection.
 TEST(ScaffoldTest, TheSaverOfTheGraphIsTakenAndOneOfTwoIsNot) {
   CapturedLog log;
   Graph g;

@@ -1,7 +1,7 @@
-// How a MonitoredSession gets its session, the first and after each failure.
+// Creates the sessions of a MonitoredSession: the first one, and one after each failure.
 //
-// Reference behaviour: tf.compat.v1.train.ChiefSessionCreator and WorkerSessionCreator.
-// Thread safety: none; the thread of the loop calls.
+// Reference: tf.compat.v1.train.ChiefSessionCreator and WorkerSessionCreator.
+// Thread safety: none; only the loop's thread calls it.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_CREATOR_H_
 #define SLUICE_TRAINING_SESSION_SESSION_CREATOR_H_
 
@@ -20,22 +20,22 @@ namespace sluice {
 class SessionCreator {
  public:
   virtual ~SessionCreator() = default;
-  // A session whose model is ready. `cancellation` (may be null) ends the waiting.
+  // Creates a session whose model is ready. `cancellation` (may be null) cancels waits.
   virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(
       Graph& graph, CancellationManager* cancellation) = 0;
-  // Makes the model ready, and drives what all replicas share.
+  // Whether it initializes the model and runs what all replicas share.
   virtual bool is_chief() const { return true; }
 };
 
 struct ChiefSessionCreatorOptions {
-  std::shared_ptr<Scaffold> scaffold;  // null: one with defaults
+  std::shared_ptr<Scaffold> scaffold;  // null: a default Scaffold
   SessionTarget target;
-  // Restored from, if there is a checkpoint: the latest of the folder, or the file.
+  // The checkpoint to restore, if it exists: the latest of a folder, or a file.
   std::string checkpoint_dir;
   std::string checkpoint_filename_with_path;
 };
 
-// Initialises the model, or restores it.
+// Initializes or restores the model.
 class ChiefSessionCreator : public SessionCreator {
  public:
   explicit ChiefSessionCreator(ChiefSessionCreatorOptions options = {});
@@ -47,15 +47,15 @@ class ChiefSessionCreator : public SessionCreator {
 };
 
 struct WorkerSessionCreatorOptions {
-  std::shared_ptr<Scaffold> scaffold;  // null: one with defaults
+  std::shared_ptr<Scaffold> scaffold;  // null: a default Scaffold
   SessionTarget target;
   Clock::Duration max_wait = std::chrono::minutes(30);
-  // Between looks at what another process does.
+  // Pause between two checks of another process.
   Clock::Duration recovery_wait = std::chrono::seconds(30);
   Clock* clock = &Clock::Real();
 };
 
-// Waits for a chief that does.
+// Waits until a chief has initialized the model.
 class WorkerSessionCreator : public SessionCreator {
  public:
   explicit WorkerSessionCreator(WorkerSessionCreatorOptions options = {});

@@ -14,11 +14,11 @@
 namespace sluice {
 namespace {
 
-// A chief that starts at the same time is ready soon.
+// A chief that starts at the same time will be ready soon.
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(50);
 
-// One wait for the model or a checkpoint: ends early when something in this process announces
-// readiness, when its waker is called, or when the caller cancels.
+// A wait for the model or a checkpoint. It ends early if readiness is announced in this process, if
+// its waker is called, or if the caller cancels.
 class Waiter {
  public:
   Waiter(Clock& clock, std::optional<Clock::Duration> max_wait, CancellationManager* cancellation)
@@ -36,13 +36,13 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  // To be called before a look at the model, so that what is announced after it is not missed.
+  // Must be called before the model is checked, so that later announcements are not missed.
   void BeginLook() { wake_->Reset(); }
   std::function<void()> waker() const {
     return [wake = wake_] { wake->Set(); };
   }
   bool cancelled() const { return cancellation_ != nullptr && cancellation_->IsCancelled(); }
-  // Waits for the next look; false when the time was over already.
+  // Waits until the next check. False if the deadline has passed.
   bool WaitForNextLook(Clock::Duration pace) {
     if (cancelled()) return true;
     if (deadline_) {
@@ -220,7 +220,7 @@ absl::StatusOr<std::unique_ptr<Session>> SessionManager::WaitForSession(
     CancellationManager* cancellation) const {
   SLUICE_RETURN_IF_ERROR(CheckOptions());
   Waiter waiter(*options_.clock, max_wait, cancellation);
-  // Who is told need not look; now and then he does, in case that nobody could tell him.
+  // A notified waiter need not poll. It still polls rarely, in case a notification was lost.
   const std::shared_ptr<void> watch =
       target.watch_ready ? target.watch_ready(waiter.waker()) : nullptr;
   Clock::Duration pause = watch != nullptr ? options_.recovery_wait : kFirstPause;

@@ -1,16 +1,17 @@
-// Makes sessions of a model that is ready: initialised, restored from a checkpoint, or made ready
-// by somebody else.
+// Creates sessions whose model is ready: initialized or restored here, or initialized by another
+// thread or process.
 //
 //   SessionManager manager({.local_init_op = local_init, .ready_op = report});
 //   auto session = chief ? manager.PrepareSession(graph, target, {.init_op = init, .restore = …})
 //                        : manager.WaitForSession(graph, target);
 //
-// Reference behaviour: tf.train.SessionManager, its texts included.
-// Waiting: what a manager of this process does ends the wait at once, and what another process does
-// where the target hears of it (SessionTarget::watch_ready). Else that is looked at after 50 ms,
-// then more and more rarely, in the end every `recovery_wait` (TensorFlow: from the start). Every
-// wait ends when it is cancelled. Thread safety: a manager is immutable; its methods may run in
-// several threads. Lifetime: the graph outlives the sessions.
+// Reference: tf.train.SessionManager, with the same texts.
+// Waiting: an announcement in this process ends a wait at once, and so does one of another process
+// if the target reports it (SessionTarget::watch_ready). Otherwise the model is checked after 50
+// ms, then at growing intervals of up to `recovery_wait` (TensorFlow's interval from the start).
+// Cancellation ends every wait.
+// Thread safety: a manager is immutable, and its methods may be called from any thread.
+// Lifetime: the graph outlives the sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
 #define SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
 
@@ -23,31 +24,31 @@
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
-#include "training/loop/clock.h"
 #include "training/checkpoint/model_saver.h"
+#include "training/loop/clock.h"
 #include "training/session/session_target.h"
 
 namespace sluice {
 
 struct SessionManagerOptions {
-  // Run in each new session, once the model is ready for it.
+  // Runs in each new session once the model is ready for it.
   Operation local_init_op;
   std::vector<Feed> local_init_feeds;
   RunOptions local_init_run_options;
-  // Tensors that list what is not ready yet (names of variables); an empty list, an int32 tensor or
-  // an op without outputs that runs: ready. Invalid: nothing is checked.
+  // Tensors with the names of variables that are not ready. The model is ready if the list is empty
+  // or an int32 tensor, or if the op has no outputs and runs. Invalid: no check.
   Operation ready_op;
   Operation ready_for_local_init_op;
   Clock::Duration recovery_wait = std::chrono::seconds(30);
   Clock* clock = &Clock::Real();
 };
 
-// Where to restore from: the latest checkpoint of a folder, or a given one.
+// The checkpoint to restore: the latest of a folder, or a file.
 struct RestoreFrom {
-  ModelSaver* saver = nullptr;  // null: nothing is restored
+  ModelSaver* saver = nullptr;  // null: restores nothing
   std::string checkpoint_dir;
   std::string checkpoint_filename_with_path;
-  // No checkpoint yet: wait for one, instead of going on without.
+  // Waits for a first checkpoint instead of continuing without one.
   bool wait_for_checkpoint = false;
   Clock::Duration max_wait = std::chrono::seconds(7200);
 };
@@ -55,15 +56,15 @@ struct RestoreFrom {
 struct PrepareSessionOptions {
   Operation init_op;
   std::vector<Feed> init_feeds;
-  // Called after init_op; not where the model was restored.
+  // Called after init_op, unless the model was restored.
   std::function<absl::Status(Session& session)> init_fn;
   RestoreFrom restore;
-  // Ends waits and steps with CANCELLED. Outlives the call.
+  // Cancels waits and steps with CANCELLED. Outlives the call.
   CancellationManager* cancellation = nullptr;
 };
 
-// Runs `op` (as SessionManagerOptions::ready_op): why the model is not ready, "" if it is. `what`
-// is the sentence of the warning where the check itself fails. Reference: session_manager._ready.
+// Runs `op` (see SessionManagerOptions::ready_op) and returns why the model is not ready, or "".
+// `what` starts the warning if the check itself fails. Reference: session_manager._ready.
 absl::StatusOr<std::string> WhyNotReady(Session& session, Operation op, const char* what,
                                         CancellationManager* cancellation = nullptr);
 
@@ -71,30 +72,30 @@ class SessionManager {
  public:
   explicit SessionManager(SessionManagerOptions options = {});
 
-  // Restores the model, or else initialises it. FAILED_PRECONDITION "Model is not initialized and
-  // no init_op or init_fn or local_init_op was given", "Init operations did not make model ready…";
-  // INVALID_ARGUMENT for options that exclude each other; errors of the steps as they come.
+  // Restores the model, or initializes it if there is no checkpoint. FAILED_PRECONDITION "Model is
+  // not initialized and no init_op or init_fn or local_init_op was given", "Init operations did not
+  // make model ready…"; INVALID_ARGUMENT for options that exclude each other; errors of the steps.
   absl::StatusOr<std::unique_ptr<Session>> PrepareSession(
       Graph& graph, const SessionTarget& target, const PrepareSessionOptions& options) const;
 
   struct Recovered {
     std::unique_ptr<Session> session;
-    bool initialized = false;  // restored, and ready
+    bool initialized = false;  // restored and ready
   };
-  // Restores the model if there is a checkpoint; never initialises it.
+  // Restores the model if there is a checkpoint. Never initializes it.
   absl::StatusOr<Recovered> RecoverSession(Graph& graph, const SessionTarget& target,
                                            const RestoreFrom& restore,
                                            CancellationManager* cancellation = nullptr) const;
 
-  // Waits until somebody else made the model ready. DEADLINE_EXCEEDED "Session was not ready after
-  // waiting <n> secs."; CANCELLED.
+  // Waits until another thread or process has initialized the model. DEADLINE_EXCEEDED "Session was
+  // not ready after waiting <n> secs."; CANCELLED.
   absl::StatusOr<std::unique_ptr<Session>> WaitForSession(
       Graph& graph, const SessionTarget& target,
       std::optional<Clock::Duration> max_wait = std::nullopt,
       CancellationManager* cancellation = nullptr) const;
 
  private:
-  // Why the model is not ready for it, "" if local_init_op was run.
+  // Runs local_init_op and returns "", or returns why the model is not ready for it.
   absl::StatusOr<std::string> TryLocalInit(Session& session,
                                            CancellationManager* cancellation) const;
   absl::StatusOr<bool> Restore(Session& session, const RestoreFrom& from,

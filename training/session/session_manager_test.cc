@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 using SessionOr = absl::StatusOr<std::unique_ptr<Session>>;
 
-// A graph with a global and a local variable; sessions share its devices, as tasks of a cluster do.
+// A graph with a global and a local variable. Sessions share its devices, like tasks of a cluster.
 struct Model {
   Model() {
     Variable v(g, "v", 3.0f);
@@ -47,7 +47,7 @@ struct Model {
     EXPECT_TRUE(out.ok()) << out.status();
     return out.ok() ? (*out)[0].scalar<float>() : 0;
   }
-  // A checkpoint of the model with v = 7.
+  // Saves a checkpoint of the model with v = 7.
   void SaveSeven() {
     Session session(g);
     ASSERT_TRUE(session.Run({init}).ok());
@@ -163,7 +163,7 @@ TEST(SessionManagerTest, RecoversOnlyWhereThereIsACheckpoint) {
 
 TEST(SessionManagerTest, OthersGoOnAtOnceWhenTheChiefIsReady) {
   Model m;
-  ManualClock clock;  // stands still: no look after some time will do
+  ManualClock clock;  // does not advance, so a periodic check cannot help
   std::future<SessionOr> worker = std::async(
       std::launch::async, [&] { return m.Manager(&clock).WaitForSession(m.g, m.target); });
   clock.AwaitWaiting(1);
@@ -173,7 +173,7 @@ TEST(SessionManagerTest, OthersGoOnAtOnceWhenTheChiefIsReady) {
   EXPECT_EQ(m.Value(**session), 3.0f);
 }
 
-// Of another process: nobody here announces anything. Row 23.
+// Another process initializes the model, so nothing is announced here. Row 23 of docs/demands.md.
 TEST(SessionManagerTest, OthersAreToldByWhatTheyWatch) {
   Model m;
   std::promise<std::function<void()>> watched;
@@ -183,13 +183,13 @@ TEST(SessionManagerTest, OthersAreToldByWhatTheyWatch) {
     watched.set_value(std::move(ready));
     return std::shared_ptr<bool>(&is_watched, [](bool* watch) { *watch = false; });
   };
-  ManualClock clock;  // stands still
+  ManualClock clock;  // does not advance
   std::future<SessionOr> other = std::async(std::launch::async, [&] {
     return m.Manager(&clock).WaitForSession(m.g, m.target, std::nullopt);
   });
   const std::function<void()> ready = watched.get_future().get();
   clock.AwaitWaiting(1);
-  ready();  // too early: it looks, and waits again
+  ready();  // too early: it checks and waits again
   clock.AwaitWaits(2);
   Session chief(m.g, {.devices = m.target.config.devices});
   ASSERT_TRUE(chief.Run({m.init}).ok());
@@ -214,7 +214,7 @@ TEST(SessionManagerTest, OthersLookAgainNowAndThen) {
   std::future<SessionOr> worker = std::async(
       std::launch::async, [&] { return m.Manager(&clock).WaitForSession(m.g, m.target); });
   clock.AwaitWaiting(1);
-  // As another process would do it: without a word to this one.
+  // Acts like another process, without notifying this one.
   Session session(m.g, m.target.config);
   ASSERT_TRUE(session.Run({m.init}).ok());
   clock.Advance(std::chrono::seconds(30));
@@ -278,7 +278,7 @@ TEST(SessionManagerTest, TheWaitForACheckpointEndsAndCanBeCancelled) {
   clock.Advance(std::chrono::seconds(10));
   const SessionOr session = late.get();
   ASSERT_TRUE(session.ok()) << session.status();
-  EXPECT_EQ(m.Value(**session), 3.0f);  // initialised after all
+  EXPECT_EQ(m.Value(**session), 3.0f);  // initialized in spite of the checkpoint
 
   std::future<SessionOr> cancelled = std::async(std::launch::async, prepare);
   clock.AwaitWaiting(1);

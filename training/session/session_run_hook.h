@@ -1,20 +1,21 @@
-// Hooks: what a training loop does around its steps besides stepping (saving, logging, stopping).
+// Hooks: extensions of a training loop that run around its steps (saving, logging, stopping).
 //
 //   class CountSteps : public SessionRunHook {
 //     absl::Status AfterRun(SessionRunContext&, const SessionRunValues&) override { ++steps_; … }
 //   };
 //
-// A MonitoredSession calls, for all hooks in the order given:
-//   Begin               once, while the graph may still grow
-//   AfterCreateSession  for each session: the first, and one for each recovery
-//   BeforeRun, AfterRun around each step
-//   End                 once, unless the loop ended by an error
-// An error of a hook ends the loop as an error of the step would; the hooks after it are not
-// called.
+// A MonitoredSession calls all hooks in the given order:
 //
-// Reference behaviour: tf.estimator.SessionRunHook (tf.compat.v1.train.SessionRunHook).
-// Thread safety: the calls come from the thread that runs the loop. Ownership: a hook is shared
-// with the loop; the arguments live as long as the call, the session until the loop closes it.
+//   Begin               once, while the graph may still grow
+//   AfterCreateSession  for each session: the first, and one per recovery
+//   BeforeRun, AfterRun around each step
+//   End                 once, unless an error ended the loop
+//
+// An error of a hook ends the loop like an error of a step. The hooks after it are not called.
+//
+// Reference: tf.estimator.SessionRunHook (tf.compat.v1.train.SessionRunHook).
+// Thread safety: only the loop's thread calls a hook. Ownership: the loop shares its hooks.
+// Arguments are valid during the call, the session until the loop closes it.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_RUN_HOOK_H_
 #define SLUICE_TRAINING_SESSION_SESSION_RUN_HOOK_H_
 
@@ -29,33 +30,34 @@
 
 namespace sluice {
 
-// What to run: a caller's request, or what a hook adds to it.
+// A request of the caller, or an addition of a hook.
 struct SessionRunArgs {
   std::vector<Output> fetches;
   std::vector<Operation> targets;
   std::vector<Feed> feeds;
-  // Merged over all hooks and the caller: the longest timeout, traced if any asks for it.
+  // Merged over all hooks and the caller: the longest timeout, and a trace if any of them requests
+  // it.
   RunOptions options;
 };
 
-// What a hook's own request gave.
+// The results of a hook's own request.
 struct SessionRunValues {
-  const Tensors& results;       // as SessionRunArgs::fetches of the hook's BeforeRun
-  const RunOptions& options;    // that the step ran with
+  const Tensors& results;       // in the order of the fetches of the hook's BeforeRun
+  const RunOptions& options;    // with which the step ran
   const RunMetadata& metadata;  // of the whole step
 };
 
-// The step that is about to be run, or was.
+// The current step.
 class SessionRunContext {
  public:
   SessionRunContext(const SessionRunArgs& original_args, Session& session)
       : original_args_(original_args), session_(session) {}
 
-  // What the caller asked for, without the hooks' requests.
+  // The caller's request, without those of the hooks.
   const SessionRunArgs& original_args() const { return original_args_; }
-  // Runs without hooks.
+  // For runs without hooks.
   Session& session() const { return session_; }
-  // The loop ends after this step.
+  // Ends the loop after this step.
   void RequestStop() { stop_requested_ = true; }
   bool stop_requested() const { return stop_requested_; }
 
@@ -69,28 +71,28 @@ class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
 
-  // The graph is finalised when all hooks have begun.
+  // Called before the graph is finalized.
   virtual absl::Status Begin(Graph& graph) {
     (void)graph;
     return absl::OkStatus();
   }
-  // Variables are initialised or restored, and the queue runners of the graph are started. Threads
-  // that the hook starts on the coordinator are joined when the session ends.
+  // Called when variables are initialized or restored and the queue runners of the graph are
+  // started. Threads that the hook starts on the coordinator are joined when the session ends.
   virtual absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) {
     (void)session, (void)coordinator;
     return absl::OkStatus();
   }
-  // What to run besides the caller's request. A tensor may be fed once only.
+  // Returns additional fetches and feeds for the step. Each tensor may be fed only once.
   virtual absl::StatusOr<SessionRunArgs> BeforeRun(SessionRunContext& context) {
     (void)context;
     return SessionRunArgs();
   }
-  // Called only after a step without an error.
+  // Called only if the step succeeded.
   virtual absl::Status AfterRun(SessionRunContext& context, const SessionRunValues& values) {
     (void)context, (void)values;
     return absl::OkStatus();
   }
-  // The session still runs steps.
+  // The session can still run steps.
   virtual absl::Status End(Session& session) {
     (void)session;
     return absl::OkStatus();

@@ -1,4 +1,4 @@
-// Where a training loop's sessions run, and how they are made.
+// The place in which a training loop's sessions run, and the factory that creates them.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_TARGET_H_
 #define SLUICE_TRAINING_SESSION_SESSION_TARGET_H_
 
@@ -24,12 +24,13 @@ struct SessionTarget {
   // distributed/client/remote_session.h.
   std::string master;
   SessionOptions config;
-  // Makes the sessions; empty: as `master` says, NOT_FOUND where nothing knows it.
+  // Creates the sessions. Empty: chosen by `master`; NOT_FOUND if no linked library supports it.
   SessionFactory make;
-  // For chiefs: called when the model is ready, to tell the workers of other processes.
+  // For chiefs: called when the model is ready, to notify workers in other processes.
   std::function<void()> announce_ready;
-  // For workers: calls `ready`, from any thread, whenever a chief announces that, and at once where
-  // one has; until what it returns is let go. Empty: they look again and again.
+  // For workers: subscribes `ready` to announcements of a chief until the returned object is
+  // released. `ready` is called from any thread, and at once if a chief has announced already.
+  // Empty: workers check periodically.
   std::function<std::shared_ptr<void>(std::function<void()> ready)> watch_ready;
 
   absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph& graph) const {

@@ -1,6 +1,6 @@
-// Says when something that is done every so many steps or seconds is due.
+// Decides when an action at an interval of steps or seconds is due.
 //
-// Reference behaviour: tf.estimator.SecondOrStepTimer. Thread safety: none.
+// Reference: tf.estimator.SecondOrStepTimer. Thread safety: none.
 #ifndef SLUICE_TRAINING_SESSION_STEP_TIMER_H_
 #define SLUICE_TRAINING_SESSION_STEP_TIMER_H_
 
@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// One of the two.
+// Exactly one is set.
 struct Every {
   std::optional<int64_t> steps;
   std::optional<double> secs;
@@ -26,13 +26,15 @@ class StepTimer {
   // both every_secs and every_steps.".
   absl::Status Check() const;
   void Reset();
-  // Due: nothing was done yet, or long enough ago. Never twice for one step.
+  // Whether the action is due: it has never been done, or long enough ago. Never true twice for one
+  // step.
   bool IsDue(int64_t step) const;
   struct Elapsed {
     Clock::Duration time;
     int64_t steps;
   };
-  // It was done at this step; what passed since the last time, nullopt for the first.
+  // Records that the action was done at `step`. Returns what has passed since the previous time, or
+  // nullopt the first time.
   std::optional<Elapsed> Done(int64_t step);
   std::optional<int64_t> last_step() const { return last_step_; }
 

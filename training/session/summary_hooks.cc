@@ -33,7 +33,7 @@ absl::StatusOr<SessionRunArgs> SummarySaverHook::BeforeRun(SessionRunContext&) {
   SessionRunArgs args = {.fetches = {global_step_}};
   if (!requested_) return args;
   for (const Output& summary : options_.summary_ops) args.fetches.push_back(summary);
-  // The scaffold's is made after Begin.
+  // The scaffold creates its summary op after Begin.
   if (options_.scaffold && options_.scaffold->summary_op()) {
     args.fetches.push_back(options_.scaffold->summary_op());
   }
@@ -71,7 +71,7 @@ absl::Status StepCounterHook::Begin(Graph& graph) {
     return InvalidArgument("exactly one of every_n_steps and every_n_secs should be provided.");
   }
   SLUICE_ASSIGN_OR_RETURN(global_step_, GlobalStepRead(graph, "StepCounterHook"));
-  // The tag is the variable's name, under whatever name the step was made.
+  // The tag is the variable's name, whatever the step's own name is.
   const auto it = graph.collections().find(kGlobalStep);
   std::string name = it == graph.collections().end() ? "global_step" : it->second.at(0);
   tag_ = StrCat(name.substr(0, name.find(':')), "/sec");
@@ -124,7 +124,7 @@ absl::StatusOr<SessionRunArgs> ProfilerHook::BeforeRun(SessionRunContext&) {
 
 absl::Status ProfilerHook::AfterRun(SessionRunContext& context, const SessionRunValues& values) {
   const int64_t read = StepOf(values.results[0]);
-  // The first trace comes when the first interval is over.
+  // The first trace is written at the end of the first interval.
   if (!next_step_) timer_.Done(read);
   int64_t step = read + 1;
   if (requested_ && values.metadata.step_stats) {

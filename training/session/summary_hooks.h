@@ -1,8 +1,9 @@
 // Hooks that write to event files: summaries, steps per second, traces.
 //
-// Reference behaviour: the classes of the same names in tf.estimator.
-// Thread safety: as SessionRunHook. Errors, from Begin: FAILED_PRECONDITION where the graph has no
-// global step; INVALID_ARGUMENT for options that exclude each other.
+// Reference: the classes with the same names in tf.estimator.
+// Thread safety: as SessionRunHook.
+// Errors of Begin: FAILED_PRECONDITION if the graph has no global step; INVALID_ARGUMENT for
+// options that exclude each other.
 #ifndef SLUICE_TRAINING_SESSION_SUMMARY_HOOKS_H_
 #define SLUICE_TRAINING_SESSION_SUMMARY_HOOKS_H_
 
@@ -21,8 +22,8 @@ namespace sluice {
 
 struct SummarySaverOptions {
   Every every;
-  std::shared_ptr<TrainingEvents> events;  // where to; null: nowhere
-  // What: string tensors, or the scaffold's summary_op. One of the two.
+  std::shared_ptr<TrainingEvents> events;  // null: writes nothing
+  // Exactly one of the two: string tensors, or the scaffold whose summary_op is used.
   std::vector<Output> summary_ops;
   std::shared_ptr<Scaffold> scaffold;
   Clock* clock = &Clock::Real();
@@ -47,12 +48,12 @@ class SummarySaverHook : public SessionRunHook {
 
 struct StepCounterOptions {
   Every every = {.steps = 100};
-  std::shared_ptr<TrainingEvents> events;  // null: only logged
+  std::shared_ptr<TrainingEvents> events;  // null: only logs
   Clock* clock = &Clock::Real();
 };
 
-// "<global step>/sec", as a summary and a line of the log. Warns, five times, of a step that
-// stands.
+// Reports "<global step>/sec" as a summary and in the log. Warns, at most five times, if the step
+// does not advance.
 class StepCounterHook : public SessionRunHook {
  public:
   explicit StepCounterHook(StepCounterOptions options = {})
@@ -74,13 +75,13 @@ class StepCounterHook : public SessionRunHook {
 
 struct ProfilerOptions {
   Every every;
-  std::string output_dir;                  // "" = the current one
-  std::shared_ptr<TrainingEvents> events;  // null: only the timeline
+  std::string output_dir;                  // "" = the current folder
+  std::shared_ptr<TrainingEvents> events;  // null: only writes the timeline
   Clock* clock = &Clock::Real();
 };
 
-// Traces a step now and then: `<output_dir>/timeline-<step>.json` for chrome://tracing or Perfetto,
-// and the step's statistics in the event file.
+// Traces a step at intervals. Writes `<output_dir>/timeline-<step>.json` for chrome://tracing or
+// Perfetto, and the step's statistics to the event file.
 class ProfilerHook : public SessionRunHook {
  public:
   explicit ProfilerHook(ProfilerOptions options)

@@ -1,4 +1,4 @@
-// What tests of sessions share: a saver in memory, hooks that record their calls, a log to read.
+// Test support for sessions: a saver in memory, hooks that record their calls, a captured log.
 #ifndef SLUICE_TRAINING_SESSION_TESTING_H_
 #define SLUICE_TRAINING_SESSION_TESTING_H_
 
@@ -16,7 +16,7 @@
 
 namespace sluice::testing {
 
-// Keeps the values of all global variables, by path.
+// Keeps the values of all global variables in memory, by path.
 class MemorySaver : public ModelSaver {
  public:
   absl::Status Build(Graph& graph) override;
@@ -37,13 +37,13 @@ class MemorySaver : public ModelSaver {
   std::vector<std::string> recovered_;
 };
 
-// Writes "<name>.<call>" into a list at each call, and does what a test says then.
+// Adds "<name>.<call>" to a list at each call, and then calls a function of the test.
 class RecordingHook : public SessionRunHook {
  public:
   RecordingHook(std::string name, std::vector<std::string>& calls)
       : name_(std::move(name)), calls_(calls) {}
 
-  // Each returns OK unless set.
+  // Returns OK if not set.
   std::function<absl::Status(Graph&)> begin;
   std::function<absl::Status(Session&, Coordinator&)> after_create_session;
   std::function<absl::StatusOr<SessionRunArgs>(SessionRunContext&)> before_run;

@@ -1,7 +1,6 @@
-// Where a training loop writes what TensorBoard shows: the small part of an event writer that hooks
-// use.
+// The event writer of a training loop: the part of SummaryFileWriter that hooks use.
 //
-// Thread safety: all methods from any thread.
+// Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
 #define SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
 
@@ -33,7 +32,7 @@ class TrainingEvents {
   virtual absl::Status Flush() = 0;
 };
 
-// The writer of a folder, shared by all hooks that write there.
+// Opens the writer of a folder, which all hooks of that folder share.
 using OpenEvents =
     std::function<absl::StatusOr<std::shared_ptr<TrainingEvents>>(const std::string& folder)>;
 

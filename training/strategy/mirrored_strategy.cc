@@ -39,19 +39,22 @@ Grad SumOf(const std::vector<Grad>& grads) {
 
 }  // namespace
 
-// The state by which the threads of the replicas take turns. One of them runs at a time, so that
-// the graph and everything else is used by one thread only. Each replica has scopes of its own.
-// Invariants: only replica `turn` may run; a replica that waits in MergeCall has stored its
-// argument; the last replica to call it runs the function.
+// The state with which the replicas' threads take turns. Only one thread runs at a time, so the
+// graph and all other objects are used by one thread only. Each replica has its own scopes.
+// Invariants:
+// 1. Only replica `turn` may run.
+// 2. A replica that waits in MergeCall has stored its argument.
+// 3. The last replica to call MergeCall runs the function.
 struct MirroredStrategy::Meeting {
   explicit Meeting(int replicas) : arguments(replicas), results(replicas), scopes(replicas) {}
 
   Mutex mutex;
   CondVar changed;
   int turn ABSL_GUARDED_BY(mutex) = 0;
-  int merged ABSL_GUARDED_BY(mutex) = 0;          // number of finished MergeCalls
-  int ended ABSL_GUARDED_BY(mutex) = 0;           // number of replicas that have ended
-  bool is_broken ABSL_GUARDED_BY(mutex) = false;  // a replica ended without a MergeCall of others
+  int merged ABSL_GUARDED_BY(mutex) = 0;  // number of finished MergeCalls
+  int ended ABSL_GUARDED_BY(mutex) = 0;   // number of replicas that have ended
+  bool is_broken ABSL_GUARDED_BY(mutex) =
+      false;  // a replica ended while others waited in MergeCall
   std::vector<std::optional<std::any>> arguments ABSL_GUARDED_BY(mutex);
   std::vector<absl::StatusOr<std::any>> results ABSL_GUARDED_BY(mutex);
   std::vector<Scopes> scopes ABSL_GUARDED_BY(mutex);
@@ -65,7 +68,7 @@ class MirroredReplica : public ReplicaContext {
   Strategy& strategy() override { return strategy_; }
   int replica() const override { return replica_; }
 
-  // The body of the thread: waits for its turn, builds, and passes the turn on.
+  // The body of the thread: waits for its turn, builds, and gives the turn to the next replica.
   absl::Status Build(const std::function<absl::Status(ReplicaContext&)>& program) {
     {
       MutexLock lock(&meeting_.mutex);
@@ -230,7 +233,7 @@ Variable MirroredStrategy::MakeVariable(std::string_view name, const PartialShap
     InitScope init(graph_);
     NameScope root(graph_, "");
     std::vector<Variable> copies;
-    Output first_value;  // beside the first copy
+    Output first_value;  // colocated with the first copy
     for (int i = 0; i < num_local_replicas(); ++i) {
       DeviceScope nowhere = DeviceScope::None(graph_);
       DeviceScope device(graph_, devices_[i]);
@@ -238,7 +241,7 @@ Variable MirroredStrategy::MakeVariable(std::string_view name, const PartialShap
         copies.emplace_back(graph_, name, shape, SharedInitializer(initializer), options);
         if (num_local_replicas() > 1) first_value = InitializedValue(copies[0]);
       } else {
-        // Copies are trained through the first one.
+        // The optimizer trains copies through the first one.
         VariableOptions copy = options;
         copy.trainable = false;
         copies.emplace_back(graph_, StrCat(name, "/replica_", i), first_value, copy);

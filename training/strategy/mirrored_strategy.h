@@ -1,10 +1,10 @@
-// Copies of a model on several devices of one process, trained as one: each variable has a copy a
-// device, and all copies get the same update, by the sum of the replicas' gradients.
+// Trains copies of a model on several devices of one process as one model. Each variable has a copy
+// per device, and all copies get the same update from the sum of the replicas' gradients.
 //
-// The first replica builds what the default strategy would; replica k puts its ops under the name
-// scope replica_<k>, on its device. A variable is made once for all replicas, by MakeVariable: "w"
-// on the first device, "w/replica_1" on the second, which begins as a copy of "w".
-// Reference behaviour: tf.distribute.MirroredStrategy in graph mode.
+// The first replica builds the same nodes as the default strategy. Replica k adds its ops on its
+// device, in the name scope replica_<k>. MakeVariable creates a variable once for all replicas: "w"
+// on the first device, and "w/replica_1" on the second, initialized with the value of "w".
+// Reference: tf.distribute.MirroredStrategy in graph mode.
 #ifndef SLUICE_TRAINING_STRATEGY_MIRRORED_STRATEGY_H_
 #define SLUICE_TRAINING_STRATEGY_MIRRORED_STRATEGY_H_
 
@@ -21,33 +21,34 @@ namespace sluice {
 
 class MirroredStrategy : public Strategy {
  public:
-  // Devices such as "/device:CPU:1", one a replica.
+  // One device per replica, such as "/device:CPU:1".
   MirroredStrategy(Graph& graph, std::vector<std::string> devices,
                    ReduceOp loss_reduction = ReduceOp::kMean);
 
   int num_replicas() const override { return num_local_replicas(); }
-  // Of this process.
+  // The number of replicas in this process.
   int num_local_replicas() const { return static_cast<int>(devices_.size()); }
   ReduceOp loss_reduction() const override { return loss_reduction_; }
   absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                             const Variable& variable) override;
   std::vector<Variable> Components(const Variable& variable) const override;
 
-  // In a replica context: this replica's copy. The first replica that asks for `name` makes all.
+  // Returns this replica's copy; called in a replica context. The first replica that requests
+  // `name` creates all copies.
   Variable MakeVariable(std::string_view name, const PartialShape& shape,
                         const Initializer& initializer, const VariableOptions& options = {});
-  // The copy of a variable on the calling thread's replica; elsewhere the first.
+  // The copy of a variable for the calling thread's replica; the first copy outside of replicas.
   Variable Local(const Variable& variable) const;
 
-  // Calls `program` in each replica's context. Its errors: the first one; FAILED_PRECONDITION where
-  // replicas do not meet in the same MergeCalls.
+  // Calls `program` in each replica's context and returns the first error. FAILED_PRECONDITION if
+  // the replicas do not call MergeCall equally often.
   absl::Status RunReplicas(const std::function<absl::Status(ReplicaContext&)>& program);
   template <typename T>
   absl::StatusOr<PerReplica<T>> Run(
       const std::function<absl::StatusOr<T>(ReplicaContext&)>& program);
 
  protected:
-  // What the first copy of a variable begins with.
+  // The initial value of the first copy.
   virtual Initializer SharedInitializer(const Initializer& initializer) { return initializer; }
   static Grad Scaled(const Grad& grad, double factor);
 
@@ -58,8 +59,8 @@ class MirroredStrategy : public Strategy {
   Graph& graph_;
   std::vector<std::string> devices_;
   ReduceOp loss_reduction_;
-  std::map<std::string, std::vector<Variable>, std::less<>> mirrored_;  // by the first one's name
-  std::map<std::string, std::string, std::less<>> first_of_;            // a copy's name -> first's
+  std::map<std::string, std::vector<Variable>, std::less<>> mirrored_;  // by first copy
+  std::map<std::string, std::string, std::less<>> first_of_;  // name of a copy -> name of the first
 };
 
 template <typename T>

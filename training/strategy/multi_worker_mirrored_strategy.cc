@@ -58,7 +58,7 @@ Output MultiWorkerMirroredStrategy::SumOfWorkers(const Output& value) {
                           {0});
 }
 
-// Workers may have different numbers of rows: they are filled up to the largest for the way.
+// Workers may have different numbers of rows, so all are padded to the largest for the transfer.
 IndexedSlices MultiWorkerMirroredStrategy::RowsOfWorkers(const IndexedSlices& rows) {
   const int workers = options_.workers, key = options_.group_key;
   const Output count = Slice(Shape(rows.indices), {0}, {1});

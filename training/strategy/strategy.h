@@ -1,4 +1,4 @@
-// A strategy of distribution: one program that is built for several replicas of a model.
+// A distribution strategy: builds one program for several replicas of a model.
 //
 //   MirroredStrategy strategy(g, {"/device:CPU:0", "/device:CPU:1"});
 //   absl::StatusOr<PerReplica<Operation>> train = strategy.Run<Operation>([&](ReplicaContext& r) {
@@ -6,14 +6,14 @@
 //     return optimizer.Minimize(loss);
 //   });
 //
-// The program is run once a replica, each in a replica context: its own device, name scope and
-// open scopes. Where replicas have to act as one (an optimizer that sums their gradients) they meet
-// in MergeCall: the first ones wait, and the function runs once, in a cross-replica context, with
-// what each of them brought.
-// Reference behaviour: tf.distribute.Strategy in graph mode.
+// The program is called once per replica, in a replica context with its own device, name scope and
+// other scopes. If replicas have to act together, for example to sum their gradients, each calls
+// MergeCall. The last call runs the function once, in a cross-replica context, with the arguments
+// of all replicas.
+// Reference: tf.distribute.Strategy in graph mode.
 //
-// Thread safety: none but what MergeCall needs: replicas run in threads, of which one is awake at a
-// time. The context is the calling thread's.
+// Thread safety: none, except for MergeCall. Replicas run in threads, one at a time. The context
+// belongs to the calling thread.
 #ifndef SLUICE_TRAINING_STRATEGY_STRATEGY_H_
 #define SLUICE_TRAINING_STRATEGY_STRATEGY_H_
 
@@ -30,26 +30,26 @@ namespace sluice {
 
 class Strategy;
 
-// A value a replica, in their order.
+// One value per replica, in their order.
 template <typename T>
 using PerReplica = std::vector<T>;
 
-// What a replica sees of its strategy.
+// A replica's view of its strategy.
 class ReplicaContext {
  public:
-  // Runs in the cross-replica context, with one argument a replica; gives one result a replica.
+  // Runs in the cross-replica context, with one argument and one result per replica.
   using MergeFunction =
       std::function<absl::StatusOr<PerReplica<std::any>>(Strategy& strategy, PerReplica<std::any>)>;
 
   virtual ~ReplicaContext() = default;
   virtual Strategy& strategy() = 0;
-  virtual int replica() const = 0;  // from 0
-  // The function of the last replica to come is run; those of the others must do the same.
-  // FAILED_PRECONDITION where a replica ends without coming.
+  virtual int replica() const = 0;  // counted from 0
+  // Runs the function of the last replica that calls it; the other functions must be equivalent.
+  // FAILED_PRECONDITION if a replica ends without calling it.
   virtual absl::StatusOr<std::any> MergeCall(const MergeFunction& function, std::any argument) = 0;
 };
 
-// What to do with the values of replicas.
+// The operation that combines the values of replicas.
 enum class ReduceOp { kSum, kMean };
 
 class Strategy {
@@ -57,36 +57,38 @@ class Strategy {
   virtual ~Strategy() = default;
 
   virtual int num_replicas() const = 0;
-  // What the losses of the replicas stand for: kMean: the mean of them is minimized, so each
-  // replica's is scaled by 1 / num_replicas; kSum: their sum.
+  // kMean: minimizes the mean of the replicas' losses, so each loss is scaled by 1 / num_replicas.
+  // kSum: minimizes their sum.
   virtual ReduceOp loss_reduction() const { return ReduceOp::kMean; }
-  // One gradient a component of `variable`, on its device. None where no replica has one.
+  // Returns one gradient per component of `variable`, on its device. Empty gradients if no replica
+  // has one.
   virtual absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                                     const Variable& variable) = 0;
-  // The copies of a variable, one a replica; of a variable that the strategy does not know, itself.
+  // The copies of a variable, one per replica. For a variable that the strategy did not create: the
+  // variable itself.
   virtual std::vector<Variable> Components(const Variable& variable) const = 0;
-  // Calls `update` once a component, under its device and the name scope update_<i>.
+  // Calls `update` once per component, on its device and in the name scope update_<i>.
   absl::StatusOr<std::vector<Operation>> Update(
       const Variable& variable,
       const std::function<absl::StatusOr<Operation>(const Variable& component, int replica)>&
           update);
 };
 
-// Which context the calling thread is in.
+// The context of the calling thread.
 struct StrategyContext {
-  Strategy* strategy = nullptr;       // null: none, the default
-  ReplicaContext* replica = nullptr;  // null: cross-replica, or none
+  Strategy* strategy = nullptr;       // null: the default strategy
+  ReplicaContext* replica = nullptr;  // null: cross-replica or default context
 };
 const StrategyContext& CurrentStrategy();
 bool HasStrategy();
-// False where there is no strategy at all.
+// False without a strategy.
 bool InCrossReplicaContext();
 
-// The calling thread is in `context` as long as this lives.
+// Sets the calling thread's context during its lifetime.
 class StrategyScope {
  public:
   explicit StrategyScope(const StrategyContext& context);
-  // Cross-replica, as by `with strategy.scope()`.
+  // Enters the cross-replica context, like `with strategy.scope()`.
   explicit StrategyScope(Strategy& strategy) : StrategyScope(StrategyContext{&strategy, nullptr}) {}
   ~StrategyScope();
   StrategyScope(const StrategyScope&) = delete;

@@ -84,7 +84,7 @@ absl::Status SummaryFileWriter::Start() {
   file_ = std::move(file);
   is_open_ = true;
   status_ = absl::OkStatus();
-  next_flush_ = Clock::now();  // the first event is shown at once
+  next_flush_ = Clock::now();  // so that TensorBoard shows the first event at once
   thread_ = std::thread([this] { Work(); });
   return absl::OkStatus();
 }

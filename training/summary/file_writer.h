@@ -48,7 +48,7 @@ class SummaryFileWriter {
   // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef.
   static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
       std::string logdir, const Graph* graph = nullptr, SummaryFileWriterOptions options = {});
-  // The writer of that folder which all code of the process shares.
+  // The writer of the folder, shared by all code of the process.
   static absl::StatusOr<std::shared_ptr<SummaryFileWriter>> Shared(const std::string& logdir);
   // Closes the shared writers and forgets them.
   static void ClearShared();
@@ -76,7 +76,7 @@ class SummaryFileWriter {
   // Adds an event with a time of its own.
   absl::Status AddEvent(pb::Event event);
 
-  // Blocks until all events that were added before are in the file.
+  // Blocks until all events added so far are in the file.
   absl::Status Flush();
   absl::Status Close();
   // Continues after Close, in a new file of the same folder.
@@ -101,7 +101,7 @@ class SummaryFileWriter {
   mutable Mutex mutex_;
   CondVar changed_;
   std::deque<std::unique_ptr<pb::Event>> waiting_ ABSL_GUARDED_BY(mutex_);
-  // Numbers of events: ever put into `waiting_`, of these written, to be flushed, flushed.
+  // Event counters: added to `waiting_`, written, requested to be flushed, flushed.
   int64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t flush_requested_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -4,8 +4,8 @@
 //   summary::Histogram("weights", w);
 //   Output all = summary::MergeAll(g);      // fetch it, and give it to a SummaryFileWriter
 //
-// A tag is the op's name with its scopes; characters that names may not have become '_'. Errors
-// stay in the graph (Graph::status); the result is then an invalid handle.
+// A tag is the op's name with its scopes; characters that are not valid in names become '_'. Errors
+// stay in the graph (Graph::status), and the result is then an invalid handle.
 #ifndef SLUICE_TRAINING_SUMMARY_SUMMARY_H_
 #define SLUICE_TRAINING_SUMMARY_SUMMARY_H_
 
@@ -19,13 +19,13 @@
 
 namespace sluice::summary {
 
-// The collection that summaries go to unless said otherwise, and that MergeAll reads.
+// The default collection of summaries, which MergeAll reads.
 inline constexpr const char* kSummaries = "summaries";
 
 struct Options {
   // Collections that get the summary.
   std::vector<std::string> collections = {kSummaries};
-  // The tab of TensorBoard: goes in front of the tag, before all scopes.
+  // The tab of TensorBoard. It precedes the tag and all scopes.
   std::string family = "";
 };
 
@@ -45,11 +45,11 @@ Output Text(std::string_view name, Output text, const Options& options = {}, At 
 Output Tensor(std::string_view name, Output tensor, const pb::SummaryMetadata& metadata,
               const Options& options = {}, At at = At::current());
 
-// One summary with the values of all `inputs`; it goes to no collection unless said so.
+// One summary with the values of all `inputs`. It is added only to `collections`.
 Output Merge(const OutputList& inputs, std::string_view name = "",
              const std::vector<std::string>& collections = {}, At at = At::current());
-// Of everything in the collection, or of what lies in `scope`; an invalid handle, without an
-// error, when there is nothing.
+// Merges all summaries of the collection whose names start with `scope`. Returns an invalid handle,
+// without an error, if there are none.
 Output MergeAll(Graph& graph, std::string_view key = kSummaries, std::string_view scope = "",
                 std::string_view name = "", At at = At::current());
 

@@ -42,8 +42,8 @@ int64_t Gradients(const std::vector<int64_t>& tokens, int replicas, int first_ea
   return sum + int64_t{first_each} * replicas;
 }
 
-// A queue needs room for one element only: a dequeue of many holds the first ones until the rest
-// come, and an enqueue of many waits for dequeues.
+// A capacity of one element is enough: a dequeue of many keeps the elements that it has received,
+// and an enqueue of many waits for dequeues.
 absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
   for (const Node* node : optimizer.global_step()->graph().nodes()) {
     const int64_t* capacity = node->FindAttr<int64_t>("capacity");
@@ -62,9 +62,9 @@ absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
 
 }  // namespace
 
-// Every token that follows an update leads to a gradient of that step at some time, because the
-// queue is first in, first out: tokens of earlier steps are used up before. So counts alone decide
-// whether the next update comes about.
+// Every token that follows an update leads to a gradient of that step, because the queue is first
+// in, first out and tokens of earlier steps are used first. So counts alone decide whether the next
+// update can happen.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan) {
   if (!optimizer.gradients_applied()) {
     return absl::FailedPreconditionError("Should be called after apply_gradients().");

@@ -1,7 +1,7 @@
-// Finds out before the first step whether synchronous training can make progress with its counts.
+// Checks before the first step whether synchronous training can make progress.
 //
-// It reads the graph: which nodes put tokens into the queues, how many, and the queues' capacities.
-// Whether every update comes about follows from these counts.
+// It reads from the graph how many tokens the nodes put into the queues, and the queues'
+// capacities. These counts decide whether every update can happen.
 #ifndef SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 #define SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 
@@ -12,14 +12,14 @@
 
 namespace sluice {
 
-// What the chief does besides training.
+// Describes how the chief will run the training.
 struct SyncPlan {
   Operation init_tokens;           // run before the first step; invalid: none
-  bool runs_queue_runner = false;  // ChiefQueueRunner is started
-  std::optional<int> replicas;     // that will really be there; absent: total_num_replicas
+  bool runs_queue_runner = false;  // whether ChiefQueueRunner is started
+  std::optional<int> replicas;     // number of replicas that will run; nullopt: total_num_replicas
 };
 
-// INVALID_ARGUMENT names what is missing (queue runner, initial tokens, replicas, room in a queue)
+// INVALID_ARGUMENT names the missing part (queue runner, initial tokens, replicas, queue capacity)
 // and the step at which all replicas would wait.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan);
 

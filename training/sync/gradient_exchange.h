@@ -1,10 +1,10 @@
-// How the gradients of the replicas meet: all that the two forms of synchronous training do in
-// different ways.
+// Exchanges gradients between replicas: the part in which the two forms of synchronous training
+// differ.
 //
-// ReplicaSynchronizer owns an exchange and calls, once each and in this order: MakeLocalStep;
-// Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep; ForgetUndone.
-// The rest may be called afterwards, any number of times. The caller opens the scopes and devices
-// of TensorFlow's nodes.
+// ReplicaSynchronizer owns an exchange. It calls these methods once each, in this order:
+// MakeLocalStep; Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep;
+// ForgetUndone. The other methods may be called any number of times afterwards. The caller opens
+// the scopes and devices of TensorFlow's nodes.
 #ifndef SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
 #define SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
 
@@ -45,11 +45,11 @@ class GradientExchange {
   // gradients of updates that were undone.
   virtual std::vector<Operation> ForgetUndone() = 0;
 
-  // The step that this replica's next gradient will be of: a scalar of the global step's type.
+  // The step of this replica's next gradient: a scalar of the global step's type.
   virtual Output LocalStep() = 0;
   // The global step that tokens are filled with.
   virtual Output StepForTokens() const { return nodes_.global_step()->Read(); }
-  // The ops that change replicas_to_aggregate at the meeting points. With kShrink.
+  // The ops that change replicas_to_aggregate at the meeting points. Only for kShrink.
   virtual std::vector<Operation> SetReplicasToAggregate(Output replicas_to_aggregate) {
     (void)replicas_to_aggregate;
     return {};

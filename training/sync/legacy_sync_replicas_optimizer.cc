@@ -21,7 +21,7 @@ class LegacySyncReplicasOptimizer::Queues final : public GradientExchange {
   Operation clean_up() const { return clean_up_; }
 
   bool has_accumulators() const override { return false; }
-  // Replaces what a checkpoint holds: the step of parameters that the replica no longer has. A
+  // Replaces the value from a checkpoint: the step of parameters that the replica no longer has. A
   // restarted replica can then push a gradient at once, for the token that was lost with it.
   Operation MakeLocalStep() override;
   Output Aggregate(Output grad, const Variable& var) override;
@@ -34,7 +34,7 @@ class LegacySyncReplicasOptimizer::Queues final : public GradientExchange {
   }
   std::vector<Operation> ForgetUndone() override;
   Output LocalStep() override;
-  // Read from the reference, if there is one: it has the new step.
+  // Reads from the reference, if there is one, because it has the new step.
   Output StepForTokens() const override {
     const Variable& step = *nodes_.global_step();
     return step.is_resource() ? step.Read() : step.Ref();
@@ -43,7 +43,7 @@ class LegacySyncReplicasOptimizer::Queues final : public GradientExchange {
  private:
   struct GradientQueue {
     Queue queue;
-    OutputList gradient;  // this replica's, as the components of an element
+    OutputList gradient;  // of this replica, as the components of an element
     std::string device;
   };
   // Adds a queue. Returns the components of replicas_to_aggregate elements, one after the other.
@@ -76,7 +76,8 @@ Operation LegacySyncReplicasOptimizer::Queues::MakeLocalStep() {
 
 Output LegacySyncReplicasOptimizer::Queues::LocalStep() {
   const Output one = Constant(graph(), Tensor::Vector<int32_t>({1}), "one");
-  // Read from the reference: the Identity that all reads share may have run before the last update.
+  // Reads from the reference, because the Identity that all reads share may have run before the
+  // last update.
   const Output row =
       Slice(local_steps_->Ref(), Reshape(replica_, {1}), one, {.name = "get_local_step"});
   return Reshape(row, std::vector<int64_t>{});
@@ -103,8 +104,8 @@ Output LegacySyncReplicasOptimizer::Queues::Aggregate(Output grad, const Variabl
   return gradients.empty() ? Output() : ReduceSum(gradients[0], 0);
 }
 
-// The number of rows differs between gradients, so that the queue declares no shapes. Elements that
-// are taken together are concatenated.
+// Gradients differ in their number of rows, so the queue declares no shapes. Elements that are
+// dequeued together are concatenated.
 IndexedSlices LegacySyncReplicasOptimizer::Queues::Aggregate(const IndexedSlices& grad,
                                                              const Variable& var) {
   const OutputList rows = DequeueAll({grad.values, grad.indices}, var, {},
@@ -121,7 +122,7 @@ IndexedSlices LegacySyncReplicasOptimizer::Queues::Aggregate(const IndexedSlices
 }
 
 // A queue runner closes its queue when it stops, and the queue stays closed. So TensorFlow gives
-// the runner a queue that no restarted worker uses.
+// the runner a queue that restarted workers do not use.
 std::optional<Queue> LegacySyncReplicasOptimizer::Queues::MakeRunnerQueue() {
   return Queue::Fifo(graph(), 1, {DT_INT32},
                      {.shapes = {PartialShape::Scalar()},

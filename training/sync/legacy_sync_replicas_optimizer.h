@@ -1,4 +1,4 @@
-// Synchronous replicas in TensorFlow's first form, by queues of gradients.
+// Synchronous replicas in TensorFlow's first form, with queues of gradients.
 //
 //   LegacySyncReplicasOptimizer opt(
 //       Adam(), {.replicas_to_aggregate = 3, .total_num_replicas = 4, .replica_id = task});
@@ -6,19 +6,19 @@
 //
 // Every replica puts its gradients into one queue per variable, unless its step is behind the
 // global step. The update takes `replicas_to_aggregate` gradients from each queue and applies their
-// sum (replica_synchronizer.h): divide the learning rate or the loss if a mean is needed. Row
-// `replica_id` of the variable `local_steps`, which stands beside the global step and is saved in
-// checkpoints, holds the step of each replica's parameters.
+// sum (replica_synchronizer.h). Divide the learning rate or the loss to get a mean. Row
+// `replica_id` of the variable `local_steps` holds the step of that replica's parameters. It is
+// colocated with the global step and saved in checkpoints.
 //
 // Use it to continue graphs and checkpoints of this form, or if gradients must be summed.
 // Otherwise use SyncReplicasOptimizer, which keeps one sum per variable and not all gradients.
 //
-// In contrast to TensorFlow's, a stale gradient is never applied: the enqueue lies inside the
-// branch that is taken, and the queue knows the step of each gradient
-// (ops/dataflow/gradient_queue.h), so a gradient that is overtaken between check and enqueue is
-// dropped too. TensorFlow's chief clears the queues between the update and the tokens; here they
-// then hold only gradients of replicas that were restarted meanwhile, which are for the next
-// update. Reference: tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
+// Unlike in TensorFlow, a stale gradient is never applied. The enqueue lies inside the branch that
+// is taken, and the queue knows the step of each gradient (ops/dataflow/gradient_queue.h). So it
+// also drops a gradient that becomes stale between check and enqueue. TensorFlow's chief clears the
+// queues between the update and the tokens. Here they then hold only gradients of restarted
+// replicas, which belong to the next update.
+// Reference: tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
 #ifndef SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_
 #define SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_
 

@@ -1,4 +1,4 @@
-// What only the queue form promises; the rest is in sync_replicas_optimizer_test.cc.
+// Guarantees of the queue form only. The other tests are in sync_replicas_optimizer_test.cc.
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 
 #include <thread>
@@ -97,7 +97,7 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_EQ(abort->device(), "/job:ps/task:1");
   EXPECT_NE(g.Find("sync_replicas/cond/no_grad_enqueue"), nullptr);
 
-  // The tokens wait for the update.
+  // The tokens depend on the update.
   const Node* put = optimizer.sync_op().node;
   EXPECT_EQ(put->op(), "QueueEnqueueManyV2");
   const Node* dims = put->input(1).node->input(0).node;
@@ -105,7 +105,8 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_EQ(dims->control_inputs().front()->op(), "AssignAddVariableOp");
 }
 
-// The seed: "Note that ref() is used to avoid reading from the identity with old the step."
+// A comment in TensorFlow: "Note that ref() is used to avoid reading from the identity with old the
+// step."
 TEST(LegacySyncReplicas, TokensAreFilledFromTheReferenceOfTheStep) {
   Graph g;
   const VariableOptions ref = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
@@ -130,9 +131,9 @@ TEST(LegacySyncReplicas, TokensAreFilledFromTheReferenceOfTheStep) {
   }
 }
 
-// A checkpoint had the local steps of replicas that waited for their tokens. When training went on
-// their first gradients were dropped as stale, and deterministic training, which has no more tokens
-// than it needs, waited for ever.
+// A checkpoint contained the local steps of replicas that waited for their tokens. When training
+// continued, their first gradients were dropped as stale. Deterministic training, which has no
+// spare tokens, waited forever.
 TEST(LegacySyncReplicas, ADeterministicReplicaStartsAtTheGlobalStep) {
   Legacy world({.replica_id = 0, .deterministic = true});
   const Operation restored = world.step.Assign(Constant(world.g, int64_t{7}));
@@ -154,8 +155,7 @@ TEST(LegacySyncReplicas, TheCleanUpOpEndsItsStep) {
   EXPECT_THAT(Message(status), HasSubstr("From sync_replicas"));
 }
 
-// In TensorFlow the enqueues were made outside the branch, and a stale gradient went in all the
-// same.
+// In TensorFlow the enqueues were created outside the branch, so a stale gradient was added anyway.
 TEST(LegacySyncReplicas, AStaleGradientIsReallyDropped) {
   Legacy world({.replica_id = 0});
   const Output totals = world.optimizer.LedgerTotals();

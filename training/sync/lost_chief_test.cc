@@ -1,5 +1,5 @@
-// A chief that is lost, or that goes back to an older model, leaves nothing behind that would stop
-// or disturb the next. tests/simulate has every moment of it.
+// A chief that is lost, or that returns to an older model, leaves nothing that blocks or disturbs
+// its successor. tests/simulate covers every point in time.
 #include <thread>
 
 #include "executor/session/session.h"
@@ -23,7 +23,7 @@ class ALostChief : public ::testing::Test {};
 using Forms = ::testing::Types<World<SyncReplicasOptimizer>, World<LegacySyncReplicasOptimizer>>;
 TYPED_TEST_SUITE(ALostChief, Forms);
 
-// What a MonitoredSession of a chief runs, through its hook, when it starts.
+// The ops that the hook of a chief's MonitoredSession runs at its start.
 template <typename W>
 absl::Status StartAgain(W& world, Session& session, int tokens = -1) {
   SLUICE_ASSIGN_OR_RETURN(const Operation init_tokens, world.optimizer.InitTokensOp(tokens));
@@ -32,9 +32,9 @@ absl::Status StartAgain(W& world, Session& session, int tokens = -1) {
   return session.Run({init_tokens});
 }
 
-// The chief was killed when it had taken the gradients of one variable and waited for another's. In
-// the queue form each later gradient was stale for the queue that had been taken from, and training
-// stood still for ever.
+// The chief was killed after it had taken the gradients of one variable, while it waited for those
+// of another. In the queue form the first queue then rejected every later gradient as stale, and
+// training never continued.
 TYPED_TEST(ALostChief, GradientsThatALostChiefTookAreMadeAnew) {
   TypeParam world({.replicas_to_aggregate = 2, .total_num_replicas = 2, .replica_id = 0});
   const Output totals = world.optimizer.LedgerTotals();
@@ -42,20 +42,20 @@ TYPED_TEST(ALostChief, GradientsThatALostChiefTookAreMadeAnew) {
   Session session(world.g);
   ASSERT_TRUE(world.Start(session).ok());
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Push(session, 100).ok());
-  ASSERT_TRUE(session.Run({}, {taken}, {}).ok());  // by the one that is lost
+  ASSERT_TRUE(session.Run({}, {taken}, {}).ok());  // by the lost chief
   ASSERT_TRUE(StartAgain(world, session).ok());
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Push(session, 1).ok());
   const absl::Status update =
       session.Run({}, {}, {world.optimizer.sync_op()}, {.timeout_ms = 10'000}).status();
   ASSERT_TRUE(update.ok()) << update;
-  EXPECT_GT(world.Value(session), 3);  // 5 - 0.5 * (1 + 1), or of their mean
+  EXPECT_GT(world.Value(session), 3);  // 5 - 0.5 * (1 + 1), or with their mean
   const Tensor books = (*session.Run({}, {totals}, {}))[0];
   EXPECT_EQ(books.data<int64_t>()[0], 2) << "applied";
   EXPECT_EQ(books.data<int64_t>()[1], 2) << "stale: those that were lost with the chief";
 }
 
-// A MonitoredSession of a chief that is started again restores its last checkpoint: the parameter
-// server goes back to an older step. Queues of gradients did not, and dropped all that came.
+// A restarted chief restores its last checkpoint, so the parameter server returns to an older step.
+// Gradient queues did not, and dropped all new gradients.
 TYPED_TEST(ALostChief, AnOlderModelThatIsRestoredIsTrainedOn) {
   TypeParam world({.replica_id = 0});
   const Operation restore = world.step.Assign(Constant(world.g, int64_t{1}));
@@ -87,7 +87,7 @@ TYPED_TEST(ALostChief, AnOlderModelThatIsRestoredIsTrainedOn) {
   }
 }
 
-// Otherwise both would take, and the lost one's step could still make an update.
+// Otherwise both would take gradients, and the lost chief's step could still apply an update.
 TYPED_TEST(ALostChief, AChiefThatWaitsEndsWhereAnotherStarts) {
   TypeParam world({.replica_id = 0});
   Session session(world.g);

@@ -1,12 +1,12 @@
-// What the chief does when the cluster reports that a replica is lost which updates need.
+// The chief's reaction when the cluster reports the loss of a replica that updates need.
 //
 //   SyncReplicasOptions options = {.replicas_to_aggregate = 4,
 //                                  .on_lost_replica = OnLostReplica::kShrink,
 //                                  .watch = …};   // demos/tasks/task.cc uses Server::Watch
 //
-// The chief's hook (sync_replicas_hook.h) acts in a thread of the session's coordinator. A replica
-// that was never there is not lost: the chief waits for it. A replica that has left is not lost
-// either: others compute in its place (SyncReplicasOptions::when_one_ends).
+// The chief's hook (sync_replicas_hook.h) reacts in a thread of the session's coordinator. A
+// replica that never started is not lost: the chief waits for it. A replica that has left is not
+// lost either: the others compute in its place (SyncReplicasOptions::when_one_ends).
 #ifndef SLUICE_TRAINING_SYNC_LOST_REPLICAS_H_
 #define SLUICE_TRAINING_SYNC_LOST_REPLICAS_H_
 
@@ -35,16 +35,16 @@ absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text);
 struct ReplicaNews {
   enum State {
     kThere,
-    kLeft,  // it ended normally
-    kLost,  // it died, hangs, or is cut off; ignored if it had left
+    kLeft,  // ended normally
+    kLost,  // crashed, hung, or disconnected; ignored after kLeft
   };
   int replica;
   State state;
   std::string who;  // "/job:worker/replica:0/task:3"
   std::string why;  // with kLost
 };
-// Calls `hear` from any thread, once for each replica that is there and then with every change,
-// until the returned object is destroyed.
+// Calls `hear` from any thread, once for each existing replica and then on every change, until the
+// returned object is destroyed.
 using ReplicaWatch =
     std::function<std::shared_ptr<void>(std::function<void(const ReplicaNews&)> hear)>;
 
@@ -54,8 +54,8 @@ using ReplicaWatch =
 // Blocking: only Run.
 class LostReplicas {
  public:
-  // Adapts updates to `replicas` replicas. `one_was_lost` since the last call: what that replica
-  // held, such as a token, is lost with it.
+  // Adapts updates to `replicas` replicas. `one_was_lost`: a replica was lost since the last call,
+  // with everything it held, such as a token.
   using Resize = std::function<absl::Status(int replicas, bool one_was_lost)>;
 
   // `name` is the optimizer's, for messages.
@@ -69,9 +69,9 @@ class LostReplicas {
   void Hear(const ReplicaNews& news);
   // The number of replicas that updates are adapted to; 0 before the first resize.
   int num_fit() const;
-  // Called before each Run: losses until now need no action.
+  // Called before each Run. Earlier losses then need no reaction.
   void Start();
-  // Acts until Stop. kShrink: calls `resize` at once and whenever replicas are lost or come back,
+  // Reacts until Stop. kShrink: calls `resize` at once and whenever replicas are lost or return,
   // and returns its first error. kFail: returns FAILED_PRECONDITION as soon as a replica is lost.
   absl::Status Run(const Resize& resize);
   void Stop();

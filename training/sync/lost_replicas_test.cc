@@ -1,5 +1,5 @@
-// What happens when a replica is lost that an update needs: by choice training waits for it, goes
-// on with fewer gradients, or ends.
+// The options after the loss of a replica that an update needs: training waits for it, continues
+// with fewer gradients, or ends.
 #include "training/sync/lost_replicas.h"
 
 #include <functional>
@@ -29,7 +29,7 @@ using ::testing::Not;
 
 constexpr char kWho[] = "/job:worker/replica:0/task:2";
 
-// A chief of three replicas whose hook runs; the test says who is lost.
+// A chief of three replicas whose hook runs. The test reports the losses.
 class LostReplicasTest : public ::testing::Test {
  protected:
   ~LostReplicasTest() override {
@@ -65,13 +65,13 @@ class LostReplicasTest : public ::testing::Test {
   void Hear(ReplicaNews::State state) {
     hear_({2, state, kWho, state == ReplicaNews::kLost ? "nothing was heard from it" : ""});
   }
-  // A gradient, and the token after it: as soon as there is one.
+  // Pushes a gradient, and takes the next token as soon as there is one.
   void Push(float gradient) {
     const absl::Status status = world_->Push(*session_, gradient);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // The same of a replica whose token is of this step. An update's tokens replace those before, so
-  // that who makes it may take one of either.
+  // The same, but first sets the local step to the global step. The replica's token may be of an
+  // earlier step, because the tokens of an update replace those of earlier ones.
   void PushInTime(float gradient) {
     ASSERT_TRUE(session_->Run({catch_up_}).ok());
     Push(gradient);
@@ -85,11 +85,12 @@ class LostReplicasTest : public ::testing::Test {
   void AwaitStep(int64_t step) {
     while (Step() < step) std::this_thread::yield();
   }
-  // The update after `step` ones waits for so many gradients, and the tokens before it are there.
+  // Waits until the update after `step` updates waits for `gradients` gradients and all earlier
+  // tokens are in the queue.
   void AwaitUpdate(int gradients, int64_t step) {
     AwaitReport(*session_, {StrCat("0 of ", gradients, " gradients for step ", step)});
   }
-  // The chief has made updates fit so many replicas.
+  // Waits until the chief has adapted updates to `replicas` replicas.
   void AwaitFit(int replicas) {
     while (hook_->lost()->num_fit() != replicas) std::this_thread::yield();
   }
@@ -124,7 +125,7 @@ TEST_F(LostReplicasTest, AnUpdateThatWaitsTakesWhatThoseGiveWhoAreLeft) {
   EXPECT_EQ(Applied(), 2 * Step());
 }
 
-// Who waits for a token, while the replica that is lost had taken the last one, gets another.
+// If the lost replica had taken the last token, a replica that waits for one gets another.
 TEST_F(LostReplicasTest, ATokenThatIsLostWithItsReplicaIsMadeUpFor) {
   Start(OnLostReplica::kShrink);
   AwaitFit(3);
@@ -154,7 +155,7 @@ TEST_F(LostReplicasTest, AReplicaThatComesBackIsNeededAfterTheNextUpdate) {
   AwaitUpdate(2, 1);
   Hear(ReplicaNews::kThere);
   AwaitFit(3);
-  // The update that is under way needs two, and three tokens follow it.
+  // The current update needs two gradients, and three tokens follow it.
   PushInTime(0);
   PushInTime(0);
   AwaitUpdate(3, 2);
@@ -205,7 +206,7 @@ TEST_F(LostReplicasTest, WhoWasNeverThereOrHasLeftIsNotLost) {
   EXPECT_FALSE(coordinator_->ShouldStop());
 }
 
-// Its replicas wait for tokens that the chief before it would have given out.
+// Its replicas wait for tokens that the previous chief would have put into the queue.
 TEST(LostReplicas, AChiefThatGoesOnGivesOutTokensAsAfterAnUpdate) {
   World<SyncReplicasOptimizer> world({.replicas_to_aggregate = 2, .total_num_replicas = 3});
   const Output left = world.optimizer.token_queue().Size();

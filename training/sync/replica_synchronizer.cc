@@ -121,7 +121,7 @@ Grad ReplicaSynchronizer::Aggregate(const GradientAndVariable& gv) {
   return exchange_->Aggregate(gv.grad.slices(), gv.var);
 }
 
-// The chief's update, and this replica's step, which is returned.
+// Builds the chief's update and this replica's step. Returns the latter.
 absl::StatusOr<Operation> ReplicaSynchronizer::Synchronize() {
   const std::string& device = exchange_->nodes().device_of_step();
   Operation update;
@@ -148,8 +148,8 @@ absl::StatusOr<Operation> ReplicaSynchronizer::Synchronize() {
   return train;
 }
 
-// The optimizer inside applies aggregated_ on the device of the global step. With whole_checkpoints
-// the update holds its lock from then on.
+// The wrapped optimizer applies aggregated_ on the device of the global step. With
+// whole_checkpoints the update holds its lock from here on.
 absl::StatusOr<Operation> ReplicaSynchronizer::ApplyAggregated() {
   const ApplyGradientsOptions apply = {.global_step = &*global_step()};
   if (!options().whole_checkpoints) return optimizer_->ApplyGradients(aggregated_, apply);
@@ -171,7 +171,7 @@ Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>
   return tokens_.Put(total, after, [this] { return exchange_->StepForTokens(); });
 }
 
-// Averages follow the tokens. Then the lock ends.
+// Averages are updated after the tokens. Then the lock is released.
 absl::Status ReplicaSynchronizer::FinishUpdate(Operation put_tokens) {
   sync_op_ = put_tokens;
   if (options().variable_averages) {
@@ -191,7 +191,7 @@ absl::Status ReplicaSynchronizer::FinishUpdate(Operation put_tokens) {
 void ReplicaSynchronizer::MakeChiefQueueRunner(const std::optional<Queue>& runner_queue) {
   const auto close = [&](bool cancel_pending_enqueues) {
     if (!runner_queue) return tokens_.Close(cancel_pending_enqueues, "");
-    // TensorFlow's runner closes its own queue only, and replicas wait for tokens forever.
+    // TensorFlow's runner closes only its own queue, so replicas wait for tokens forever.
     return Group(graph(), {runner_queue->Close(cancel_pending_enqueues),
                            tokens_.Close(cancel_pending_enqueues, "")});
   };
@@ -200,7 +200,7 @@ void ReplicaSynchronizer::MakeChiefQueueRunner(const std::optional<Queue>& runne
   runner.enqueue_ops = {sync_op_};
   runner.close_op = close(/*cancel_pending_enqueues=*/false);
   runner.cancel_op = close(/*cancel_pending_enqueues=*/true);
-  // A replica that ends may close the queue while tokens are put in.
+  // A replica that ends may close the queue during the enqueue of tokens.
   runner.closed_codes = {absl::StatusCode::kOutOfRange, absl::StatusCode::kCancelled};
   NeedQueueRunner(
       graph(), runner.queue_name,

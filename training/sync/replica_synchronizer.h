@@ -1,12 +1,12 @@
 // Synchronous training, in the forms of SyncReplicasOptimizer and LegacySyncReplicasOptimizer.
 //
-// Each replica pushes its gradients to where those of all replicas meet (gradient_exchange.h) and
-// waits for a token (token_queues.h). The chief's queue runner repeats the update: it takes
-// `replicas_to_aggregate` gradients of each variable, applies them by the optimizer inside,
-// increments the global step and puts out the tokens of the new step.
+// Each replica pushes its gradients to an exchange (gradient_exchange.h) and waits for a token
+// (token_queues.h). The chief's queue runner repeats the update: it takes `replicas_to_aggregate`
+// gradients of each variable, applies them with the wrapped optimizer, increments the global step
+// and puts the tokens of the new step into the queue.
 //
 // Thread safety: none; the optimizer belongs to the graph that is being built. Ownership: it owns
-// the optimizer inside; its nodes stay in the graph.
+// the wrapped optimizer. Its nodes belong to the graph.
 // Errors: TensorFlow's, with its texts. Errors of the graph stay in Graph::status.
 #ifndef SLUICE_TRAINING_SYNC_REPLICA_SYNCHRONIZER_H_
 #define SLUICE_TRAINING_SYNC_REPLICA_SYNCHRONIZER_H_
@@ -38,17 +38,17 @@ class ReplicaSynchronizer : public Optimizer {
 
   // --- running the training
 
-  // The chief's thread: it takes the gradients, applies them, increments the step and puts out
-  // tokens. When it is cancelled or the queue is closed, replicas that wait for a token end with
-  // OUT_OF_RANGE. FAILED_PRECONDITION "Should be called after apply_gradients().".
+  // The chief's thread, which repeats the update. When it is cancelled or the queue is closed,
+  // replicas that wait for a token end with OUT_OF_RANGE. FAILED_PRECONDITION "Should be called
+  // after apply_gradients().".
   absl::StatusOr<QueueRunner> ChiefQueueRunner() const;
   // Fills the token queue before the first step. -1: replicas_to_aggregate tokens. Deterministic
   // training always gets exactly the tokens that it needs. INVALID_ARGUMENT "Too few tokens to
   // finish the first step: <given> (given) vs <needed> (needed)".
   absl::StatusOr<Operation> InitTokensOp(int num_tokens = -1);
-  // A hook that does all of this in a MonitoredSession, with the queue runner and the first tokens
-  // on the chief. At the end it calls `report` (may be empty): every replica reports its local step
-  // and the global step, the chief also what became of all gradients.
+  // A hook that does all of this in a MonitoredSession, including the queue runner and the first
+  // tokens on the chief. At the end it calls `report` (may be empty): every replica reports its
+  // local step and the global step, and the chief also the counts of all gradients.
   std::shared_ptr<SessionRunHook> MakeSessionRunHook(
       bool is_chief, int num_tokens = -1, std::function<void(const std::string&)> report = {});
   // Every replica runs it when it starts, after the variables are initialized: its local step is
@@ -74,15 +74,15 @@ class ReplicaSynchronizer : public Optimizer {
   Operation CloseTokensOp();
   // A bool scalar: whether the token queue is closed.
   Output TokensClosed();
-  // A chief that starts runs it after LocalInitOp, before its first tokens: it drops tokens of
-  // steps after the global step, which are of updates that were undone.
+  // A starting chief runs it after LocalInitOp, before its first tokens. It drops tokens of steps
+  // after the global step, which belong to undone updates.
   Operation ForgetUndoneTokensOp();
-  // A replica that ends runs it (the hook does): it gives back the token that the replica holds, so
-  // that another one computes in its place. With kAllEnd it closes the token queues, and the
-  // replicas' OUT_OF_RANGE says what an update needs and how many replicas are left.
+  // A replica that ends runs it (the hook does). It returns the replica's token, so that another
+  // replica computes in its place. With kAllEnd it closes the token queues, and the replicas'
+  // OUT_OF_RANGE states how many replicas an update needs and how many are left.
   Operation LeaveOp();
-  // Puts the tokens of the current step out once more, for replicas that wait for lost ones. Not
-  // for deterministic training.
+  // Puts the tokens of the current step into the queue again, for replicas that wait for lost ones.
+  // Not for deterministic training.
   Operation GiveTokensOp();
 
   // --- progress
@@ -104,15 +104,14 @@ class ReplicaSynchronizer : public Optimizer {
 
   // --- lost replicas (kShrink)
 
-  // Adapts updates to the replicas that are there.
+  // The op and inputs that adapt updates to the number of replicas.
   struct Resize {
     Operation op;
     // int32 scalars to feed: gradients per update, and tokens that follow it.
     Output replicas_to_aggregate, tokens;
   };
   absl::StatusOr<Resize> MakeResize();
-  // Gradients per update while `replicas` are there: as many batches of each as before, or no
-  // backups.
+  // Gradients per update for `replicas` replicas: as many batches of each as before, or no backups.
   int ReplicasToAggregate(int replicas) const;
 
   bool gradients_applied() const { return applied_; }
@@ -147,7 +146,7 @@ class ReplicaSynchronizer : public Optimizer {
   const SyncReplicasOptions& options() const { return exchange_->nodes().options; }
   Graph& graph() const { return exchange_->nodes().graph(); }
 
-  // The optimizer inside makes the updates.
+  // Not used: the wrapped optimizer makes the updates.
   Operation ApplyDense(Output, const Variable&) override { return {}; }
   Operation ApplySparse(const IndexedSlices&, const Variable&) override { return {}; }
 
@@ -161,7 +160,7 @@ class ReplicaSynchronizer : public Optimizer {
   Output update_lock_;
   QueueRunner chief_queue_runner_;
   bool applied_ = false;
-  // Made at the first request.
+  // Created by the first request.
   Operation close_tokens_, leave_, forget_;
   Output tokens_closed_;
 };

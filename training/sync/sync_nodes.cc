@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Collections through which the synchronous optimizers of a graph know of each other.
+// Collections that list the synchronous optimizers of a graph, to number them.
 constexpr char kTokenQueues[] = "sync_token_queues";
 constexpr char kGradientNames[] = "sync_gradient_names";
 

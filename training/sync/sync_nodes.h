@@ -1,5 +1,5 @@
-// What the nodes of one synchronous optimizer share: its options, its number among the optimizers
-// of the graph, the global step, and the ledger in which every gradient is counted.
+// The shared state of one synchronous optimizer's nodes: its options, its number in the graph, the
+// global step, and the ledger that counts every gradient.
 //
 // Thread safety: as the graph's. Lifetime: the graph outlives it. Errors stay in the graph.
 #ifndef SLUICE_TRAINING_SYNC_SYNC_NODES_H_
@@ -34,15 +34,15 @@ class SyncNodes {
   // Shared name of the accumulator or queue for the gradients of `var`: "<var>:0<suffix>", and a
   // number for each further optimizer of the same variable.
   std::string GradientsSharedName(const Variable& var, std::string_view suffix) const;
-  // Sets the attributes from which an accumulator or a queue of gradients learns about replicas
+  // Sets the attributes that describe the replicas to an accumulator or a queue of gradients
   // (ops/dataflow/replica_gradients.h). Null is ignored.
   void DescribeReplicas(Node* accumulator_or_queue);
   // Sets the attribute that says which replica's gradient `node` adds. Null is ignored.
   void NameReplica(Node* node) const;
-  // Reports to a queue that a chief starts at the global step: the queue drops what is newer.
+  // Notifies a queue that a chief starts at the global step. The queue then drops newer elements.
   Operation SetGlobalStep(const Queue& queue) const;
 
-  // Handle of the ledger on `device`, which counts the gradients that meet on that device.
+  // Handle of the ledger on `device`, which counts the gradients that are aggregated there.
   Output Ledger(const std::string& device);
   // Sums over all devices, as ReplicaSynchronizer returns them. Invalid without gradients.
   Output LedgerTotals();
@@ -57,11 +57,11 @@ class SyncNodes {
   std::vector<std::string> ledger_devices_;
 };
 
-// A fresh name for an op whose constant arguments lie below it: "Fill_1/" for the op, and then
-// "Fill_1/dims/" for an argument. The builder takes a name that ends in '/' as a whole.
+// A fresh scope for an op whose constant arguments are inside it: "Fill_1/" for the op,
+// "Fill_1/dims/" for an argument. The builder takes a name that ends in '/' unchanged.
 std::string OpScope(Graph& graph, std::string_view op);
 Output CastTo64(Output t);
-// One op that runs after all `ops`: the op itself if it is only one.
+// One op that runs after all `ops`. A single op is returned unchanged.
 Operation AsOne(Graph& graph, const std::vector<Operation>& ops);
 
 }  // namespace sluice

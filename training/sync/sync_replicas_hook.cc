@@ -57,7 +57,7 @@ absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator&
   return absl::OkStatus();
 }
 
-// In training that continues, replicas may wait for tokens that were lost with another chief.
+// In continued training, replicas may wait for tokens that were lost with the previous chief.
 absl::Status SyncReplicasHook::PutFirstTokens(Session& session) const {
   SLUICE_RETURN_IF_ERROR(session.Run({forget_undone_tokens_}));
   SLUICE_ASSIGN_OR_RETURN(const Tensors step, session.Run({}, {global_step_}, {}));

@@ -3,8 +3,8 @@
 //
 //   hooks.push_back(optimizer.MakeSessionRunHook(is_chief));
 //
-// A replica that ends gives its token back (ReplicaSynchronizer::LeaveOp). A chief that continues
-// from a step puts out as many tokens as follow an update, and acts on lost replicas
+// A replica that ends returns its token (ReplicaSynchronizer::LeaveOp). A chief that continues from
+// a step puts as many tokens into the queue as follow an update. It also reacts to lost replicas
 // (lost_replicas.h).
 //
 // Errors: FAILED_PRECONDITION if ApplyGradients was not called or variables are not initialized;

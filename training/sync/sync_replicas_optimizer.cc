@@ -33,7 +33,7 @@ class SyncReplicasOptimizer::Accumulators final : public GradientExchange {
   };
   void Add(Output handle, bool is_sparse, const Variable& var);
   void AddPush(Operation push);
-  // The gradient as the accumulator receives it, rounded to wire_dtype on the way.
+  // The gradient that the accumulator receives, cast back from wire_dtype.
   Output OffTheWire(Output gradient);
   Output NumRequired(const std::string& scope);
 
@@ -45,7 +45,8 @@ class SyncReplicasOptimizer::Accumulators final : public GradientExchange {
 Operation SyncReplicasOptimizer::Accumulators::MakeLocalStep() {
   const Variable& global_step = *nodes_.global_step();
   {
-    // The anchor puts the variable on the replica, whatever a device function does with variables.
+    // The anchor puts the variable on the replica, even if a device function places variables
+    // elsewhere.
     const Operation anchor = NoOp(graph());
     ColocateWith with(graph(), anchor);
     const Tensor zero =
@@ -113,7 +114,7 @@ IndexedSlices SyncReplicasOptimizer::Accumulators::Aggregate(const IndexedSlices
   if (has_shape) {
     shape = CastTo64(grad.dense_shape);
   } else {
-    // The empty shape of a gradient without one, as TensorFlow's Python makes it.
+    // An empty shape for a gradient of unknown shape, with the nodes of TensorFlow's Python code.
     const std::string scope = OpScope(graph(), "Cast");
     const Output none = Constant(graph(), Tensor(DT_FLOAT, {0}), scope + "x/");
     shape = Cast(none, DT_INT64, {.name = scope});

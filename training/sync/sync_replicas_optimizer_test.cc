@@ -1,5 +1,5 @@
-// What both forms of synchronous training promise besides the invariants (tests/simulate) and the
-// nodes (tests/structure): texts, bounds, tokens, closing, hooks, reports.
+// Guarantees of both forms of synchronous training: texts, bounds, tokens, closing, hooks, reports.
+// Invariants are in tests/simulate, nodes in tests/structure.
 #include "training/sync/sync_replicas_optimizer.h"
 
 #include <condition_variable>
@@ -64,7 +64,7 @@ TYPED_TEST(BothForms, RefuseToTellTooEarly) {
                 "SyncReplicasOptimizer.apply_gradient should be called before using the hook."));
 }
 
-// As in TensorFlow it is the wrapper's; the optimizer inside has its own.
+// As in TensorFlow it is an option of the wrapper. The wrapped optimizer has its own.
 TYPED_TEST(BothForms, KeepWhetherTheyLock) {
   EXPECT_FALSE(TypeParam({}).optimizer.use_locking());
   EXPECT_TRUE(TypeParam({.use_locking = true}).optimizer.use_locking());
@@ -132,7 +132,7 @@ TYPED_TEST(BothForms, SlotsAreTheInnerOptimizers) {
 
 // --- training
 
-// The chief's queue runner, until it goes out of scope.
+// Runs the chief's queue runner until it goes out of scope.
 class Updates {
  public:
   Updates(Session& session, Operation sync_op)
@@ -172,7 +172,8 @@ TYPED_TEST(BothForms, OneReplicaIsTheInnerOptimizerBitForBit) {
   }
 }
 
-// Several batches of one replica make an update: a mean in the one form, a sum in the other.
+// Several batches of one replica make an update: their mean with accumulators, their sum with
+// queues.
 template <typename W>
 float AfterTwoBatches() {
   W world({.replicas_to_aggregate = 2, .total_num_replicas = 1});
@@ -186,7 +187,7 @@ float AfterTwoBatches() {
 TEST(SyncReplicas, ThePresentFormAppliesTheMean) { EXPECT_EQ(AfterTwoBatches<Sync>(), 4.0f); }
 TEST(SyncReplicas, TheLegacyFormAppliesTheSum) { EXPECT_EQ(AfterTwoBatches<Legacy>(), 3.0f); }
 
-// Row 17: the aggregated gradient is a tensor like any other.
+// The aggregated gradient is an ordinary tensor. Row 17 of docs/demands.md.
 TYPED_TEST(BothForms, TheAggregatedGradientCanBeFetched) {
   TypeParam world({});
   Session session(world.g);
@@ -221,8 +222,8 @@ TYPED_TEST(BothForms, AveragesFollowTheTokens) {
   EXPECT_EQ(average.made.node->input(0).node->control_inputs().front()->op(), "QueueEnqueueManyV2");
 }
 
-// The read of a reference variable is made once and shared, and may run before the update: tokens
-// must have the step after it all the same.
+// All reads of a reference variable share one node, which may run before the update. Tokens must
+// still have the step after the update.
 const VariableOptions kRef = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
 TYPED_TEST(BothForms, TokensHaveTheNewStepOfAReferenceVariableToo) {
   Graph g;
@@ -246,7 +247,7 @@ TYPED_TEST(BothForms, TokensHaveTheNewStepOfAReferenceVariableToo) {
   }
 }
 
-// --- closing (seed 001)
+// --- closing
 
 TYPED_TEST(BothForms, ClosingTheTokensEndsReplicasThatWait) {
   TypeParam world({});
@@ -266,7 +267,8 @@ TYPED_TEST(BothForms, ClosingTheTokensEndsReplicasThatWait) {
   EXPECT_TRUE((*session.Run({}, {closed}, {}))[0].template scalar<bool>());
 }
 
-// #11071: the tokens of two optimizers mixed, and a worker waited for ever. Row 12.
+// #11071: the tokens of two optimizers were mixed, and a worker waited forever. Row 12 of
+// docs/demands.md.
 TYPED_TEST(BothForms, TwoOptimizersOfAGraphHaveTheirOwnQueues) {
   using O = decltype(TypeParam::optimizer);
   Graph g;
@@ -310,7 +312,7 @@ TYPED_TEST(BothForms, TwoOptimizersOfAGraphHaveTheirOwnQueues) {
   EXPECT_EQ((*got)[3].template scalar<int64_t>(), 5);
 }
 
-// --- seeing what happens
+// --- reports
 
 TYPED_TEST(BothForms, AStallNamesTheOpTheQueueTheCountsAndWhoIsMissing) {
   TypeParam world({.replicas_to_aggregate = 2, .replica_id = 0});
@@ -399,7 +401,7 @@ TYPED_TEST(BothForms, TrainingThatCanNeverGoOnIsRefused) {
       HasSubstr("1 replicas give 2"));
 }
 
-// Of the queues of tokens and, of the legacy form, gradients.
+// Sets the capacity of the token queues and, in the legacy form, of the gradient queues.
 void SetCapacities(const Graph& g, int64_t capacity) {
   for (Node* node : g.nodes()) {
     if (node->op() == "FIFOQueueV2") node->SetAttr("capacity", capacity);
@@ -416,7 +418,7 @@ TYPED_TEST(BothForms, QueuesWithoutRoomAreRefused) {
                               "(token|gradient)"));
 }
 
-// Who takes three gradients holds the first two; who puts three tokens waits for those who take.
+// A dequeue of three gradients keeps the first two. An enqueue of three tokens waits for dequeues.
 TYPED_TEST(BothForms, RoomForOneIsEnoughForAnUpdateOfThree) {
   TypeParam world({.replicas_to_aggregate = 3, .total_num_replicas = 1});
   const Operation tokens = *world.optimizer.InitTokensOp(2);
@@ -479,8 +481,8 @@ TYPED_TEST(BothForms, TheHookStartsEverything) {
   EXPECT_EQ(world.Value(session), 3.5f);
 }
 
-// #20342: replicas that had no more data took tokens with them, and the rest waited for ever.
-// Row 9.
+// #20342: replicas without more data kept their tokens, and the others waited forever. Row 9 of
+// docs/demands.md.
 TYPED_TEST(BothForms, AReplicaThatEndsGivesItsTokenBack) {
   TypeParam world({});
   auto hook = world.optimizer.MakeSessionRunHook(/*is_chief=*/false);

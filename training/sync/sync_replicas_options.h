@@ -1,4 +1,4 @@
-// What a program chooses about synchronous training.
+// Options of synchronous training.
 #ifndef SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_
 #define SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_
 
@@ -31,7 +31,7 @@ class VariableAverages {
   std::function<absl::StatusOr<Operation>(const std::vector<Variable>&)> apply_;
 };
 
-// What the other replicas do when one has no more data.
+// The reaction of the other replicas when one has no more data.
 enum class WhenOneEnds {
   kOthersGoOn,  // they compute in its place until the chief ends
   kAllEnd,      // always the case in deterministic training
@@ -43,8 +43,8 @@ struct SyncReplicasOptions {
   // If larger than replicas_to_aggregate, the rest are backups. If smaller, replicas compute
   // several batches per update. Absent: replicas_to_aggregate.
   std::optional<int> total_num_replicas;
-  // The replica that this graph belongs to, in [0, NumReplicas()): the ledger and stall reports
-  // name it. The legacy form and deterministic training need it.
+  // The replica of this graph, in [0, NumReplicas()), for the ledger and stall reports. The legacy
+  // form and deterministic training require it.
   std::optional<int> replica_id;
   // Averages that follow each update, and their variables (empty: all trainable variables).
   VariableAverages variable_averages;
@@ -53,13 +53,13 @@ struct SyncReplicasOptions {
   // backups, because the order of arrival would decide which gradients count.
   bool deterministic = false;
   WhenOneEnds when_one_ends = WhenOneEnds::kOthersGoOn;
-  // DT_BFLOAT16 or DT_HALF: float and double gradients are rounded to it on the replica, travel in
-  // half the bytes (double: a quarter), and are added up in their own type. Halves above 65504
-  // become infinite. Only for accumulators. DT_INVALID: gradients are not rounded.
+  // DT_BFLOAT16 or DT_HALF: the replica rounds float and double gradients to this type before
+  // sending them, and they are summed in their own type. Halves above 65504 become infinite. Only
+  // for accumulators. DT_INVALID: no rounding.
   DataType wire_dtype = DT_INVALID;
   // The chief's reaction when `watch` reports a lost replica (lost_replicas.h). Without `watch` no
-  // replica is ever lost. kShrink is for accumulators, and not for deterministic training. With it,
-  // the tokens of an update replace those of earlier updates that no replica has taken.
+  // replica counts as lost. kShrink requires accumulators and excludes deterministic training. With
+  // kShrink, the tokens of an update replace unused tokens of earlier updates.
   OnLostReplica on_lost_replica = OnLostReplica::kWait;
   ReplicaWatch watch;
   // An update holds a lock that Savers hold while they read: a checkpoint then has the variables

@@ -18,7 +18,7 @@ namespace sluice {
 
 inline std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-// A graph of one variable, w = 5, whose gradient is fed.
+// A graph with one variable, w = 5, whose gradient is fed.
 template <typename Optimizer>
 struct World {
   explicit World(SyncReplicasOptions options, float rate = 0.5f)
@@ -32,7 +32,7 @@ struct World {
     value = w.Read();
     step_value = step.Read();
   }
-  // As the chief.
+  // Starts as the chief.
   absl::Status Start(Session& session, int tokens = -1) {
     SLUICE_ASSIGN_OR_RETURN(const Operation init_tokens, optimizer.InitTokensOp(tokens));
     SLUICE_RETURN_IF_ERROR(session.Run({InitializeVariables(g)}));

@@ -31,8 +31,8 @@
 
 namespace sluice {
 
-// Attribute of a node that puts a number of tokens into a queue which is known only when it runs:
-// the number while no replica is lost.
+// Attribute of a node that enqueues a number of tokens known only when it runs: the number if no
+// replica is lost.
 inline constexpr char kTokensAttr[] = "_tokens";
 
 class TokenQueues {
@@ -45,16 +45,17 @@ class TokenQueues {
   const std::vector<Queue>& queues() const { return queues_; }
   // The queue from which this replica takes its tokens. Not valid before Make.
   const Queue& own() const;
-  // How many tokens follow an update, as a variable that only the chief writes. With kShrink only.
+  // The number of tokens that follow an update, as a variable that only the chief writes. Only for
+  // kShrink.
   const std::optional<Variable>& num_tokens() const { return num_tokens_; }
 
   // The token for this replica's next gradient: a scalar.
   Output Take() const;
-  // Puts tokens of value `step()` into the queues after the ops `after` have run. `total` counts
-  // those for all replicas; num_tokens takes its place if `after` is not empty.
+  // Puts tokens with the value `step()` into the queues after the ops `after` have run. `total` is
+  // their number for all replicas; num_tokens replaces it if `after` is not empty.
   Operation Put(int total, const std::vector<Operation>& after,
                 const std::function<Output()>& step) const;
-  // `reason`, if given, is in the OUT_OF_RANGE error of replicas that wait.
+  // A non-empty `reason` is part of the OUT_OF_RANGE error of waiting replicas.
   Operation Close(bool cancel_pending_enqueues, std::string_view name,
                   const std::string& reason = "") const;
   // Drops the tokens of steps after the global step.

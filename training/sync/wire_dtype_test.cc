@@ -18,7 +18,7 @@ namespace {
 
 using Sync = World<SyncReplicasOptimizer>;
 
-// 1.01 is 1.0078125 in bfloat16, and the step is the learning rate of 0.5 times that.
+// 1.01 rounds to 1.0078125 in bfloat16, and the step is 0.5 times that.
 TEST(SyncReplicas, GradientsCanTravelInHalfTheBytes) {
   for (const auto& [wire, gradient] :
        {std::pair{DT_BFLOAT16, 1.0078125f}, {DT_HALF, 1.0097656f}, {DT_INVALID, 1.01f}}) {
@@ -31,7 +31,7 @@ TEST(SyncReplicas, GradientsCanTravelInHalfTheBytes) {
   }
 }
 
-// What the partitioner sees between the tasks is the small one.
+// The tensor sent between the tasks is the small one.
 TEST(SyncReplicas, GradientsAreRoundedOnTheReplica) {
   Graph g;
   std::optional<Variable> step, w;
