@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// How many failures are remembered for later requests of other tasks.
+// The number of failures that are kept for later requests of other tasks.
 inline constexpr size_t kRememberedFailures = 64;
 
 inline std::string TaskOfDevice(const std::string& device) {
@@ -47,13 +47,13 @@ struct Collectives::Round {
   std::string id;
   std::string agreement;       // the properties that all calls share; set by the first local call
   std::vector<CallRef> calls;  // in the order of members once the round is complete
-  bool is_complete = false;    // all members of this task have called
+  bool is_complete = false;    // all local members have called
   bool is_ended = false;
   std::map<std::string, Tensor> posted;     // messages until they are fetched
   std::map<std::string, Request> requests;  // for messages that are not posted yet
   std::multiset<std::string> fetching;      // the tasks that messages are fetched from
-  std::vector<GroupMember> tasks;           // the group's: the first member of each
-  int rank = 0;                             // this task's
+  std::vector<GroupMember> tasks;           // of the group: the first member of each task
+  int rank = 0;                             // of this task
   int num_members = 0;
   CancellationManager fetches;
 };

@@ -144,7 +144,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
   if (size == 1) {
     return Finish(round, has_source ? absl::StatusOr<Tensor>(value) : absl::StatusOr<Tensor>(none));
   }
-  // First all tasks find out which one has the source.
+  // In the first exchange all tasks find out which one has the source.
   const Tensor claim =
       Tensor::Vector<int64_t>({has_source ? 1 : 0, has_source ? int64_t{round->rank} : 0});
   auto self = shared_from_this();

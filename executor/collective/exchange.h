@@ -6,7 +6,7 @@
 //   tree  up and down a binomial tree: 2 log2(n) steps with all of the data. For small tensors.
 //
 // Thread safety: the functions may be called from any thread. Blocking: none; `done` is called
-// once, on the thread that delivers the last message. All tasks get the same bits.
+// once, on the thread that delivers the last message. All tasks get results with the same bits.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_EXCHANGE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_EXCHANGE_H_
 

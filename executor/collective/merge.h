@@ -20,7 +20,7 @@ absl::StatusOr<MergeOp> MergeOpOf(std::string_view name);  // "Add", "Mul", "Min
 absl::StatusOr<FinalOp> FinalOpOf(std::string_view name);  // "Id", "Div"
 
 // values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both have
-// one type that CollectiveReduce allows.
+// the same type, which CollectiveReduce allows.
 void Merge(MergeOp op, Tensor& values, int64_t begin, const Tensor& more);
 // Divides by `n`. Integers are truncated.
 void Divide(Tensor& values, int n);

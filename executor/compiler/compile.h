@@ -1,4 +1,4 @@
-// From a placed graph to a plan.
+// Compiles a placed graph to a plan.
 #ifndef SLUICE_EXECUTOR_COMPILER_COMPILE_H_
 #define SLUICE_EXECUTOR_COMPILER_COMPILE_H_
 

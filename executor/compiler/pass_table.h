@@ -23,7 +23,7 @@ enum class PassStage {
 struct Pass {
   const char* name;
   PassStage stage;
-  // How results may differ from those without the pass. "same bits", or an exception.
+  // "same bits", or how results may differ from those without the pass.
   const char* exactness;
   const char* description;
   // All stages except kDraft.

@@ -11,8 +11,8 @@
 namespace sluice {
 namespace {
 
-// Waking an idle core takes about 45 us, so a loop has to be longer than that, and its blocks have
-// to be long enough to hide the contention on the counter that they are taken from.
+// Waking an idle core takes about 45 us, so a loop is shared only if it is longer than that. Blocks
+// are long enough to hide the contention on the counter from which they are taken.
 constexpr double kWorthWakingNs = 60e3;
 constexpr double kBlockNs = 20e3;
 // The same while a thread looks for loops.

@@ -34,7 +34,7 @@ TEST(ThreadPool, SmallWorkIsOneCallInTheCaller) {
   EXPECT_EQ(calls, 1);
 }
 
-// A helper is not worth waking for any one of them.
+// A single one of these loops is not worth waking a helper.
 TEST(ThreadPool, ShortLoopsThatComeThickAreShared) {
   ThreadPool pool("test", 1);
   const std::thread::id caller = std::this_thread::get_id();
@@ -58,7 +58,7 @@ TEST(ThreadPool, ParallelForNestsAndNeedsNoFreeThread) {
   EXPECT_EQ(sum.load(), 800);
 }
 
-// More than the pool has places for.
+// More loops than the pool has places for.
 TEST(ThreadPool, ManyCallersShareThePool) {
   constexpr int kCallers = 40;
   ThreadPool pool("test", 2);
@@ -75,7 +75,7 @@ TEST(ThreadPool, ManyCallersShareThePool) {
   EXPECT_EQ(sum.load(), kCallers * 50 * 64);
 }
 
-// The one thread sleeps, is at work, or looks for loops when a closure comes.
+// The only thread sleeps, works, or spins when a closure arrives.
 TEST(ThreadPool, ClosuresRunBetweenLoops) {
   ThreadPool pool("test", 1);
   for (int i = 0; i < 1000; ++i) {

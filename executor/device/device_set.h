@@ -34,8 +34,8 @@ struct DeviceInfo {
   uint64_t incarnation = 0;
 };
 
-// What the devices of a task share. Each device's resource manager has it, so that kernels find it.
-// Sets made by DeviceSet::WithOwnState share it too.
+// The state that the devices of a task share. Each device's resource manager holds it, so that
+// kernels find it. Sets made by DeviceSet::WithOwnState share it too.
 class TaskDevices final : public Resource {
  public:
   static constexpr const char* kTypeName = "sluice::TaskDevices";
@@ -67,17 +67,16 @@ class DeviceSet {
   Device* Find(std::string_view name) const;  // null if there is none
   std::vector<std::string> names() const;
   std::vector<DeviceInfo> Describe() const;
-  // Removes the resources of these containers from all devices, those of all containers if none is
-  // named.
+  // Removes the resources of these containers from all devices. Empty: those of all containers.
   void ClearContainers(const std::vector<std::string>& containers) const;
 
  private:
   std::vector<std::unique_ptr<Device>> devices_;
 };
 
-// Removes all variables, queues, accumulators and tables of these containers from every device,
-// those of the default container if none is named. Open sessions keep the objects that they use.
-// Thread safety: may be called from any thread. Reference: tf.Session.reset.
+// Removes all variables, queues, accumulators and tables of these containers from every device.
+// Empty: those of the default container. Open sessions keep the objects that they use. Thread
+// safety: may be called from any thread. Reference: tf.Session.reset.
 void ResetContainers(DeviceSet& devices, const std::vector<std::string>& containers = {});
 
 }  // namespace sluice

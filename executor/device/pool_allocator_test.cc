@@ -83,7 +83,7 @@ TEST(PoolAllocator, ABlockThatGoesFromThreadToThreadIsTheOnlyOne) {
   constexpr size_t kBytes = 5 << 20;
   pool.Deallocate(pool.Allocate(kBytes), kBytes);
   const int64_t before = pool.SystemBytes();
-  std::vector<std::thread> threads;  // none ends before all have used it
+  std::vector<std::thread> threads;  // no thread ends before all have used it
   std::promise<void> done;
   std::shared_future<void> ended = done.get_future().share();
   for (int i = 0; i < 8; ++i) {
@@ -119,7 +119,7 @@ TEST(PoolAllocator, ManyThreadsNeverShareABlock) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// The process's blocks from here on, so in the last tests.
+// All later blocks of the process are shared, so these tests come last.
 TEST(SharedBlocks, HoldThePoolsBlocksAndGiveTheirPagesBack) {
   SharedBlocks* const shared = SharedBlocks::Open();
   ASSERT_NE(shared, nullptr);
@@ -138,7 +138,7 @@ TEST(SharedBlocks, HoldThePoolsBlocksAndGiveTheirPagesBack) {
   std::vector<unsigned char> is_there(kBytes / SharedBlocks::kPage);
   ASSERT_EQ(mincore(block, kBytes, is_there.data()), 0);
   for (unsigned char page : is_there) EXPECT_EQ(page & 1, 0);
-  EXPECT_EQ(pool.Allocate(kBytes), block);  // its addresses are used again
+  EXPECT_EQ(pool.Allocate(kBytes), block);  // its addresses are reused
   EXPECT_EQ(block[0], 0);
   pool.Deallocate(block, kBytes);
 }

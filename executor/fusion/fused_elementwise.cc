@@ -347,7 +347,7 @@ absl::Status FusedElementwise::RunOneByOne(const FusedCall& call, RunMember run)
     const absl::Span<const FusedOperand> operands = members_[m].operands;
     for (size_t k = 0; k < operands.size(); ++k) {
       const FusedOperand& operand = operands[k];
-      // An operand that a member reads twice cannot be taken over.
+      // An operand that a member reads twice cannot be overwritten.
       const bool is_twice = std::count(operands.begin(), operands.end(), operand) > 1;
       uint64_t may_take = is_twice ? 0 : op.last_read >> k & 1;
       if (operand.input >= 0) {

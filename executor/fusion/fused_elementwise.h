@@ -29,7 +29,7 @@
 
 namespace sluice {
 
-// How an operand broadcasts to its node's result.
+// The broadcast of an operand to its node's result.
 enum class BroadcastKind : uint8_t {
   kWhole,   // the shape of the result, or a scalar
   kRow,     // repeated over the first dimensions

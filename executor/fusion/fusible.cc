@@ -46,8 +46,8 @@ bool IsColumnOf(const PartialShape& operand, const PartialShape& result) {
          HasOneElementARow(operand.dims(), result.dims());
 }
 
-// How the operands of an elementwise node broadcast to its result, by the known shapes. None if a
-// group cannot compute that.
+// The broadcast kinds of an elementwise node's operands, from known shapes. Nullopt if a group
+// cannot compute the node.
 std::optional<std::array<BroadcastKind, 2>> OperandsOf(const Node& node) {
   std::array<BroadcastKind, 2> broadcast = {BroadcastKind::kWhole, BroadcastKind::kWhole};
   const PartialShape& result = node.output_shape(0);

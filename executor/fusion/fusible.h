@@ -1,4 +1,4 @@
-// Whether and how an item can be a member of a fusion group, by the known shapes.
+// Decides from known shapes whether an item can be a member of a fusion group, and in which form.
 #ifndef SLUICE_EXECUTOR_FUSION_FUSIBLE_H_
 #define SLUICE_EXECUTOR_FUSION_FUSIBLE_H_
 
@@ -16,7 +16,7 @@ bool IsCompatible(const PartialShape& operand, const PartialShape& result);
 // Marks the items whose kernels only run their loops, over operands that may be scalars.
 void MarkScalarLoops(DraftBody& body);
 
-// How a group computes an item: by loops, or by rows as its last member, or not at all.
+// The form in which a group computes an item: by loops, by rows as its last member, or not at all.
 struct Membership {
   const ElementwiseLoops* loops = nullptr;
   const RowKernel* rows = nullptr;

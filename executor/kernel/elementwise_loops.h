@@ -14,8 +14,8 @@ namespace sluice {
 // alternating indirect calls badly.
 enum class FloatOp : uint8_t { kOther, kAdd, kSubtract, kMultiply };
 
-// Loops over n elements of one or two operands. A result may be in place of an operand whose
-// elements have the same size.
+// Loops over n elements of one or two operands. The result may overwrite an operand whose elements
+// have the same size.
 struct ElementwiseLoops {
   using OfOne = void (*)(const void* x, void* z, int64_t n);
   using OfTwo = void (*)(const void* x, const void* y, void* z, int64_t n);

@@ -47,7 +47,7 @@ std::string DescribeKernel(const KernelDef& def) {
   return text + "\n";
 }
 
-// For an op without kernels in this program. A deprecated op may have none anywhere.
+// Says where to find kernels of an op that has none in this program. A deprecated op may have none.
 std::string WhereKernelsAre(const OpDef& op) {
   const std::string library =
       LibraryOfKernels && op.deprecated_at == 0 ? LibraryOfKernels(op.name) : "";

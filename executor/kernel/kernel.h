@@ -33,7 +33,7 @@ class Node;
 class KernelContext;
 class ResourceManager;
 
-// What a kernel is made from: its node, before the first step.
+// The node of a new kernel, with its attributes and types, before the first step.
 class KernelInit {
  public:
   KernelInit(const Node& node, std::string device_name, ResourceManager* resources)

@@ -62,8 +62,8 @@ class Cutter {
     return *graph;
   }
 
-  // Where each node runs. What closes a loop runs where its Merge does; what is copied, where it is
-  // used.
+  // Assigns a task to each node. A NextIteration runs on the task of its Merge, and copied nodes
+  // run on the tasks of their users.
   void AssignTasks(const std::vector<Node*>& order) {
     for (Node* node : order) {
       devices_[node->id()] = node->assigned_device();
@@ -91,7 +91,7 @@ class Cutter {
     }
   }
 
-  // The node's device on a task that it was copied to: the first use there.
+  // The device of a copied node on a task: that of its first user there.
   const std::string& DeviceOn(const Node& node, const std::string& task) const {
     const std::string& own = devices_[node.id()];
     if (TaskOf(own) == task) return own;
@@ -111,7 +111,7 @@ class Cutter {
     spec.device = node.device();
     spec.attrs = node.attrs();
     spec.at = node.at();
-    spec.attrs.erase("_class");  // all are placed
+    spec.attrs.erase("_class");  // all nodes are placed
     std::vector<std::pair<int, Output>> back;
     for (int i = 0; i < node.num_inputs(); ++i) {
       const Output& in = node.input(i);
@@ -147,7 +147,7 @@ class Cutter {
     index = static_cast<int64_t>(numbers->size()) - 1;
   }
 
-  // The tensor as nodes of the task see it.
+  // The tensor on another task: from a copy of its node or from a Recv.
   absl::StatusOr<Output> InputOn(const std::string& task, const Output& source) {
     auto copy = copies_.find({source.node, task});
     if (copy != copies_.end()) return Output(copy->second, source.index);
@@ -161,7 +161,7 @@ class Cutter {
     return Output(recv);
   }
 
-  // A node of the task that runs once the node has run, and is dead when it is.
+  // A node of the task that runs after `node` has run, and is dead if `node` is dead.
   absl::StatusOr<Node*> ControlOn(const std::string& task, const Node& node) {
     auto copy = copies_.find({&node, task});
     if (copy != copies_.end()) return copy->second;
@@ -187,7 +187,7 @@ class Cutter {
     return done;
   }
 
-  // A Send of `sent` on task `from` and its Recv on `to`; they stand for edges of `source`.
+  // Adds a Send of `sent` on task `from` and its Recv on task `to`. They replace edges of `source`.
   absl::StatusOr<Node*> Connect(const std::string& from, const Output& sent, const std::string& to,
                                 const Node& source) {
     const std::string& send_device = sent.node->assigned_device();
@@ -211,7 +211,7 @@ class Cutter {
     recv.attrs = std::move(attrs);
     recv.attrs["tensor_type"] = BaseType(sent.dtype());
     recv.at = source.at();
-    // In a loop: once an iteration.
+    // In a loop, the Recv runs once per iteration.
     if (const int frame = frames_.of_outputs[source.id()]; frame != 0) {
       SLUICE_ASSIGN_OR_RETURN(Node * merge, ControlLoopOn(to, frame));
       recv.control_inputs = {merge};
@@ -222,7 +222,7 @@ class Cutter {
     return receiver;
   }
 
-  // The Merge of the small loop that counts the iterations of `frame` on the task.
+  // The Merge of the control loop, which counts the iterations of `frame` on the task.
   absl::StatusOr<Node*> ControlLoopOn(const std::string& task, int frame) {
     for (const ControlLoop& loop : control_loops_) {
       if (loop.frame == frame && loop.task == task) return loop.merge;
@@ -231,7 +231,7 @@ class Cutter {
       return InvalidArgument("A cross-device loop must have a pivot predicate: ",
                              frames_.frames[frame].name);
     }
-    std::vector<Node*> controls;  // in a loop: entered once an iteration of the outer one
+    std::vector<Node*> controls;  // in a nested loop: entered once per iteration of the outer one
     if (const int parent = frames_.frames[frame].parent; parent != 0) {
       SLUICE_ASSIGN_OR_RETURN(Node * outer, ControlLoopOn(task, parent));
       controls = {outer};
@@ -252,7 +252,8 @@ class Cutter {
     return merge;
   }
 
-  // Predicates, once all nodes are there. Receiving one may need the loop of an outer frame.
+  // Adds the predicates after all nodes. Receiving a predicate may need the control loop of an
+  // outer frame.
   absl::Status CloseControlLoops() {
     for (size_t i = 0; i < control_loops_.size(); ++i) {
       const ControlLoop loop = control_loops_[i];
@@ -295,7 +296,7 @@ class Cutter {
   const GraphVersions versions_;
   std::map<std::string, Part> parts_;
   std::map<std::pair<const Node*, std::string>, Node*> copies_;  // of a node, on a task
-  // What stands for an output (-1: for having run) on another task.
+  // Nodes that represent an output (-1: control edges) on another task.
   std::map<std::tuple<const Node*, int, std::string>, Node*> received_;
   std::vector<BackEdge> back_edges_;
   std::vector<ControlLoop> control_loops_;

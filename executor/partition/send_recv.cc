@@ -1,6 +1,6 @@
-// Send and Recv: the two ends of an edge whose nodes are in different places. The partitioner and
-// the session insert them as _Send and _Recv, which no builder makes; users' own are declared in
-// ops/collective.
+// Send and Recv: the two ends of an edge between nodes of different tasks. The partitioner and the
+// session insert them as _Send and _Recv, for which there are no builders. The versions for users
+// are declared in ops/collective.
 #include <string>
 #include <utility>
 
@@ -60,7 +60,7 @@ class KeyOf {
              static_cast<uint64_t>(init.attr<int64_t>("send_device_incarnation")),
              init.attr<std::string>("recv_device"), init.attr<std::string>("tensor_name")},
         outside_loops_(key_.ToString()) {
-    if (init.node().traits().runs_when_dead) return;  // the runtime's own
+    if (init.node().traits().runs_when_dead) return;  // inserted by the runtime
     for (const std::string& device : {key_.src_device, key_.dst_device}) {
       const absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(device);
       if (spec.ok() && spec->job && spec->replica && spec->task && spec->type && spec->id) continue;
@@ -68,7 +68,7 @@ class KeyOf {
     }
   }
 
-  // INVALID_ARGUMENT unless both devices have whole names, which users' nodes need not have.
+  // INVALID_ARGUMENT unless both devices have full names, which user nodes may lack.
   const absl::Status& status() const { return status_; }
 
   std::string At(const KernelContext& c) const {
@@ -100,7 +100,7 @@ class SendKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(key_.status());
     if (c.is_input_dead) return rendezvous->Send(key_.At(c), Tensor(), /*is_dead=*/true);
     if (!to_client_) return rendezvous->Send(key_.At(c), c.input(0), /*is_dead=*/false);
-    // What the client holds must not change with a variable.
+    // A copy, because the client's tensor must not change with a variable.
     SLUICE_ASSIGN_OR_RETURN(Tensor copy, c.input(0).Clone(*c.step().allocator));
     return rendezvous->Send(key_.At(c), std::move(copy), /*is_dead=*/false);
   }

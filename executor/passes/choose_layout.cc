@@ -24,7 +24,7 @@ Tensor OrderTensor(const ImageOrder& order) {
   return t;
 }
 
-// Element or row d of the result is row kChannelsLast[d].
+// Element or row d of the result is row kChannelsLast[d] of `rows`.
 template <typename T>
 Tensor RowsInOrder(const Tensor& rows) {
   Tensor t(rows.dtype(), rows.shape());
@@ -45,7 +45,7 @@ Tensor AxesChannelsLast(const Tensor& axes) {
   return t;
 }
 
-// The operand for channels last.
+// The operand in channels-last order.
 Tensor Turned(const Tensor& operand, OperandKind kind) {
   const bool wide = operand.dtype() == DT_INT64;
   if (kind == OperandKind::kAxes) {
@@ -152,7 +152,7 @@ class Turner {
     return y;
   }
 
-  // Readers outside the chain read a Transpose, which has the image as it was.
+  // Readers outside the chain read a Transpose of the image back to its original order.
   absl::Status TurnReaders(Node* node) {
     const std::vector<Use> uses(node->uses().begin(), node->uses().end());
     Output back;

@@ -2,11 +2,11 @@
 // channels last (NHWC), the layout in which the kernels compute.
 //
 // A kernel for NCHW transposes its images to NHWC and its result back, on every call. In a chain of
-// such nodes, perhaps with elementwise nodes, biases, sums, pads and reductions between them, all
-// nodes become NHWC, with a Transpose only where the chain begins and ends. That is done if the
-// chain has a convolution and fewer elements are then transposed. A node changes in place and keeps
-// its name. Readers outside the chain, for example fetches, read a Transpose of the image. Nodes
-// that query its shape get that of the NCHW image.
+// such nodes, all nodes become NHWC, with a Transpose only at the beginning and the end.
+// Elementwise nodes, biases, sums, pads and reductions can be part of a chain. The pass changes a
+// chain if it has a convolution and fewer elements are then transposed. A node changes in place and
+// keeps its name. Readers outside the chain, for example fetches, read a Transpose of the image.
+// Nodes that query its shape get that of the NCHW image.
 //
 // Exactness: convolutions and sums over images (BiasAddGrad, batch norm, reductions) may differ in
 //   their last bits, because their kernels sum the elements in another order. Everything else keeps

@@ -28,7 +28,7 @@ bool IsVariable(const Node& node) {
   return dtype == DT_FLOAT || dtype == DT_DOUBLE;
 }
 
-// The variable whose value this is, read by a node of its own or by the user; null if it is none.
+// The variable that `value` was read from, by an op or by reference; null if there is none.
 Node* VariableRead(const Output& value) {
   Node* node = value.node;
   if (ReadsVariable(*node)) {

@@ -21,27 +21,27 @@ namespace {
 
 using Nodes = std::vector<Node*>;
 
-// What becomes one node, or two.
+// The nodes of an attention. They become one node, or two with gradients.
 struct Attention {
-  Output q, k, v, mask;  // mask: invalid where there is none
+  Output q, k, v, mask;  // mask: may be invalid
   float scale = 1;
   std::string softmax_name;
-  Node* product = nullptr;  // by v; null where only gradients are asked for
-  Nodes inner;              // what else it is made of; Identities too
+  Node* product = nullptr;  // the matmul with v; null if only gradients are fused
+  Nodes inner;              // all other nodes, including Identities
 
-  Output grad;  // of the product; invalid where there are no gradients
+  Output grad;  // of the product; invalid without gradients
   Node *by_q = nullptr, *by_k = nullptr, *by_v = nullptr;
   Nodes inner_of_gradients;
 };
 
-// A product of batches with these transpositions.
+// Whether the node is a batch matmul with these transpositions.
 bool IsProduct(const Node& node, bool turns_x, bool turns_y) {
   return (node.op() == "BatchMatMul" || node.op() == "BatchMatMulV2") &&
          node.AttrOr<bool>("adj_x", false) == turns_x &&
          node.AttrOr<bool>("adj_y", false) == turns_y;
 }
 
-// Past Identities, which are noted.
+// Follows Identities backwards and records them.
 Node* Behind(Output output, Nodes& passed) {
   Node* node = output.node;
   while (OnlyPassesOn(*node)) {
@@ -51,7 +51,7 @@ Node* Behind(Output output, Nodes& passed) {
   return node;
 }
 
-// Who reads the node, past Identities, which are noted.
+// The readers of the node. Follows Identities and records them.
 std::vector<Use> ReadersOf(const Node& node, Nodes& passed) {
   std::vector<Use> readers;
   std::vector<const Node*> todo = {&node};
@@ -75,7 +75,7 @@ struct Scaled {
   float by;
 };
 
-// x and its factor, of a product or quotient with a constant scalar.
+// x and its factor, if the node multiplies or divides by a constant scalar.
 std::optional<Scaled> ScaledOf(const Node& node) {
   const bool divides = node.op() == "RealDiv" || node.op() == "Div";
   if (!divides && node.op() != "Mul") return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<Scaled> ScaledOf(const Node& node) {
   return std::nullopt;
 }
 
-// q, k and the scale from what the product of them, scaled or not, goes into.
+// Sets q, k and the scale from `scores`, the (scaled) product of q and k.
 bool FindScores(Output scores, Attention& a) {
   Node* node = Behind(scores, a.inner);
   if (const std::optional<Scaled> scaled = ScaledOf(*node)) {
@@ -118,7 +118,8 @@ bool FindMaskedScores(const Node& softmax, Attention& a) {
   return false;
 }
 
-// by_q and by_k, from the gradient by the softmax's input.
+// Sets by_q and by_k, the gradients with respect to q and k, from the gradient with respect to the
+// softmax's input.
 bool FindEnds(const Node& by_scores, Attention& a) {
   Nodes& inner = a.inner_of_gradients;
   std::vector<Use> ends = ReadersOf(by_scores, inner);
@@ -147,8 +148,9 @@ bool SumsLastDimension(const Node& sum, int rank) {
          ((*axes)[0] == -1 || (*axes)[0] == rank - 1);
 }
 
-// by_v, and the gradient of a softmax: to_sum = by_weights * weights, and then
-// by_scores = (by_weights - sum(to_sum)) * weights, where that is the difference.
+// The readers of the weights: by_v, and the gradient of the softmax. The latter computes to_sum =
+// by_weights * weights and by_scores = difference * weights, with difference = by_weights -
+// sum(to_sum).
 struct WeightsReaders {
   Node *by_v = nullptr, *by_weights = nullptr, *to_sum = nullptr;
   Node *difference = nullptr, *by_scores = nullptr;
@@ -237,17 +239,16 @@ std::optional<Attention> AttentionOf(Node* softmax) {
   return a.q.dtype() == DT_FLOAT && SizesFit(a) ? std::optional(std::move(a)) : std::nullopt;
 }
 
-// One of the nodes that an attention becomes: what it reads and waits for, and whose place it
-// takes.
+// A fused node: its inputs, the nodes whose uses it replaces, and its control edges.
 struct Fused {
   std::vector<Output> inputs;
   Nodes ends;
   Nodes waits_for;
-  Nodes waited_for_by;  // of nodes that go away
-  int position = 0;     // in the order of the graph: the first end's
+  Nodes waited_for_by;  // successors of removed nodes
+  int position = 0;     // of the first end, in topological order
 };
 
-// Replaces what was found, as far as nobody can see the difference.
+// Replaces the nodes of an attention if no other node can observe the difference.
 class Fuser {
  public:
   static absl::StatusOr<std::unique_ptr<Fuser>> Make(Graph& graph, const PassOptions& options) {
@@ -269,7 +270,7 @@ class Fuser {
     if (a.grad && !CanStand(gradients, goes, a.product)) return false;
     if (a.product != nullptr) {
       SLUICE_ASSIGN_OR_RETURN(Node* const node, Replace(a, "_Attention", "/attention", forward));
-      // A gradient that is the result itself, as that of a sum of squares is.
+      // The gradient may be the result itself, for example for a sum of squares.
       for (Output& in : gradients.inputs) {
         if (in.node == a.product) in = Output(node);
       }
@@ -313,7 +314,7 @@ class Fuser {
     });
   }
 
-  // NoOps that wait for nothing else, as builders of gradients make one for each op.
+  // NoOps that wait for no other nodes. Gradient builders add one per op.
   static std::set<Node*> JoinsOf(const std::set<Node*>& nodes) {
     std::set<Node*> joins;
     for (const Node* node : nodes) {
@@ -329,7 +330,7 @@ class Fuser {
     return joins;
   }
 
-  // Whether all that waits for it goes away.
+  // Whether only nodes in `goes` wait for the join.
   bool IsOnlyFor(const Node& join, const std::set<Node*>& goes) const {
     const ControlOutputs& waiters = join.control_outputs();
     return !options_.keep.contains(join.name()) && !waiters.empty() &&
@@ -337,7 +338,8 @@ class Fuser {
                        [&](Node* waiter) { return goes.contains(waiter); });
   }
 
-  // What is outside: `goes` go away, and to wait for one of `joins` is to wait for them.
+  // Records control inputs from outside: from nodes that stay (not in `goes`) and are no join of
+  // removed nodes.
   static void NoteWaitsOf(const Nodes& nodes, const std::set<Node*>& goes,
                           const std::set<Node*>& joins, Fused& fused) {
     for (const Node* node : nodes) {
@@ -369,7 +371,7 @@ class Fuser {
     }
     NoteWaitersFor(a.inner, goes, joins, a.product != nullptr ? forward : gradients);
     if (!a.grad) return;
-    // The scores are made once more.
+    // The gradient node recomputes the scores.
     NoteWaitsOf(a.inner, goes, joins, gradients);
     for (const Nodes& nodes : {a.inner_of_gradients, gradients.ends}) {
       NoteWaitsOf(nodes, goes, joins, gradients);
@@ -379,9 +381,9 @@ class Fuser {
 
   int PositionOf(const Node& node) const { return positions_[node.id()]; }
 
-  // A node in the first end's position is behind all that it reads and waits for, and before who
-  // waits for it, so that none waits for itself; and what it reads keeps its value until then, and
-  // stays (in the product's place another node will be).
+  // Whether a node at the first end's position comes after all its inputs and predecessors and
+  // before all its successors, so that it adds no cycle. Its inputs must also keep their values
+  // until then and must not be removed (`product` is replaced by another node).
   bool CanStand(const Fused& fused, const std::set<Node*>& goes, const Node* product) const {
     const auto is_before = [&](const Node* node) { return PositionOf(*node) < fused.position; };
     const auto can_be_read = [&](const Output& in) {
@@ -417,7 +419,7 @@ class Fuser {
     return node;
   }
 
-  // Readers first; and the joins that only they waited for.
+  // Removes readers before their inputs, and joins that no node waits for any more.
   void Remove(const std::set<Node*>& nodes) {
     Nodes ordered(nodes.begin(), nodes.end());
     std::sort(ordered.begin(), ordered.end(),
@@ -448,7 +450,8 @@ absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodes()) {
     if (node->op() == "Softmax") softmaxes.push_back(node);
   }
-  std::unique_ptr<Fuser> fuser;  // most graphs need none, and it looks at all of a graph
+  std::unique_ptr<Fuser>
+      fuser;  // created on demand: it traverses the graph, and most graphs need none
   int fused = 0;
   for (Node* softmax : softmaxes) {
     const std::optional<Attention> a = AttentionOf(softmax);

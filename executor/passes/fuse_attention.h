@@ -10,12 +10,14 @@
 
 namespace sluice {
 
-// Returns the number of softmaxes that were replaced: of float, with sizes that are known before
-// the step, with all nodes requested for one device. The scale is a constant. Scale and mask may be
-// missing.
-// Left alone: nodes that are fetched or that read an output of a Switch, weights that are changed
-//   before they are used (dropout), scores and weights that other nodes read, and operands that may
-//   lie in a variable, since they are read later than before.
+// Replaces a softmax of float if all sizes are known before the step and all nodes were requested
+// for one device. The scale is a constant. Scale and mask may be missing. Returns the number of
+// replaced softmaxes.
+// Left alone:
+// - nodes that are fetched or that read an output of a Switch,
+// - weights that are changed before they are used (dropout),
+// - scores and weights that other nodes read,
+// - operands that may lie in a variable, since they are read later than before.
 // Order: after common_subexpressions.
 absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options);
 

@@ -1,5 +1,5 @@
-// Which nodes can have images with channels last (NHWC) in place of first (NCHW), and how a node is
-// changed to that.
+// Finds nodes that can compute images with channels last (NHWC) instead of first (NCHW), and
+// changes them to that layout.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_OP_H_
 #define SLUICE_EXECUTOR_PASSES_IMAGE_OP_H_
 
@@ -12,14 +12,15 @@
 
 namespace sluice {
 
-// Dimension i of an NHWC image is dimension kChannelsLast[i] of the NCHW one; and the way back.
+// Dimension i of an NHWC image is dimension kChannelsLast[i] of the NCHW image. kChannelsFirst is
+// the inverse.
 using ImageOrder = std::array<int, 4>;
 inline constexpr ImageOrder kChannelsLast = {0, 2, 3, 1};
 inline constexpr ImageOrder kChannelsFirst = {0, 3, 1, 2};
 
-// The roles of the node's images if their batches fit; nothing if the node must stay as it is, as
-// far as it can be seen from the node alone. What is known of its batch is added to `batches`, so
-// this is called for all nodes, in topological order.
+// The roles of the node's images. Nullopt if the node must stay as it is, which is decided from the
+// node alone. Records the batch of its result in `batches`, so it must be called for all nodes, in
+// topological order.
 std::optional<ImageRoles> ImageRolesOf(const Node& node, ImageBatches& batches);
 
 // Changes the attributes and the shape of output 0 to channels last.

@@ -88,7 +88,7 @@ absl::StatusOr<int> Redirect(Graph& graph, const Accesses& accesses,
     if (after.contains(identity)) continue;
     const std::vector<Use> uses(identity->uses().begin(), identity->uses().end());
     for (const Use& use : uses) {
-      // Which input a Merge takes depends on which of them is dead: its inputs must stay.
+      // Inputs of a Merge stay, because it takes the input that is not dead.
       if (!after.contains(use.dst) || IsMerge(*use.dst)) continue;
       if (use.dst->assigned_device() != reference.node->assigned_device()) continue;
       SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, reference));

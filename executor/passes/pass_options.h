@@ -1,4 +1,4 @@
-// What all passes are called with. A pass is a function
+// The options of all passes. A pass is a function
 //
 //   absl::StatusOr<int> Pass(Graph& graph, const PassOptions& options);
 //

@@ -1,9 +1,8 @@
-#include "executor/passes/pass_options.h"
-
 #include "executor/kernel/context.h"
 #include "executor/passes/common_subexpressions.h"
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/late_reads.h"
+#include "executor/passes/pass_options.h"
 #include "executor/passes/unused_nodes.h"
 #include "gmock/gmock.h"
 #include "graph/build/node_builder.h"
@@ -14,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// The few ops that the passes are tried on.
+// The ops of the tests.
 OP(Const, "A constant.")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())
@@ -129,7 +128,7 @@ TEST_F(PassesTest, ShapesThatAreKnownAreConstants) {
   EXPECT_EQ(use2.node->input(0).node->op(), "Shape");
 }
 
-// A Merge takes whichever branch is alive: a constant in the dead one must stay dead.
+// A Merge takes the input that is not dead, so a constant in a dead branch must be dead.
 TEST_F(PassesTest, ConstantsInsideABranchStayThere) {
   Node* branch = Call("Switch", {Placeholder({}), Placeholder({})}).node;
   ControlDependencies inside(g_, {branch});
@@ -163,11 +162,11 @@ TEST_F(PassesTest, WhatIsOnlyWaitedForIsNotComputed) {
     end = Call("PassRandom", {x}, "end");
   }
   EXPECT_EQ(*RemoveUnusedNodes(g_, {.keep = {"end"}}), 3);
-  // The order of what has an effect stays.
+  // The order of stateful ops stays.
   EXPECT_THAT(end.node->control_inputs(), testing::UnorderedElementsAre(x.node, random.node));
 }
 
-// A constant in a branch that was not taken came out of the Merge beside the one that was.
+// A constant in a branch that was not taken reached the Merge together with the one that was.
 TEST_F(PassesTest, PivotsOfBranchesStay) {
   Node* branch = Call("Switch", {Placeholder({}), Placeholder({})}).node;
   Output pivot = Call("PassAdd", {Output(branch, 1), Output(branch, 1)}, "pivot");
@@ -186,7 +185,7 @@ TEST_F(PassesTest, WhatManyWaitForStaysWhereItSavesEdges) {
   EXPECT_NE(g_.Find("sum"), nullptr);
 }
 
-// The Identity may run before the update: TensorFlow's shares the variable's memory.
+// The Identity may run before the update, but TensorFlow's shares the variable's memory.
 TEST_F(PassesTest, WhatIsOrderedAfterAnUpdateReadsTheVariableItself) {
   Output w = Call("VariableV2", {}, "w");
   Output read = Call("Identity", {w});

@@ -34,14 +34,14 @@ absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string
 // wait for it wait for the node of `with`.
 absl::Status TakePlace(Graph& graph, Node* node, Output with);
 
-// A way around nodes: x in place of output 0 of passed[0], which reads passed[1], which reads ...
-// x.
+// A bypass of nodes: x replaces output 0 of passed[0], which reads passed[1], and so on. The last
+// passed node reads x.
 struct Detour {
   Output x;
   absl::InlinedVector<Node*, 4> passed;
 };
 
-// Makes detours that change neither what is computed nor when:
+// Applies detours that change neither results nor their time:
 //   1. The nodes that are passed are pure, and only the first one may have control inputs.
 //   2. They and x were requested for the same device.
 //   3. Readers keep waiting for whatever the passed nodes waited for.

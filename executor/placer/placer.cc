@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Nodes that share a device, by union-find; what they ask for together is kept at the root.
+// Nodes that share a device, by union-find. The root holds the merged request of the group.
 class Groups {
  public:
   explicit Groups(const Graph& graph)
@@ -21,7 +21,7 @@ class Groups {
   DeviceSpec& wanted(int id) { return wanted_[Root(id)]; }
   // The later node joins the earlier one's group.
   absl::Status Join(const Node& a, const Node& b, const std::string& why);
-  // The same; what `b` and its group ask for counts only where it agrees.
+  // The same, but ignores requests of `b` and its group that conflict.
   void Follow(const Node& a, const Node& b);
 
  private:
@@ -29,7 +29,7 @@ class Groups {
   std::vector<DeviceSpec> wanted_;
 };
 
-// What is wrong with merging the two; empty if they agree wherever both say something.
+// Describes the conflict of two requests; "" if all fields that both set are equal.
 std::string Conflict(const DeviceSpec& a, const DeviceSpec& b) {
   auto differ = [](const auto& x, const auto& y) { return x && y && *x != *y; };
   const char* field = differ(a.job, b.job)           ? "jobs"
@@ -77,7 +77,7 @@ absl::Status JoinByClass(const Graph& graph, Groups& groups) {
   for (const Node* node : graph.nodes()) {
     for (const std::string& name : node->colocation()) {
       const Node* with = graph.Find(name);
-      // Pruned away: nothing to share a device with.
+      // The other node was pruned.
       if (with == nullptr) continue;
       SLUICE_RETURN_IF_ERROR(
           groups.Join(*with, *node,
@@ -99,8 +99,8 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
             "Nodes were connected by a reference connection (requiring them to be on the same "
             "device), but the two nodes were assigned two different devices: "));
       } else if (in.dtype() == DT_RESOURCE && node->assigned_device().empty()) {
-        // A device scope or function that covers the users of a handle is not meant against it: as
-        // TensorFlow since 1.14.
+        // A device scope or function for the users of a handle does not conflict with the handle's
+        // device. TensorFlow does the same since 1.14.
         groups.Follow(*in.node, *node);
       } else if (in.dtype() == DT_RESOURCE) {
         SLUICE_RETURN_IF_ERROR(groups.Join(
@@ -114,7 +114,7 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
   return absl::OkStatus();
 }
 
-// A fetched value is handed out where it is made.
+// A fetch runs on the device of its value.
 absl::Status JoinFetches(const Graph& graph, Groups& groups) {
   for (const Node* node : graph.nodes()) {
     if (node->role() != OpRole::kFetch) continue;
@@ -152,7 +152,8 @@ absl::Status NoDevice(const Node& node, const DeviceSpec& wanted,
                          " ]. Make sure the device specification refers to a valid device.");
 }
 
-// Sources go where all their users are, if they may be there and nobody shares their place.
+// Moves sources to the device of their users, if all users have one device that the source allows
+// and the source's group has no other member.
 void FollowUsers(const Graph& graph, Groups& groups, const std::vector<DeviceInfo>& devices) {
   std::vector<int> members(graph.num_node_ids(), 0);
   for (const Node* node : graph.nodes()) ++members[groups.Root(node->id())];

@@ -46,7 +46,7 @@ TEST(PlacerTest, UpdatesAndReadsGoToTheirVariable) {
 TEST(PlacerTest, ContradictionsNameBothNodes) {
   Graph g;
   Node* v = Make(g, "PlaceVariable", "v", {}, "/cpu:0");
-  // The builder would put it beside its variable.
+  // The builder would colocate it with its variable.
   Make(g, "PlaceUpdate", "update", {v})->set_device("/cpu:1");
   EXPECT_THAT(Place(g, *DeviceSet::Cpus(2)).message(),
               HasSubstr("Cannot merge devices with incompatible ids: '/device:CPU:0' and "
@@ -59,8 +59,9 @@ TEST(PlacerTest, ContradictionsNameBothNodes) {
               HasSubstr("Cannot colocate nodes {{colocation_node b}} and {{colocation_node a}}"));
 }
 
-// A session on a server places the whole graph: with variables on a parameter server and a device
-// function for the rest, it could not be made where one op of a variable's handle was never run.
+// A session on a server places the whole graph. With variables on a parameter server and a device
+// function for the other nodes, it could not be created if an op of a variable's handle had never
+// run.
 TEST(PlacerTest, WhatUsesAHandleGoesToItWhateverItAsksFor) {
   Graph g;
   Node* handle = Make(g, "PlaceHandle", "handle", {}, "/cpu:1");

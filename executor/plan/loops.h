@@ -1,4 +1,4 @@
-// Which while loops can be one node of their parent.
+// Finds the while loops that can be one node of their parent.
 #ifndef SLUICE_EXECUTOR_PLAN_LOOPS_H_
 #define SLUICE_EXECUTOR_PLAN_LOOPS_H_
 

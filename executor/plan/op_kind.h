@@ -1,4 +1,5 @@
-// What the executor does with a node, or with an item that the plan adds.
+// The kinds of plan items. They decide what the executor does with a node or an item that the plan
+// adds.
 #ifndef SLUICE_EXECUTOR_PLAN_OP_KIND_H_
 #define SLUICE_EXECUTOR_PLAN_OP_KIND_H_
 

@@ -1,5 +1,5 @@
-// Many steps at once, blocked, cancelled, timed out and closed. No test waits for a time to pass,
-// but those of the timeout itself.
+// Many steps run at once, blocked, cancelled, timed out and closed. Only the tests of the timeout
+// itself wait for time to pass.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using namespace testing;  // NOLINT: the ops of test_ops.h
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Sums in segments, asynchronous nodes that answer at once, a loop, and a variable.
+// A graph with sums in segments, asynchronous nodes that answer at once, a loop, and a variable.
 struct MixedGraph {
   Graph g;
   Output x, y, wait, cancelled;
@@ -50,7 +50,7 @@ TEST(Concurrency, ThousandRunsFromEightThreadsWithRandomCancellations) {
           const float fed = static_cast<float>(random() % 3);
           const int fate = random() % 4;
           CancellationManager cancellation;
-          // Fate 0 waits for what never comes, until it is cancelled.
+          // Fate 0 waits for an event that never comes, until it is cancelled.
           const Output fetch = fate == 0 ? m.wait : m.y;
           std::thread canceller;
           if (fate <= 1) canceller = std::thread([&] { cancellation.StartCancel(); });
@@ -85,7 +85,7 @@ TEST(Concurrency, TenThousandCancelledStepsLeaveMemoryFlat) {
       heap = Heap().bytes_in_use();
     }
     CancellationManager cancellation;
-    // From inside the step, once it blocks or just before.
+    // The cancellation comes from inside the step, once it blocks or just before.
     SetHook("cancel", [&] { cancellation.StartCancel(); });
     ASSERT_EQ(session.Run(feeds, {m.cancelled}, {}, {.cancellation = &cancellation}).status(),
               absl::CancelledError("Run call was cancelled"));

@@ -1,5 +1,5 @@
-// Deadness, frames and iterations: every rule with loops as one node, and with frames; with one
-// thread and with several.
+// Deadness, frames and iterations. Every rule is tested with loops as one node and with frames, and
+// with one thread and several.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class ControlFlow : public ::testing::TestWithParam<Mode> {
     options.inter_op_threads = options.intra_op_threads = GetParam().threads;
     return options;
   }
-  // Fetches `outputs`, several times: a step must leave nothing behind for the next.
+  // Fetches `outputs` several times, because a step must not affect the next.
   std::vector<float> Run(const std::vector<Feed>& feeds, const OutputList& outputs) {
     EXPECT_TRUE(outputs[0].graph()->status().ok()) << outputs[0].graph()->status();
     Session session(*outputs[0].graph(), Options());
@@ -92,7 +92,7 @@ TEST_P(ControlFlow, FetchOfADeadTensorIsAnError) {
   EXPECT_EQ(out.status(), absl::InvalidArgumentError("Retval[0] does not have value"));
 }
 
-// Merge(a, b): alive when one of its inputs is; dead when both are.
+// Merge(a, b) is alive if one of its inputs is alive, and dead if both are dead.
 TEST_P(ControlFlow, MergeOfInputsThatComeAtDifferentTimes) {
   const Output p = Placeholder(g, DT_BOOL, {}, "p");
   const Output q = Placeholder(g, DT_BOOL, {}, "q");
@@ -225,7 +225,7 @@ TEST_P(ControlFlow, InputsOfDifferentFramesAreRefused) {
               HasSubstr("has inputs from different frames. The input {{node "));
 }
 
-// As TensorFlow does.
+// TensorFlow does the same.
 TEST_P(ControlFlow, ANextIterationOutsideOfALoopPassesItsInputOn) {
   const Output next = NextIteration(NextIteration(Const(g, 3)));
   const Output sum = Add(next, Const(g, 1));
@@ -236,7 +236,8 @@ TEST_P(ControlFlow, ANextIterationOutsideOfALoopPassesItsInputOn) {
   EXPECT_EQ((*out)[1].scalar<float>(), 4);
 }
 
-// Each variable's next value is another's: none may be overwritten before it was read.
+// Each variable's next value is another variable's value, so none may be overwritten before it is
+// read.
 TEST_P(ControlFlow, VariablesOfALoopChangePlaces) {
   const Output one = Enter(Const(g, 1), "loop", true);
   const Output limit = Enter(Const(g, 7), "loop", true);
@@ -249,7 +250,7 @@ TEST_P(ControlFlow, VariablesOfALoopChangePlaces) {
   EXPECT_EQ(Run({}, out), (std::vector<float>{7, 20, 10}));
 }
 
-// No node of it runs: its variable and its condition only pass values on.
+// The body has no kernel: its variable and condition only forward values.
 TEST_P(ControlFlow, AnEmptyLoopEndsWhenItsTimeIsUp) {
   const Output p = Placeholder(g, DT_BOOL, {}, "p");
   const Output goes_on = Enter(p, "loop", true);
@@ -262,7 +263,7 @@ TEST_P(ControlFlow, AnEmptyLoopEndsWhenItsTimeIsUp) {
   EXPECT_EQ(Run({Bool(p, false)}, out), (std::vector<float>{0}));
 }
 
-// A loop that is not one: the value leaves while the condition is false, and nothing is carried.
+// Not really a loop: the value exits while the condition is false, and no value is carried.
 TEST_P(ControlFlow, AFrameWithoutVariablesRunsOnce) {
   const Output p = Placeholder(g, DT_BOOL, {}, "p");
   const SwitchOutputs s =

@@ -1,4 +1,4 @@
-// Adds to the error of a step what the graph says about it.
+// Adds information from the graph to the error of a step.
 #ifndef SLUICE_EXECUTOR_SESSION_EXPLAIN_H_
 #define SLUICE_EXECUTOR_SESSION_EXPLAIN_H_
 
@@ -7,9 +7,10 @@
 
 namespace sluice {
 
-// For an uninitialised variable: where it was built, and which op initialises it.
+// For an uninitialized variable, adds the line that built it and the op that initializes it.
 absl::Status ExplainError(absl::Status status, const Graph& graph);
-// For an error from a remote master: the line that built the node, as in errors of local steps.
+// For an error from a remote master, adds the line that built the node, as in errors of local
+// steps.
 absl::Status AddLocation(absl::Status status, const Graph& graph);
 
 }  // namespace sluice

@@ -96,7 +96,7 @@ TEST_F(PartialRunTest, CancellingOnePieceEndsTheStep) {
 
 TEST_F(PartialRunTest, OneThatIsGivenUpIsCancelled) {
   auto run = session_.StartPartialRun({"x"}, {"a:0"});
-  run->reset();  // returns: the step waited for its feed
+  run->reset();  // must return although the step waits for its feed
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ int Count(const Parts& parts, const char* task, std::string_view op) {
   return count;
 }
 
-// Runs all parts at the same time, each with threads of its own; the fetches, in their order.
+// Runs all parts at the same time, each with its own threads. Returns the fetches in order.
 absl::StatusOr<Tensors> RunParts(Parts parts, size_t num_fetches) {
   LocalRendezvous rendezvous;
   Tensors results(num_fetches);
@@ -80,7 +80,7 @@ std::vector<float> Values(const OutputList& fetches, const std::vector<Operation
   return values;
 }
 
-// A constant as nodes in the loop see it.
+// A constant for nodes inside the loop.
 Output In(const std::string& frame, Output value) { return Enter(value, frame, /*constant=*/true); }
 
 class PartitionTest : public ::testing::Test {

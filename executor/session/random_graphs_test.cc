@@ -1,5 +1,5 @@
-// Random graphs of synchronous and asynchronous nodes: whatever units they fall into, each node
-// runs once, after all that it waits for, and sees the values of its step.
+// Random graphs of synchronous and asynchronous nodes. However they are divided into units, each
+// node runs once, after all its predecessors, with the values of its step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ struct RandomGraph {
   struct Made {
     Output output;
     double factor;                // of x
-    std::string name;             // in the trace; empty: leaves none
-    std::set<std::string> after;  // names of those that it waits for
+    std::string name;             // in the trace; empty: none
+    std::set<std::string> after;  // names of all predecessors
   };
   Graph g;
   Output x;
@@ -34,7 +34,7 @@ struct RandomGraph {
   }
 
   void AddNode(int i, std::mt19937& random) {
-    // Mostly of the last few, so that long ways come about.
+    // Mostly picks recent nodes, so that long paths occur.
     const auto pick = [&]() -> const Made& {
       const size_t back = random() % std::min<size_t>(made.size(), random() % 4 == 0 ? 60 : 6);
       return made[made.size() - 1 - back];
@@ -88,7 +88,7 @@ TEST(RandomGraphs, RunInOrderWithTheValuesOfTheStep) {
         }
       }
     }
-    // What an earlier step returned is as it was.
+    // Results of earlier steps have not changed.
     for (size_t step = 0; step < all.size(); ++step) {
       for (size_t i = 0; i < random.made.size(); ++i) {
         EXPECT_EQ(all[step][i].scalar<float>(),

@@ -1,4 +1,4 @@
-// What a caller asks a session to run: tensors to feed, tensors to fetch, and ops to run.
+// A request to a session: tensors to feed, tensors to fetch, and ops to run.
 #ifndef SLUICE_EXECUTOR_SESSION_REQUEST_H_
 #define SLUICE_EXECUTOR_SESSION_REQUEST_H_
 

@@ -1,4 +1,4 @@
-// How a session runs its steps: in this process (local_runner.h), with parts on other tasks of a
+// Runs the steps of a session: in this process (local_runner.h), with parts on other tasks of a
 // cluster (cluster_runner.h), or at a master in another process (remote_runner.h).
 #ifndef SLUICE_EXECUTOR_SESSION_RUNNER_H_
 #define SLUICE_EXECUTOR_SESSION_RUNNER_H_
@@ -74,7 +74,7 @@ class Runner {
       const std::shared_ptr<SessionState>& session, const NamedRequest& request) = 0;
   // Cancels Prepares and Runs in progress, except those of local steps.
   virtual void Close() = 0;
-  // A step's error with what the session's graph says about it.
+  // Adds information from the session's graph to a step's error.
   virtual absl::Status Explain(absl::Status error) const = 0;
 };
 

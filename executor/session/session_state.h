@@ -61,7 +61,7 @@ class SessionState {
   absl::StatusOr<PreparedStep*> StepFor(
       const StepRequest& request, FeedShapes shapes = [] { return std::vector<TensorShape>(); });
   absl::Status RunStep(PreparedStep& step, const StepCall& call);
-  // Adds what the graph says about a step's error.
+  // Adds information from the graph to a step's error.
   absl::Status Explain(absl::Status error) const;
   void Close();
 

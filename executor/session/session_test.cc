@@ -266,7 +266,7 @@ TEST(Session, CallablesTakeTheMemoryOfTheirResultsAgain) {
   const void* const memory = out[0].raw();
   ASSERT_TRUE(callable->RunInto({ones}, &out).ok());
   EXPECT_EQ(out[0].raw(), memory);
-  // What is fed from them stays until it was read.
+  // Fed tensors stay valid until they are read.
   ASSERT_TRUE(callable->RunInto(out, &out).ok());
   EXPECT_EQ(out[0].data<float>()[999], 4);
   const Tensor kept = out[0];

@@ -1,4 +1,4 @@
-// Steps find out whether they are quicker without other threads.
+// Steps measure whether they are faster without other threads.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-// With how many threads the kernel may share its loops, which take a while where they are several,
-// and nothing where the caller is alone.
+// Returns the number of threads that may share the kernel's loops. The loops take some time with
+// several threads, and none with one.
 OP(Threads, "").Output("threads", DT_FLOAT).Shape(ScalarOutput()).Stateful();
 class ThreadsKernel : public Kernel {
  public:
@@ -33,7 +33,7 @@ KERNEL(Threads, ThreadsKernel);
 class SharingTest : public ::testing::Test {
  protected:
   static constexpr int kBeforeTrial = 1000;  // steps for each helper
-  // How many of `count` steps had one thread.
+  // Runs `count` steps and returns how many had one thread.
   int AloneOf(int count, Session& session, const RunOptions& options = {}) {
     int alone = 0;
     for (int i = 0; i < count; ++i) {
@@ -77,7 +77,8 @@ TEST_F(SharingTest, TracedStepsRunAsStepsUsuallyDo) {
   if (helpers_ == 0) return;
   Session session(g_);
   RunMetadata metadata;
-  for (int i = 0; i < kBeforeTrial * helpers_ + 10; ++i) {  // before, in and after the first trial
+  for (int i = 0; i < kBeforeTrial * helpers_ + 10;
+       ++i) {  // before, during and after the first trial
     AloneOf(1, session);
     const absl::StatusOr<Tensors> out = session.Run({}, {threads_}, {}, {.trace = true}, &metadata);
     ASSERT_TRUE(out.ok()) << out.status();

@@ -1,4 +1,4 @@
-// Variables that another step has: the nodes wait for them, and their threads do not.
+// A node waits for a variable that another step has claimed, but its thread does not.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing;  // NOLINT: the ops of test_ops.h
 
-// A step that has the variable until it may go on.
+// A step that holds the variable until it is released.
 class Holder {
  public:
   Holder(Session& session, Output held) {
@@ -39,7 +39,7 @@ class Holder {
   std::thread thread_;
 };
 
-// Tells when a step has run all that it can.
+// Reports when a step has run all nodes that are ready.
 class Observer final : public StepScheduler {
  public:
   void Blocked(int64_t) override {
@@ -69,7 +69,7 @@ class TakenVariables : public ::testing::TestWithParam<Use> {
   Output held_ = Held(variable_, "held");
 };
 
-// The step has one thread: the caller's. Only its other node lets the holder go on.
+// The step has one thread, the caller's. Only its other node releases the holder.
 TEST_P(TakenVariables, DoNotHoldUpOtherNodesOfTheStep) {
   const Output use = GetParam().make(variable_);
   const Output other = Hooked(Wait(Const(g_, 2), "others"), "go_on");

@@ -34,7 +34,7 @@ class TaskExecutor {
   // `feeds`.
   absl::StatusOr<std::unique_ptr<LocalStep>> Compile(std::shared_ptr<const Graph> graph,
                                                      std::vector<Output> feeds);
-  // How plans of such a graph are compiled.
+  // The options for compiling plans of such a graph.
   CompileOptions CompileOptionsFor(std::shared_ptr<const Graph> graph, PassOptions passes);
 
   // Later Runs return CANCELLED. The caller cancels the Runs in progress.

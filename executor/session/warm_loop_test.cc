@@ -1,4 +1,4 @@
-// A warm step allocates nothing for the frames and iterations of its loops, however many there are.
+// A warm step allocates nothing for the frames and iterations of its loops, whatever their number.
 #include <gtest/gtest.h>
 
 #include "executor/session/session.h"

@@ -39,7 +39,7 @@ TEST(ContinuationScope, GoesOnAtItsEndOnceWithEachAndWithWhatThatAdds) {
   EXPECT_EQ(log, (std::vector<std::string>{"a here", "b here"}));
 }
 
-// What takes long, or waits, may keep others waiting, or wait for them.
+// Long work, or work that waits, must not delay or block the continuations.
 TEST(ContinuationScope, AllGoesOnElsewhereBeforeWork) {
   std::vector<std::string> log;
   Logged a("a", &log), b("b", &log);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/ir/frame_id.h"
 #include "executor/step/running_step.h"
+#include "graph/ir/frame_id.h"
 
 namespace sluice {
 
@@ -107,7 +107,8 @@ void DynamicFrames::Exit(Iteration& it, const PlanNode& node, Value value, Worke
   MutexLock lock(&mutex_);
   FrameInstance& frame = *it.frame;
   if (value.is_dead) {
-    // The Exit may be alive in a later iteration. If there is none, the frame's end passes it on.
+    // The Exit may be alive in a later iteration. If not, the end of the frame propagates its
+    // deadness.
     if (it.number == frame.newest) frame.dead_exits.push_back(node.aux);
   } else {
     Arrive(*frame.parent, frame.body->exits[node.aux], std::move(value), worker);

@@ -18,8 +18,8 @@ namespace {
 // The asynchronous call that this thread is starting.
 thread_local AsyncCall* t_starting = nullptr;
 
-// Brings back the elements of a variable whose updates are deferred, unless the node accepts such
-// variables. Returns whether the variable has elements.
+// Runs the deferred updates of a variable, unless the node accepts such variables. Returns whether
+// the variable is initialized.
 bool SettleVariable(const PlanNode& node, ValueRef ref, Tensor* variable, const StepContext& step) {
   if (!ref.dereference) {
     // The kernel of such a node settles the variable under its own lock.
@@ -326,7 +326,7 @@ absl::Status NodeRunner::ChooseBranch(const Call& call) {
 
 absl::Status NodeRunner::MergeBranches(const Call& call) {
   int taken = 0;
-  while (call.inputs[taken]->is_dead) ++taken;  // one is alive, otherwise the node were dead
+  while (call.inputs[taken]->is_dead) ++taken;  // one is alive; otherwise the node would be dead
   call.Pass(taken, call.outputs[0]);
   return SetMergeIndex(call.node, taken, call.outputs);
 }
@@ -342,7 +342,7 @@ Outcome NodeRunner::RunMergeUnit(Iteration& it, const Unit& unit) {
   for (int i = 0; i < node.num_outputs; ++i) outputs[i].is_dead = is_dead;
   if (!is_dead) {
     int taken = it.merge_taken[index];
-    if ((word & merge_word::kClaimed) == 0) {  // a constant, which is there from the start
+    if ((word & merge_word::kClaimed) == 0) {  // a constant, which is available from the start
       taken = 0;
       while (it.body->inputs[node.first_input + taken].base == ValueRef::kSlot) ++taken;
       outputs[0] = *it.inputs[node.first_input + taken];

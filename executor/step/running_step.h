@@ -1,9 +1,9 @@
 // The parts of a running step. Only the files of this folder include this header.
 //
-//   StepState      what the parts share: contexts, feeds, fetches, the first error
-//   UnitScheduler  which thread runs which unit when, and waiting
-//   NodeRunner     running the nodes of a unit, and simple loops
-//   DynamicFrames  moving values between the frames and iterations of dynamic loops
+//   StepState      shared state: contexts, feeds, fetches, the first error
+//   UnitScheduler  assigns units to threads, and waits
+//   NodeRunner     runs the nodes of a unit, and simple loops
+//   DynamicFrames  moves values between the frames and iterations of dynamic loops
 //   Iteration      the values and pending counts of one iteration of a body
 //
 // One thread at a time runs a unit. Several threads may run units of one step at once.
@@ -167,7 +167,7 @@ struct Worker {
   uint32_t stopped_at = 0;
 };
 
-// What has become of a unit.
+// The result of running a unit.
 enum class Outcome {
   kDone,        // its successors may run
   kFailed,      // the step has failed

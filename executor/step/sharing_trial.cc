@@ -20,7 +20,7 @@ constexpr int kWins = 3;
 // The other mode loses at once if a step takes this many times the usual time. The first step finds
 // cold caches.
 constexpr double kClearLoss = 1.2, kClearLossAtFirst = 2.5;
-// Longer steps are not tried: the cost of handing work over is small, and a trial would cost most.
+// Longer steps are not tried: the cost of sharing is small for them, and a trial would cost most.
 constexpr int64_t kLongStepNs = 10'000'000;
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Finds out by trials whether steps are faster with helper threads or without them.
 //
-// Handing work to another core costs more or less, depending on the distance of the two cores, and
-// a virtual machine's cores move. A step of small loops may take 1.5 times as long on two threads
-// as on one. So a trial times a few steps as they usually run, and then a few in the other mode.
-// The other mode becomes the usual one if it wins three trials in a row. Trials cost at most half a
+// The cost of sharing work with another core depends on the distance between the cores, and the
+// cores of a virtual machine move. A step of small loops may need 1.5 times the time on two
+// threads. So a trial times a few steps in the usual mode, and then a few in the other mode. The
+// other mode becomes the usual one if it wins three trials in a row. Trials cost at most half a
 // percent of the time of all steps.
 //
 // Thread safety: none. One step at a time.

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Steps that take as long as it is told, either way.
+// Steps with a given duration in each mode.
 struct Steps {
   SharingTrial trial{1};
   int64_t shared_ns = 0, alone_ns = 0;
@@ -31,7 +31,7 @@ TEST(SharingTrial, StaysWithWhatIsQuicker) {
   const int64_t alone = steps.Run(1'000'000);
   EXPECT_TRUE(steps.trial.shares());
   EXPECT_GT(alone, 0);
-  // 0.8 of a step is lost by each.
+  // Each trial step loses 0.8 of a step.
   EXPECT_LT(static_cast<double>(alone) * 0.8 / 1e6, 0.006);
 }
 
@@ -95,7 +95,7 @@ TEST(SharingTrial, OneInterruptionDoesNotDecide) {
   steps.trial.Took(5'000'000);
   steps.Run(50);
   EXPECT_TRUE(steps.trial.shares());
-  EXPECT_EQ(steps.alone, 2);  // as many as it takes to see that they are slower
+  EXPECT_EQ(steps.alone, 2);  // enough to see that they are slower
 }
 
 TEST(SharingTrial, GoesOnAsBeforeAfterAFailure) {

@@ -72,7 +72,7 @@ class StepScheduler {
   virtual void Resume(int64_t step_id) = 0;
 };
 
-// What a session gives to all its steps. Everything except the allocator may be null.
+// The environment that a session's steps share. Everything except the allocator may be null.
 struct StepEnvironment {
   Allocator* allocator = nullptr;
   std::vector<ResourceManager*> resources;  // by device; at least one

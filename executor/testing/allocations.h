@@ -1,5 +1,5 @@
-// Counts what a test's program takes from the heap by `new`. Linking this replaces the program's
-// operators; tests only.
+// Counts the `new` calls of a test program. Linking this library replaces the program's operators.
+// For tests only.
 #ifndef SLUICE_EXECUTOR_TESTING_ALLOCATIONS_H_
 #define SLUICE_EXECUTOR_TESTING_ALLOCATIONS_H_
 
@@ -7,7 +7,7 @@
 
 namespace sluice::testing {
 
-// Since the program's start, of all threads.
+// The number since the program's start, of all threads.
 int64_t Allocations();
 
 }  // namespace sluice::testing

@@ -1,4 +1,4 @@
-// Waiting until a session's steps wait.
+// Waits for the stall report of a session.
 #ifndef SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 #define SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// The session's stall report, as soon as it has all of `texts` in it.
+// Returns the session's stall report as soon as it contains all of `texts`.
 inline std::string AwaitReport(const Session& session, const std::vector<std::string>& texts) {
   std::string report;
   const auto lacks = [&](const std::string& text) { return report.find(text) == report.npos; };

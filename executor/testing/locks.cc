@@ -5,14 +5,14 @@
 
 #include <atomic>
 
-// Where the program's own code lies, as the linker tells.
+// The address range of the program's own code, defined by the linker.
 extern "C" const char __executable_start, etext;
 
 namespace {
 
 std::atomic<int64_t> g_locks{0};
 
-// Counts a call from `caller`, and passes it on to the library's function of that name.
+// Counts a call if `caller` is in the program, and calls the library's function `name`.
 template <typename Lock>
 int Pass(const char* name, std::atomic<void*>& next, const void* caller, Lock* lock) {
   void* function = next.load(std::memory_order_relaxed);

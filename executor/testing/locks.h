@@ -1,5 +1,5 @@
-// Counts the locks that a test's program takes. Linking this replaces the program's
-// pthread_mutex_lock and its like, under which all of the standard library's are; tests only.
+// Counts the locks that a test program takes. Linking this library replaces pthread_mutex_lock and
+// similar functions, on which the locks of the standard library are built. For tests only.
 #ifndef SLUICE_EXECUTOR_TESTING_LOCKS_H_
 #define SLUICE_EXECUTOR_TESTING_LOCKS_H_
 
@@ -7,7 +7,7 @@
 
 namespace sluice::testing {
 
-// Since the program's start, of all threads; not those that shared libraries take.
+// The number since the program's start, of all threads, without locks taken by shared libraries.
 int64_t Locks();
 
 }  // namespace sluice::testing

@@ -1,6 +1,6 @@
-// A few ops with kernels, for tests of the executor: it stands below the ops, and must be testable
-// without them. Control-flow ops, Const, Identity and Placeholder have TensorFlow's names; the
-// arithmetic is float, and named Test….
+// A few ops with kernels for tests of the executor, which is below the ops and must be testable
+// without them. Control-flow ops, Const, Identity and Placeholder have TensorFlow's names. The
+// arithmetic ops are for float and are named Test….
 #ifndef SLUICE_EXECUTOR_TESTING_TEST_OPS_H_
 #define SLUICE_EXECUTOR_TESTING_TEST_OPS_H_
 
@@ -33,17 +33,17 @@ Node* ControlTrigger(Graph& g, const std::vector<Operation>& controls);
 Output Logged(Output a, const std::string& name, const std::vector<Operation>& controls = {});
 // Fails with INTERNAL "boom".
 Output Fail(Output a, const std::string& name = "", At at = At::current());
-// As Identity, but calls the hook of this name first (SetHook).
+// Like Identity, but first calls the hook of this name (SetHook).
 Output Hooked(Output a, const std::string& name, At at = At::current());
-// Asynchronous: answers when Events::Fire(name) was called, or with CANCELLED.
+// Asynchronous: completes when Events::Fire(name) is called, or with CANCELLED.
 Output Wait(Output a, const std::string& name, At at = At::current());
-// Asynchronous, and answers at once.
+// Asynchronous, but completes at once.
 Output Instant(Output a, const std::string& name = "");
 // A ref variable (float scalar), its assignment, and its increment in place.
 Output Variable(Graph& g, const std::string& name, At at = At::current());
 Output Assign(Output ref, Output value, const std::string& name = "");
 Output AssignAdd(Output ref, Output value, const std::string& name = "");
-// Has the variable for itself while it calls the hook of this name; what is in it.
+// Holds the variable's claim while it calls the hook of this name. Returns the value.
 Output Held(Output ref, const std::string& name);
 
 struct SwitchOutputs {
@@ -61,7 +61,7 @@ Output Exit(Output data, const std::string& name = "");
 Output NextIteration(Output data, const std::string& name = "");
 Output LoopCond(Output data, const std::string& name = "");
 
-// A while loop over float variables, written with the primitives.
+// A while loop over float variables, built from the primitive ops.
 using LoopFunction = std::function<OutputList(const OutputList&)>;
 OutputList WhileLoop(const std::string& frame, const OutputList& first, const LoopFunction& cond,
                      const LoopFunction& body, int parallel_iterations = 10);
@@ -73,17 +73,17 @@ int CountInTrace(const std::vector<std::string>& trace, const std::string& name)
 void SetHook(const std::string& name, std::function<void()> hook);
 void ClearHooks();
 
-// Waits and their events.
+// Events for which Wait nodes wait.
 class Events {
  public:
   static Events& Get();
-  void Fire(const std::string& name);  // one waiting call, now or in the future
+  void Fire(const std::string& name);  // completes one waiting call, now or in the future
   void Reset();
   int waiting(const std::string& name);
-  // Returns when `n` calls wait under this name.
+  // Blocks until `n` calls wait for this name.
   void AwaitWaiting(const std::string& name, int n);
 
-  // For the kernel.
+  // Called by the kernel.
   void Add(const std::string& name, KernelContext& context, std::function<void(absl::Status)> done);
 
  private:

@@ -1,4 +1,4 @@
-// What blocked operations stand on: cancellation, rendezvous, the table of stalls.
+// The basis of blocked operations: cancellation, rendezvous and the table of stalls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -70,7 +70,7 @@ TEST(ClaimTest, TheLastOfThoseThatLookTells) {
   claim.lock_shared();
   claim.lock_shared();
   ASSERT_TRUE(claim.Await(&counter));
-  claim.lock_shared();  // others may still come
+  claim.lock_shared();  // more may still come
   claim.unlock_shared();
   claim.unlock_shared();
   EXPECT_EQ(counter.told, 0);
@@ -112,7 +112,7 @@ TEST(ClaimTest, AllAreTakenOrNone) {
   for (Claim& claim : claims) EXPECT_FALSE(claim.try_lock());
 }
 
-// Whoever sleeps is woken, and nobody sees half of a change.
+// Every blocked thread is woken, and no thread sees a partial change.
 TEST(ClaimTest, HoldsBetweenThreads) {
   constexpr int kThreads = 4, kRounds = 20000;
   Claim claim;

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// What is written to stderr until the end of a line.
+// The first line written to stderr after `signal`.
 std::string LineOnStderrAfter(int signal) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
