@@ -37,7 +37,7 @@ class ABSL_LOCKABLE Mutex {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
-  // Tells the analysis that the caller holds the mutex where it cannot see this.
+  // Declares to the analysis that the caller holds the mutex, if the analysis cannot infer it.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -57,7 +57,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
-  // For a call out without the lock, in the middle of a function.
+  // For calls that must not hold the lock, in the middle of a function.
   void Unlock() ABSL_UNLOCK_FUNCTION() {
     is_held_ = false;
     mutex_->Unlock();
@@ -72,8 +72,9 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   bool is_held_ = true;
 };
 
-// A condition variable of a Mutex. A wait may end without a notification: check the condition again
-// in a loop around it, in the function that holds the lock, where the analysis sees the accesses.
+// A condition variable of a Mutex. A wait may end without a notification. So check the condition
+// again in a loop around it, in the function that holds the lock, so that the analysis sees the
+// accesses.
 class CondVar {
  public:
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -81,7 +82,7 @@ class CondVar {
     condition_.wait(lock);
     lock.release();
   }
-  // False if the time came without a notification.
+  // False if the deadline passed without a notification.
   template <typename Clock, typename Duration>
   bool WaitUntil(Mutex* mutex, const std::chrono::time_point<Clock, Duration>& deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

@@ -1,4 +1,4 @@
-// Two branches of which a step runs one.
+// A conditional: each step runs one of two branches.
 //
 //   Output y = Cond(Less(x, 0.0f), [&] { return -x; }, [&] { return x; })[0];
 //

@@ -16,11 +16,11 @@ namespace sluice::core {
 
 // --- control flow
 
-// Identity reads a reference; IdentityOrRef passes it on (RefIdentity).
+// Identity reads a reference; IdentityOrRef returns the reference itself (RefIdentity).
 Output Identity(Output x, std::string_view name = "", At at = At::current());
 Output IdentityOrRef(Output x, std::string_view name = "", At at = At::current());
 // Output 0 is alive if `pred` is false, output 1 if it is true; null after an error. Switch reads a
-// reference; SwitchOrRef passes it on (RefSwitch), and names the node as Switch does.
+// reference. SwitchOrRef forwards it (RefSwitch) and gives the node the same name as Switch.
 Node* Switch(Output data, Output pred, std::string_view name = "", At at = At::current());
 Node* SwitchOrRef(Output data, Output pred, At at = At::current());
 // These take the form for references (RefMerge, …) if all inputs are references. The default name
@@ -46,14 +46,14 @@ Output Const(Graph& graph, const Tensor& value, std::string_view name = "", At a
 Output Zeros(Graph& graph, DataType dtype, const PartialShape& shape, std::string_view name);
 Output ZerosLike(Output x, std::string_view name = "zeros_like");
 Output Fill(Output dims, Output value, std::string_view name = "");
-// `value` (0 or 1) in every place of a tensor of sizes `dims`: nodes `<name>/Const` and `<name>`.
-// Invalid for types that are not numbers.
+// A tensor with sizes `dims` in which every element is `value` (0 or 1): nodes `<name>/Const` and
+// `<name>`. Invalid for types that are not numbers.
 Output Filled(Output dims, DataType dtype, int value, std::string_view name = "zeros");
 
 Output Shape(Output x);
-// Sizes of the variable that a handle refers to.
+// The sizes of the variable that a handle refers to.
 Output VariableShape(Output handle);
-// Sizes of x: a Const if they are known, otherwise Shape.
+// The sizes of x: a Const if they are known, otherwise a Shape.
 Output ShapeOf(Output x);
 // x[begin : end : stride], with `mask` (shrink_axis_mask, end_mask, …) for dimension 0.
 Output StridedSlice(Output x, const OutputList& begin_end_stride, const std::string& mask,
@@ -61,7 +61,7 @@ Output StridedSlice(Output x, const OutputList& begin_end_stride, const std::str
 // vector[0], with the nodes that TensorFlow's indexing adds.
 Output FirstElement(Output vector);
 Output ConcatV2(const OutputList& parts, Output axis, std::string_view name = "");
-// The parts, along dimension 0: nodes `concat/axis` and `concat`.
+// The parts, concatenated along dimension 0: nodes `concat/axis` and `concat`.
 Output Concat(const OutputList& parts);
 
 Output Cast(Output x, DataType dtype);

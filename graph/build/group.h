@@ -1,4 +1,4 @@
-// An op that has run when all of `ops` have.
+// An op that runs after all of `ops`.
 #ifndef SLUICE_GRAPH_BUILD_GROUP_H_
 #define SLUICE_GRAPH_BUILD_GROUP_H_
 
@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// A NoOp with control edges. With ops on several devices each device gets a NoOp of its own first
-// (`<name>/NoOp`, …), so that only one edge per device crosses. A name that ends in '/' is taken as
-// a whole. Errors stay in the graph. Reference: tf.group.
+// Adds a NoOp with control edges. If the ops are on several devices, each device first gets its own
+// NoOp (`<name>/NoOp`, …), so that only one edge per device crosses. A name that ends in '/' is
+// used unchanged. Errors stay in the graph. Reference: tf.group.
 Operation Group(Graph& graph, const std::vector<Operation>& ops,
                 std::string_view name = "group_deps", At at = At::current());
 

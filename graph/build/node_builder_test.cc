@@ -44,7 +44,7 @@ TEST(NodeBuilderTest, TheFirstErrorIsKeptWithTheUsersLine) {
   Node* y = Source(g, {3}, "y");
   Node* bad = Sum(x, y);
   EXPECT_EQ(bad, nullptr);
-  EXPECT_EQ(Sum(Output(bad), x), nullptr);  // quietly invalid
+  EXPECT_EQ(Sum(Output(bad), x), nullptr);  // invalid without a new error
   EXPECT_THAT(g.status().message(),
               HasSubstr("BuildAdd 'BuildAdd': Dimensions must be equal, but are 2 and 3"));
   EXPECT_THAT(g.status().message(), HasSubstr("node_builder_test.cc:"));
@@ -85,7 +85,7 @@ TEST(ScopesTest, ControlDependenciesSkipWhatIsAlreadyOrdered) {
   ControlDependencies after(g, {a});
   Node* x = Source(g, {}, "x");
   EXPECT_THAT(x->control_inputs(), ElementsAre(a));
-  EXPECT_TRUE(Sum(x, x)->control_inputs().empty());  // x waited already
+  EXPECT_TRUE(Sum(x, x)->control_inputs().empty());  // x already waits
   ControlDependencies none = ControlDependencies::None(g);
   EXPECT_TRUE(Source(g)->control_inputs().empty());
 }

@@ -203,7 +203,7 @@ Output WhileContext::MakeEnter(Output value, bool is_constant, std::string_view 
     while (c != theirs && c != nullptr && c != outer_loop) c = c->outer();
     if (c == theirs) graph_.AddControlEdge(control, node);
   }
-  // Whatever uses this Enter has therefore waited for the blocks' controls.
+  // So all users of this Enter wait for the blocks' controls.
   auto& frames = graph_.scopes().control_frames;
   for (size_t f = frames.size(); f-- > 0;) {
     frames[f].seen.push_back(node);
@@ -236,7 +236,8 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
                   [](const Output& in) { return in && IsConstantEnter(*in.node); });
   const bool is_call = spec.op == "PartitionedCall" || spec.op == "StatefulPartitionedCall" ||
                        spec.op == "SymbolicGradient";
-  // Constants of the loop, and nothing else, would let the op run in an iteration that never is.
+  // An op with only loop constants as inputs would otherwise run in an iteration that does not
+  // exist.
   if (((on_constants && spec.control_inputs.empty()) || is_call) && control_pivot() != nullptr) {
     spec.control_inputs.push_back(control_pivot());
   }

@@ -27,7 +27,7 @@ namespace sluice {
 struct WhileOptions {
   int parallel_iterations = 10;  // iterations that may be open at once; 1 runs them in order
   bool back_prop = true;         // false: no gradient flows through the loop
-  bool swap_memory = false;      // only passed on, for programs that run the graph on a GPU
+  bool swap_memory = false;      // for programs that run the graph on a GPU; not used here
   // One per variable, or empty: a shape that holds in every iteration. By default a variable keeps
   // the shape of its first value.
   std::vector<PartialShape> shape_invariants;

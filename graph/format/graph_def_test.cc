@@ -118,7 +118,7 @@ TEST(GraphDef, FunctionLibraryIsKept) {
   Graph g;
   ASSERT_TRUE(ImportGraphDef(text, g).ok());
   EXPECT_EQ(ExportGraphDef(g)->library().DebugString(), Def(text).library().DebugString());
-  // A second graph adds its functions; the same function twice is one.
+  // A second graph adds its functions. The same function twice counts once.
   ASSERT_TRUE(ImportGraphDef("library { function { signature { name: 'h' } } "
                              "function { signature { name: 'f' } } }",
                              g)

@@ -1,5 +1,5 @@
-// Graphs that somebody made to break us: each is refused with an error that names the node, and
-// leaves the graph as it was.
+// Malicious graphs: each is rejected with an error that names the node, and the target graph is
+// unchanged.
 #include "gmock/gmock.h"
 #include "graph/format/graph_def.h"
 #include "graph/format/text.h"
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr char kFloat[] = "attr { key: 'T' value { type: DT_FLOAT } }";
 
-// "CODE: message" of what ImportGraphDef says of nodes given as text.
+// The result of ImportGraphDef for nodes in text format, as "CODE: message".
 std::string Refusal(const std::string& text, const ImportOptions& options = {}) {
   Graph g;
   absl::StatusOr<ImportResult> imported = ImportGraphDef(text, g, options);
@@ -175,7 +175,7 @@ TEST(HostileGraph, TypesAndValuesOfAttributes) {
               AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("{{node a}}")));
   EXPECT_THAT(Refusal("node { name: 'a' op: 'Attributes' attr { key: 'i' value { s: 'x' } } }"),
               AllOf(HasSubstr("expected int"), HasSubstr("{{node a}}")));
-  // It stands for a value in bodies of functions alone.
+  // A placeholder represents a value only in bodies of functions.
   EXPECT_THAT(
       Refusal("node { name: 'a' op: 'Attributes' attr { key: 'i' value { placeholder: 'x' } } }"),
       AllOf(HasSubstr("expected int"), HasSubstr("{{node a}}")));

@@ -30,7 +30,7 @@ class Importer {
   absl::StatusOr<ImportResult> Run();
 
  private:
-  // Checks before anything is added.
+  // Checks the whole message before anything is added.
   absl::Status Check();
   absl::Status CheckVersions() const;
   absl::Status IndexNodes();
@@ -223,7 +223,7 @@ absl::Status Importer::AddNodes() {
   for (const std::vector<int>& users : consumers_) {
     for (int n : users) ++pending_[n];
   }
-  // In the order of the message, as far as edges allow.
+  // Adds nodes in the order of the message, except where edges require another order.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int n = 0; n < def_.node_size(); ++n) {
     if (pending_[n] == 0) ready.push(n);

@@ -241,7 +241,7 @@ void WriteNumber(const Tensor& tensor, pb::TensorProto* proto) {
     case DT_COMPLEX128:
       proto->add_dcomplex_val(tensor.scalar<complex128>().real());
       return proto->add_dcomplex_val(tensor.scalar<complex128>().imag());
-    default:  // float8 and float4: a byte an element
+    default:  // float8 and float4: one byte per element
       proto->mutable_float8_val()->push_back(tensor.data<char>()[0]);
   }
 }

@@ -30,7 +30,7 @@ std::string Refusal(std::string_view text) {
   return std::string(TensorFromProto(Proto(text)).status().message());
 }
 
-// The proto that a tensor becomes, with TensorToProto; and that reading it gives the tensor back.
+// The text of TensorToProto's result. Also checks that reading it returns the tensor.
 std::string Written(const Tensor& tensor) {
   pb::TensorProto proto;
   EXPECT_TRUE(TensorToProto(tensor, &proto).ok());

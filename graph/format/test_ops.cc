@@ -1,4 +1,4 @@
-// The ops that the tests of this folder build graphs of.
+// The ops of this folder's tests.
 #include "graph/infer/shape_context.h"
 #include "graph/op/op_def.h"
 

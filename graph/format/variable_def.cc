@@ -98,7 +98,7 @@ absl::Status ImportVariables(std::string_view prefix, Graph& graph, pb::MetaGrap
     taken.push_back(key);
   }
   for (const std::string& key : taken) meta->mutable_collection_def()->erase(key);
-  // In files older than the field `trainable`, only the collection tells.
+  // Files older than the field `trainable` mark trainable variables only by the collection.
   if (const auto trainable = graph.collections().find("trainable_variables");
       trainable != graph.collections().end()) {
     for (const std::string& name : trainable->second) {

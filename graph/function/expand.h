@@ -1,4 +1,4 @@
-// Builds, in the open scopes and contexts of a graph, what one call of a function does.
+// Builds the nodes of one function call in the open scopes and contexts of a graph.
 //
 // Thread safety: as the graph's. Lifetime: graph and library outlive the expander. Errors are
 // returned and name the call; the graph is then broken.
@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-// The outputs of a call, in order, and the nodes after which the call is over.
+// The outputs of a call in order, and the nodes that end it.
 struct Expansion {
   OutputList outputs;
   std::vector<Node*> controls;
@@ -45,7 +45,7 @@ class Expander {
   void set_entry(Node* entry) { entry_ = entry; }
 
  private:
-  // How a call of an op is expanded, and how many inputs it has at least.
+  // The expansion of an op's calls, and the minimum number of their inputs.
   struct Form {
     absl::StatusOr<Expansion> (Expander::*expand)(const Call& call);
     size_t min_inputs;
@@ -87,7 +87,7 @@ class Expander {
   OutputList Fail(const absl::Status& status);
   // Returns that error, or the graph's.
   absl::Status TakeFailure();
-  // The outputs, as tensors that are alive once the call is over.
+  // The outputs, as tensors that are available after the end of the call.
   OutputList After(const Expansion& expansion) const;
   absl::StatusOr<FunctionRef> FunctionOf(const Call& call, std::string_view attr) const;
   absl::StatusOr<Output> AsBool(Output value);

@@ -40,7 +40,7 @@ Output Expander::Constant(const Tensor& value) {
 absl::StatusOr<Expansion> Expander::Branches(const Call& call,
                                              const std::vector<FunctionAttr>& branches,
                                              size_t first, Output index, const OutputList& args) {
-  // A branch gives one result more, which says that it is over.
+  // A branch has one additional result, which indicates its end.
   auto branch = [&](size_t i) -> BranchResult {
     absl::StatusOr<Expansion> made = branches[i] == nullptr
                                          ? InvalidArgument("branch ", i, " names no function")

@@ -1,4 +1,4 @@
-// Gradients of the ops of a while loop. The backward loop begins where the forward loop ends.
+// Gradients of the ops of a while loop. The backward loop begins at the end of the forward loop.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 

@@ -21,8 +21,8 @@ class LoopStates {
                     bool colocate);
   bool empty() const { return states_.empty(); }
 
-  // The state of the loop around `op`. With `before`, an Exit counts as outside of its loop: its
-  // gradient is outside until the gradient function passes it on.
+  // The state of the loop around `op`. With `before`, an Exit counts as outside its loop, like its
+  // gradient before the gradient function has run.
   LoopState* StateOf(const Node& op, bool before) const;
   // The context of op's gradient.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;

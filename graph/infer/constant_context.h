@@ -34,7 +34,7 @@ struct PartialInts {
 class ConstantContext {
  public:
   static constexpr int64_t kMaxElements = 1024;
-  // Nothing for an overflow and the like.
+  // Nullopt for an overflow and similar errors.
   using Arithmetic = std::optional<int64_t> (*)(int64_t, int64_t);
 
   // `visits_left` counts the nodes that the search may still visit.

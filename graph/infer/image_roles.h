@@ -32,7 +32,7 @@ struct ImageRoles {
   // The kernel transposes images that have channels first, on every call.
   bool transposes_inside = false;
   bool is_convolution = false;
-  // Images of different batch sizes are no error, or one whose text names no shapes.
+  // Different batch sizes are no error, or their error names no shapes.
   bool fits_any_batch = false;
   // Unless the node fails, output 0 has the batch size of all images.
   bool keeps_batch = true;
@@ -47,7 +47,7 @@ bool IsVectorOf(Output output, int64_t size);
 
 // Attribute data_format is NCHW.
 bool HasChannelsFirst(const Node& node);
-// That, and attribute strides and those of `windows` have 4 elements, 1 for batch and channels.
+// The same, and attribute strides and those of `windows` have 4 elements, 1 for batch and channels.
 bool SlidesChannelsFirst(const Node& node, std::initializer_list<std::string_view> windows);
 // Whether windows that slide over `in` give `out`. Shape functions of gradients do not check it.
 bool SlidesTo(const Node& node, const PartialShape& in, const std::array<int64_t, 2>& window,

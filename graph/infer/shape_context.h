@@ -78,7 +78,7 @@ absl::Status InferShapes(Node* node);
 absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
 // "Dimensions must be equal, but are 2 and 3"; -1 merges with anything.
 absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b);
-// NumPy's rule. "Dimensions must be equal, but are 2 and 3" where two sizes differ and none is 1.
+// NumPy's rule. "Dimensions must be equal, but are 2 and 3" if two sizes differ and neither is 1.
 absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b);
 // An axis in [-rank, rank) as one in [0, rank); rank < 0 = unknown gives -1 for negative axes.
 absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
@@ -87,7 +87,7 @@ absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
 ShapeFunction SameAsInput(int i);     // one output, shaped as input i
 ShapeFunction ShapeFromInput(int i);  // output 0 = shape that input i, a shape tensor, denotes
 ShapeFunction ScalarOutput();         // all outputs scalars
-ShapeFunction UnknownOutputs();       // nothing known (last resort)
+ShapeFunction UnknownOutputs();       // nothing is known (last resort)
 ShapeFunction NoOutputs();
 ShapeFunction BroadcastBinary();  // output 0 = broadcast of inputs 0 and 1
 ShapeFunction AllSameShape();     // all inputs merge into output 0's shape

@@ -13,15 +13,15 @@ namespace sluice {
 
 inline bool IsConstant(const Node& node) { return node.role() == OpRole::kConstant; }
 
-// Output 0 is the value of input 0. Not a node that passes a reference on, that may be fed another
-// value, or that exists for an error.
+// Whether output 0 is the value of input 0. False for a node that forwards a reference, that may be
+// fed, or that exists for an error.
 inline bool OnlyPassesOn(const Node& node) {
   return node.role() == OpRole::kPass && node.traits().impurity == Impurity::kNone &&
          !IsRefType(node.output_type(0));
 }
 
-// The value of `output` if it is a constant, seen through nodes that only pass it on and
-// through the Enter of a loop's invariant; null if not. It lives as long as the constant's node.
+// The value of `output` if it is a constant, otherwise null. Looks through forwarding nodes and
+// through the Enter of a loop's invariant. The value lives as long as the constant's node.
 const Tensor* ConstantBehind(Output output);
 // The same as integers; nothing unless it is an int32 or int64 scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(Output output);

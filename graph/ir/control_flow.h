@@ -20,7 +20,7 @@ inline bool IsConstantEnter(const Node& node) {
   return IsEnter(node) && node.AttrOr<bool>("is_constant", false);
 }
 
-// The Switch of a loop's variable: goes on or leaves.
+// Whether it is the Switch of a loop's variable, which continues or leaves the loop.
 inline bool IsLoopSwitch(const Node& node) {
   return IsSwitch(node) && node.input(1) && IsLoopCond(*node.input(1).node);
 }
@@ -30,8 +30,8 @@ inline bool IsBackEdge(const Node& from, const Node& to) {
   return IsMerge(to) && IsNextIteration(from);
 }
 
-// By node id: whether the node runs only if a branch is taken, a loop goes on, or a tensor that is
-// received is not dead.
+// By node id: whether the node runs only if a branch is taken, a loop continues, or a received
+// tensor is not dead.
 std::vector<bool> ConditionalNodes(const Graph& graph);
 
 }  // namespace sluice

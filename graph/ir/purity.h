@@ -1,4 +1,4 @@
-// Tells whether a pass may merge, move, remove or precompute a node.
+// Decides whether a pass may merge, move, remove or precompute a node.
 #ifndef SLUICE_GRAPH_IR_PURITY_H_
 #define SLUICE_GRAPH_IR_PURITY_H_
 

@@ -40,8 +40,8 @@ void FindUnorderedAccesses(const StepNodes& nodes, std::vector<LintWarning>* war
   }
 }
 
-// The only branch (0 or 1) whose nodes use what `node` switches; -1 if both or none do, or if the
-// node has more branches.
+// The only branch (0 or 1) whose nodes use the output of the Switch `node`. -1 if both or none do,
+// or if the node has more branches.
 int OnlyBranch(const Node& node) {
   if (node.num_outputs() != 2) return -1;
   bool used[2] = {false, false};
@@ -59,7 +59,7 @@ void FindOutsideOfBranch(const StepNodes& nodes, std::vector<LintWarning>* warni
     for (const Use& use : node->uses()) {
       if (!nodes.Contains(use.dst)) continue;
       ++uses;
-      // As data of a Switch: its second input is the predicate.
+      // The use must be the data of a Switch. Its second input is the predicate.
       only_one = only_one && IsSwitch(*use.dst) && use.dst_input == 0 &&
                  OnlyBranch(*use.dst) >= 0 && (entry == nullptr || entry == use.dst);
       entry = use.dst;

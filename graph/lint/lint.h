@@ -1,9 +1,9 @@
-// Finds what is allowed in a graph but seldom meant.
+// Finds parts of a graph that are valid but usually mistakes.
 //
 //   for (const LintWarning& w : Lint({.fetches = {loss}, .targets = {train}}))
 //   puts(w.text.c_str());
 //
-// Costs nothing where it is not called. Thread safety: the graph must not change meanwhile.
+// Costs nothing unless called. Thread safety: the graph must not change during the call.
 #ifndef SLUICE_GRAPH_LINT_LINT_H_
 #define SLUICE_GRAPH_LINT_LINT_H_
 
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// One step, as it would be run: only what it needs is looked at.
+// A step to check. Only its nodes are considered.
 struct LintStep {
   OutputList fetches;
   std::vector<Operation> targets;
@@ -22,22 +22,22 @@ struct LintStep {
 
 struct LintWarning {
   enum class Kind {
-    // A write of a variable and another access of it, of which neither comes first: a step may see
-    // either order, and another one at the next run.
+    // A write of a variable and another access of it, without an order between them. Each step may
+    // run them in either order.
     kUnorderedAccess,
-    // A stateful node that only one branch of a cond uses but that was built outside of it, so that
-    // it runs whichever branch is taken.
+    // A stateful node that only one branch of a cond uses but that was built outside it. It runs
+    // whichever branch is taken.
     kOutsideOfBranch,
-    // A sparse gradient of which a tensor with all rows is made.
+    // A sparse gradient that is converted to a dense tensor.
     kMadeDense,
   };
   Kind kind;
   const Node* first;
-  const Node* second;  // the other access; the Switch through which the branch takes it; the values
-  std::string text;    // names both, with the lines that made them
+  const Node* second;  // the other access, the Switch of the branch, or the slices
+  std::string text;    // names both, with their lines in the program
 };
 
-// In the order of the nodes' making. All in one graph.
+// Returns the warnings in the order of the nodes. All nodes are in one graph.
 std::vector<LintWarning> Lint(const LintStep& step);
 
 }  // namespace sluice

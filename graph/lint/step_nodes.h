@@ -1,4 +1,4 @@
-// The nodes that a step needs, and what comes after what among them.
+// The nodes that a step needs, and the order between them.
 #ifndef SLUICE_GRAPH_LINT_STEP_NODES_H_
 #define SLUICE_GRAPH_LINT_STEP_NODES_H_
 
@@ -15,8 +15,8 @@ class StepNodes {
  public:
   explicit StepNodes(const LintStep& step);
   bool Contains(const Node* node) const { return needed_.contains(node); }
-  const std::vector<const Node*>& in_order() const { return in_order_; }  // of their making
-  // What of the step waits for `node`, directly or not.
+  const std::vector<const Node*>& in_order() const { return in_order_; }  // of creation
+  // The nodes of the step that depend on `node`, directly or indirectly.
   NodeSet After(const Node* node) const;
 
  private:
@@ -24,7 +24,7 @@ class StepNodes {
   std::vector<const Node*> in_order_;
 };
 
-// Both lie in branches of one Cond, of which a step runs one.
+// Whether they are in opposite branches of one Cond, of which a step runs only one.
 bool RunInOppositeBranches(const Node& a, const Node& b);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Which nodes of a step read and write which variable.
+// Finds the nodes of a step that read and write each variable.
 #ifndef SLUICE_GRAPH_LINT_VARIABLE_ACCESS_H_
 #define SLUICE_GRAPH_LINT_VARIABLE_ACCESS_H_
 

@@ -198,8 +198,8 @@ class OpDefBuilder {
     return Set(def_.traits.keeps_layout_because, because);
   }
 
-  // Calls `mixin`, a function over OpDefBuilder& that declares inputs, outputs, attributes and
-  // traits of several ops. In the order of arguments they stand at the place of this call.
+  // Calls `mixin`, a function of OpDefBuilder& that declares inputs, outputs, attributes and traits
+  // that several ops share. The arguments come at this position in the order of arguments.
   template <typename Mixin>
   OpDefBuilder& With(const Mixin& mixin) {
     mixin(*this);

@@ -51,7 +51,7 @@ constexpr bool RunsWithoutKernel(OpRole role) {
          role != OpRole::kReceive;
 }
 
-// The reason for which a pass must not merge, move, remove or precompute a node.
+// The reason why a pass must not merge, move, remove or precompute a node.
 enum class Impurity : uint8_t {
   kNone,
   kState,          // the op is stateful
@@ -100,7 +100,7 @@ enum class ShapeQuery : uint8_t {
 enum class RecomputeCost : uint8_t {
   kNever,     // too much, or the bits may differ
   kElements,  // proportional to the size of the outputs
-  kProduct,   // that, and the multiply-adds that `multiply_adds` returns
+  kProduct,   // kElements, and the multiply-adds that `multiply_adds` returns
 };
 
 // The number for which `x op value` is x, to the bit. Only a signaling NaN may become quiet.
@@ -116,7 +116,7 @@ using ViewSizes = absl::InlinedVector<int64_t, 6>;
 
 struct OpTraits {
   OpRole role = OpRole::kKernel;
-  // As far as it follows from the op. The tensors of a node may be another reason
+  // As far as it follows from the op alone; the tensors of a node may be another reason
   // (graph/ir/purity.h). Set for stateful ops, calls of functions and control flow.
   Impurity impurity = Impurity::kNone;
   // kForwards for roles that pass input 0 on.

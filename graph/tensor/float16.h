@@ -21,7 +21,7 @@ inline uint16_t FloatToHalfBits(float f) {
   const uint32_t magnitude = x & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
-  if (magnitude < 0x38800000u) {  // subnormal: let the adder round at the right place
+  if (magnitude < 0x38800000u) {  // subnormal: the addition rounds at the right place
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }

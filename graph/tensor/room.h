@@ -1,6 +1,6 @@
 // Checks that there is memory for a number of elements that a graph, an attribute or a feed chose.
-// Called before a container of that size is constructed, which would end the program without
-// memory.
+// Must be called before a container of that size is constructed, because without memory that ends
+// the program.
 //
 // Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_TENSOR_ROOM_H_
@@ -14,7 +14,8 @@
 
 namespace sluice {
 
-// `bytes` is the size of each. RESOURCE_EXHAUSTED "expected memory for 7 sparse tensors, got none".
+// `bytes` is the size of each element. RESOURCE_EXHAUSTED "expected memory for 7 sparse tensors,
+// got none".
 absl::Status CheckRoom(int64_t count, size_t bytes, std::string_view what);
 
 }  // namespace sluice

@@ -118,7 +118,7 @@ TEST(TensorTest, WrappedMemoryIsReleasedOnce) {
     Tensor t(DT_FLOAT, {2}, BufferRef(Buffer::Wrap(values, sizeof(values), [&] { ++released; })));
     Tensor copy = t;
     EXPECT_EQ(copy.data<float>()[1], 2);
-    EXPECT_FALSE(t.BufferIsUnique());  // not ours to reuse
+    EXPECT_FALSE(t.BufferIsUnique());  // not owned, so not reusable
   }
   EXPECT_EQ(released, 1);
 }
@@ -174,8 +174,8 @@ TEST(TensorTest, AScalarTakesOverTheMemoryOfAnother) {
   EXPECT_FALSE(from.TakeOverScalar(DT_FLOAT, 4, wrapped)) << "not ours to reuse";
 }
 
-// A session gave a scalar sum the number of elements of another step's matrix: the slot of the
-// result had been moved from, and looked like a scalar already.
+// A session gave a scalar sum the number of elements of another step's matrix. The slot of the
+// result had been moved from, and already looked like a scalar.
 TEST(TensorTest, WhatWasMovedFromCanBeSetAgain) {
   Tensor moved = Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor taken = std::move(moved);

@@ -1,5 +1,5 @@
-// Bytes written by hand after the wire format's description: what TensorFlow writes is read here,
-// and the other way round.
+// Bytes written by hand from the description of the wire format: we read what TensorFlow writes,
+// and write what TensorFlow reads.
 
 #include <string>
 
@@ -14,7 +14,7 @@
 namespace sluice::pb {
 namespace {
 
-// A message of each nesting: fields are (number << 3 | wire type), length, content.
+// A message with all kinds of nesting. A field is (number << 3 | wire type), length, content.
 const char kGraphBytes[] =
     "0a4f"                      // node: 79 bytes
     "0a0163"                    //   name: "c"
@@ -74,7 +74,7 @@ TEST(Protos, ReadWhatTensorFlowWrites) {
 }
 
 TEST(Protos, WriteWhatTensorFlowReads) {
-  // Maps have no order on the wire, so both orders of the two attributes are right.
+  // Maps have no order on the wire, so both orders of the two attributes are valid.
   std::string bytes = Expected().SerializeAsString();
   EXPECT_EQ(bytes.size(), sizeof(kGraphBytes) / 2);
   GraphDef again;
