@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kScheme = "grpc://";
 constexpr TensorField kFeed{pb::RunStepRequest::kFeedFieldNumber, TensorField::kNamed};
 constexpr TensorField kFetch{pb::RunStepResponse::kTensorFieldNumber, TensorField::kNamed};
-// How long the end of a session waits for the server.
+// Limit of the wait for the server at the end of a session.
 constexpr int64_t kCloseMs = 10'000;
-// The call of a step ends this much later than the step, so that the server can report what a late
+// The call of a step ends this much later than the step, so that the server can report what the
 // step waited for.
 constexpr int64_t kTimeoutGraceMs = 2'000;
 

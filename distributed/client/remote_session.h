@@ -39,7 +39,7 @@ struct RemoteSessionOptions {
   std::vector<std::string> device_filters;
   // Whether the session has variables and queues of its own, which end with it.
   bool isolate_session_state = false;
-  // How long to wait for the server, and for the tasks that it has to reach.
+  // Limit of the wait for the server, and for the tasks that it has to reach.
   int64_t connect_timeout_ms = 60'000;
   Security security;
   // Feeds and fetches above this size are sent as chunked messages.

@@ -1,8 +1,8 @@
-// The collective groups of a cluster, over the network: members on several tasks find each other at
-// the leader, and fetch the tensors that the others post. Speaks TensorFlow's WorkerService:
-// CompleteGroup and RecvBuf.
+// The collective groups of a cluster, over the network. Members on several tasks find each other at
+// the leader, and fetch the tensors that the others post. Uses CompleteGroup and RecvBuf of
+// TensorFlow's WorkerService.
 //
-// The leader is the chief, or else worker 0, or else the first task.
+// The leader is the chief. Without a chief it is worker 0, and without workers the first task.
 //
 // Thread safety: all methods may be called from any thread. Errors: those of another task begin
 // with its name; UNAVAILABLE if it does not answer.

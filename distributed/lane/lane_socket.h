@@ -141,8 +141,9 @@ class LaneSocket {
   size_t begin_ = 0, end_ = 0;
 };
 
-// Connect to and listen at a socket of the system's abstract namespace, which is that of the host
-// or container. Return the descriptor, or -1 if nobody, or another process, listens there.
+// Connect to, or listen at, a socket of the system's abstract namespace, which belongs to the host
+// or container. Return the descriptor. Return -1 if no process listens there, or one of another
+// user.
 int ConnectLane(const std::string& address);
 int ListenLane(const std::string& address);
 

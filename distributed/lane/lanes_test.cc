@@ -28,7 +28,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A listener whose side of a lane the test plays.
+// A listener that lets the test act as the server of a lane.
 class LaneByHand {
  public:
   LaneByHand() : address_(StrCat("by-hand:", getpid())), listener_(ListenLane(address_)) {
@@ -81,7 +81,7 @@ class LanesTest : public ::testing::Test {
     while (Call("/a.B/Echo", "", &response).code() == absl::StatusCode::kNotFound) {
     }
   }
-  // NOT_FOUND if there is no lane.
+  // Returns NOT_FOUND if there is no lane.
   absl::Status Call(const std::string& path, const std::string& request, std::string* response,
                     CancellationManager* cancellation = nullptr, int64_t timeout_ms = 0) {
     std::promise<absl::Status> ended;
@@ -120,8 +120,8 @@ TEST_F(LanesTest, LargeBytesAreCopiedOnceAWay) {
   EXPECT_LE(WireCounters::Global().copied - before, 2 * static_cast<int64_t>(large.size()));
 }
 
-// The bytes are part of a shared block. The receiver reports that it has copied them with its next
-// message, so the sender keeps them until then.
+// The bytes are part of a shared block. The receiver reports the copy with its next message, so the
+// sender keeps the bytes until then.
 TEST_F(LanesTest, WhatFetchesSmallBytesReleasesThemWithItsNextMessage) {
   PeerMemory::Invitation();
   constexpr size_t kBytes = 40 << 10;
@@ -233,7 +233,7 @@ TEST_F(LanesTest, ACallerThatGivesUpIsHeardOf) {
   server_->Stop();  // returns, because the call was finished
 }
 
-// A part of a step does that: its CancellationManager is a child of the step's.
+// Parts of steps do this: the CancellationManager of a part is a child of the step's.
 TEST_F(LanesTest, WhoHearsThatACallWasCancelledMayWaitForTheCanceller) {
   CancellationManager step;
   auto part = std::make_unique<CancellationManager>(&step);
@@ -395,7 +395,8 @@ TEST_F(LanesTest, ACancellationThatComesWithItsCallReachesIt) {
   for (const LaneFrame& frame : frames) EXPECT_EQ(frame.code, absl::StatusCode::kCancelled);
 }
 
-// Nothing waits for the end of a one-way call, so it must have ended when its handler returns.
+// Nothing waits for the end of a one-way call, so the call must have ended when its handler
+// returns.
 TEST_F(LanesTest, OnlyWhatEndsAtOnceCanBeTold) {
   Start({});
   LaneSocket caller(ConnectLane(address_));

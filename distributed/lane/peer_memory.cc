@@ -19,7 +19,7 @@
 namespace sluice {
 namespace {
 
-// Random bytes. A peer reads them to find out whether it can, and whether it reads this process.
+// Random bytes. A peer reads them to check that it can read, and that it reads this process.
 using Probe = std::array<uint64_t, 2>;
 
 constexpr std::string_view kBlocks = "blocks", kAll = "all";

@@ -18,7 +18,7 @@ namespace sluice {
 
 class PeerMemory {
  public:
-  // Which parts of a process's memory another process can read.
+  // The parts of a process's memory that another process can read.
   struct Reach {
     bool blocks = false;  // the shared blocks
     bool all = false;

@@ -29,9 +29,9 @@ int64_t NowNanos() {
       .count();
 }
 
-// How long a cancelled step waits for a task to react.
+// Limit of the wait for a task's reaction to a cancelled step.
 constexpr int64_t kCancelMs = 2'000;
-// How long the end of a step or session waits for a task.
+// Limit of the wait for a task at the end of a step or session.
 constexpr int64_t kCleanupMs = 10'000;
 // A task that does not answer within this time counts as not started.
 constexpr int64_t kGreetMs = 1'000;

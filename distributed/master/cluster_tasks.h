@@ -22,7 +22,7 @@
 
 namespace sluice {
 
-// What all sessions of a server share.
+// The state that all sessions of a server share.
 struct ClusterConnection {
   TaskName task;           // of the server
   std::string address;     // at which other tasks reach the server
@@ -30,7 +30,7 @@ struct ClusterConnection {
   RpcClient* client;
   StepRendezvousTable* rendezvous;
   CancellationManager* stopping;  // cancelled when the server stops
-  int64_t connect_timeout_ms;     // how long a step waits for a task that it needs
+  int64_t connect_timeout_ms;     // limit of a step's wait for a task
   uint64_t incarnation;           // of the server's task
   std::shared_ptr<UnwantedParts> unwanted = std::make_shared<UnwantedParts>();
 };

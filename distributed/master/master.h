@@ -27,7 +27,7 @@ struct MasterOptions {
   std::string task;                    // the master's: "/job:localhost/replica:0/task:0"
   std::shared_ptr<DeviceSet> devices;  // of that task
   SessionOptions session;              // defaults for what a client's ConfigProto does not set
-  // The way of sessions to the other tasks. Null if there are none.
+  // The connection of sessions to the other tasks. Null if there are none.
   const ClusterConnection* connection = nullptr;
 };
 

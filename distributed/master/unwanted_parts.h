@@ -19,7 +19,7 @@ namespace sluice {
 
 class UnwantedParts {
  public:
-  // How many of the newest parts are kept per task. Older ones have ended, because the end of a
+  // The number of newest parts that are kept per task. Older ones have ended, because the end of a
   // call ends its part, too.
   static constexpr size_t kMost = 1000;
 

@@ -12,15 +12,15 @@ inline constexpr int64_t kGrpcMessageBytes = INT32_MAX;
 // The default limit of a request to a server.
 inline constexpr int64_t kMaxMessageBytes = int64_t{64} << 30;
 
-// When a silent peer counts as lost. While calls wait for a peer that sends nothing, it is pinged
-// every `interval_ms`. After `timeout_ms` of silence the calls end with UNAVAILABLE.
+// When a silent peer counts as lost. While calls wait for a silent peer, it is pinged every
+// `interval_ms`. After `timeout_ms` of silence the calls end with UNAVAILABLE.
 struct Heartbeat {
   int interval_ms = 2'000;
   int timeout_ms = 10'000;
 };
 
-// How long a server that stops lets calls finish before it cancels them. The operations that their
-// handlers wait for have been ended by then, so the responses only have to be sent.
+// The time in which calls may finish when a server stops, before it cancels them. Their blocked
+// operations have ended by then, so only the responses have to be sent.
 inline constexpr auto kStopGrace = std::chrono::seconds(2);
 
 }  // namespace sluice

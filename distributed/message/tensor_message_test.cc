@@ -95,7 +95,7 @@ TEST(TensorMessage, ATensorKeepsTheSliceThatItsContentsLieIn) {
   EXPECT_TRUE(large.BufferIsUnique());
 }
 
-// So that an accumulator can add in place to a gradient that came over a lane.
+// An accumulator can then add in place to a gradient that came over a lane.
 TEST(TensorMessage, ATensorTakesTheBufferOverThatItsContentWasFetchedInto) {
   const Tensor sent = Large();
   const auto encoded = EncodeMessage(pb::RunCallableRequest(), kBare, {{{"", sent}}});
@@ -113,7 +113,7 @@ TEST(TensorMessage, ATensorTakesTheBufferOverThatItsContentWasFetchedInto) {
   pb::RunCallableRequest rest;
   ASSERT_TRUE(TakeMessage(&received, kBare, &rest, &taken).ok());
   EXPECT_TRUE(taken[0].value.BufferIsUnique());
-  EXPECT_FALSE(FetchedBuffer(taken[0].value.raw(), sent.bytes()));  // the slice has gone
+  EXPECT_FALSE(FetchedBuffer(taken[0].value.raw(), sent.bytes()));  // the slice was released
 }
 
 TEST(TensorMessage, DamagedBytesAreRefused) {

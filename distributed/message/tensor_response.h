@@ -1,4 +1,4 @@
-// The response to RecvTensor and RecvBuf: one tensor, or the news that the value is dead.
+// The response to RecvTensor and RecvBuf: one tensor, or a mark that the value is dead.
 //
 // Thread safety: functions only.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_TENSOR_RESPONSE_H_

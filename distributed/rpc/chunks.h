@@ -1,15 +1,14 @@
-// Chunked messages: messages above the size limit of gRPC, which travel in chunks. The server
-// stores a chunked message while it travels.
+// Chunked messages: messages above the size limit of gRPC, which are sent in chunks. The server
+// stores a chunked message during the transfer.
 //
-//   A response: the server stores it and sends its label in the call's trailing metadata. The
-//   client
-//     fetches one chunk after the other (kGetChunk).
+//   A response: the server stores it and sends its label in the call's trailing metadata.
+//     The client fetches one chunk after the other (kGetChunk).
 //   A request: the client sends the chunks (kPutChunk), then the call with the label in its
-//   metadata.
+//     metadata.
 //
 // Only a client that announces support (kTakesChunks) gets chunked responses. The name of a message
-// is 16 random bytes, so that nobody can fetch a message of somebody else. A message that nobody
-// touches for a minute is dropped.
+// is 16 random bytes, so that a client cannot fetch messages of other clients. A message that is
+// not used for a minute is dropped.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_CHUNKS_H_

@@ -1,4 +1,4 @@
-// What the client and the server share for their use of gRPC.
+// Parts of the use of gRPC that the client and the server share.
 #ifndef SLUICE_DISTRIBUTED_RPC_GRPC_SUPPORT_H_
 #define SLUICE_DISTRIBUTED_RPC_GRPC_SUPPORT_H_
 
@@ -22,8 +22,8 @@ absl::Status FromGrpc(const grpc::Status& status);
 // its last user is destroyed.
 void KeepGrpc();
 
-// Orders what one thread does before it passes an object to gRPC before what another thread does
-// with the object after gRPC returns it. gRPC's own locks do that too, but ThreadSanitizer does not
+// Orders the actions of one thread before it passes an object to gRPC before those of another
+// thread that gets the object from gRPC. gRPC's own locks do that too. But ThreadSanitizer does not
 // see them, because the distribution's library is not instrumented.
 class HandOver {
  public:

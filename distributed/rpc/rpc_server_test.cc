@@ -66,7 +66,7 @@ TEST_F(RpcServerTest, AnswersByPath) {
   EXPECT_EQ(Call("/a.B/None", "", &reply).code(), absl::StatusCode::kUnimplemented);
 }
 
-// A channel that could not connect waits for 50 ms or more before it tries again.
+// A channel that failed to connect waits at least 50 ms before it tries again.
 TEST(RpcClient, AServerThatHasJustComeIsFoundAtOnce) {
   absl::StatusOr<std::unique_ptr<RpcClient>> client = RpcClient::Make({.lanes = false});
   ASSERT_TRUE(client.ok()) << client.status();
@@ -210,7 +210,7 @@ TEST_F(ChunksTest, ACallWhoseRequestCameInPiecesCanBeCancelled) {
   server_->Stop();  // no handler uses local variables any more
 }
 
-// Such as TensorFlow's clients.
+// TensorFlow's clients are an example.
 TEST_F(ChunksTest, WhoKnowsNoPiecesIsToldTheSize) {
   StartSmall({});
   std::string reply;

@@ -1,4 +1,4 @@
-// Who may talk to whom: TLS, mutual TLS, and a token that all tasks of a cluster share.
+// Authentication of peers: TLS, mutual TLS, and a token that all tasks of a cluster share.
 #ifndef SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
 #define SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
 
@@ -22,8 +22,8 @@ struct Security {
   std::string key_file;
   // The name in the servers' certificates. If empty, it is the host of their address.
   std::string server_name;
-  // Calls without the token end with UNAUTHENTICATED, unless it is empty. Without TLS, anybody who
-  // can read the network traffic learns it.
+  // Calls without the token end with UNAUTHENTICATED, unless it is empty. Without TLS, the token is
+  // visible in the network traffic.
   std::string token;
 
   bool uses_tls() const { return !ca_file.empty() || !cert_file.empty(); }

@@ -1,4 +1,4 @@
-// Credentials and tokens. Servers that use them: server/security_test.cc.
+// Credentials and tokens. Servers that use them are tested in server/security_test.cc.
 #include "distributed/security/security.h"
 
 #include "gtest/gtest.h"

@@ -2,7 +2,7 @@
 // has no content: watchers see the number of announcements so far.
 //
 // A watcher calls kAwaitAnnouncement with the number that it has seen, and gets a response when
-// there are more. While the call is open, its connection shows the watcher that the task is alive.
+// there are more. The open connection shows the watcher that the task is alive.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_SERVER_ANNOUNCEMENTS_H_

@@ -175,7 +175,7 @@ TEST_F(FormerSessionsTest, TheSessionsOfAMasterThatWasKilledEndBeforeItsNextOne)
   long_.AwaitBegin();
   Answer next = Later([this] { return Create("b", 2); });
   EXPECT_TRUE(IsOpen(next));
-  // "a" is forgotten, but its step has not ended.
+  // "a" was removed, but its step has not ended.
   Answer another = Later([this] { return Create("c", 2); });
   EXPECT_TRUE(IsOpen(another));
   long_.LetEnd();

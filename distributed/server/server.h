@@ -51,7 +51,7 @@ struct ServerOptions {
   Heartbeat heartbeat;  // of calls to the other tasks
   // Whether processes of this host use lanes (lane/lane_socket.h). With TLS they never do.
   bool lanes = true;
-  // How long a step waits for a task that it needs.
+  // Limit of a step's wait for a task that it needs.
   int64_t connect_timeout_ms = 60'000;
   // Port of GET /metrics on `bind`; -1: none; 0: any free port. It requires the token as
   // "Authorization: Bearer <token>" if `security` has one.

@@ -23,7 +23,7 @@ pb::GraphDef Def(const Graph& g) {
   return *ExportGraphDef(g);
 }
 
-// A client that uses the stubs that gRPC generates.
+// A client with the stubs that gRPC generates.
 class ServerTest : public ::testing::Test {
  protected:
   void SetUp() override {

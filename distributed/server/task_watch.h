@@ -1,7 +1,7 @@
-// Watches another task: reports that it is up, that it is gone, and its announcements
+// Watches another task. Reports that it is available, that it is lost, and its announcements
 // (announcements.h).
 //
-// One call to the task is always open. Its end shows that the task is gone, within the time of the
+// One call to the task is always open. Its end shows that the task is lost, within the time of the
 // Heartbeat, so the watch does not poll.
 //
 // Thread safety: handlers are called one at a time, from threads of the client. They must neither

@@ -123,7 +123,7 @@ TEST_P(TasksTest, LargeTensorsTravelInOneCopyATime) {
   const auto out = session().Run({{Output(g_.Find("large")), value}}, {back});
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_EQ(std::memcmp((*out)[0].raw(), value.raw(), value.bytes()), 0);
-  // One copy to the parameter server, and one back: row 46.
+  // One copy to the parameter server, and one back. Row 46 of docs/demands.md.
   EXPECT_GE(counters.received - received, 2 * static_cast<int64_t>(value.bytes()));
   EXPECT_LE(counters.copied - copied, counters.received - received);
 }
@@ -173,7 +173,7 @@ TEST_P(TasksTest, AWatchReportsThatATaskComesAnnouncesAndGoes) {
   ps_ = StartServer({"ps", 0});
   EXPECT_EQ(events.Next(), "there");
   ps_->Announce();
-  // A call may still have used the connection to the former task. Then it is made again.
+  // A call may still have used the connection to the previous task. Then it is repeated.
   while (events.Next() != "announced") {
   }
 }

@@ -12,9 +12,9 @@
 
 namespace sluice {
 
-// A port of 127.0.0.1 that nobody listens at now. It lies below those that connections get: none
-// takes it before the server does, or while a server that was killed starts again. Nor does another
-// test: as long as this process lives, it has the port of that number for datagrams.
+// A free port of 127.0.0.1. It is below the ports of outgoing connections, so none of them takes it
+// before the server starts, or while a killed server restarts. Other tests do not take it either:
+// this process holds the datagram port of the same number.
 inline int FreePort() {
   thread_local std::mt19937 random{std::random_device()()};
   std::uniform_int_distribution<int> ports(10'000, 29'999);

@@ -71,7 +71,7 @@ void Worker::CreateWorkerSession(const pb::CreateWorkerSessionRequest& request, 
   const std::shared_ptr<void> awaiting = RespondWhenReleased(call);
   for (const int64_t step_id : request.unwanted_step()) EndPart(step_id, awaiting);
   if (request.master_task().empty()) return;
-  // The sessions of the master's former process.
+  // The sessions of the master's previous process.
   const auto is_former = [&request](const WorkerSession& session) {
     return session.master == request.master_task() &&
            session.master_incarnation != request.master_incarnation();
@@ -211,9 +211,9 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   options.cancellation = cancellation;
   options.trace = request.exec_opts().record_timeline();
   RunMetadata metadata;
-  SLUICE_RETURN_IF_ERROR(graph->step->RunPart(
-      request.step_id(), rendezvous.get(),
-      {values, results.data(), options, options.trace ? &metadata : nullptr}));
+  SLUICE_RETURN_IF_ERROR(
+      graph->step->RunPart(request.step_id(), rendezvous.get(),
+                           {values, results.data(), options, options.trace ? &metadata : nullptr}));
   for (Tensor& result : results) fetches->push_back({"", std::move(result)});
   if (metadata.step_stats != nullptr) {
     StepStatsToProto(*metadata.step_stats, response->mutable_step_stats());

@@ -2,7 +2,7 @@
 //
 // The cost of sharing work with another core depends on the distance between the cores, and the
 // cores of a virtual machine move. A step of small loops may need 1.5 times the time on two
-// threads. So a trial times a few steps in the usual mode, and then a few in the other mode. The
+// threads. So a trial measures a few steps in the usual mode, and then a few in the other mode. The
 // other mode becomes the usual one if it wins three trials in a row. Trials cost at most half a
 // percent of the time of all steps.
 //
