@@ -1,5 +1,5 @@
-// Accumulators: `bazel run //benchmarks:accumulator`. Peers' figures are of two cores of an EPYC
-// (Milan), from peers.md; run them on the same machine before comparing (//benchmarks/versus).
+// Accumulators: `bazel run //benchmarks:accumulator`. The peers' times were measured on two cores
+// of an EPYC (Milan). Run the peers on the same machine before comparing (//benchmarks/versus).
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 
@@ -16,9 +16,9 @@ Tensor Numbers(const TensorShape& shape) {
   return t;
 }
 
-// `gradients` are applied, and their mean is taken, one after the other. The first is kept as it
-// is, the others are added: bytes are theirs. Peer, with one gradient: 3.7-5.6 us for 1 KB, 190-280
-// us for 1 MB.
+// Applies `gradients` gradients and takes their mean, one after the other. The first gradient is
+// kept and the others are added to it; bytes counts these. Peer, with one gradient: 3.7-5.6 us for
+// 1 KB, 190-280 us for 1 MB.
 void ApplyAndTake(benchmark::State& state) {
   const int64_t size = state.range(0) / 4;
   const auto gradients = static_cast<int>(state.range(1));

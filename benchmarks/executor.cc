@@ -1,7 +1,7 @@
-// What the executor costs: `bazel run //benchmarks:executor`. Times of one thread, the caller's;
-// `time_per_op` divides by the ops of the graph. Beside each, what the best peer needs for the same
-// graph on two cores of an EPYC (Milan), from peers.md; run the peers on the same machine before
-// comparing (//benchmarks/versus).
+// The overhead of the executor: `bazel run //benchmarks:executor`. All steps run on one thread, the
+// caller's. `time_per_op` is the time divided by the ops of the graph. Comments give the time of
+// the best peer for the same graph on two cores of an EPYC (Milan). Run the peers on the same
+// machine before comparing (//benchmarks/versus).
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -55,7 +55,7 @@ void FeedAndFetchAScalar(benchmark::State& state) {
 }
 BENCHMARK(FeedAndFetchAScalar);
 
-// Peer: 270-440 ns an op.
+// Peer: 270-440 ns per op.
 void ChainOf1000(benchmark::State& state) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT);
@@ -65,7 +65,7 @@ void ChainOf1000(benchmark::State& state) {
 }
 BENCHMARK(ChainOf1000);
 
-// Peer: 760-990 ns an op.
+// Peer: 760-990 ns per op.
 void Independent1000(benchmark::State& state) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT);
@@ -74,11 +74,11 @@ void Independent1000(benchmark::State& state) {
     join.ControlInput(Make(g, "AddV2", {x, Const(g, Tensor::Scalar<float>(i))}));
   }
   RunStep(state, g, {{{x, Tensor::Scalar(1.0f)}}, {}, {Operation(join.Finish())}, 1000},
-          {.disabled_passes = {"unused_nodes"}});  // whose results nobody takes
+          {.disabled_passes = {"unused_nodes"}});  // no node reads the results
 }
 BENCHMARK(Independent1000);
 
-// Peer: 2.3 us an iteration.
+// Peer: 2.3 us per iteration.
 void WhileLoopOf10000(benchmark::State& state) {
   Graph g;
   const Output limit = Placeholder(g, DT_INT32);

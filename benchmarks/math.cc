@@ -1,6 +1,6 @@
-// Throughput of the math kernels: `bazel run //benchmarks:math`. One thread, warm buffers, results
-// overwritten in place where the executor would. Beside each, the best peer's figure of peers.md
-// (two cores of an EPYC, Milan).
+// Throughput of the math kernels: `bazel run //benchmarks:math`. One thread, warm buffers, and
+// in-place results if the executor would compute in place. Comments give the result of the best
+// peer on two cores of an EPYC (Milan).
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -20,7 +20,7 @@ Tensor Numbers(const TensorShape& shape) {
   return t;
 }
 
-// A step that computes `make(inputs)` `kTimes` times over and fetches nothing.
+// Runs steps that compute `make(inputs)` `kTimes` times and fetch nothing.
 template <typename Make>
 void Run(benchmark::State& state, const std::vector<TensorShape>& shapes, double per_item,
          const char* unit, Make make, const SessionOptions& options = {}) {
@@ -63,7 +63,7 @@ void AddRow(benchmark::State& state) {
 }
 BENCHMARK(AddRow);
 
-// Images of 64 channels, in so many rows; the second argument: run as one.
+// Images of 64 channels with range(0) rows. range(1): whether the nodes are fused.
 void BiasAndRelu(benchmark::State& state) {
   SessionOptions options;
   options.disabled_passes = {"common_subexpressions"};
@@ -97,7 +97,7 @@ void ExpSmall(benchmark::State& state) {
 }
 BENCHMARK(ExpSmall);
 
-// Attention: of each row of scores some are masked by a large negative number.
+// Attention: in each row of scores some are masked by a large negative number.
 void SoftmaxOfScores(benchmark::State& state) {
   const auto masked = static_cast<float>(state.range(0));
   Run(state, {{kSmall / 64, 64}}, 8.0 * kSmall, "GB/s", [&](const OutputList& in) {

@@ -1,5 +1,5 @@
-// Queues: `bazel run //benchmarks:queue`. Peers' figures are of two cores of an EPYC (Milan), from
-// peers.md; run them on the same machine before comparing (//benchmarks/versus).
+// Queues: `bazel run //benchmarks:queue`. The peers' times were measured on two cores of an EPYC
+// (Milan). Run the peers on the same machine before comparing (//benchmarks/versus).
 #include <thread>
 
 #include "benchmarks/run_step.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kPairs = 100;
 
-// One after the other in a step. Peer: 4.6-7.7 us a pair.
+// Enqueue and dequeue in one step. Peer: 4.6-7.7 us per pair.
 void EnqueueAndDequeue(benchmark::State& state) {
   Graph g;
   const Queue queue = Queue::Fifo(g, 10, {DT_FLOAT}, {.shapes = {PartialShape::Scalar()}});
@@ -25,7 +25,7 @@ void EnqueueAndDequeue(benchmark::State& state) {
 }
 BENCHMARK(EnqueueAndDequeue);
 
-// A batch in, a batch out, of rows of 1 KB.
+// One batch in, one batch out. Rows have 1 KB.
 void Batches(benchmark::State& state) {
   const auto rows = static_cast<int>(state.range(0));
   constexpr int kColumns = 256;
@@ -41,7 +41,7 @@ void Batches(benchmark::State& state) {
 }
 BENCHMARK(Batches)->Arg(32)->Arg(1024);
 
-// A step of one session that waits for one of another, there and back: two threads wake each other.
+// Steps of two sessions wait for each other in turn, so two threads wake each other.
 void BetweenSessions(benchmark::State& state) {
   Graph g;
   const QueueOptions scalars{.shapes = {PartialShape::Scalar()}};

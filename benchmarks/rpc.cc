@@ -1,6 +1,6 @@
-// Calls to a server: `bazel run //benchmarks:rpc`. Client and server are in one process and speak
-// over the loopback interface, by gRPC or by the lanes that tasks of a host use among themselves.
-// Between processes, with TensorFlow beside: //benchmarks/cluster.
+// Calls to a server: `bazel run //benchmarks:rpc`. Client and server are in one process and
+// communicate over the loopback interface, by gRPC or by the lanes between tasks of a host.
+// //benchmarks/cluster measures calls between processes, and compares with TensorFlow.
 #include "benchmarks/run_step.h"
 #include "distributed/client/remote_session.h"
 #include "distributed/server/server.h"
@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// A step on the server that feeds and fetches as many bytes; by lanes where range(1) is 1.
+// A step on the server that feeds and fetches range(0) bytes; over lanes if range(1) is 1.
 void FeedAndFetch(benchmark::State& state) {
   const int64_t size = state.range(0) / 4;
   absl::StatusOr<std::unique_ptr<Server>> server =

@@ -1,4 +1,4 @@
-// One step, over and over: what the benchmarks of the executor and of the layers above share.
+// Repeats one step. Shared by the benchmarks of the executor and of the layers above.
 #ifndef SLUICE_BENCHMARKS_RUN_STEP_H_
 #define SLUICE_BENCHMARKS_RUN_STEP_H_
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Says so where `status` is an error, and ends the benchmark.
+// If `status` is an error, reports it and ends the benchmark.
 inline bool Works(benchmark::State& state, const absl::Status& status) {
   if (!status.ok()) state.SkipWithError(status.ToString().c_str());
   return status.ok();
@@ -20,8 +20,8 @@ struct StepToRun {
   std::vector<Feed> feeds;
   std::vector<Output> fetches;
   std::vector<Operation> targets;
-  double ops = 1;    // in it: `time_per_op` divides by them
-  double bytes = 0;  // that it moves: `bytes_per_second`
+  double ops = 1;    // per step, for `time_per_op`
+  double bytes = 0;  // moved per step, for `bytes_per_second`
   int warm_steps = 10;
 };
 

@@ -1,12 +1,12 @@
-// Sessions: `bazel run //benchmarks:session`. What a step costs that is new, that is named, that
-// runs beside others, and that meets others at a variable.
+// Sessions: `bazel run //benchmarks:session`. The cost of first steps, of steps by name, of
+// concurrent steps, and of contention for a variable.
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 
 namespace sluice {
 namespace {
 
-// Compiled and run once: y of x.
+// Compiles a step that fetches y and runs it once.
 void RunFirstStep(benchmark::State& state, Graph& g, Output x, Output y) {
   for (auto _ : state) {
     Session session(g);
@@ -20,7 +20,7 @@ void Sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 }
 
-// Of a graph of many nodes.
+// A graph with many nodes.
 void FirstStep(benchmark::State& state) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {}, "x"), y = x;
@@ -29,7 +29,7 @@ void FirstStep(benchmark::State& state) {
 }
 BENCHMARK(FirstStep)->Apply(Sizes);
 
-// Of a graph of many nodes that are equal, and read one tensor.
+// A graph with many equal nodes that read one tensor.
 void FirstStepOfEqualNodes(benchmark::State& state) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {}, "x"), y = x;
@@ -38,7 +38,7 @@ void FirstStepOfEqualNodes(benchmark::State& state) {
 }
 BENCHMARK(FirstStepOfEqualNodes)->Apply(Sizes);
 
-// Of one that waits for many nodes that are equal.
+// A graph with a node that waits for many equal nodes.
 void FirstStepOfEqualWaits(benchmark::State& state) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {}, "x");
@@ -76,7 +76,7 @@ void ByCallable(benchmark::State& state) {
 }
 BENCHMARK(ByCallable);
 
-// A graph and its session, for as long as the threads of a benchmark run.
+// A graph and its session, which live as long as the threads of a benchmark.
 class Shared : public benchmark::Fixture {
  public:
   void SetUp(const benchmark::State& state) override {
@@ -103,14 +103,14 @@ class Shared : public benchmark::Fixture {
   Output read_;
 };
 
-// One variable that all threads read.
+// All threads read one variable.
 BENCHMARK_DEFINE_F(Shared, Reads)(benchmark::State& state) {
   if (!Works(state, init_)) return;
   for (auto _ : state) benchmark::DoNotOptimize(session_->Run({}, {read_}));
 }
 BENCHMARK_REGISTER_F(Shared, Reads)->Arg(16)->ThreadRange(1, 4)->UseRealTime();
 
-// One variable that all threads change.
+// All threads update one variable.
 BENCHMARK_DEFINE_F(Shared, Updates)(benchmark::State& state) {
   if (!Works(state, init_)) return;
   for (auto _ : state) benchmark::DoNotOptimize(session_->Run({add_}));

@@ -1,7 +1,7 @@
-// A step of synchronous replicas that share a process: `bazel run //benchmarks:sync_step`. What is
-// counted is what the protocol costs (tokens, accumulators, the chief's update): the model is a
-// variable whose gradient costs next to nothing. Between processes, with TensorFlow beside:
-// //benchmarks/cluster.
+// A step of synchronous replicas that share a process: `bazel run //benchmarks:sync_step`. The
+// model is one variable with a trivial gradient, so the time is that of the protocol: tokens,
+// accumulators, and the chief's update. //benchmarks/cluster measures several processes, and
+// compares with TensorFlow.
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 
@@ -42,7 +42,7 @@ absl::Status Prepare(std::vector<std::unique_ptr<Replica>>& replicas) {
   return absl::OkStatus();
 }
 
-// range(0) replicas, a variable of range(1) floats.
+// range(0) replicas and a variable of range(1) floats.
 void SyncStep(benchmark::State& state) {
   const auto count = static_cast<int>(state.range(0));
   std::vector<std::unique_ptr<Replica>> replicas;

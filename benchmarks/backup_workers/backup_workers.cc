@@ -1,11 +1,11 @@
-// Throughput of synchronous training against the number of backup workers: a parameter server and
-// 200 workers in one process, which talk by the real protocol over a simulated wire.
+// Throughput of synchronous training by number of backup workers. A parameter server and 200
+// workers run in one process and use the real protocol over a simulated network.
 //
 //   bazel run //benchmarks/backup_workers -- [workers] [updates] > TABLE
 //   python3 benchmarks/backup_workers/plot.py < TABLE > docs/pictures/backup_workers.svg
 //
-// Beside what was measured stands what one would expect where all workers begin each step at the
-// same time: then an update takes as long as the (workers - backups)-th of them.
+// Next to each measured value is the value expected if all workers begin each step at the same
+// time: an update then takes as long as its (workers - backups)-th worker.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@ int64_t ComputeUs(Simulation& world) {
   return static_cast<int64_t>(StragglerSeconds(which, world.Uniform()) * 1e6);
 }
 
-// Mean seconds until the first, second, … of so many workers is there.
+// Mean seconds until the first, second, … of `workers` workers arrives.
 std::vector<double> MeanArrivals(int workers) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform;
@@ -41,7 +41,7 @@ std::vector<double> MeanArrivals(int workers) {
   return sums;
 }
 
-// Updates a second; 0 after an error.
+// Updates per second; 0 after an error.
 double Measure(int workers, int backups, int updates) {
   ClusterWorld world({.aggregate = workers - backups,
                       .replicas = workers,

@@ -16,7 +16,7 @@ import time
 
 BARS = {"noop": 5, "scalar": 5, "64MB_between_tasks": 4, "64MB_to_client": 4, "logistic 1 ps + 2 workers": 6, "logistic 1 ps + 4 workers": 6,
         "mlp 1 ps + 2 workers": 4, "mlp 1 ps + 4 workers": 4}
-BAR_OF_TORCH = 1  # where it takes part
+BAR_OF_TORCH = 1  # for cases that it has
 
 
 def arguments():

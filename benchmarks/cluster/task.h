@@ -1,12 +1,14 @@
-// One process of a cluster whose speed is measured: what is the same whichever framework it runs.
+// One process of a cluster whose speed is measured: the part that is equal for all frameworks.
 //
 //   serve --cluster C --job ps --task 0              a server, until its input ends
 //   time  --cluster C --job worker --task 0 …        the cases of a manifest, on this task's master
 //   time  --target grpc://host:port --manifest F     the same, as a client of another process
-//   train --cluster C --job worker --task 1 --graph PREFIX   a replica's steps, until told to stop
+//   train --cluster C --job worker --task 1 --graph PREFIX   a replica's steps, until its input
+//   ends
 //
-// C is "ps=host:port;worker=host:port,host:port". The other side (cluster.py) writes lines to its
-// input and reads lines of its output. A program over a framework is a Framework and RunTask.
+// C is "ps=host:port;worker=host:port,host:port". The controlling program (cluster.py) writes lines
+// to its input and reads lines of its output. A program for a framework implements Framework and
+// calls RunTask.
 #ifndef SLUICE_BENCHMARKS_CLUSTER_TASK_H_
 #define SLUICE_BENCHMARKS_CLUSTER_TASK_H_
 
@@ -32,16 +34,16 @@ struct Step {
   std::vector<std::string> fetches, targets;
 };
 
-// Ends the process with a line on stderr where something fails, as all of this does.
+// Like everything here, it ends the process with a line on stderr if a call fails.
 class Framework {
  public:
   virtual ~Framework() = default;
   virtual void Serve(const std::string& cluster, const std::string& job, int task) = 0;
-  // A session with the graph of a file; the one of before is closed. Without a target: on the
-  // server of this process.
+  // Opens a session with the graph of a file, and closes the previous one. Without a target, the
+  // session is on this process's server.
   virtual void Load(const std::string& file, const std::string& target) = 0;
   virtual int Prepare(const Step& step) = 0;
-  virtual bool Run(int step) = 0;  // from any thread
+  virtual bool Run(int step) = 0;  // may be called from any thread
 };
 
 inline double SecondsNow() {
@@ -71,7 +73,7 @@ inline void AwaitLine() {
   if (!std::getline(std::cin, line)) _exit(0);
 }
 
-// Seconds a call of `once`: the repetitions' median.
+// Seconds per call of `once`: the median of the repetitions.
 template <typename F>
 double TimeCalls(F once, double repetition_s, int repetitions) {
   for (const double start = SecondsNow(); SecondsNow() - start < 0.3;) once();
@@ -110,7 +112,8 @@ inline void TimeCases(Framework& framework, const std::string& manifest,
   }
 }
 
-// The meta file: init, local init, tokens, queue runner's op, train op, and what x and y are fed.
+// The meta file has the ops init, local init, tokens, queue runner's op and train op, and the feeds
+// of x and y.
 inline void Train(Framework& framework, const std::string& graph, bool is_chief) {
   std::ifstream meta(graph + ".meta");
   std::string init, local, tokens, queue, train, x, y;

@@ -1,4 +1,4 @@
-// A process of a cluster of TensorFlow's own servers: its C++ library from PyPI, no Python.
+// A process of a cluster of TensorFlow's own servers, with its C++ library from PyPI and no Python.
 #include <memory>
 #include <string>
 #include <vector>

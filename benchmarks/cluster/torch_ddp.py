@@ -37,7 +37,7 @@ def main():
     p.add_argument("--task", type=int, required=True)
     p.add_argument("--graph", required=True, help="its name begins with the model's")
     a = p.parse_args()
-    torch.set_num_threads(1)  # as torchrun does where several replicas share a machine
+    torch.set_num_threads(1)  # the default of torchrun if several replicas share a machine
     torch.manual_seed(1)
     join(a.cluster, a.task)
     replica = nn.parallel.DistributedDataParallel(model(os.path.basename(a.graph).split("_")[0]))

@@ -1,4 +1,4 @@
-// Values that any program can make again: what graphs of the benchmark are fed.
+// Reproducible feeds for the graphs of the benchmarks.
 #ifndef SLUICE_BENCHMARKS_GRAPHS_FEED_H_
 #define SLUICE_BENCHMARKS_GRAPHS_FEED_H_
 
@@ -10,11 +10,12 @@
 
 namespace sluice {
 
-// The feed at position `index` from its description, "DTYPE:SHAPE:LAW": f32, i32 or i64; "128x784",
-// empty for a scalar; const(v), normal, uniform(n), zipf(n) or onehot(n).
+// Makes the feed at position `index` from its description, "DTYPE:SHAPE:LAW". DTYPE: f32, i32 or
+// i64. SHAPE: "128x784", empty for a scalar. LAW: const(v), normal, uniform(n), zipf(n) or
+// onehot(n).
 //
-// Element i draws u, in [0,1), of splitmix64 at ((index+1) << 32) + i; normal is Box and Muller's
-// of draws 2i and 2i+1; zipf is the log-uniform law.
+// Element i uses draw u, in [0,1), of splitmix64 at ((index+1) << 32) + i. normal is the Box-Muller
+// transform of draws 2i and 2i+1. zipf is the log-uniform distribution.
 absl::StatusOr<Tensor> MakeFeed(std::string_view description, uint64_t index);
 
 }  // namespace sluice

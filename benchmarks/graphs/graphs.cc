@@ -1,12 +1,12 @@
-// Times the graphs of a manifest, and prints a line of JSON for each:
+// Times the graphs of a manifest, and prints one line of JSON per graph:
 //
 //   graphs MANIFEST --section A [--filter TEXT] [--intra N] [--inter N] [--rep_s 0.2] [--reps 9]
 //   [--cold] [--turns]
 //
-// The same graphs, feeds, arguments and lines as programs over other frameworks have, so that they
-// can be run in turns. Times are per item: less is better. With --cold: one step of the first case,
-// then the process ends, so that whoever started it can time the whole. With --turns: waits for a
-// line before each case.
+// Graphs, feeds, arguments and output lines are the same as for programs of other frameworks, so
+// that they can run in turn. Values are times per item: lower is better. --cold: runs one step of
+// the first case and exits, so that the caller can time the whole process. --turns: waits for a
+// line of input before each case.
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,7 +42,7 @@ ABSL_FLAG(std::string, peer, "ours", "the name in the lines");
 namespace sluice {
 namespace {
 
-// A case, loaded and initialised.
+// A case, loaded and initialized.
 struct Loaded {
   Graph graph;
   std::unique_ptr<Session> session;

@@ -1,4 +1,4 @@
-// The list of graphs to time: a line a case, in the columns of ../../docs/performance.md.
+// The list of graphs to time: one line per case, with the columns of ../../docs/performance.md.
 #ifndef SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
 #define SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
 
@@ -16,13 +16,13 @@ struct GraphCase {
   std::vector<std::string> init;
   std::vector<std::pair<std::string, std::string>> feeds;  // tensor, description (feed.h)
   std::vector<std::string> fetches, targets;
-  double items = 1;             // a run does so many of what is counted
-  std::string unit;             // "ns", "us" or "ms" an item
-  double flops = 0, bytes = 0;  // of a run; 0: not counted
-  std::string options;          // "nograppler": no graph passes
+  double items = 1;             // counted items per run
+  std::string unit;             // "ns", "us" or "ms" per item
+  double flops = 0, bytes = 0;  // per run; 0: not counted
+  std::string options;          // "nograppler": runs no graph passes
 };
 
-// NOT_FOUND where there is no such file; lines of too few columns are skipped.
+// NOT_FOUND if the file does not exist. Lines with too few columns are skipped.
 absl::StatusOr<std::vector<GraphCase>> ReadManifest(const std::string& path);
 
 }  // namespace sluice

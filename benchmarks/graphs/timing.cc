@@ -20,7 +20,7 @@ double OwnCpuSeconds() {
          1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-// All but idle and waiting for disks, from the first line of /proc/stat.
+// CPU time without idle time and I/O waits, from the first line of /proc/stat.
 double MachineCpuSeconds() {
   std::ifstream stat("/proc/stat");
   std::string label;

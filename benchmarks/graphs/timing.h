@@ -1,4 +1,4 @@
-// Repeated timing of one thing, and what the rest of the machine did meanwhile.
+// Repeated timing of one function, with the load of the other processes meanwhile.
 #ifndef SLUICE_BENCHMARKS_GRAPHS_TIMING_H_
 #define SLUICE_BENCHMARKS_GRAPHS_TIMING_H_
 
@@ -7,15 +7,15 @@
 namespace sluice {
 
 struct Timing {
-  double min = 0, median = 0, max = 0;  // seconds a call
+  double min = 0, median = 0, max = 0;  // seconds per call
   long calls_a_repetition = 0;
   double cores_used = 0;     // this process's CPU time over wall time
-  double other_cpu_pct = 0;  // of everyone else; 100 = one core
+  double other_cpu_pct = 0;  // of all other processes; 100 = one core
 };
 
 double SecondsNow();
 
-// Warms up for 0.3 s, then calls `once` for about `seconds`, `repetitions` times. Stops early where
+// Warms up for 0.3 s, then measures `repetitions` times for about `seconds` each. Stops early if
 // `once` returns false.
 Timing TimeCalls(const std::function<bool()>& once, double seconds, int repetitions);
 

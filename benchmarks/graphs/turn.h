@@ -1,4 +1,4 @@
-// How programs over several frameworks take turns at a case.
+// Coordinates programs of several frameworks that run the same case in turn.
 #ifndef SLUICE_BENCHMARKS_GRAPHS_TURN_H_
 #define SLUICE_BENCHMARKS_GRAPHS_TURN_H_
 
@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Announces the case that is next, and waits for a line on the standard input: whoever started the
-// program lets another one run meanwhile. Also builds beside TensorFlow, in C++17.
+// Announces the next case and waits for a line on the standard input, so that the controlling
+// program can run another program first. Also compiled with TensorFlow, in C++17.
 inline void AwaitTurn(const std::string& label) {
   std::printf("{\"next\":\"%s\"}\n", label.c_str());
   std::fflush(stdout);

@@ -1,6 +1,8 @@
-// What the machine can do at most, as lines of JSON: multiply-adds of floats a second, and bytes a
-// second of a = b + 3 * c over arrays that no cache holds, on all cores; and how long a line of the
-// cache takes from one core to another and back, which tells how far apart a host has put them.
+// Limits of the machine, as lines of JSON:
+// - multiply-adds of floats per second on all cores,
+// - bytes per second of a = b + 3 * c on all cores, with arrays larger than the caches,
+// - the time for a cache line to travel from one core to another and back, which shows their
+//   distance.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,7 +18,7 @@ double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Twelve chains hide the latency of one; the compiler may not see through them.
+// Twelve chains hide the latency of one. The compiler must not simplify them.
 void MultiplyAndAdd(long times) {
   Vector x = {}, y = {};
   for (int i = 0; i < 16; ++i) x[i] = 0.999f, y[i] = 0.001f;
@@ -33,7 +35,7 @@ void Triad(float* a, const float* b, const float* c, long n) {
   for (long i = 0; i < n; ++i) a[i] = b[i] + 3 * c[i];
 }
 
-// Seconds that `f` takes on all cores at once, at best.
+// The best time in seconds of `f` on all cores at once.
 template <typename F>
 double Best(int threads, int repetitions, F f) {
   double best = 1e9;
@@ -59,10 +61,10 @@ double Best(int threads, int repetitions, F f) {
   return best;
 }
 
-// Nanoseconds there and back, at best.
+// The best round-trip time in nanoseconds.
 double Handover() {
   constexpr int kTimes = 2000;
-  std::atomic<int> turn{0};  // 1: the other's, 2: the end
+  std::atomic<int> turn{0};  // 1: the other thread's turn, 2: the end
   std::thread other([&] {
     for (int now = 0; now != 2; now = turn) {
       if (now == 1) turn = 0;
@@ -99,7 +101,7 @@ void PrintRates(int threads) {
 
 }  // namespace
 
-// Lines of all, or with any argument of the last one alone.
+// Prints all lines, or with any argument only the last one.
 int main(int count, char**) {
   const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (count == 1) PrintRates(threads);

@@ -181,7 +181,8 @@ def section_b():
         y = tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) * 0.125 + causal_mask(T)), v)
         emit("B", "causal_attention", f"64x{T}x64", feeds=fd[:3], fetches=[y], unit="us")
         emit("B", "causal_attention", f"64x{T}x64_gradients", feeds=fd, fetches=tf.gradients(y, [q, k, v], dy), unit="us")
-    # adam_other_ids: ids that every step draws anew, so that rows come back after some steps and after many.
+    # adam_other_ids: every step draws new ids, so that rows return after different numbers of
+    # steps.
     for optname in ("gather_only", "sgd", "adagrad", "adam", "adam_other_ids"):
         fresh(); tab = var("table", [1000000, 64]); ids = tf.placeholder(tf.int32, [4096], "ids")
         fd = [(ids, "i32:4096:zipf(1000000)")]
@@ -251,7 +252,7 @@ def bn(x, name, updates):
     gv = lambda s, v: tf.get_variable(name + s, [c], tf.float32, tf.constant_initializer(v), use_resource=False,
                                       trainable=s in ("/gamma", "/beta"))
     gamma, beta, mm, mv = gv("/gamma", 1.0), gv("/beta", 0.0), gv("/mean", 0.0), gv("/var", 1.0)
-    if updates is None:  # of a net that is trained
+    if updates is None:  # of a model with training
         return tf.nn.fused_batch_norm(x, gamma, beta, mean=mm, variance=mv, epsilon=1e-3, is_training=False)[0]
     y, m, v = tf.nn.fused_batch_norm(x, gamma, beta, epsilon=1e-3, is_training=True)
     updates += [tf.assign_sub(mm, (mm - m) * 0.1).op, tf.assign_sub(mv, (mv - v) * 0.1).op]
@@ -342,7 +343,7 @@ def layer_norm(x, name):
     return tf.nn.batch_normalization(x, mean, variance, gv("/beta", 0.0), gv("/gamma", 1.0), 1e-5)
 
 
-def gelu(x):  # By tanh (Hendrycks and Gimpel, 2016).
+def gelu(x):  # with tanh (Hendrycks and Gimpel, 2016)
     return 0.5 * x * (1.0 + tf.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 
 
@@ -369,7 +370,7 @@ def transformer(V=256, T=64, B=16, D=128, H=4, layers=2):
 
 # ----------------------------------------------------------------------------- D: the first step
 def section_d():
-    for label, layers in (("1k", 200), ("10k", 2000), ("100k", 20000)):  # Five nodes a layer.
+    for label, layers in (("1k", 200), ("10k", 2000), ("100k", 20000)):  # five nodes per layer
         fresh(); x = tf.placeholder(tf.float32, [4, 8], "x"); y = x
         for i in range(layers):
             w = tf.constant(np.eye(8, dtype=np.float32) * (1 + i % 7 / 64)); b = tf.constant(np.full(8, i % 5 / 64, np.float32))

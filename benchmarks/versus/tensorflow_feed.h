@@ -1,4 +1,4 @@
-// Feed values that every bench, peer or ours, can regenerate (graphs/feed.h).
+// Reproducible feed values for TensorFlow's programs (graphs/feed.h).
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,12 @@
-// Runs the cases of manifest.tsv through the C++ TensorFlow of the wheel on PyPI: no Python in the
-// timed path.
-//   tensorflow_graphs MANIFEST --section A --intra N --inter N [--api run|callable] [--filter
-//   SUBSTR] [--peer NAME]
-//              [--target grpc://host:port] [--rep_s 0.2] [--reps 9] [--caller_thread] [--cold]
-//              [--turns]
-// One JSON line per case. All values are time per item (lower is better); "rate" is derived from
-// the median.
+// Runs the cases of manifest.tsv with the C++ library of TensorFlow's wheel on PyPI, without
+// Python:
+//
+//   tensorflow_graphs MANIFEST --section A --intra N --inter N [--api run|callable]
+//              [--filter SUBSTR] [--peer NAME] [--target grpc://host:port] [--rep_s 0.2]
+//              [--reps 9] [--caller_thread] [--cold] [--turns]
+//
+// Prints one line of JSON per case. Values are times per item (lower is better); "rate" is derived
+// from the median.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
     std::string label = col[1] + "/" + col[2];
     if (label.find(a["filter"]) == std::string::npos) continue;
     if (a["turns"] == "1") sluice::AwaitTurn(label);
-    const double create0 = Now();  // as ours: from the file's bytes on
+    const double create0 = Now();  // as ours: includes parsing the file
     tf::GraphDef g;
     auto st = tf::ReadBinaryProto(tf::Env::Default(), dir + col[3], &g);
     if (!st.ok()) {
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
         st = s->Run(feeds, fetches, targets, &out);
       return st.ok();
     };
-    if (a["cold"] == "1") {  // One step, then out: the caller times the whole process.
+    if (a["cold"] == "1") {  // one step only: the caller times the whole process
       once();
       std::ifstream status("/proc/self/status");
       double rss = 0, hwm = 0;
@@ -159,7 +160,7 @@ int main(int argc, char** argv) {
       continue;
     }
     const double first_run_ms =
-        (Now() - first0) * 1e3;  // Pruning, grappler, placement, kernels and one step.
+        (Now() - first0) * 1e3;  // pruning, grappler, placement, kernels and one step
     double t0 = Now();
     int warm = 0;
     while (warm < 3 || (Now() - t0 < 0.3 && warm < 100000)) {

@@ -137,7 +137,7 @@ class LSTM(nn.Module):
     def forward(s, x): return s.o(s.l(x)[0][:, -1])
 
 
-class UnrolledLSTM(nn.Module):  # The same cell by cell graph as make_graphs.py builds.
+class UnrolledLSTM(nn.Module):  # the same graph per cell as in make_graphs.py
     def __init__(s):
         super().__init__(); s.z = nn.Linear(256, 512); s.o = nn.Linear(128, 10)
     def forward(s, x):

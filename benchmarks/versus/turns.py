@@ -17,7 +17,7 @@ class Program:
         self._errors = tempfile.TemporaryFile(mode="w+")
         self._process = subprocess.Popen(command + ["--turns"], env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, text=True)
-        self.case = None  # that is announced; None when there is none left
+        self.case = None  # the announced case; None if none is left
         if self._await_announcement():
             raise ValueError(f"{self._name}: measured before its turn")
 
@@ -45,7 +45,7 @@ class Program:
         try:
             self._process.stdin.write("\n")
             self._process.stdin.flush()
-        except BrokenPipeError:  # it has ended, which is told below
+        except BrokenPipeError:  # it has ended, which is reported below
             pass
         return self._await_announcement()
 
@@ -58,7 +58,7 @@ def take_turns(commands, cases, before_case):
             before_case(case)
         later = set(cases[at + 1:])
         for program in programs:
-            # A program's own cases, which no other has, come before its next common one.
+            # A program's own cases, which no other program has, come before its next common case.
             while program.case is not None and program.case not in later:
                 if program.case in cases[:at]:
                     print(f"{program.case}: out of order, and so not beside its peers", file=sys.stderr)

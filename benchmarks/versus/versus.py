@@ -17,7 +17,7 @@ import time
 
 from turns import take_turns
 
-# What issue and peers ask for: how many times better than the best peer, by bench and case (longest match wins).
+# The required speedup over the best peer, by bench and case (the longest match applies).
 BARS = {
     "run": 5, "chain1000": 10, "indep1000": 15, "while10000": 15, "fifo_pair": 12,
     "accumulator_apply_take/1KB": 10, "accumulator_2apply_take/1KB": 10, "accumulator_apply_take/1MB": 3, "accumulator_2apply_take/1MB": 3,
@@ -25,8 +25,9 @@ BARS = {
     "ew_chain8/16M": 4, "broadcast": 1, "first_step": 3, "cold": 20, "cold_peak": 5, "embedding": 1.5, "train": 1.3,
     "embedding_1Mx64_b4096/adam": 20, "train/transformer": None,
 }
-# TensorFlow's users start Python: its C++ library alone is a row of its own.
-# Adam as TensorFlow has it moves rows without gradients too. PyTorch's SparseAdam does not: another rule, hence a row of its own.
+# TensorFlow's users start Python, so its C++ library has its own row. TensorFlow's Adam also
+# updates rows without gradients. PyTorch's SparseAdam does not: it is another rule and has its own
+# row.
 OTHER_RULES = {
     "embedding_1Mx64_b4096/adam": ("torch", "embedding_1Mx64_b4096/adam, beside SparseAdam's rule", 1.5),
     "cold/mlp_first_step": ("tf-cc", "cold/mlp_first_step, beside its C++ library", None),
@@ -175,7 +176,7 @@ def rows_of(times, sample, ceilings):
         peers = {peer: value for peer, value in medians.items() if peer[0] != "ours"}
         other, other_case, other_bar = OTHER_RULES.get(case, ("no peer", "", None))
         apart = {peer: value for peer, value in peers.items() if peer[0].startswith(other)}
-        # PyTorch has cases of its own, without a graph of ours.
+        # PyTorch has some cases of its own, for which we have no graph.
         for name, bar, compared in ((case, bar_of(case), {p: v for p, v in peers.items() if p not in apart}), (other_case, other_bar, apart)):
             if not ours or not compared:
                 continue
