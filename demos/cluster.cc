@@ -2,8 +2,8 @@
 //
 //   bazel run //demos:cluster -- --ps=2 --workers=4 --sync --kill_one
 //
-// Every process is one task: a parameter server or a worker. On several machines the same program
-// is started once a task, with --task, by hand or by a launcher.
+// Every process is one task: a parameter server or a worker. On several machines the program is
+// started once per task with --task, by hand or by a launcher.
 #include <algorithm>
 #include <cstdio>
 
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv, argv + argc);
   absl::SetProgramUsageMessage("Training on Fashion-MNIST by a cluster of processes.");
   absl::ParseCommandLine(argc, argv);
-  sluice::ReportStallsOnSignal();  // on kill -QUIT: who waits for what
+  sluice::ReportStallsOnSignal();  // kill -QUIT prints all blocked operations
   if (absl::Status status = sluice::demos::Main(arguments); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

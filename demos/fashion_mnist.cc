@@ -82,7 +82,7 @@ absl::Status WritePictures(const TrainingResult& result, const std::string& fold
   return absl::OkStatus();
 }
 
-// The program has its own line of progress.
+// The program prints its own progress line.
 void LogOnlyTroubles(LogSeverity severity, const std::string& line) {
   if (severity != LogSeverity::kInfo) std::fprintf(stderr, "%s\n", line.c_str());
 }
@@ -113,7 +113,7 @@ absl::Status Main() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Synchronous-replica training on Fashion-MNIST.");
   absl::ParseCommandLine(argc, argv);
-  sluice::ReportStallsOnSignal();  // on Ctrl-\ or kill -QUIT: who waits for what
+  sluice::ReportStallsOnSignal();  // Ctrl-\ or kill -QUIT prints all blocked operations
   if (absl::Status status = sluice::demos::Main(); !status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

@@ -1,5 +1,5 @@
-// A producer and a consumer that meet in a queue of three elements: the producer waits when it is
-// full, the consumer when it is empty, and closing it ends both.
+// A producer and a consumer with a queue of three elements. The producer waits while it is full,
+// the consumer while it is empty, and closing it ends both.
 //
 //   bazel run //demos:queue
 #include <cstdio>
@@ -30,7 +30,7 @@ absl::Status Main() {
     std::printf("%d\n", (*got)[0].scalar<int32_t>());
   }
   producer.join();
-  // A closed queue that ran empty says so: the end of the stream.
+  // OUT_OF_RANGE: the queue is closed and empty, which is the end of the stream.
   return absl::IsOutOfRange(got.status()) ? absl::OkStatus() : got.status();
 }
 

@@ -12,7 +12,7 @@
 
 namespace sluice::demos {
 
-// A uint8 tensor. NOT_FOUND when the file is missing, DATA_LOSS when it is damaged.
+// Reads a uint8 tensor. NOT_FOUND if the file does not exist, DATA_LOSS if it is damaged.
 absl::StatusOr<Tensor> ReadIdx(const std::string& path);
 
 struct Dataset {
@@ -25,11 +25,11 @@ struct TrainAndTest {
   Dataset test;
 };
 
-// The four files of Debian's package dataset-fashion-mnist. Where they are missing the message says
-// how to get them.
+// Reads the four files of Debian's package dataset-fashion-mnist. If they are missing, the error
+// says how to install them.
 absl::StatusOr<TrainAndTest> LoadFashionMnist(const std::string& folder);
 
-// Rows `rows` of both.
+// Rows `rows` of images and labels.
 Dataset Gather(const Dataset& data, absl::Span<const int64_t> rows);
 
 }  // namespace sluice::demos

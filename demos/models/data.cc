@@ -160,7 +160,7 @@ ClickBatch Clicks(int64_t step, int64_t batch) {
     }
     double score = 0.4 * numbers[0] - 0.3 * numbers[1];
     for (int c = 0; c < kCategories; ++c) {
-      // Pareto's law: few categories make up most of the log.
+      // Pareto distribution: few categories make up most of the log.
       const double draw = std::pow(1 - random.Uniform(), -1 / 1.2) - 1;
       const uint64_t value = static_cast<uint64_t>(std::min(3 * draw, 999.0));
       made.categories.data<std::string>()[i * kCategories + c] =

@@ -1,5 +1,5 @@
-// What the models learn from: made by seeded generators, or read from a text that Debian has. A
-// batch depends on its step only.
+// Training data of the models, from seeded generators or from a text that Debian contains. A batch
+// depends only on its step.
 #ifndef SLUICE_DEMOS_MODELS_DATA_H_
 #define SLUICE_DEMOS_MODELS_DATA_H_
 
@@ -12,7 +12,7 @@
 
 namespace sluice::demos {
 
-// Numbers that follow from a seed, the same on every machine (splitmix64).
+// Random numbers from a seed, the same on every machine (splitmix64).
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -25,7 +25,7 @@ class Random {
   uint64_t state_;
 };
 
-// Blurred blobs of 28 x 28 pixels in [0, 1]; where a blob lies follows from its class.
+// Blurred blobs of 28 x 28 pixels in [0, 1]. The class determines the blob's position.
 struct ImageBatch {
   Tensor images;  // float [batch, 28, 28, 1]
   Tensor labels;  // int32 [batch], 0 to 9
@@ -33,15 +33,15 @@ struct ImageBatch {
 ImageBatch Images(int64_t step, int64_t batch);
 
 inline constexpr int kCharacters = 128;  // ASCII
-// The GNU General Public License, as characters. NOT_FOUND where
-// /usr/share/common-licenses/GPL-2 is missing.
+// The GNU General Public License, as characters. NOT_FOUND if /usr/share/common-licenses/GPL-2 does
+// not exist.
 absl::StatusOr<std::vector<int32_t>> LicenceCharacters();
-// int32 [batch, length]: pieces of `text`, each from a place of its own.
+// int32 [batch, length]: pieces of `text` from different positions.
 Tensor Pieces(const std::vector<int32_t>& text, int64_t step, int64_t batch, int64_t length);
-// int32 [batch]: low to high.
+// int32 [batch]: random lengths from low to high.
 Tensor Lengths(int64_t step, int64_t batch, int64_t low, int64_t high);
 
-// The same text as words: ids in order of frequency, the rare ones 0.
+// The same text as words: ids in order of frequency, with 0 for rare words.
 absl::StatusOr<std::vector<int32_t>> LicenceWords(int vocabulary);
 struct WordBatch {
   Tensor words;       // int32 [batch]
@@ -55,7 +55,8 @@ struct RatingBatch {
 };
 RatingBatch Ratings(int64_t step, int64_t batch, int64_t users, int64_t items);
 
-// A log as Criteo's: 13 counts, 26 categories as words of very different frequency, clicked or not.
+// A log in the form of Criteo's: 13 counts, 26 categories with words of very different frequency,
+// and whether there was a click.
 inline constexpr int kNumbers = 13;
 inline constexpr int kCategories = 26;
 struct ClickBatch {

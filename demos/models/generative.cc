@@ -1,4 +1,4 @@
-// Models that make images.
+// Generative models of images.
 #include <array>
 
 #include "demos/models/data.h"
@@ -16,7 +16,8 @@ Output RowSums(Output x) { return ReduceSum(x, 1); }
 
 }  // namespace
 
-// Kingma and Welling (2013): codes of 8 numbers with a normal distribution each.
+// A variational autoencoder (Kingma and Welling 2013). A code is 8 numbers, each with a normal
+// distribution.
 absl::StatusOr<Model> Vae(Graph& g) {
   constexpr int64_t kBatch = 16, kCode = 8;
   Seeds seeds;
@@ -62,7 +63,7 @@ Output Generator(Graph& g, Output noise, Seeds& seeds) {
   return up(net, 1, Sigmoid, true);
 }
 
-// Layers, so that true and made images are seen through the same variables.
+// Layers that are called twice, so that real and generated images use the same variables.
 class Discriminator {
  public:
   Discriminator(Graph& g, Seeds& seeds) : graph_(g) {
@@ -91,7 +92,7 @@ class Discriminator {
   std::optional<layers::Dense> logit_;
 };
 
-// Those of a part of the model.
+// The variables of a part of the model.
 std::vector<Variable> VariablesUnder(const Graph& g, std::string_view prefix) {
   std::vector<Variable> found;
   for (const Variable& v : TrainableVariables(g)) {
@@ -102,7 +103,8 @@ std::vector<Variable> VariablesUnder(const Graph& g, std::string_view prefix) {
 
 }  // namespace
 
-// Radford et al. (2015), narrow. Both optimizers take the gradients at the same parameters.
+// DCGAN (Radford et al. 2015) with few channels. Both optimizers compute gradients at the same
+// parameters.
 absl::StatusOr<Model> DcGan(Graph& g) {
   constexpr int64_t kBatch = 8, kNoise = 16;
   Seeds seeds;

@@ -78,9 +78,9 @@ absl::StatusOr<Model> LeNet(Graph& g) {
   return Trained(g, loss, Momentum({.learning_rate = 0.01f, .momentum = 0.9f}).Minimize(loss), in);
 }
 
-// He et al. (2015) for small images, with a quarter of the channels. In double precision, so that
-// its losses can be compared: a difference in the last digit of a float grows a million times in
-// ten steps.
+// ResNet for small images (He et al. 2015), with a quarter of the channels. It uses double
+// precision so that losses can be compared: a difference in the last digit of a float grows a
+// million times in ten steps.
 absl::StatusOr<Model> ResNet20(Graph& g) {
   Seeds seeds;
   const Inputs in = ImageInputs(g, 8);
@@ -116,7 +116,7 @@ absl::StatusOr<Model> ResNet20(Graph& g) {
   return Trained(g, loss, train, in);
 }
 
-// Szegedy et al. (2014): branches that look at neighbourhoods of different sizes, joined.
+// Inception blocks (Szegedy et al. 2014): joined branches with windows of different sizes.
 absl::StatusOr<Model> Inception(Graph& g) {
   Seeds seeds;
   const Inputs in = ImageInputs(g, 8);
@@ -130,7 +130,7 @@ absl::StatusOr<Model> Inception(Graph& g) {
   for (int block = 0; block < 2; ++block) {
     NameScope scope(g, StrCat("mixed_", block));
     const Output pooled = layers::MaxPooling2D(net, 3, 1, {.padding = "SAME"});
-    // One after the other: each takes its seeds.
+    // Created one after the other, because each takes the next seeds.
     const Output one = conv(net, 4, 1);
     const Output three = conv(conv(net, 4, 1), 6, 3);
     const Output five = conv(conv(net, 2, 1), 4, 5);

@@ -18,23 +18,23 @@ using Batch = std::vector<Feed>;
 
 // A model in a graph, ready for training.
 struct Model {
-  OutputList losses;  // the first is what training makes smaller
+  OutputList losses;  // training minimizes the first
   Operation train;
-  // What step i is fed; the same in every run.
+  // The feeds of step i, which are the same in every run.
   std::function<Batch(int64_t step)> batch;
 };
 
 struct ModelKind {
   std::string_view name;
   std::string_view about;
-  // NOT_FOUND where a file that it learns from is missing.
+  // NOT_FOUND if a file with training data does not exist.
   absl::StatusOr<Model> (*build)(Graph& graph);
 };
-// All of them, in the order of docs/models.md.
+// All models, in the order of docs/models.md.
 const std::vector<ModelKind>& ModelKinds();
 
-// 1, 2, 3, …: a seed of its own for each first value and random op of a model, so that a model
-// begins with the same numbers in every run, and with TensorFlow's where that has the same seeds.
+// Seeds 1, 2, 3, … for the initial values and random ops of a model. So a model starts with the
+// same values in every run, and with TensorFlow's values for the same seeds.
 class Seeds {
  public:
   int64_t Next() { return ++last_; }
@@ -47,7 +47,7 @@ class Seeds {
   int64_t last_ = 0;
 };
 
-// Training that begins with the gradients' global norm clipped.
+// Training with the global norm of the gradients clipped.
 absl::StatusOr<Operation> MinimizeClipped(Optimizer& optimizer, Output loss, float norm);
 
 // images.cc

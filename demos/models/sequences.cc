@@ -1,4 +1,4 @@
-// Recurrent models of characters.
+// Recurrent models over characters.
 #include <memory>
 
 #include "demos/models/data.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kBatch = 8;
 
-// Rows [begin, begin + count) of dimension 1, as a tensor of its own.
+// Rows [begin, begin + count) of dimension 1, as a new tensor.
 Tensor Columns(const Tensor& pieces, int64_t begin, int64_t count) {
   Tensor part(DT_INT32, {pieces.dim(0), count});
   for (int64_t i = 0; i < pieces.dim(0); ++i) {
@@ -87,8 +87,9 @@ absl::StatusOr<Model> CharLstmDynamic(Graph& g) {
 
 namespace {
 
-// A GRU whose input is joined by what additive attention (Bahdanau et al., 2014) reads from a
-// memory [batch, places, size]; a place is masked by a number that is added to its score.
+// A GRU with additive attention (Bahdanau et al. 2014). The attention result of a memory [batch,
+// positions, size] is appended to the input. Positions are masked by a number that is added to
+// their score.
 class AttentionCell : public layers::RnnCell {
  public:
   AttentionCell(int64_t units, Output memory, Output mask, Seeds& seeds)
@@ -135,7 +136,7 @@ class AttentionCell : public layers::RnnCell {
 
 }  // namespace
 
-// Sutskever et al. (2014), Bahdanau et al. (2014): writes a sequence backwards.
+// Sequence to sequence (Sutskever et al. 2014, Bahdanau et al. 2014): reverses a sequence.
 absl::StatusOr<Model> Seq2SeqAttention(Graph& g) {
   constexpr int64_t kLength = 9, kUnits = 12;
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> text, LicenceCharacters());

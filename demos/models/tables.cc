@@ -1,4 +1,4 @@
-// Models of tables: ratings, clicks.
+// Models over tables: ratings and clicks.
 #include "demos/models/data.h"
 #include "demos/models/model.h"
 #include "graph/status.h"
@@ -38,7 +38,7 @@ constexpr int64_t kBatch = 16, kBuckets = 40, kSize = 4;
 
 struct ClickInputs {
   Output numbers;     // log(1 + x)
-  OutputList hashed;  // [batch], one a category
+  OutputList hashed;  // [batch], one per category
   Output clicked;
   std::function<Batch(int64_t)> batch;
 };
@@ -57,7 +57,7 @@ ClickInputs MakeInputs(Graph& g) {
   return in;
 }
 
-// A table a category; the rows of the batch, one a category.
+// The embeddings of the batch: one table and one result per category.
 OutputList Vectors(Graph& g, const ClickInputs& in, Seeds& seeds) {
   OutputList vectors;
   for (size_t c = 0; c < in.hashed.size(); ++c) {
@@ -67,7 +67,7 @@ OutputList Vectors(Graph& g, const ClickInputs& in, Seeds& seeds) {
   return vectors;
 }
 
-// A number a category, the sum of them.
+// The sum of one weight per category.
 Output Linear(Graph& g, const ClickInputs& in) {
   OutputList weights;
   for (size_t c = 0; c < in.hashed.size(); ++c) {
@@ -90,7 +90,7 @@ Output LogLoss(const ClickInputs& in, Output logits) {
 
 }  // namespace
 
-// Cheng et al. (2016): FTRL for the wide part, Adagrad for the deep one.
+// Wide and deep model (Cheng et al. 2016): FTRL for the wide part, Adagrad for the deep one.
 absl::StatusOr<Model> WideAndDeep(Graph& g) {
   Seeds seeds;
   const ClickInputs in = MakeInputs(g);
@@ -120,13 +120,14 @@ absl::StatusOr<Model> WideAndDeep(Graph& g) {
   return Model{{loss}, train, in.batch};
 }
 
-// Guo et al. (2017): the products of all pairs of vectors, and a network over them.
+// DeepFM (Guo et al. 2017): the dot products of all pairs of vectors, and a network over the
+// vectors.
 absl::StatusOr<Model> DeepFm(Graph& g) {
   Seeds seeds;
   const ClickInputs in = MakeInputs(g);
   const Output first = Linear(g, in);
   const Output vectors = Stack(Vectors(g, in, seeds), 1);
-  // sum of products of pairs = ((sum of vectors)² - sum of squares) / 2
+  // sum of dot products of pairs = ((sum of vectors)² - sum of squares) / 2
   const Output all = Square(ReduceSum(vectors, 1));
   const Output pairs = 0.5f * ReduceSum(all - ReduceSum(Square(vectors), 1), 1);
   const Output flat = Reshape(vectors, {-1, kCategories * kSize});

@@ -23,7 +23,7 @@ ABSL_FLAG(std::string, out, "",
 namespace sluice::demos {
 namespace {
 
-// Tensors of one type and shape, a row each.
+// Collects tensors of one type and shape as rows.
 class Rows {
  public:
   void Add(const Tensor& row) { rows_.push_back(row); }

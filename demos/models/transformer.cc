@@ -11,9 +11,9 @@
 namespace sluice::demos {
 namespace {
 
-// Hendrycks and Gimpel (2016): x times the probability that a normal number is smaller.
+// Hendrycks and Gimpel (2016): x times the probability that a normal variable is smaller than x.
 Output Gelu(Output x) { return 0.5f * x * (1.0f + Erf(x * static_cast<float>(M_SQRT1_2))); }
-// Nearly the same, by a tanh.
+// Approximation with tanh.
 Output GeluByTanh(Output x) {
   const Output cubed = x + 0.044715f * (x * x * x);
   return 0.5f * x * (1.0f + Tanh(0.7978845608028654f * cubed));
@@ -21,7 +21,7 @@ Output GeluByTanh(Output x) {
 
 }  // namespace
 
-// A decoder of two layers (Vaswani et al., 2017; Radford et al., 2018), its rate warmed up.
+// A decoder with two layers (Vaswani et al. 2017; Radford et al. 2018) and learning-rate warm-up.
 absl::StatusOr<Model> Transformer(Graph& g) {
   constexpr int64_t kBatch = 4, kLength = 16, kWidth = 16, kHeads = 4;
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> text, LicenceCharacters());
@@ -44,7 +44,7 @@ absl::StatusOr<Model> Transformer(Graph& g) {
     net = net +
           layers::Dense(kWidth, {.kernel_initializer = seeds.Glorot(), .name = "narrow"})(hidden);
   }
-  // The scores of characters are products with their embeddings.
+  // The scores of characters are dot products with their embeddings.
   const Output rows = Reshape(layers::LayerNormalization({.name = "norm"})(net), {-1, kWidth});
   const Output logits = MatMul(rows, table, {.transpose_b = true});
   const Output cross = SparseSoftmaxCrossEntropyWithLogits(logits, Reshape(next, {-1})).loss;

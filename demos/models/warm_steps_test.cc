@@ -1,6 +1,6 @@
-// A warm training step takes nothing from the heap: whatever it needs lies in the step and in the
-// pool. Counted are `new`, tensors of the heap, and what the pool gets from the system. And it
-// takes no locks: variables are claimed (executor/wait/claim.h).
+// A warm training step allocates nothing from the heap: all its memory is in the step and in the
+// pool. The test counts `new`, tensors on the heap, and memory that the pool gets from the system.
+// The step also takes no locks: variables are claimed (executor/wait/claim.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ int64_t AllAllocations() {
          PoolAllocator::Global().SystemAllocations();
 }
 
-// The same model once more, with an optimizer of the caller's.
+// The same model with the caller's optimizer.
 template <typename Optimizer>
 absl::StatusOr<Model> MlpWith(Graph& g, Optimizer optimizer) {
   SLUICE_ASSIGN_OR_RETURN(Model model, Mlp(g));
@@ -49,7 +49,7 @@ TEST_P(WarmStepsTest, TakeNothingFromTheHeapAndNoLock) {
   const absl::StatusOr<Model> model = kind->build(graph);
   ASSERT_TRUE(model.ok()) << model.status();
   const Operation init = InitializeVariables(graph);
-  // One thread: what another one keeps in its caches depends on who came first.
+  // One thread, because the content of another thread's cache depends on the interleaving.
   Session session(graph, {.intra_op_threads = 1, .inter_op_threads = 1});
   ASSERT_TRUE(session.Run({init}).ok());
   OutputList feeds;

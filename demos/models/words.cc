@@ -1,4 +1,4 @@
-// Word vectors: Mikolov et al. (2013).
+// Word vectors (Mikolov et al. 2013).
 #include "demos/models/data.h"
 #include "demos/models/model.h"
 #include "graph/status.h"

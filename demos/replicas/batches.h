@@ -1,4 +1,4 @@
-// The batches of one replica: batch i is the same in every run, wherever the run began.
+// The batches of one replica. Batch i is the same in every run, at whatever step the run began.
 #ifndef SLUICE_DEMOS_REPLICAS_BATCHES_H_
 #define SLUICE_DEMOS_REPLICAS_BATCHES_H_
 
@@ -9,8 +9,8 @@
 
 namespace sluice::demos {
 
-// Each pass over the data sees every image once, in an order that follows from the seed and the
-// number of the pass alone. Thread safety: none. Lifetime: the data outlives it.
+// Each pass over the data contains every image once, in an order that depends only on the seed and
+// the number of the pass. Thread safety: none. Lifetime: the data outlives it.
 class Batches {
  public:
   Batches(const Dataset& data, int64_t batch, uint64_t seed);

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAreArray;
 
-// Images of one pixel, whose labels are their numbers.
+// Images with one pixel. Labels are their numbers.
 Dataset Numbered(int64_t images) {
   Dataset data{Tensor(DT_FLOAT, {images, 1, 1, 1}), Tensor(DT_INT32, {images})};
   for (int64_t i = 0; i < images; ++i) {
@@ -42,7 +42,7 @@ TEST(BatchesTest, EveryPassSeesEveryImageOnceInAnOrderOfItsOwn) {
 
 TEST(BatchesTest, ABatchIsTheSameWhereverTheRunBegan) {
   const Dataset data = Numbered(10);
-  Batches all(data, 4, 3);  // batches that reach over the end of a pass
+  Batches all(data, 4, 3);  // some batches cross the end of a pass
   std::vector<std::vector<int32_t>> expected;
   for (int64_t i = 0; i < 8; ++i) expected.push_back(Labels(all.At(i)));
   for (int64_t begin = 0; begin < 8; ++begin) {

@@ -16,7 +16,7 @@ absl::StatusOr<ModelKind> ParseModel(const std::string& name);
 
 enum class OptimizerKind { kSgd, kMomentum, kAdam, kAdagrad };
 absl::StatusOr<OptimizerKind> ParseOptimizer(const std::string& name);
-// A usual learning rate for it on this task.
+// A usual learning rate of the optimizer for this task.
 float DefaultLearningRate(OptimizerKind kind);
 std::unique_ptr<Optimizer> MakeOptimizer(OptimizerKind kind, float learning_rate);
 
@@ -27,11 +27,11 @@ struct Model {
   Output predictions;  // int64 [batch]
 };
 
-// What TensorBoard shows of it: the loss, the first images of a batch, and how all trainable
-// variables are distributed; beside `description`, in Markdown.
+// Adds summaries for TensorBoard: the loss, the first images of a batch, histograms of all
+// trainable variables, and `description` in Markdown.
 void AddModelSummaries(const Model& model, const std::string& description);
 
-// Adds the network to the graph; its variables start from `seed`, the same in every replica.
+// Adds the network to the graph. Variables are initialized from `seed`, equally in every replica.
 Model BuildModel(Graph& graph, ModelKind kind, int64_t seed);
 
 }  // namespace sluice::demos

@@ -24,7 +24,7 @@ DeviceFunction ReplicaDevices(int replica) {
   };
 }
 
-// Ends the loop when somebody outside asks for it.
+// Ends the loop when the caller requests it.
 class StopWhenAsked : public SessionRunHook {
  public:
   explicit StopWhenAsked(const std::atomic<bool>* asked) : asked_(asked) {}
@@ -58,7 +58,7 @@ class Replica {
   MonitoredTrainingSession& session() { return *session_; }
   const Graph& graph() const { return graph_; }
 
-  // Makes the session. The chief comes first: it initialises or restores the model.
+  // Creates the session. The chief comes first, because it initializes or restores the model.
   absl::Status Start() {
     MonitoredTrainingSessionOptions session = {
         .is_chief = is_chief(),
@@ -66,7 +66,7 @@ class Replica {
         .checkpoint_dir = options_.checkpoint_dir,
         .summary_dir = options_.summary_dir,
         .hooks = {optimizer_.MakeSessionRunHook(is_chief(), -1, Report())},
-        // The other replicas end when no more tokens come.
+        // The other replicas end when the tokens end.
         .chief_only_hooks = {StopAtStep(options_.steps),
                              std::make_shared<StopWhenAsked>(options_.stop)}};
     if (options_.save_checkpoint_steps > 0) {
@@ -92,7 +92,7 @@ class Replica {
     return Step{out[1].scalar<int64_t>(), out[0].scalar<float>()};
   }
 
-  // In a session without hooks; of a training that has ended, too.
+  // The session without hooks, also after the end of training.
   Session& evaluation() {
     if (evaluation_ == nullptr) {
       evaluation_ = std::make_unique<Session>(graph_, SessionOptions{.devices = devices_});
@@ -118,7 +118,7 @@ class Replica {
     return confusion;
   }
 
-  // Gradients that went into no update, over all replicas; for a variable of the model.
+  // The number of dropped gradients of all replicas, counted once per step.
   absl::StatusOr<int64_t> Dropped() {
     SLUICE_ASSIGN_OR_RETURN(const Tensors totals, session_->session()->Run({}, {ledger_}));
     int64_t dropped = 0;
@@ -144,7 +144,7 @@ class Replica {
     }
   }
 
-  // How many a replica computes between two updates where none is wasted.
+  // The number of batches per replica between two updates if no gradient is dropped.
   int64_t BatchesAnUpdate() const {
     return (options_.replicas_to_aggregate + options_.replicas - 1) / options_.replicas;
   }
@@ -175,7 +175,7 @@ class Replica {
   int64_t next_batch_ = 0;
   std::string ledger_text_;
   std::unique_ptr<Session> evaluation_;
-  std::unique_ptr<MonitoredTrainingSession> session_;  // ends before what it uses
+  std::unique_ptr<MonitoredTrainingSession> session_;  // destroyed before the objects that it uses
 };
 
 double Accuracy(const std::vector<std::vector<int64_t>>& confusion) {
@@ -188,7 +188,7 @@ double Accuracy(const std::vector<std::vector<int64_t>>& confusion) {
   return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
 }
 
-// What the replicas' threads share.
+// The state that the replicas' threads share.
 class Run {
  public:
   Run(const TrainAndTest& data, const TrainingOptions& options)
@@ -217,8 +217,8 @@ class Run {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::shared_ptr<TrainingEvents> events_;  // null: none
   std::chrono::steady_clock::time_point start_;
-  double counted_s_ = 0;   // when the chief last asked the ledger
-  int64_t evaluated_ = 0;  // the last step that the chief evaluated at
+  double counted_s_ = 0;   // time of the chief's last ledger query
+  int64_t evaluated_ = 0;  // step of the chief's last evaluation
   std::mutex mutex_;
   TrainingResult result_;         // guarded by mutex_
   int64_t batches_computed_ = 0;  // guarded by mutex_
@@ -265,7 +265,7 @@ absl::Status Run::EvaluateIfDue(Replica& chief, int64_t step) {
 absl::Status Run::Steps(Replica& replica) {
   while (!replica.session().ShouldStop()) {
     absl::StatusOr<Replica::Step> step = replica.Train();
-    if (!step.ok()) break;  // Close tells which error it was, and that the end of tokens is none
+    if (!step.ok()) break;  // Close returns the error; the end of tokens is none
     Record(*step);
     if (!replica.is_chief()) continue;
     SLUICE_RETURN_IF_ERROR(CountDropped(replica));
@@ -291,7 +291,7 @@ absl::Status Run::Start() {
   for (auto& replica : replicas_) SLUICE_RETURN_IF_ERROR(replica->Start());
   if (!options_.summary_dir.empty()) {
     SLUICE_ASSIGN_OR_RETURN(events_, OpenEventFile(options_.summary_dir));
-    // The session writes the graph beside its checkpoints.
+    // The session writes the graph to the folder of its checkpoints.
     if (options_.checkpoint_dir != options_.summary_dir) {
       SLUICE_RETURN_IF_ERROR(events_->AddGraph(replicas_[0]->graph()));
     }

@@ -1,12 +1,12 @@
 // Synchronous-replica training of a Fashion-MNIST network in one process.
 //
-// Parameters live on /device:CPU:0; replica k computes on /device:CPU:<k+1>, with a graph and a
-// MonitoredTrainingSession of its own, in a thread of its own. Replica 0 is the chief: it makes the
-// updates, saves, and writes events; when it ends, all end.
+// Parameters are on /device:CPU:0. Replica k computes on /device:CPU:<k+1>, with its own graph,
+// MonitoredTrainingSession and thread. Replica 0 is the chief: it runs the updates, saves, and
+// writes events. When it ends, all replicas end.
 //
-// With `deterministic` the same options give the same bits, also where training was cut off at any
-// moment and went on from its last checkpoint: the batches follow from the step, all replicas take
-// part in every update, and everything else that counts is in the checkpoint.
+// With `deterministic` the same options give the same bits, even if training is interrupted at any
+// moment and continues from its last checkpoint. Batches depend only on the step, all replicas take
+// part in every update, and all other state is in the checkpoint.
 #ifndef SLUICE_DEMOS_REPLICAS_TRAINING_H_
 #define SLUICE_DEMOS_REPLICAS_TRAINING_H_
 
@@ -30,30 +30,31 @@ struct TrainingOptions {
   int replicas = 4;
   int replicas_to_aggregate = 3;
   int64_t steps = 1000;  // global updates
-  int64_t batch = 64;    // images a replica and step
+  int64_t batch = 64;    // images per replica and step
   int64_t seed = 1;
   bool deterministic = false;
-  std::string checkpoint_dir;         // "": nothing is saved, and training begins at step 0
+  std::string checkpoint_dir;         // "": saves nothing and starts at step 0
   int64_t save_checkpoint_steps = 0;  // 0: every ten minutes
   std::string summary_dir;            // "": no summaries
   int64_t evaluate_every = 100;       // steps between points of the accuracy curve; 0: none
-  // Called with the step that training begins at.
+  // Called with the first step of training.
   std::function<void(int64_t step)> on_start;
   std::function<void(const TrainingState&)> on_step;  // called by one thread at a time
-  const std::atomic<bool>* stop = nullptr;            // set from outside: end after this step
+  const std::atomic<bool>* stop = nullptr;  // if set to true, training ends after this step
 };
 
 struct TrainingResult {
   TrainingState last;
-  double train_seconds = 0;  // evaluation apart
-  double accuracy = 0;       // on the test images, at the end
+  double train_seconds = 0;  // without evaluation
+  double accuracy = 0;       // on the test images, after training
   std::vector<double> loss_steps, losses;
   std::vector<double> accuracy_steps, accuracies;
   std::vector<std::vector<int64_t>> confusion;  // [truth][prediction]
-  std::string ledger;                           // where all gradients went
+  std::string ledger;                           // the counts of all gradients
 };
 
-// Trains until `steps` updates are made or `stop` is set. The first error of any replica.
+// Trains until `steps` updates have been made or `stop` is set. Returns the first error of any
+// replica.
 absl::StatusOr<TrainingResult> Train(const TrainAndTest& data, const TrainingOptions& options);
 
 }  // namespace sluice::demos

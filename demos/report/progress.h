@@ -1,7 +1,7 @@
-// The live line of a training run: step, loss, images/s, dropped gradients, time left.
+// The progress line of a training run: step, loss, images/s, dropped gradients, remaining time.
 //
-// On a terminal one line is rewritten; elsewhere a plain line is printed now and then.
-// Thread safety: one thread calls.
+// On a terminal one line is rewritten. Otherwise plain lines are printed at intervals.
+// Thread safety: none; called by one thread.
 #ifndef SLUICE_DEMOS_REPORT_PROGRESS_H_
 #define SLUICE_DEMOS_REPORT_PROGRESS_H_
 
@@ -13,11 +13,11 @@
 namespace sluice::demos {
 
 struct TrainingState {
-  int64_t first_step = 0;  // that this run began at
+  int64_t first_step = 0;  // of this run
   int64_t step = 0;
   int64_t steps = 0;
   double loss = 0;
-  int64_t images = 0;  // trained on so far
+  int64_t images = 0;  // processed so far
   int64_t dropped_gradients = 0;
   double seconds = 0;  // since the start
 };
@@ -27,7 +27,8 @@ std::string ProgressLine(const TrainingState& state);
 
 class Progress {
  public:
-  // Writes to `out`; plain lines at most every `plain_interval_s` seconds when it is no terminal.
+  // Writes to `out`. If it is no terminal, writes plain lines at most every `plain_interval_s`
+  // seconds.
   explicit Progress(std::FILE* out, double plain_interval_s = 2.0);
   ~Progress();
   void Show(const TrainingState& state);

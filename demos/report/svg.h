@@ -1,4 +1,4 @@
-// Pictures of a training run, as SVG files that any browser shows.
+// Charts of a training run, as SVG files for any browser.
 #ifndef SLUICE_DEMOS_REPORT_SVG_H_
 #define SLUICE_DEMOS_REPORT_SVG_H_
 
@@ -20,11 +20,11 @@ struct Curve {
 std::string CurvesSvg(const std::string& title, const std::string& x_label,
                       const std::string& y_label, const std::vector<Curve>& curves);
 
-// counts[truth][prediction], shaded by row share, numbers written in.
+// counts[truth][prediction]: cells with their numbers, shaded by their share of the row.
 std::string ConfusionSvg(const std::string& title, const std::vector<std::string>& classes,
                          const std::vector<std::vector<int64_t>>& counts);
 
-// Written beside and renamed, so that a reader never sees half a file.
+// Writes a temporary file and renames it, so that a reader never sees an incomplete file.
 absl::Status WriteFile(const std::string& path, const std::string& text);
 
 }  // namespace sluice::demos

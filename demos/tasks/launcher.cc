@@ -40,7 +40,7 @@ absl::StatusOr<int> FreePort() {
   return ntohs(address.sin_port);
 }
 
-// A task's process, and what it told.
+// A task's process and its latest messages.
 struct Task {
   enum State { kStarting, kRunning, kKilled, kEnded };
 
@@ -103,7 +103,7 @@ class Launcher {
     result_.seconds = has_begun_ ? SecondsSince(began_) : 0;
     for (Task& task : tasks_) {
       if (task.is_worker()) continue;
-      close(task.in);  // which tells it to stop
+      close(task.in);  // requests its end
       task.in = -1;
     }
     while (std::any_of(tasks_.begin(), tasks_.end(), [](Task& t) { return !t.is_over(); })) {
@@ -200,7 +200,7 @@ class Launcher {
                                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)));
   }
 
-  // The last worker: killed at a third of the steps, started again at half of them.
+  // Kills the last worker at a third of the steps, and restarts it at half of them.
   void KillOrRestart() {
     if (!options_.kill_one) return;
     Task& victim = tasks_.back();

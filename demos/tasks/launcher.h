@@ -1,5 +1,5 @@
-// Starts the processes of a cluster on this machine, shows how they are doing, and kills one to
-// see.
+// Starts the processes of a cluster on this machine and shows their progress. Can kill and restart
+// a worker as a demonstration.
 #ifndef SLUICE_DEMOS_TASKS_LAUNCHER_H_
 #define SLUICE_DEMOS_TASKS_LAUNCHER_H_
 
@@ -18,20 +18,20 @@ struct LaunchOptions {
   int workers = 2;
   int64_t steps = 2000;
   int64_t batch = 64;
-  bool kill_one = false;  // the last worker, at a third of the steps; it is started again later
+  bool kill_one = false;  // kill the last worker at a third of the steps, and restart it later
   // The command line of a task's process.
   std::function<std::vector<std::string>(const ClusterSpec& spec, const TaskName& task)> command;
 };
 
 struct LaunchResult {
   double accuracy = 0;
-  double seconds = 0;       // from the first step that was seen to the end
-  int64_t steps = 0;        // the last that was seen
-  int64_t rejoined_at = 0;  // the step at which the killed worker was seen again; 0: none was
+  double seconds = 0;       // from the first reported step to the end
+  int64_t steps = 0;        // the last reported step
+  int64_t rejoined_at = 0;  // first step of the restarted worker; 0: it did not return
   std::string ledger;
 };
 
-// Until training has ended. The first task that ends with an error ends all.
+// Runs until training has ended. The first task that ends with an error ends all tasks.
 absl::StatusOr<LaunchResult> Launch(const LaunchOptions& options);
 
 }  // namespace sluice::demos

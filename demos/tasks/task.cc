@@ -66,7 +66,7 @@ class ClusterWorker {
     return server_.NewSession(graph, options, {"/job:ps", options_.cluster.task.ToString()});
   }
 
-  // Of all workers but this one. One that ends as it should announces it.
+  // Watches all workers except this one. A worker that ends normally announces it.
   std::shared_ptr<void> WatchReplicas(const std::function<void(const ReplicaNews&)>& hear) {
     auto watches = std::make_shared<std::vector<std::unique_ptr<TaskWatch>>>();
     for (const TaskName& task : options_.cluster.spec.tasks()) {
@@ -117,7 +117,7 @@ class ClusterWorker {
     options.save_summaries_steps = 0;
     options.open_events = nullptr;
     options.hooks = Hooks();
-    // The other replicas end when no more tokens come.
+    // The other replicas end when the tokens end.
     if (options_.sync) options.chief_only_hooks = {StopAtStep(options_.steps)};
     MonitoredTrainingSession session(graph_, std::move(options));
     auto reported = std::chrono::steady_clock::now() - kReportEvery;
@@ -126,7 +126,7 @@ class ClusterWorker {
       absl::StatusOr<Tensors> out =
           session.Run({{model_.images, batch.images}, {model_.labels, batch.labels}},
                       {model_.loss, step_value_}, {train_});
-      if (!out.ok()) break;  // Close tells which error it was, and that the end of tokens is none
+      if (!out.ok()) break;  // Close returns the error; the end of tokens is none
       const auto now = std::chrono::steady_clock::now();
       if (now - reported < kReportEvery) continue;
       reported = now;
@@ -134,7 +134,7 @@ class ClusterWorker {
                   (*out)[0].scalar<float>()));
     }
     SLUICE_RETURN_IF_ERROR(session.Close());
-    if (!is_chief_) server_.Announce();  // that it has left
+    if (!is_chief_) server_.Announce();  // announces that this worker leaves
     return absl::OkStatus();
   }
 
