@@ -39,7 +39,7 @@ def results(events):
                     counts = report_counts(urllib.parse.unquote(urllib.parse.urlparse(uris[0]).path))
                 except (IndexError, OSError, ElementTree.ParseError):
                     counts = {}
-                # A program that dies after its last case, or reports none, has failed all the same.
+                # A program that crashes after its last case, or reports no case, has failed.
                 if result.get("status") != "PASSED" and not any(failed for _, failed, _ in counts.values()):
                     counts[""] = [0, 1, 0]
                 yield run["label"], json.dumps(run, sort_keys=True), counts
@@ -68,7 +68,7 @@ def main():
     if oracle := oracle_counts(counts_of):
         print("beside TensorFlow:", oracle)
     passed, failed, skipped = totals
-    failed += skipped  # what did not run has shown nothing
+    failed += skipped  # a skipped case proves nothing
     if status not in (0, NO_TESTS_FOUND) and failed == 0:
         failed = 1
     print("%d passed, %d failed" % (passed, failed))

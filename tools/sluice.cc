@@ -1,4 +1,4 @@
-// sluice: looks at graphs and ops, runs graphs, and serves them, from the command line.
+// The command-line tool sluice: inspects graphs and ops, runs graphs, and serves them.
 
 #include <algorithm>
 #include <cstdio>
@@ -87,7 +87,7 @@ int Main(const Arguments& words) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-  // What protobuf finds wrong comes back as a status.
+  // Protobuf's errors are returned as a status, so its log is disabled.
   google::protobuf::SetLogHandler(nullptr);
   absl::SetProgramUsageMessage(sluice::kUsage);
   absl::FlagsUsageConfig config;

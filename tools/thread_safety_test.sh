@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/thread_safety accepts correct code and rejects each kind of mistake, in a small tree of its own. Writes one <testcase> per check.
+# tools/thread_safety accepts correct code and rejects each kind of mistake, in a small tree of its
+# own. Writes one <testcase> per check.
 set -u
 tree=$TEST_TMPDIR/tree
 mkdir -p "$tree/tools" "$tree/graph" "$tree/ops"

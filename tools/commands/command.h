@@ -1,7 +1,7 @@
-// The subcommands of `sluice`. Each takes the words after its name; options are Abseil flags in its
-// own file.
+// The subcommands of `sluice`. Each receives the words after its name. Options are Abseil flags in
+// the command's own file.
 //
-// Output goes to stdout; an error comes back as a status, and main() prints it.
+// Output goes to stdout. Errors are returned, and main() prints them.
 #ifndef SLUICE_TOOLS_COMMANDS_COMMAND_H_
 #define SLUICE_TOOLS_COMMANDS_COMMAND_H_
 
@@ -14,26 +14,27 @@ namespace sluice {
 
 using Arguments = std::vector<std::string>;
 
-// One row (with --json: one JSON object) an op that this program knows.
+// Prints one row per op of this program (with --json: one JSON object).
 absl::Status OpsCommand(const Arguments& arguments);
 
-// What is in a graph file: sizes, devices, ops, inputs, outputs, the first problem. Of a
+// Describes a graph file: sizes, devices, ops, inputs, outputs, the first problem. For a
 // checkpoint: its tensors, and whether all of them can be read.
 absl::Status InspectCommand(const Arguments& arguments);
 
-// Runs steps of a graph file on feeds from a .npz file, and writes the fetches to another.
+// Runs steps of a graph file with feeds from a .npz file, and writes the fetches to another.
 absl::Status RunCommand(const Arguments& arguments);
 
-// The same steps, of which the last one is traced: where its time went.
+// Runs the same steps, traces the last one, and shows its times.
 absl::Status TraceCommand(const Arguments& arguments);
 
-// What the steps of servers wait for.
+// Shows the blocked operations of servers.
 absl::Status StallsCommand(const Arguments& arguments);
 
-// How the tasks of a cluster are doing, again and again.
+// Shows the state of a cluster's tasks at intervals.
 absl::Status TopCommand(const Arguments& arguments);
 
-// A task of a cluster, until SIGTERM or SIGINT: clients of TensorFlow can run their graphs on it.
+// Runs a task of a cluster until SIGTERM or SIGINT. TensorFlow's clients can run their graphs on
+// it.
 absl::Status ServerCommand(const Arguments& arguments);
 
 }  // namespace sluice

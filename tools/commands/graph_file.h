@@ -11,11 +11,11 @@ namespace sluice {
 
 struct GraphFile {
   int64_t bytes = 0;
-  pb::MetaGraphDef meta;  // only graph_def is set where the file is a GraphDef
+  pb::MetaGraphDef meta;  // has only graph_def if the file is a GraphDef
 };
 
-// A GraphDef or MetaGraphDef, binary or text. NOT_FOUND where `path` cannot be read;
-// INVALID_ARGUMENT where it is neither.
+// Reads a GraphDef or MetaGraphDef, binary or text. NOT_FOUND if `path` cannot be read;
+// INVALID_ARGUMENT if it is neither.
 absl::StatusOr<GraphFile> ReadGraphFile(const std::string& path);
 
 }  // namespace sluice

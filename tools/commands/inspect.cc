@@ -22,11 +22,11 @@ ABSL_FLAG(std::string, tensor, "", "inspect: print the values of this tensor of 
 namespace sluice {
 namespace {
 
-constexpr size_t kNamesMax = 20;  // of inputs, outputs and ops that are listed
+constexpr size_t kNamesMax = 20;  // of listed inputs, outputs and ops
 
 using Counts = std::map<std::string, int>;
 
-// What can be counted in a GraphDef, however wrong it is.
+// The counts of a GraphDef, which may be invalid.
 struct Census {
   int64_t edges = 0;
   int64_t control_edges = 0;
@@ -35,7 +35,7 @@ struct Census {
   Counts ops;
   Counts devices;
   std::vector<const pb::NodeDef*> inputs;   // placeholders
-  std::vector<const pb::NodeDef*> outputs;  // what no other node uses
+  std::vector<const pb::NodeDef*> outputs;  // nodes that no other node reads
 };
 
 void CountInputs(const pb::NodeDef& node, Census& census, std::set<std::string>& used) {
@@ -82,7 +82,7 @@ std::string MostFirst(const Counts& counts) {
   return absl::StrJoin(words, ", ");
 }
 
-// "x (Placeholder) float [?,3]"; the types are known where `graph` could be made.
+// "x (Placeholder) float [?,3]". Without `graph`, types are unknown.
 std::string Describe(const pb::NodeDef& def, const Graph* graph) {
   std::string text = StrCat(def.name(), " (", def.op(), ")");
   const Node* node = graph == nullptr ? nullptr : graph->Find(def.name());
@@ -104,7 +104,7 @@ void PrintNodes(std::string_view label, const std::vector<const pb::NodeDef*>& n
   if (nodes.size() > kNamesMax) Print("", StrCat("and ", nodes.size() - kNamesMax, " more"));
 }
 
-// Variables with what their shapes say; nothing where the graph could not be made.
+// Prints the variables with their sizes. Does nothing without a graph.
 void PrintVariables(const Graph* graph) {
   static const std::set<std::string, std::less<>> kOps = {"Variable", "VariableV2", "VarHandleOp"};
   int64_t count = 0, bytes = 0, unknown = 0;

@@ -1,4 +1,4 @@
-// What `sluice inspect` says of a checkpoint.
+// The part of `sluice inspect` for checkpoints.
 #ifndef SLUICE_TOOLS_COMMANDS_INSPECT_CHECKPOINT_H_
 #define SLUICE_TOOLS_COMMANDS_INSPECT_CHECKPOINT_H_
 
@@ -10,8 +10,8 @@ namespace sluice {
 
 // A checkpoint's path, one of its files (`….index`), or a folder with a state file.
 bool IsCheckpoint(const std::string& path);
-// Prints its tensors, reading each of them; DATA_LOSS where one is damaged. With a name: the values
-// of that tensor.
+// Reads and prints all tensors; DATA_LOSS if one is damaged. With a name: prints the values of that
+// tensor.
 absl::Status InspectCheckpoint(const std::string& path, const std::string& tensor);
 
 }  // namespace sluice

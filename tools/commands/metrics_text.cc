@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// The inside of the first quotes, read to its end; what is behind them is left in `rest`.
+// The text in the first quotes. `rest` becomes the text after them.
 std::string Unquoted(std::string_view* rest) {
   std::string label;
   size_t at = rest->find('"');

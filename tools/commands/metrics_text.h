@@ -1,4 +1,4 @@
-// Reads what servers tell of themselves (executor/trace/metrics.h).
+// Parses the metrics of servers (executor/trace/metrics.h).
 #ifndef SLUICE_TOOLS_COMMANDS_METRICS_TEXT_H_
 #define SLUICE_TOOLS_COMMANDS_METRICS_TEXT_H_
 
@@ -10,14 +10,14 @@ namespace sluice {
 
 class MetricValues {
  public:
-  // Lines that are no metric are left out.
+  // Skips lines that are no metric.
   explicit MetricValues(std::string_view text);
 
-  // Over all labels; 0 where it is not there.
+  // The sum over all labels; 0 without such a metric.
   double Sum(const std::string& name) const;
-  // By label.
+  // Values by label.
   std::map<std::string, double> Of(const std::string& name) const;
-  // The first.
+  // The first label.
   std::string Label(const std::string& name) const;
 
  private:

@@ -21,8 +21,8 @@ namespace {
 
 constexpr TypeSet kAnyType = NumberTypes() | TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT};
 
-// The types of one kernel: what it says of the op's first type attribute, else what that attribute
-// allows.
+// The types of one kernel: those of its constraint on the op's first type attribute, or all types
+// that the attribute allows.
 TypeSet TypesOf(const KernelDef& kernel, const AttrDef& attr) {
   TypeSet types;
   for (const auto& [name, allowed] : kernel.constraints) {
@@ -32,8 +32,7 @@ TypeSet TypesOf(const KernelDef& kernel, const AttrDef& attr) {
   return attr.allowed_types.empty() ? kAnyType : attr.allowed_types;
 }
 
-// Names of the types that some kernel of the op takes; {"*"} where the declaration leaves no
-// choice.
+// Names of the types that the op's kernels support; {"*"} if the declaration leaves no choice.
 std::vector<std::string> KernelTypes(const OpDef& op) {
   const std::vector<KernelDef>& kernels = KernelRegistry::Global().For(op.name);
   if (kernels.empty()) return {};
@@ -47,7 +46,7 @@ std::vector<std::string> KernelTypes(const OpDef& op) {
   return names;
 }
 
-// Names come from declarations: letters, digits, underscores.
+// Names need no escapes: they are letters, digits and underscores.
 std::string JsonList(const std::vector<std::string>& names) {
   return names.empty() ? "[]" : StrCat("[\"", absl::StrJoin(names, "\", \""), "\"]");
 }

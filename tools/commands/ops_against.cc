@@ -24,7 +24,7 @@ using google::protobuf::ListValue;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-// Types by attribute: one of them is a kernel's signature.
+// Types by attribute, the signature of a kernel.
 using Signature = std::vector<std::pair<std::string, DataType>>;
 
 const Value* FieldOf(const Struct& row, const std::string& name) {
@@ -50,7 +50,8 @@ absl::StatusOr<ListValue> ReadRows(const std::string& path) {
   return rows;
 }
 
-// Whether some kernel takes these types. What the signature leaves open, any kernel may decide.
+// Whether a kernel supports these types. Attributes that are not in the signature may have any
+// type.
 bool HasKernel(const std::vector<KernelDef>& kernels, const Signature& types) {
   return std::any_of(kernels.begin(), kernels.end(), [&](const KernelDef& kernel) {
     return std::all_of(types.begin(), types.end(), [&](const auto& type) {
@@ -62,14 +63,14 @@ bool HasKernel(const std::vector<KernelDef>& kernels, const Signature& types) {
   });
 }
 
-// Some kernels are registered for types that the op's own declaration forbids, or for those of an
-// attribute that it does not have (TileGrad): they can never run.
+// False for types that the op's declaration forbids, or of attributes that it lacks (TileGrad).
+// Kernels registered for them can never run.
 bool IsAllowed(const OpDef& op, const std::string& attr_name, DataType dtype) {
   const AttrDef* attr = op.FindAttr(attr_name);
   return attr != nullptr && (attr->allowed_types.empty() || attr->allowed_types.contains(dtype));
 }
 
-// All combinations of the types that one element of "cpu" names.
+// All combinations of the types in one element of "cpu".
 std::vector<Signature> SignaturesOf(const Struct& group, const OpDef& op) {
   std::vector<Signature> all = {{}};
   const std::map<std::string, Value> sorted(group.fields().begin(), group.fields().end());
@@ -88,7 +89,7 @@ std::vector<Signature> SignaturesOf(const Struct& group, const OpDef& op) {
   return all;
 }
 
-// "T=half", "SrcT=float DstT=int8", …: what TensorFlow has a kernel for and we have not.
+// Signatures that only TensorFlow has a kernel for: "T=half", "SrcT=float DstT=int8", ….
 std::set<std::string> MissingTypes(const Struct& row, const OpDef& op) {
   std::set<std::string> missing;
   if (RunsWithoutKernel(op.traits.role)) return missing;
@@ -120,7 +121,7 @@ struct Tier {
   int ops = 0;
   int types = 0;
   std::vector<std::string> missing_ops;
-  std::vector<std::string> missing_types;  // a line an op
+  std::vector<std::string> missing_types;  // one line per op
   std::vector<std::string> missing_gradients;
 };
 

@@ -34,7 +34,7 @@ bool AllAlike(const Tensors& rows) {
   });
 }
 
-// Tensors of one type and shape -> one tensor with a dimension more in front.
+// Stacks tensors of one type and shape along a new first dimension.
 absl::StatusOr<Tensor> Stack(const Tensors& rows) {
   TensorShape shape = rows[0].shape();
   shape.InsertDim(0, static_cast<int64_t>(rows.size()));
@@ -51,7 +51,7 @@ absl::StatusOr<Tensor> Stack(const Tensors& rows) {
   return stack;
 }
 
-using Results = std::vector<Tensors>;  // a list a fetch, a tensor a step
+using Results = std::vector<Tensors>;  // one list per fetch, one tensor per step
 
 absl::StatusOr<Results> RunSteps(Session& session, const Feeds& feeds, int64_t steps,
                                  const std::vector<std::string>& fetches) {

@@ -1,5 +1,5 @@
-// --tls_cert, --tls_key, --tls_ca, --tls_server_name and --token_file, of all commands that speak
-// to servers or are one.
+// --tls_cert, --tls_key, --tls_ca, --tls_server_name and --token_file, for all commands that are or
+// contact servers.
 #ifndef SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 #define SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// NOT_FOUND where the file of the token has no word.
+// NOT_FOUND if the token's file contains no word.
 absl::StatusOr<Security> SecurityFromFlags();
 
 }  // namespace sluice

@@ -35,7 +35,7 @@ absl::StatusOr<Cluster> ClusterFromFlags() {
     cluster.task = {absl::GetFlag(FLAGS_job), absl::GetFlag(FLAGS_task)};
     return cluster;
   }
-  if (absl::GetFlag(FLAGS_port) >= 0) return cluster;  // of one task
+  if (absl::GetFlag(FLAGS_port) >= 0) return cluster;  // a cluster of one task
   absl::StatusOr<Cluster> found = Cluster::FromEnvironment();
   if (found.ok() || !absl::IsNotFound(found.status())) return found;
   return InvalidArgument("'server' needs --port, --cluster, or a cluster in the environment");
@@ -45,7 +45,7 @@ absl::StatusOr<Cluster> ClusterFromFlags() {
 
 absl::Status ServerCommand(const Arguments& arguments) {
   if (!arguments.empty()) return InvalidArgument("'server' takes no arguments, only flags");
-  // Before any other thread is there, so that the signals are this one's.
+  // Before any other thread starts, so that this thread receives the signals.
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);

@@ -43,8 +43,7 @@ std::string AbslUnparseFlag(const StepRange& range) {
 
 namespace {
 
-// What the graph expects under `name`; DT_INVALID where it has no such tensor (the step will say
-// so).
+// The type of the graph's tensor `name`; DT_INVALID if there is none, which the step will report.
 DataType ExpectedType(const Graph& graph, const std::string& name) {
   const absl::StatusOr<Output> output = graph.FindOutput(name);
   return output.ok() ? BaseType(output->dtype()) : DT_INVALID;

@@ -1,4 +1,4 @@
-// The steps of a graph file that the command line asks for: what is fed, fetched and run.
+// The steps that the command line requests: their number, feeds, fetches and targets.
 #ifndef SLUICE_TOOLS_COMMANDS_STEPS_H_
 #define SLUICE_TOOLS_COMMANDS_STEPS_H_
 
@@ -20,10 +20,10 @@ ABSL_DECLARE_FLAG(std::vector<std::string>, init);
 
 namespace sluice {
 
-// "20": so many steps; "10..20": 21 steps, of which those from number 10 on are traced.
+// "20": 20 steps. "10..20": 21 steps, traced from number 10 on.
 struct StepRange {
-  int64_t count = 0;   // 0: as the feeds say
-  int64_t first = -1;  // the first that is traced; -1: the last step alone is
+  int64_t count = 0;   // 0: determined by the feeds
+  int64_t first = -1;  // the first traced step; -1: only the last
 };
 bool AbslParseFlag(absl::string_view text, StepRange* range, std::string* error);
 std::string AbslUnparseFlag(const StepRange& range);
@@ -38,16 +38,16 @@ inline constexpr std::string_view kPerStep = "#steps";
 
 struct Feeds {
   std::vector<NamedFeed> always;
-  std::vector<NamedFeed> per_step;  // a row a step
+  std::vector<NamedFeed> per_step;  // one row per step
 };
 
-// Those of --feeds, with the types that the graph expects.
+// The feeds of --feeds, with the types that the graph requires.
 absl::StatusOr<Feeds> ReadFeeds(const Graph& graph);
-// --steps, checked against the feeds that have a row a step.
+// --steps, checked against the feeds with one row per step.
 absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds);
-// Row `step` of each per-step feed, beside the others.
+// The constant feeds, and row `step` of each per-step feed.
 absl::StatusOr<std::vector<NamedFeed>> FeedsOf(const Feeds& feeds, int64_t step);
-// The ops of --init.
+// Runs the ops of --init.
 absl::Status RunInit(Session& session);
 
 }  // namespace sluice

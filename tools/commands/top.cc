@@ -1,4 +1,4 @@
-// A table of how the tasks of a cluster are doing, again and again.
+// Prints a table of the state of a cluster's tasks at intervals.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -22,7 +22,7 @@ ABSL_FLAG(std::string, master, "", "trace: \"grpc://host:port\" of a server whos
 namespace sluice {
 namespace {
 
-constexpr int64_t kStepsBefore = 9;  // memory and threads are warm by then
+constexpr int64_t kStepsBefore = 9;  // to warm up memory and threads
 
 absl::Status WriteText(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph& graph) {
   return RemoteSession::Connect(graph, master, std::move(options));
 }
 
-// The nodes of a device, of all steps, one after the other.
+// Appends the nodes of a step to those of earlier steps, by device.
 void Merge(const StepStats& step, StepStats* all) {
   for (const DeviceStepStats& device : step.dev_stats) {
     const auto same = [&](const DeviceStepStats& d) { return d.device == device.device; };

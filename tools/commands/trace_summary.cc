@@ -33,7 +33,7 @@ struct NodeTime {
   double ns = 0;
   std::vector<NodeOutputStats> outputs;  // of its last run
   double path_ns = 0;                    // the longest path that ends with it
-  const NodeTime* before = nullptr;      // on that path
+  const NodeTime* before = nullptr;      // the node before it on that path
 };
 
 class Summary {
@@ -42,7 +42,7 @@ class Summary {
     for (const DeviceStepStats& device : stats.dev_stats) {
       for (const NodeExecStats& run : device.node_stats) Add(run);
     }
-    // Who ran earlier cannot have waited for who ran later.
+    // A node can only have waited for nodes that ran earlier.
     std::sort(runs_.begin(), runs_.end());
     for (const auto& [start, name] : runs_) Extend(times_.at(name));
   }
@@ -97,7 +97,7 @@ class Summary {
     return known;
   }
 
-  // Of one run; 0 for ops whose work is not products.
+  // Floating-point operations of one run; 0 for ops other than matmuls and convolutions.
   double Flops(const NodeTime& time) const {
     const Node& node = *time.node;
     const auto is_set = [&node](const char* attr) {
@@ -117,14 +117,15 @@ class Summary {
     if (op == "_Attention" || op == "_AttentionGrad") {
       const std::optional<TensorShape> q = ShapeOf(node.input(0)), v = ShapeOf(node.input(2));
       if (!q.has_value() || !v.has_value() || q->rank() < 2 || v->rank() < 2) return 0;
-      // Whatever a mask leaves out. The scores once more, and two gradients of each product.
+      // Includes masked elements. The gradient recomputes the scores and has two gradients per
+      // matmul.
       const double columns = static_cast<double>(v->dim(v->rank() - 2));
       const double rows = Elements(*q) / static_cast<double>(q->dim(q->rank() - 1));
       const double by_depth = 2 * Elements(*q) * columns;
       const double by_width = 2 * rows * columns * static_cast<double>(v->dim(v->rank() - 1));
       return op == "_Attention" ? by_depth + by_width : 3 * by_depth + 2 * by_width;
     }
-    // A filter's products for each position that is read or made.
+    // One application of the filter per position that is read or computed.
     const auto convolution = [](double positions, const TensorShape& filter) {
       return filter.rank() == 4
                  ? 2 * positions * Elements(filter) / static_cast<double>(filter.dim(3))
@@ -240,7 +241,7 @@ class Summary {
 
   const Graph& graph_;
   std::map<std::string, NodeTime> times_;              // by node
-  std::vector<std::pair<int64_t, std::string>> runs_;  // first starts
+  std::vector<std::pair<int64_t, std::string>> runs_;  // by first start
   std::vector<std::pair<int64_t, int64_t>> intervals_;
   std::set<uint32_t> threads_;
 };

@@ -1,5 +1,4 @@
-// Where the time of a traced step went, as text: by op, node by node, and along the path that
-// nothing could have made shorter but a faster kernel.
+// Summarizes the times of a traced step as text: by op, by node, and along the critical path.
 #ifndef SLUICE_TOOLS_COMMANDS_TRACE_SUMMARY_H_
 #define SLUICE_TOOLS_COMMANDS_TRACE_SUMMARY_H_
 
@@ -10,8 +9,9 @@
 
 namespace sluice {
 
-// `graph` is what ran. GFLOP/s are of products and convolutions, by their definition; GB/s count
-// what a node reads and writes once. Times of nodes that ran in several iterations are added.
+// `graph` is the graph that ran. GFLOP/s are those of matmuls and convolutions, by definition. GB/s
+// count each input and output of a node once. Times of nodes that ran in several iterations are
+// added.
 std::string TraceSummary(const StepStats& stats, const Graph& graph);
 
 }  // namespace sluice

@@ -28,7 +28,7 @@ def one_object(archives, to):
 def localize(path, patterns):
     """Hides what `patterns` do not match: it can neither be taken for another library's, nor take its place."""
     with tempfile.NamedTemporaryFile("w", suffix=".symbols") as uniques:
-        # objcopy does not localise symbols that are unique in a process, unless they are weak first.
+        # objcopy makes a process-unique symbol local only if the symbol is weak first.
         symbols = subprocess.run(["nm", "--defined-only", "--format=posix", path],
                                  check=True, stdout=subprocess.PIPE, text=True).stdout
         lines = [line.split(" ") for line in symbols.splitlines()]

@@ -14,7 +14,7 @@ def _archives(linking):
     for input in linking.linker_inputs.to_list():
         archives += _own([_archive(library) for library in input.libraries if _archive(library)])
         for flag in input.user_link_flags:
-            # Options come in pairs around what they hold for; libraries need be named once.
+            # Options that enclose others come in pairs. Libraries are named only once.
             if flag not in flags or not flag.startswith("-l"):
                 flags.append(flag)
     return archives, flags

@@ -1,5 +1,5 @@
 #!/bin/sh
-# outside_test FOLDER: a program of somebody else's, with what is installed.
+# outside_test FOLDER: builds and runs an external program with the installed files.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$TEST_TMPDIR
@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 
-# The program trains, and has every op and kernel, though it names only a few: more than 1000 of them.
+# The program trains, and has all ops and kernels (more than 1000), although it names only a few.
 expect() {
   found=$("$2" "$work/model") || fail "$1 ended with $?: $found"
   case $found in
@@ -36,7 +36,7 @@ c++ main.o cmake/libother.a $(pkg-config --libs sluice-static) -o with_static
 expect "pkg-config, shared" ./with_shared
 expect "pkg-config, static" ./with_static
 
-# Symbols of its own only: nothing that another copy of a library in the same process could meet.
+# The library exports only its own symbols, which cannot clash with another copy of a dependency.
 own='^_Z(Z|GVZ?|T[VIST]|Thn?[0-9]+_|Tv0_n[0-9]+_)?N([KRO]*6sluice|6google8protobuf5Arena18CreateMaybeMessageIN6sluice)'
 for symbols in "nm -D --defined-only libsluice.so" "nm -g --defined-only libsluice.a"; do
   (cd "$prefix/lib" && $symbols) | awk 'NF == 3 { print $3 }' > symbols

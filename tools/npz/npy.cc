@@ -1,5 +1,6 @@
-// The .npy form: a magic, a version, the length of a header, the header (a Python dictionary with
-// the keys 'descr', 'fortran_order', 'shape'), then the elements. From NumPy's "NPY format" page.
+// The .npy format: a magic, a version, the length of the header, the header (a Python dictionary
+// with the keys 'descr', 'fortran_order', 'shape'), then the elements. Reference: NumPy's page "NPY
+// format".
 
 #include <algorithm>
 #include <optional>
@@ -32,7 +33,7 @@ uint32_t LittleEndian(absl::string_view bytes) {
   return value;
 }
 
-// Cuts the header's text out of `content`, which then starts with the elements.
+// Removes the header from `content`, which then starts with the elements, and returns its text.
 absl::StatusOr<absl::string_view> TakeHeaderText(absl::string_view& content) {
   constexpr size_t kPrefix = 8;  // magic and version
   if (content.size() < kPrefix || !absl::StartsWith(content, kMagic)) {
@@ -54,7 +55,7 @@ absl::StatusOr<absl::string_view> TakeHeaderText(absl::string_view& content) {
   return text;
 }
 
-// The text of `key`'s value, which ends at `end` (not included); nullopt where there is none.
+// The text of `key`'s value, up to `end` (exclusive); nullopt if there is none.
 std::optional<absl::string_view> ValueOf(absl::string_view text, absl::string_view key, char end) {
   const size_t at = text.find(StrCat("'", key, "':"));
   if (at == absl::string_view::npos) return std::nullopt;
@@ -108,7 +109,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
   return header;
 }
 
-// The number of bytes of all elements, or nullopt where it overflows.
+// The number of bytes of all elements, or nullopt if it overflows.
 std::optional<int64_t> TotalBytes(const Header& header) {
   int64_t total = NpyItemSize(header.type);
   for (const int64_t size : header.shape) {
@@ -117,7 +118,7 @@ std::optional<int64_t> TotalBytes(const Header& header) {
   return total;
 }
 
-// Elements in column-major order -> row-major.
+// Converts elements from column-major to row-major order.
 std::string ToRowMajor(absl::string_view bytes, const std::vector<int64_t>& shape, int64_t item) {
   std::string out(bytes.size(), '\0');
   std::vector<int64_t> index(shape.size(), 0);

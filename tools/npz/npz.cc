@@ -37,8 +37,8 @@ absl::StatusOr<std::string> CurrentName(unzFile file, const std::string& path) {
   return name;
 }
 
-// The member's bytes. It grows with what is read, so that a false size in the archive takes no
-// memory.
+// Reads the member's bytes. Memory grows with the bytes that are read, so a false size in the
+// archive costs none.
 absl::StatusOr<std::string> CurrentContent(unzFile file, const std::string& path,
                                            std::string_view member) {
   if (unzOpenCurrentFile(file) != UNZ_OK) return Invalid(path, member, "cannot be unpacked");

@@ -1,10 +1,10 @@
-// NumPy's .npz files: zip archives whose members are arrays in .npy form.
+// NumPy's .npz files: zip archives whose members are arrays in .npy format.
 //
-// Thread safety: functions share nothing. Ownership: arrays hold their own bytes.
-// Limits: what a file claims is checked against what it holds; memory grows with what is read.
-// Errors: NOT_FOUND where a file cannot be opened; INVALID_ARGUMENT, with the file and the member,
-// where its bytes are not
-//   what NumPy writes, or hold Python objects.
+// Thread safety: functions share nothing. Ownership: arrays own their bytes.
+// Limits: all sizes in a file are checked against its content. Memory grows with the bytes that are
+// read.
+// Errors: NOT_FOUND if a file cannot be opened. INVALID_ARGUMENT, with file and member, if the
+// bytes are not valid or contain Python objects.
 #ifndef SLUICE_TOOLS_NPZ_NPZ_H_
 #define SLUICE_TOOLS_NPZ_NPZ_H_
 
@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-// An array as it lies in a .npy file, in row-major order and little-endian.
+// An array of a .npy file, in row-major order and little-endian.
 struct NpyArray {
   // NumPy's type code without the byte order: "f4", "i8", "b1", "c8", "S12" (bytes), "U3" (UTF-32).
   std::string type;
@@ -27,17 +27,17 @@ struct NpyArray {
   std::string bytes;
 };
 
-// Size of an element in bytes, or 0 where `type` is none that is read here.
+// Size of an element in bytes, or 0 if `type` is not supported.
 int64_t NpyItemSize(std::string_view type);
 
-// The content of one .npy file, and back.
+// Parses and writes the content of one .npy file.
 absl::StatusOr<NpyArray> ParseNpy(std::string_view content);
 std::string FormatNpy(const NpyArray& array);
 
 // Arrays by name (the member's name without ".npy").
 absl::StatusOr<std::map<std::string, NpyArray>> ReadNpz(const std::string& path);
 
-// Writes the arrays uncompressed; a file that was there is replaced.
+// Writes the arrays uncompressed. Replaces an existing file.
 absl::Status WriteNpz(const std::string& path, const std::map<std::string, NpyArray>& arrays);
 
 }  // namespace sluice

@@ -14,7 +14,7 @@ struct TypeRow {
   std::string_view npy;
   DataType dtype;
 };
-// The first row of an array type is what it becomes when nothing else is wanted.
+// If a reader requests no type, an array type converts to the tensor type of its first row.
 constexpr TypeRow kTypes[] = {
     {"f4", DT_FLOAT},     {"f8", DT_DOUBLE},      {"f2", DT_HALF},   {"i1", DT_INT8},
     {"i2", DT_INT16},     {"i4", DT_INT32},       {"i8", DT_INT64},  {"u1", DT_UINT8},
@@ -25,7 +25,7 @@ constexpr TypeRow kTypes[] = {
 
 bool IsString(const NpyArray& array) { return array.type[0] == 'S' || array.type[0] == 'U'; }
 
-// DT_INVALID where no tensor type fits.
+// DT_INVALID if no tensor type fits.
 DataType TypeFor(const NpyArray& array, DataType wanted) {
   DataType first = DT_INVALID;
   for (const TypeRow& row : kTypes) {

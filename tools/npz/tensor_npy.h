@@ -1,12 +1,14 @@
-// Tensors as NumPy arrays and back.
+// Converts tensors to NumPy arrays and back.
 //
-// Types map one to one, but for: strings come from 'S' (bytes) and 'U' (to UTF-8) and go to 'S',
-// where NumPy drops zero bytes at the end; bfloat16, which NumPy lacks, goes to and comes from
-// float32; quantised types are their integers.
+// Types map one to one, with these exceptions:
+// - Strings are read from 'S' (bytes) and 'U' (converted to UTF-8), and written as 'S', in which
+//   NumPy drops zero bytes at the end.
+// - bfloat16, which NumPy lacks, is converted from and to float32.
+// - Quantized types are converted to integers.
 //
 // Thread safety: functions share nothing.
-// Errors: INVALID_ARGUMENT where there is no such array type (resource, variant, float8, …) or no
-// such tensor type.
+// Errors: INVALID_ARGUMENT if there is no such array type (resource, variant, float8, …) or no such
+// tensor type.
 #ifndef SLUICE_TOOLS_NPZ_TENSOR_NPY_H_
 #define SLUICE_TOOLS_NPZ_TENSOR_NPY_H_
 
@@ -18,9 +20,9 @@ namespace sluice {
 
 absl::StatusOr<NpyArray> NpyFromTensor(const Tensor& tensor);
 
-// `wanted` is the type that the reader needs where it is known (else DT_INVALID); it decides
-// between types that share an array type: float32 or bfloat16, int8 or qint8. Where it does not
-// fit, the tensor has the array's own type.
+// `wanted` is the type that the reader needs, or DT_INVALID. It decides between types that share an
+// array type: float32 or bfloat16, int8 or qint8. If it does not fit, the tensor has the array's
+// own type.
 absl::StatusOr<Tensor> TensorFromNpy(const NpyArray& array, DataType wanted = DT_INVALID);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// A program that knows Sluice by its installed headers only: trains, saves, restores, prints. The
-// other library that it is linked with reads the graph by protocol messages of its own.
+// A program that uses only the installed headers of Sluice: trains, saves, restores, prints. It is
+// also linked with another library, which parses the graph with its own protocol messages.
 #include <cstdio>
 
 #include "executor/kernel/kernel.h"
@@ -36,7 +36,7 @@ absl::StatusOr<Tensor> TrainedAndRestored(Graph& g, const char* path) {
   return values[0];
 }
 
-// All are linked in, those that this program does not name as well.
+// All ops are linked, including those that this program does not name.
 int OpsWithKernels() {
   int count = 0;
   for (const OpDef* op : OpRegistry::Global().All()) {

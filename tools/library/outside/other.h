@@ -1,4 +1,4 @@
-// Another library in the same program, with Protocol Buffers and a GraphDef of its own.
+// Another library in the same program, with its own Protocol Buffers and GraphDef.
 #ifndef OTHER_H_
 #define OTHER_H_
 
