@@ -4,16 +4,17 @@ Visibility follows from the room (first folder): a room can be used by itself an
 bazel/BUILD.bazel allow, so nobody writes `visibility`.
 """
 
-# g++ 12 takes the unused inline storage of an absl::InlinedVector for a read of uninitialised memory.
+# g++ 12 mistakes the unused inline storage of an absl::InlinedVector for a read of uninitialized
+# memory.
 _COPTS = ["-Wall", "-Wno-maybe-uninitialized"]
 
-# -O2 of g++ 12 vectorises almost nothing; math functions need not set errno nor raise flags for us.
+# -O2 of g++ 12 vectorizes almost nothing. Math functions need not set errno or raise flags.
 LOOP_COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
-# What runs once (definitions, tests) is compiled for a sixth to a third less of the time.
+# For code that runs once (definitions, tests). It compiles in up to a third less time.
 COLD_COPTS = ["-O1"]
 
-# Folders whose code must not depend on the graph's headers, since these are built on it.
+# Folders below the graph, which must not depend on its precompiled headers.
 _BELOW_GRAPH = ["graph", "graph/tensor", "graph/op", "graph/ir", "executor/wait", "executor/cpu"]
 
 def _precompiled_header_of(folder, loops):
@@ -25,7 +26,7 @@ def _precompiled_header_of(folder, loops):
         return "graph"
     return "loops" if loops else "kernel" if room in ["executor", "ops"] else "graph"
 
-# clang, which fuzzing uses, is stricter about flags than g++ and does without.
+# clang, which fuzzing uses, checks flags of precompiled headers more strictly, so it uses none.
 def _precompiled(name):
     return select({
         "//bazel:fuzz": [],
@@ -69,13 +70,13 @@ def sluice_library(name, copts = [], deps = [], registers = False, loops = False
         copts = _COPTS + (LOOP_COPTS if loops else []) + _precompiled(header) + copts,
         deps = deps + _precompiled_dep(header),
         alwayslink = registers,
-        # Programs take it as it is; a shared object of it would be compiled once more, as PIC.
+        # Programs link it statically; a shared object would compile everything again, as PIC.
         linkstatic = True,
         visibility = visibility or room_visibility(),
         **kwargs
     )
 
-# What only runs at the start (registrations) lies together: the pages between need not be in memory.
+# Groups code that runs only at the start (registrations), so that pages between stay out of memory.
 _GROUPED = ["-Wl,-z,keep-text-section-prefix"]
 
 def sluice_binary(name, copts = [], linkopts = [], deps = [], visibility = None, **kwargs):
@@ -93,7 +94,8 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
     """A GoogleTest program; main() and the matchers are linked in."""
     native.cc_test(
         name = name,
-        # At -O1 g++ 12 takes an InlinedVector's heap for its inline storage, and warns of its bounds.
+        # At -O1 g++ 12 mistakes an InlinedVector's heap for its inline storage and warns about
+        # bounds.
         copts = _COPTS + COLD_COPTS + ["-Wno-array-bounds"] + _precompiled("tests") + copts,
         data = data + ["//bazel/sanitizers:suppressions"],
         deps = deps + ["@gtest"] + _precompiled_dep("tests"),

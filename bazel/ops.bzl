@@ -39,7 +39,8 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
       gradient_deps: dependencies that only gradients need.
     """
     stem = builders_stem(name)
-    # Headers dominate the compile time of a definitions file, so those of a family are compiled as one file.
+    # Headers dominate the compile time of definitions, so the files of a family are compiled as
+    # one.
     native.genrule(
         name = name + "_one_file",
         outs = [name + "_definitions.cc"],
@@ -50,7 +51,7 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
         srcs = [name + "_definitions.cc"],
         hdrs = hdrs,
         textual_hdrs = srcs,
-        # Functions that only gradients call are not called here.
+        # Functions that only gradients call are unused here.
         copts = COLD_COPTS + ["-DSLUICE_DEFINITIONS_ONLY", "-Wno-unused-function"],
         precompiled = "graph",
         registers = True,

@@ -1,6 +1,6 @@
-// main() of a fuzz target where libFuzzer is absent: runs LLVMFuzzerTestOneInput over each file
-// named on the command line, then over seeded mutations of them, always the same ones. So every
-// ordinary test run covers the corpus and a little more.
+// main() of a fuzz target without libFuzzer. Runs LLVMFuzzerTestOneInput on each file of the
+// command line, then on deterministic mutations of them. So every test run covers the corpus and
+// some mutations.
 
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +20,7 @@ void RunOn(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
 }
 
-// Flips, overwrites, inserts, removes or cuts at one place.
+// Flips, overwrites, inserts, removes or truncates at one position.
 void Mutate(std::string& bytes, std::mt19937& random) {
   const size_t at = bytes.empty() ? 0 : random() % bytes.size();
   const char byte = static_cast<char>(random());

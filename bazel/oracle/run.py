@@ -78,7 +78,7 @@ def main():
     if os.environ.get("XML_OUTPUT_FILE"):
         write_xml(os.environ["XML_OUTPUT_FILE"], result.cases)
     if os.environ.get("TEST_SHARD_STATUS_FILE"):
-        open(os.environ["TEST_SHARD_STATUS_FILE"], "w").close()  # cases know of shards
+        open(os.environ["TEST_SHARD_STATUS_FILE"], "w").close()  # shards are supported
     elif not result.cases:
         print("no test cases in", path)
         return 1

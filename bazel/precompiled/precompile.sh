@@ -1,9 +1,9 @@
 #!/bin/sh
-# precompile.sh OUT COMPILER FLAG...: makes the precompiled header OUT, of the same bytes each time.
+# precompile.sh OUT COMPILER FLAG...: makes the precompiled header OUT, reproducibly.
 #
-# It is an input of nearly all compiles: with other bytes each time, no cache would serve two trees.
-# Addresses are kept from being random (where the system lets us), and what still differs between
-# two makings is memory that the compiler never set: that becomes zero.
+# It is an input of nearly all compilations, so a cache is useful only if its bytes never change.
+# Address randomization is disabled if the system allows it. Remaining differences between two runs
+# are memory that the compiler never initialized, and are set to zero.
 set -e
 out=$1
 shift
@@ -15,7 +15,7 @@ make_it "$@"
 trap 'rm -f "$out.first" "$out.words"' EXIT
 mv "$out" "$out.first"
 make_it "$@"
-# Numbers of the words of four bytes that differ.
+# The numbers of the 4-byte words that differ.
 cmp -l "$out.first" "$out" | head -n 1000 | awk '{ print int(($1 - 1) / 4) }' | uniq >"$out.words"
 [ "$(wc -l <"$out.words")" -le 100 ] || exit 0
 while read -r word; do
