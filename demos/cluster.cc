@@ -18,28 +18,29 @@
 
 ABSL_FLAG(int, ps, 1, "parameter servers");
 ABSL_FLAG(int, workers, 2, "workers");
-ABSL_FLAG(bool, sync, false, "synchronous replicas; else every worker updates by itself");
+ABSL_FLAG(bool, sync, false, "synchronous replicas; otherwise every worker updates by itself");
 ABSL_FLAG(int, replicas_to_aggregate, 0,
           "gradients that make an update, the rest are backups; 0 = all workers, with --kill_one "
           "one less");
-ABSL_FLAG(bool, kill_one, false, "kill the last worker on the way, and start it again later");
+ABSL_FLAG(bool, kill_one, false, "kill the last worker during training, and restart it later");
 ABSL_FLAG(std::string, model, "mlp", "mlp or cnn");
 ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum, adam or adagrad");
 ABSL_FLAG(double, learning_rate, 0, "0 = the optimizer's usual one");
 ABSL_FLAG(int64_t, steps, 3000, "updates");
-ABSL_FLAG(int64_t, batch, 64, "images a worker and step");
+ABSL_FLAG(int64_t, batch, 64, "images per worker and step");
 ABSL_FLAG(int64_t, seed, 1, "of the weights and the order of images");
 ABSL_FLAG(std::string, data, "/usr/share/datasets/fashion-mnist", "folder of the IDX files");
 ABSL_FLAG(std::string, on_lost_replica, "wait",
           "what the chief does when a worker is lost that an update needs: wait, shrink or fail");
-ABSL_FLAG(std::string, checkpoint_dir, "", "where the chief saves; empty: nothing is saved");
+ABSL_FLAG(std::string, checkpoint_dir, "",
+          "folder of the chief's checkpoints; empty: saves nothing");
 ABSL_FLAG(int64_t, save_checkpoint_steps, 100, "updates between two checkpoints");
-ABSL_FLAG(int, heartbeat_ms, 10'000, "a task that is silent for so long counts as gone");
-ABSL_FLAG(std::string, bind, "127.0.0.1", "of one task alone: address to listen on");
-ABSL_FLAG(bool, insecure, false, "of one task alone: listens on any address, without TLS");
+ABSL_FLAG(int, heartbeat_ms, 10'000, "a task that is silent for this time counts as lost");
+ABSL_FLAG(std::string, bind, "127.0.0.1", "for a single task: address to listen on");
+ABSL_FLAG(bool, insecure, false, "for a single task: listens on any address, without TLS");
 ABSL_FLAG(std::string, cluster, "",
           "of one task alone: {\"ps\": [\"host:port\", …], \"worker\": […]}");
-ABSL_FLAG(std::string, task, "", "of one task alone: \"worker:1\"");
+ABSL_FLAG(std::string, task, "", "for a single task: \"worker:1\"");
 
 namespace sluice::demos {
 namespace {

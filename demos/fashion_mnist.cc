@@ -20,15 +20,16 @@ ABSL_FLAG(int, replicas, 4, "copies of the network, each in a thread");
 ABSL_FLAG(int, replicas_to_aggregate, 0,
           "gradients that make an update, the rest are backups; 0 = 3, or all if deterministic");
 ABSL_FLAG(int64_t, steps, 0, "updates; 0 = 5000 for the mlp, 9000 for the cnn");
-ABSL_FLAG(int64_t, batch, 64, "images a replica and step");
+ABSL_FLAG(int64_t, batch, 64, "images per replica and step");
 ABSL_FLAG(int64_t, seed, 1, "of the weights and the order of images");
 ABSL_FLAG(bool, deterministic, false, "the same flags give the same bits, whatever happens");
-ABSL_FLAG(std::string, checkpoint_dir, "", "goes on from the last checkpoint there; empty = none");
+ABSL_FLAG(std::string, checkpoint_dir, "",
+          "continues from the last checkpoint in it; empty = none");
 ABSL_FLAG(int64_t, save_checkpoint_steps, 0, "between checkpoints; 0 = every ten minutes");
 ABSL_FLAG(std::string, summary_dir, "", "event files for TensorBoard; empty = none");
 ABSL_FLAG(int64_t, evaluate_every, 100, "steps between points of the accuracy curve; 0 = none");
 ABSL_FLAG(std::string, data, "/usr/share/datasets/fashion-mnist", "folder of the IDX files");
-ABSL_FLAG(std::string, out, "", "folder for the pictures; empty = the folder it is started in");
+ABSL_FLAG(std::string, out, "", "folder for the pictures; empty = the working directory");
 
 namespace sluice::demos {
 namespace {

@@ -32,10 +32,10 @@ ABSL_FLAG(std::string, section, "", "only cases of this section");
 ABSL_FLAG(std::string, filter, "", "only cases whose bench/case contains this");
 ABSL_FLAG(int, intra, 0, "threads inside an op; 0: as many as cores");
 ABSL_FLAG(int, inter, 0, "threads for ops; 0: as many as cores");
-ABSL_FLAG(double, rep_s, 0.2, "seconds a repetition");
+ABSL_FLAG(double, rep_s, 0.2, "seconds per repetition");
 ABSL_FLAG(int, reps, 9, "repetitions");
 ABSL_FLAG(bool, caller_thread, false, "accepted: steps always start in the caller");
-ABSL_FLAG(bool, cold, false, "one step, then out");
+ABSL_FLAG(bool, cold, false, "run one step and exit");
 ABSL_FLAG(bool, turns, false, "announce each case, and wait for a line before it");
 ABSL_FLAG(std::string, peer, "ours", "the name in the lines");
 

@@ -50,7 +50,7 @@ void Announcements::Cancel(uint64_t id) {
     call = it->second.call;
     watchers_.erase(it);
   }
-  call->Finish(absl::CancelledError("nobody waits for announcements any more"));
+  call->Finish(absl::CancelledError("the watcher no longer waits for announcements"));
 }
 
 void Announcements::RespondToWatchers() {

@@ -28,9 +28,10 @@ absl::Status CheckAddress(const ServerOptions& options) {
   if (options.insecure || options.security.uses_tls() || IsLoopback(options.bind)) {
     return absl::OkStatus();
   }
-  return InvalidArgument("listening on '", options.bind,
-                         "' without TLS lets everyone in who reaches it: name a certificate, or "
-                         "say --insecure where the network is trusted");
+  return InvalidArgument(
+      "listening on '", options.bind,
+      "' without TLS accepts every client that reaches it: name a certificate, or "
+      "say --insecure where the network is trusted");
 }
 
 absl::StatusOr<int> PortOf(const ServerOptions& options) {

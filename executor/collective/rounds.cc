@@ -247,7 +247,7 @@ void Collectives::Answer(Group& group, const std::string& round_id, const std::s
         done = std::move(it->second.done);
         round->requests.erase(it);
       }
-      done(absl::CancelledError("the member that asked has gone"));
+      done(absl::CancelledError("the requesting member is lost"));
     };
     if (!request.cancellation->Register(request.token, give_up)) {
       return later.Do([done = std::move(request.done)] { done(absl::CancelledError("")); });

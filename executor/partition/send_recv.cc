@@ -17,19 +17,19 @@
 namespace sluice {
 namespace {
 
-#define SLUICE_SEND_OP(name)                                                                \
-  OP(name, "Leaves a tensor in the step's rendezvous, where the Recv of its key finds it.") \
-      .Input("tensor", "T")                                                                 \
-      .Attr("T", TypeAttr())                                                                \
-      .Attr("tensor_name", StringAttr())                                                    \
-      .Attr("send_device", StringAttr())                                                    \
-      .Attr("send_device_incarnation", IntAttr())                                           \
-      .Attr("recv_device", StringAttr())                                                    \
-      .Attr("client_terminated", BoolAttr(false))                                           \
-      .Stateful()                                                                           \
-      .Role(OpRole::kSend)                                                                  \
-      .RunsWhenDead()                                                                       \
-      .Hidden()                                                                             \
+#define SLUICE_SEND_OP(name)                                                            \
+  OP(name, "Puts a tensor into the step's rendezvous, for the Recv with the same key.") \
+      .Input("tensor", "T")                                                             \
+      .Attr("T", TypeAttr())                                                            \
+      .Attr("tensor_name", StringAttr())                                                \
+      .Attr("send_device", StringAttr())                                                \
+      .Attr("send_device_incarnation", IntAttr())                                       \
+      .Attr("recv_device", StringAttr())                                                \
+      .Attr("client_terminated", BoolAttr(false))                                       \
+      .Stateful()                                                                       \
+      .Role(OpRole::kSend)                                                              \
+      .RunsWhenDead()                                                                   \
+      .Hidden()                                                                         \
       .Shape(NoOutputs())
 SLUICE_SEND_OP(_Send);
 SLUICE_SEND_OP(_HostSend);

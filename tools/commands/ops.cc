@@ -12,9 +12,9 @@
 #include "tools/commands/command.h"
 #include "tools/commands/ops_against.h"
 
-ABSL_FLAG(bool, json, false, "ops: one JSON object a line");
+ABSL_FLAG(bool, json, false, "ops: one JSON object per line");
 ABSL_FLAG(bool, markdown, false, "ops: a page with the documentation of each op");
-ABSL_FLAG(std::string, against, "", "ops: what is missing of the ops in this JSON file");
+ABSL_FLAG(std::string, against, "", "ops: list the ops of this JSON file that are missing");
 
 namespace sluice {
 namespace {

@@ -10,8 +10,8 @@ ABSL_FLAG(std::string, tls_cert, "", "certificate of this task or client, PEM");
 ABSL_FLAG(std::string, tls_key, "", "its key, PEM");
 ABSL_FLAG(std::string, tls_ca, "",
           "authority that checks certificates; of a server: clients then need one too, PEM");
-ABSL_FLAG(std::string, tls_server_name, "", "the name that all tasks' certificates bear");
-ABSL_FLAG(std::string, token_file, "", "file with the word that every call has to have");
+ABSL_FLAG(std::string, tls_server_name, "", "the name in all tasks' certificates");
+ABSL_FLAG(std::string, token_file, "", "file with the token that every call must carry");
 
 namespace sluice {
 

@@ -15,11 +15,11 @@
 
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
-ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that others reach");
+ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that other hosts reach");
 ABSL_FLAG(int64_t, max_message_mb, 64 << 10, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
 ABSL_FLAG(int, metrics_port, -1, "server: port of http://…/metrics; 0: any free one; -1: none");
-ABSL_FLAG(int, heartbeat_ms, 10'000, "server: a task that is silent for so long counts as gone");
+ABSL_FLAG(int, heartbeat_ms, 10'000, "server: a task that is silent for this time counts as lost");
 ABSL_FLAG(int64_t, connect_timeout_ms, 60'000, "server: how long steps wait for tasks to start");
 ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
 ABSL_FLAG(std::string, job, "", "server: job of this task");

@@ -10,7 +10,7 @@
 #include "tools/npz/npz.h"
 #include "tools/npz/tensor_npy.h"
 
-ABSL_FLAG(std::string, feeds, "", "run, trace: .npz file of what is fed, by tensor name");
+ABSL_FLAG(std::string, feeds, "", "run, trace: .npz file with the feeds, by tensor name");
 ABSL_FLAG(std::vector<std::string>, fetches, {}, "run, trace: tensors to fetch");
 ABSL_FLAG(std::vector<std::string>, targets, {}, "run, trace: ops to run in each step");
 ABSL_FLAG(std::vector<std::string>, init, {},

@@ -16,8 +16,8 @@
 #include "tools/commands/metrics_text.h"
 #include "tools/commands/security_flags.h"
 
-ABSL_FLAG(int, every_ms, 1000, "top: time between two looks");
-ABSL_FLAG(int, times, 0, "top: looks; 0: until interrupted");
+ABSL_FLAG(int, every_ms, 1000, "top: milliseconds between two updates");
+ABSL_FLAG(int, times, 0, "top: number of updates; 0: until interrupted");
 
 namespace sluice {
 namespace {
