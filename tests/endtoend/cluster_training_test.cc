@@ -1,5 +1,5 @@
-// Two parameter servers and four workers, each a process of its own on loopback or a host of its
-// own, give what one process with the whole batch gives.
+// Two parameter servers and four workers, in processes on loopback or on separate hosts, give the
+// same result as one process with the whole batch.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<Server>> StartServer(const Cluster& cluster) {
 absl::Status RunParameterServer(const Cluster& cluster, Process& self) {
   SLUICE_ASSIGN_OR_RETURN(auto server, StartServer(cluster));
   char byte;
-  self.Read(&byte, 1);  // until the test says so
+  self.Read(&byte, 1);  // until the test continues
   return absl::OkStatus();
 }
 
@@ -47,7 +47,7 @@ bool Write(const Tensors& values, Process& self) {
   });
 }
 
-// Writes how many numbers there are, and then the numbers.
+// Writes the number of values, and then the values.
 absl::Status RunAlone(Process& self) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors values, TrainAlone(/*use_resource=*/true));
   int64_t count = 0;
@@ -93,7 +93,7 @@ absl::Status RunWorker(const Cluster& cluster, Process& self) {
   return absl::OkStatus();
 }
 
-// `enter` takes the process of a task to where its address is.
+// `enter` moves a task's process to the host of its address.
 void ExpectEqualOneOnTheWholeBatch(const std::function<std::string(int)>& address,
                                    const std::function<absl::Status(int)>& enter) {
   ClusterSpec spec;
@@ -154,7 +154,7 @@ TEST(ClusterTraining, HostsEqualOneOnTheWholeBatch) {
       });
 }
 
-// Many times, since what may go wrong while connections are made is different each time.
+// Repeated many times, because the order of events while connections are made differs.
 TEST(ClusterTraining, ProcessesOnLoopbackEqualOneOnTheWholeBatch) {
   for (int i = 0; i < 10 && !HasFailure(); ++i) {
     ExpectEqualOneOnTheWholeBatch([](int) { return StrCat("127.0.0.1:", FreePort()); },

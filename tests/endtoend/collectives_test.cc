@@ -1,5 +1,5 @@
-// Collectives between tasks, which are servers in this process: each with a session of its own, or
-// all in one session.
+// Collectives between tasks, which are servers in this process. Each task has its own session, or
+// one session runs all of them.
 
 #include <functional>
 #include <thread>
@@ -45,7 +45,7 @@ class Workers {
   std::vector<std::unique_ptr<Server>> servers_;
 };
 
-// A worker's own graph and session: what between-graph replication makes.
+// A worker's own graph and session, as in between-graph replication.
 struct Replica {
   Graph g;
   std::unique_ptr<Session> session;
@@ -167,7 +167,7 @@ TEST(Collectives, MembersOfOneSessionMeetStepByStep) {
     const auto got = (*session)->Run({}, means, {});
     ASSERT_TRUE(got.ok()) << got.status();
     for (const Tensor& t : *got) EXPECT_EQ(t.scalar<float>(), 2.5f);
-    // A step that lacks a member is given up, and the next one is not disturbed.
+    // A step without one of the members is cancelled, and the next one is not affected.
     EXPECT_FALSE((*session)->Run({}, {means[0], means[2]}, {}, {.timeout_ms = 20}).ok());
   }
 }

@@ -1,4 +1,4 @@
-// Making a plan takes time linear in the nodes, and is done once.
+// Compiling a plan takes time linear in the number of nodes, and happens once.
 #include <time.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace sluice {
 namespace {
 
-// Of this thread, so that others on the machine do not count.
+// CPU time of this thread, so that other processes do not matter.
 double CpuSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Layers as deep networks have them, five nodes each.
+// Layers of a deep network, with five nodes each.
 Output Layers(Graph& g, Output y, int layers) {
   for (int i = 0; i < layers; ++i) {
     Tensor w(DT_FLOAT, {8, 8});
@@ -29,7 +29,7 @@ Output Layers(Graph& g, Output y, int layers) {
   return y;
 }
 
-// Seconds of the first step, at best.
+// The shortest time of a first step, in seconds.
 double FirstStep(int layers) {
   double best = 1e9;
   for (int repetition = 0; repetition < 2; ++repetition) {
@@ -46,10 +46,10 @@ double FirstStep(int layers) {
   return best;
 }
 
-// 5,000 layers took 17 s at their first step (#20843): time grew with the square of the nodes.
+// The first step of 5,000 layers took 17 s (#20843): the time grew with the square of the nodes.
 TEST(CompileTime, Row44IsLinearInTheNodes) {
   const double few = FirstStep(200) / 200, many = FirstStep(3200) / 3200;
-  // Caches make a node of a large graph dearer, not 16 times as dear.
+  // Cache misses make a node of a large graph slower, but not 16 times.
   EXPECT_LT(many, 4 * few) << 1e6 * few << " and " << 1e6 * many << " us a layer";
 }
 
@@ -67,7 +67,7 @@ TEST(CompileTime, Row44NoStepCompilesAgain) {
   Session session(g);
   const double before = PlansMade();
   for (int step = 0; step < 20; ++step) {
-    // Other shapes are no reason either.
+    // Other shapes do not need another plan either.
     ASSERT_TRUE(session.Run({{x, Tensor(DT_FLOAT, {1 + step % 5, 8})}}, {y}).ok());
   }
   EXPECT_EQ(PlansMade(), before + 1);

@@ -1,5 +1,5 @@
-// Gradients that travel as bfloat16 or half: in half the bytes, and training goes almost the same
-// way.
+// Gradients that are sent as bfloat16 or half, in half the bytes. Training gives nearly the same
+// result.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -38,14 +38,15 @@ TEST(CompressedGradients, TrainAlmostAsUncompressedOnes) {
     const absl::StatusOr<Tensors> together = TrainTogether(*replicas);
     ASSERT_TRUE(together.ok()) << together.status();
     EXPECT_LT(LargestDifference(*together, *alone), most) << DataTypeName(wire);
-    // Sums in another order differ by less than 1e-5 (sync_training_test): they were rounded.
+    // Another order of sums changes results by less than 1e-5 (sync_training_test), so the
+    // gradients were rounded.
     EXPECT_GT(LargestDifference(*together, *alone), 1e-5f) << DataTypeName(wire);
   }
 }
 
 constexpr int64_t kElements = 10'000;
 
-// What the processes of a worker and its parameter server send in one step of the worker.
+// The bytes that a worker and its parameter server send in one step of the worker.
 absl::StatusOr<int64_t> BytesOfAStep(DataType wire) {
   ClusterSpec spec;
   spec.SetAddress({"ps", 0}, StrCat("127.0.0.1:", FreePort()));
@@ -57,7 +58,7 @@ absl::StatusOr<int64_t> BytesOfAStep(DataType wire) {
   const Variable step = GlobalStep(g);
   const Variable w(g, "w", {kElements}, Zeros());
   const Output x = Placeholder(g, DT_FLOAT, {kElements}, "x");
-  // Of no variable, so that none travels to the worker.
+  // The model has no variable, so no variable is sent to the worker.
   SyncReplicasOptimizer optimizer(GradientDescent({.learning_rate = 0.1f}),
                                   {.replicas_to_aggregate = 2, .wire_dtype = wire});
   SLUICE_ASSIGN_OR_RETURN(const Operation train,
@@ -70,7 +71,7 @@ absl::StatusOr<int64_t> BytesOfAStep(DataType wire) {
     SLUICE_RETURN_IF_ERROR(session->Run({op}));
   }
   const std::vector<Feed> feeds = {{x, Tensor(DT_FLOAT, {kElements})}};
-  SLUICE_RETURN_IF_ERROR(session->Run(feeds, {}, {train}).status());  // graphs travel, too
+  SLUICE_RETURN_IF_ERROR(session->Run(feeds, {}, {train}).status());  // graphs are sent, too
   const int64_t before = WireCounters::Global().sent;
   SLUICE_RETURN_IF_ERROR(session->Run(feeds, {}, {train}).status());
   return WireCounters::Global().sent - before;

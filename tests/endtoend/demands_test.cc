@@ -1,4 +1,5 @@
-// What users of such systems asked for (docs/demands.md), each as a test; the number is the row's.
+// Problems that users of such systems reported (docs/demands.md), with a test for each. The number
+// is that of the row.
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -17,7 +18,7 @@ Tensor Row(std::initializer_list<float> v) {
   return Tensor::Of<float>({1, static_cast<int64_t>(v.size())}, v);
 }
 
-// A user had to know that one differentiates not the variable but its assignment (#9837).
+// Users had to differentiate with respect to a variable's assignment, not the variable (#9837).
 TEST(DemandsTest, Row2GradientWithRespectToAVariableIsTheNumericOne) {
   for (const bool use_resource : {false, true}) {
     Graph g;
@@ -48,7 +49,7 @@ TEST(DemandsTest, Row2GradientWithRespectToAVariableIsTheNumericOne) {
   }
 }
 
-// Whether a missing gradient fails or trains on silently was unclear (#11626).
+// It was unclear whether a missing gradient is an error or is ignored (#11626).
 TEST(DemandsTest, Row3AMissingGradientNamesOpNodeAndPath) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {2}, "x");
@@ -82,7 +83,7 @@ TEST(DemandsTest, Row5UnreachedVariablesAreNamed) {
   }
 }
 
-// "Queue closed" hid the error that closed it.
+// "Queue closed" hid the error that had closed the queue.
 TEST(DemandsTest, Row35TheFirstCauseIsReported) {
   Graph g;
   Queue queue = Queue::Fifo(g, 1, {DT_FLOAT}, {.shapes = {PartialShape::Scalar()}});
@@ -94,7 +95,7 @@ TEST(DemandsTest, Row35TheFirstCauseIsReported) {
   EXPECT_THAT(status.message(), Not(HasSubstr("cancelled")));
 }
 
-// An uninitialised variable: which one?
+// An error did not name the uninitialized variable.
 TEST(DemandsTest, Row36AnUninitializedVariableIsNamed) {
   Graph g;
   Variable ref(g, "scope/by_reference", Row({1, 2}), {.use_resource = false});
@@ -109,7 +110,7 @@ TEST(DemandsTest, Row36AnUninitializedVariableIsNamed) {
   EXPECT_THAT(by_handle.message(), HasSubstr("Could not find variable scope/by_handle"));
 }
 
-// What a job left behind broke the next one on the same devices.
+// The state left by one job broke the next one on the same devices.
 struct JobOnSharedDevices {
   JobOnSharedDevices(const std::shared_ptr<DeviceSet>& devices, const std::string& job,
                      const Output& value, bool use_resource)
@@ -174,7 +175,7 @@ TEST(DemandsTest, Row28AQueueThatTheLastJobClosedIsGoneAfterAReset) {
   EXPECT_TRUE(enqueue(false).ok());
 }
 
-// The gradient of an embedding turned dense without being asked.
+// The gradient of an embedding was converted to a dense tensor without a request.
 TEST(DemandsTest, Row49ASparseGradientStaysSparseThroughClipSumSyncAndUpdate) {
   Graph g;
   constexpr int64_t kRows = 12345;
@@ -213,7 +214,7 @@ TEST(DemandsTest, Row49WhatMakesASparseGradientDenseIsNamedWithItsBytes) {
   EXPECT_THAT(warnings[0].text, HasSubstr("makes a dense tensor float[1000,4], 16000 bytes, of"));
 }
 
-// Not reproducible: a summary changed the seeds, threads changed the sums.
+// Results were not reproducible: a summary changed the seeds, threads changed the sums.
 Tensor DrawnAndSummed(bool with_summary, int threads) {
   Graph g;
   g.SetRandomSeed(7);
@@ -237,7 +238,7 @@ TEST(DemandsTest, Row50OtherOpsAndThreadsLeaveTheNumbersAsTheyAre) {
   }
 }
 
-// One graph at a time, and a fixed pool of memory.
+// There was one graph at a time, and a fixed pool of memory.
 TEST(DemandsTest, Row54GraphsAndSessionsRunBesideEachOtherAndMemoryGrows) {
   std::vector<std::thread> threads;
   std::atomic<int> good = 0;
@@ -260,7 +261,7 @@ TEST(DemandsTest, Row54GraphsAndSessionsRunBesideEachOtherAndMemoryGrows) {
   EXPECT_EQ(good, 80);
 }
 
-// A cond seemed to run both branches: what was built outside of it always runs.
+// A cond seemed to run both branches, because ops that are built outside of it always run.
 TEST(DemandsTest, Row8AnOpOfOneBranchThatIsBuiltOutsideIsNamed) {
   Graph g;
   Output pred = Placeholder(g, DT_BOOL, {}, "pred");
@@ -278,7 +279,7 @@ TEST(DemandsTest, Row8AnOpOfOneBranchThatIsBuiltOutsideIsNamed) {
   EXPECT_THAT(warnings[0].text, HasSubstr("only the true branch behind Switch node 'cond/"));
 }
 
-// Control dependencies did not order what people thought they would.
+// Control dependencies did not order ops as users expected.
 TEST(DemandsTest, Row37UnorderedAccessesAreListedAndOrderedOnesAreNot) {
   for (const bool use_resource : {false, true}) {
     Graph g;
@@ -299,7 +300,7 @@ TEST(DemandsTest, Row37UnorderedAccessesAreListedAndOrderedOnesAreNot) {
   }
 }
 
-// Hunting a NaN: the checker of old missed what optimizers write.
+// The search for a NaN: the old checker did not check what optimizers write.
 TEST(DemandsTest, Row38TheFirstNodeThatIsNotFiniteIsNamedWithItsInputs) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {2}, "x");
@@ -313,14 +314,14 @@ TEST(DemandsTest, Row38TheFirstNodeThatIsNotFiniteIsNamedWithItsInputs) {
   const RunOptions check{.check_numerics = true};
   const Feed good{x, Tensor::Vector<float>({1, 2})}, bad{x, Tensor::Vector<float>({-1, 2})};
   EXPECT_TRUE(session.Run({good}, {loss}, {}, check).ok());
-  EXPECT_TRUE(session.Run({bad}, {loss}, {}).ok());  // nobody asked
+  EXPECT_TRUE(session.Run({bad}, {loss}, {}).ok());  // not requested
   const absl::Status status = session.Run({bad}, {loss}, {}, check).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(),
               HasSubstr("Log node 'log': expected finite numbers, got 1 NaN of 2 in output 0"));
   EXPECT_THAT(status.message(), HasSubstr("inputs: '"));
   EXPECT_THAT(status.message(), HasSubstr("float [2] from -1 to 2"));
-  // What is written into a variable is seen too.
+  // Values that are written into a variable are checked, too.
   EXPECT_TRUE(session.Run({}, {}, {grow}, check).ok());
   const absl::Status written = session.Run({}, {}, {scatter}, check).status();
   EXPECT_THAT(written.message(), HasSubstr("1 infinite of 1"));

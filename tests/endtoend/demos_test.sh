@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demos do what they say: each program's output is looked at. Writes one <testcase> a demo.
+# Checks the output of each demo. Writes one <testcase> per demo.
 set -u
 demos=$1
 cases=

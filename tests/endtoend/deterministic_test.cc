@@ -1,5 +1,5 @@
-// Deterministic synchronous training: the same seeds give the same bits, with replicas in threads
-// of their own that run as they like, and any number of threads an op.
+// Deterministic synchronous training: equal seeds give equal bits, with replicas in threads of any
+// interleaving, and with any number of threads per op.
 #include <memory>
 #include <random>
 #include <vector>
@@ -19,8 +19,8 @@ constexpr int64_t kBatch = 32;
 
 enum class Form { kAccumulators, kQueues };
 
-// One replica: words are looked up in a table, added up, and classified. Its session is the last
-// member, for it must not outlive the graph.
+// One replica: embeddings of words are looked up, added up, and classified. Its session is the last
+// member, because it must not outlive the graph.
 struct Replica {
   Replica(Form form, int index, int replicas, int aggregate, int threads,
           std::shared_ptr<DeviceSet> devices) {

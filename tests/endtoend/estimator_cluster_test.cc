@@ -1,5 +1,5 @@
-// An Estimator on a cluster of loopback: a parameter server, a chief and a worker that train, and
-// an evaluator beside them, each with its TF_CONFIG.
+// An Estimator on a cluster on loopback: a parameter server, a chief and a worker that train, and
+// an evaluator, each with its TF_CONFIG.
 #include <filesystem>
 #include <thread>
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kSteps = 60;
 
-// y = 2 x + 1, learned.
+// Learns y = 2 x + 1.
 absl::StatusOr<EstimatorSpec> Line(const ModelFnInputs& in) {
   Graph& g = in.graph;
   const Variable w(g, "w", 0.0f), b(g, "b", 0.0f);

@@ -1,4 +1,4 @@
-// What a caller fetched is his: no later step changes it.
+// Fetched values belong to the caller: no later step changes them.
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ Output Ints(Output x, std::vector<int32_t> ints) {
   return Constant(*x.graph(), Tensor::Vector<int32_t>(ints));
 }
 
-// Each of these may hand on the variable's memory, which nobody copies for the caller.
+// Each of these ops may return the variable's memory, which is not copied for the caller.
 TEST(FetchedValues, OfReferenceVariablesStay) {
   const Build one = [](NodeBuilder& node, Output x) { node.Input(x); };
   const Build list = [](NodeBuilder& node, Output x) { node.Input(OutputList{x}); };
@@ -103,7 +103,8 @@ TEST(FetchedValues, OfReferenceVariablesStay) {
   }
 }
 
-// Rows of a concatenation are written where they will lie: not in what is somebody else's.
+// Rows of a concatenation are written directly to their position, but never into another tensor's
+// memory.
 TEST(FetchedValues, RowsAreNotWrittenIntoAVariable) {
   Graph g;
   Variable v(g, "v", TensorShape({2, 3}), Zeros(), {.use_resource = false});
@@ -122,7 +123,7 @@ TEST(FetchedValues, RowsAreNotWrittenIntoAVariable) {
   EXPECT_EQ((*after)[0].data<float>()[3], 0);
 }
 
-// A row of a table that a caller keeps is not to keep the table.
+// A fetched row of a table must not keep the memory of the table alive.
 TEST(FetchedValues, SlicesOfSomethingLargeHaveTheirOwnMemory) {
   for (const bool use_resource : {true, false}) {
     Graph g;

@@ -1,4 +1,4 @@
-// Fused ops that TensorFlow's processor kernels do not compute, beside the ops that they stand for.
+// Compares fused ops that TensorFlow's CPU kernels do not implement with the ops that they replace.
 #include <random>
 
 #include "gmock/gmock.h"

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Network namespaces, each with a link to a bridge in one more; needs root.
+// Network namespaces, each linked to a bridge in another one. Needs root.
 class Hosts {
  public:
   explicit Hosts(int count) : count_(count) { are_there_ = MakeSwitch() && MakeHosts(); }
@@ -27,7 +27,7 @@ class Hosts {
   bool are_there() const { return are_there_; }
   std::string why_not() const { return ip_.why_not(); }
   static std::string Address(int host) { return StrCat("10.230.0.", host + 1); }
-  // The calling process, which has no other threads, is on `host` from now on.
+  // Moves the calling process, which must have no other threads, to `host`.
   bool Enter(int host) const {
     const int fd = open(StrCat("/run/netns/", name(host)).c_str(), O_RDONLY | O_CLOEXEC);
     const bool is_there = fd >= 0 && setns(fd, CLONE_NEWNET) == 0;

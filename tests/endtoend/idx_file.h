@@ -1,4 +1,4 @@
-// Data sets that tests make up.
+// Data sets that tests generate.
 #ifndef SLUICE_TESTS_ENDTOEND_IDX_FILE_H_
 #define SLUICE_TESTS_ENDTOEND_IDX_FILE_H_
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// An IDX file of bytes.
+// Writes an IDX file of bytes.
 inline void WriteIdx(const std::string& path, const std::vector<uint32_t>& dims,
                      const std::function<uint8_t()>& next) {
   std::string bytes = {0, 0, 8, static_cast<char>(dims.size())};

@@ -1,4 +1,4 @@
-// The program "ip", which makes hosts of network namespaces; needs root.
+// The program "ip", which creates hosts from network namespaces. Needs root.
 #ifndef SLUICE_TESTS_ENDTOEND_IP_H_
 #define SLUICE_TESTS_ENDTOEND_IP_H_
 
@@ -11,7 +11,7 @@ namespace sluice {
 
 class Ip {
  public:
-  // False, with the reason in why_not, when it fails.
+  // Returns false, and sets why_not, if the command fails.
   bool operator()(const std::string& words) {
     const std::string command = StrCat("/usr/sbin/ip ", words);
     FILE* told = popen((command + " 2>&1").c_str(), "r");
@@ -22,7 +22,7 @@ class Ip {
     why_not_ = StrCat("'", command, "': ", text);
     return false;
   }
-  // What a test that is skipped says.
+  // The message of a skipped test.
   std::string why_not() const {
     return "NOT TESTED: there are no network namespaces here: " + why_not_;
   }

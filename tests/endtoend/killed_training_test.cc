@@ -1,4 +1,5 @@
-// demos/fashion_mnist is killed at random moments, and ends at the same bits as if it had not been.
+// demos/fashion_mnist is killed at random moments, and ends with the same bits as an uninterrupted
+// run.
 #include <signal.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ using ::testing::HasSubstr;
 constexpr int kKills = 50;
 constexpr int64_t kSteps = 100;
 
-// Few images, so that a killed program is back in training soon.
+// Few images, so that a restarted program is soon training again.
 std::string MakeData() {
   const std::string folder = ::testing::TempDir() + "/data";
   std::filesystem::create_directories(folder);
@@ -42,8 +43,8 @@ std::string MakeData() {
 
 std::string Made(std::string pattern) { return mkdtemp(pattern.data()) != nullptr ? pattern : ""; }
 
-// In memory where that can be: hundreds of checkpoints are synced, which takes a disk minutes when
-// others write too. What a kill leaves is the same.
+// In memory if possible: hundreds of checkpoints are synced, which takes minutes on a busy disk.
+// The result of a kill is the same.
 struct Folders {
   Folders() : root(Made("/dev/shm/killed_training_XXXXXX")) {
     if (root.empty()) root = Made(::testing::TempDir() + "/killed_training_XXXXXX");
@@ -62,7 +63,7 @@ std::string NewFolder() {
   return folder;
 }
 
-// -1 where there is none yet.
+// -1 if there is none yet.
 int64_t LatestStep(const std::string& folder) {
   const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
   return latest.ok() ? std::atoll(latest->c_str() + latest->rfind('-') + 1) : -1;
@@ -110,7 +111,7 @@ Flags Command(const std::string& data, const std::string& folder, const Flags& m
   return all;
 }
 
-// One training that was never cut off, and one that is cut off again and again.
+// An uninterrupted training, and one that is killed repeatedly.
 class Training {
  public:
   Training(std::string data, Flags flags) : data_(std::move(data)), flags_(std::move(flags)) {
@@ -125,8 +126,9 @@ class Training {
     EXPECT_GE(expected_.size(), 7u);
   }
 
-  // Starts it, or goes on, and kills it after that part of an unbroken run's time. False when it
-  // had ended before: then it has the same bits, and a new training begins.
+  // Starts or continues the training, and kills it after this fraction of an uninterrupted run's
+  // time. Returns false if it had already ended. Then its bits are compared, and a new training
+  // begins.
   bool KillAfter(double part) {
     const int64_t last = LatestStep(folder_);
     const auto start = Clock::now();
@@ -136,12 +138,12 @@ class Training {
     if (!end) {
       program.Signal(SIGKILL);
       const int how = program.WaitForEnd();
-      if (how != -SIGKILL) end = how;  // it had ended by itself meanwhile
+      if (how != -SIGKILL) end = how;  // it ended before the kill
     }
     ExpectGoesOnFrom(last, program.output());
     EXPECT_GE(LatestStep(folder_), last) << "a kill lost the last checkpoint";
     if (!end) return true;
-    // The machine may have been busy before, and kills would come too late for ever.
+    // The machine may have been busy during the first run, and then all kills would come too late.
     if (last <= 0) duration_ = std::min<Clock::duration>(duration_, Clock::now() - start);
     EXPECT_EQ(*end, 0) << program.output();
     EXPECT_EQ(LatestStep(folder_), kSteps);
@@ -179,7 +181,7 @@ TEST(KilledTraining, GoesOnFromTheLastCheckpointToTheSameBits) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> moment(0, 1.1);
   const std::string data = MakeData();
-  // A gradient of each replica makes an update; two of each do.
+  // An update takes one gradient of each replica, or two of each.
   Training adam(data, {"--optimizer=adam"});
   Training momentum(data, {"--optimizer=momentum", "--replicas_to_aggregate=4"});
   if (::testing::Test::HasFailure()) return;
@@ -202,7 +204,7 @@ TEST(KilledTraining, GoesOnFromTheLastCheckpointToTheSameBits) {
               static_cast<long long>(momentum.duration().count()));
 }
 
-// Ctrl-C: the step is finished, saved, and the program ends well.
+// Ctrl-C: the program completes the step, saves, and exits normally.
 TEST(KilledTraining, AnInterruptSavesAndEndsWell) {
   const std::string data = MakeData();
   const std::string folder = NewFolder();

@@ -1,4 +1,4 @@
-// Graphs whose constants no message can hold. Of their memory only what is touched is taken.
+// Graphs with constants that are too large for a message. Only touched pages need memory.
 #include <sys/resource.h>
 
 #include "executor/session/session.h"
@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A constant above 2 GB made the graph's message too large, which came out far from the constant,
-// if at all (#6144, #5383).
+// A constant above 2 GB made the graph's message too large, and the error, if any, did not name the
+// constant (#6144, #5383).
 TEST(LargeConstantsTest, AConstantMayBeLargerThanAMessage) {
   constexpr int64_t kRows = (int64_t{5} << 29) + 1;  // 2.5 GiB
   Tensor table(DT_UINT8, {kRows});
@@ -38,7 +38,7 @@ TEST(LargeConstantsTest, AConstantMayBeLargerThanAMessage) {
   EXPECT_EQ(exported.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(exported.message(), too_large);
 
-  // Checkpoints hold variables alone: only the graph beside them cannot be written.
+  // Checkpoints contain only variables, so only the graph next to them cannot be written.
   Variable w(g, "w", 1.0f);
   Saver saver(g);
   Session trained(g);
@@ -53,7 +53,7 @@ TEST(LargeConstantsTest, AConstantMayBeLargerThanAMessage) {
   ASSERT_EQ(getrusage(RUSAGE_SELF, &used), 0);
   EXPECT_LT(used.ru_maxrss, 3 << 19) << "KiB: the constant was copied";
 
-  // Functions are messages from the start: the constant is refused when it becomes one.
+  // Functions are stored as messages, so the constant is rejected when it becomes one.
   pb::NodeDef node;
   EXPECT_EQ(
       NodeToProto(*constant.node, {}, &node).message(),

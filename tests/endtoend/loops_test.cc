@@ -1,4 +1,4 @@
-// Values of loops, and of gradients through them beside differences; parallel iterations; calls of
+// Values of loops, and their gradients compared with differences; parallel iterations; calls of
 // functions and their gradients.
 #include <cmath>
 
@@ -27,7 +27,7 @@ class Loops : public ::testing::TestWithParam<Mode> {
     options.inter_op_threads = GetParam().threads;
     Session session(g, options);
     std::vector<float> values;
-    for (int i = 0; i < 2; ++i) {  // a step leaves nothing behind for the next
+    for (int i = 0; i < 2; ++i) {  // a step must not affect the next
       absl::StatusOr<Tensors> out = session.Run(feeds, fetches);
       EXPECT_TRUE(out.ok()) << out.status();
       if (!out.ok()) return {};
@@ -152,7 +152,7 @@ TEST_P(Loops, LoopInACondInALoop) {
   CheckGradient(r[1], x, {0.6f, -0.5f});
 }
 
-// state = tanh(input * W + state * U), as dynamic_rnn makes it.
+// state = tanh(input * W + state * U), with the nodes of dynamic_rnn.
 TEST_P(Loops, RecurrentNetwork) {
   Output w = Placeholder(g, DT_FLOAT, {2, 3}, "w");
   Output u = Constant(g, Tensor::Of<float>({3, 3}, {.1f, .2f, .3f, -.1f, .2f, .4f, .3f, .1f, .2f}));
@@ -351,7 +351,7 @@ INSTANTIATE_TEST_SUITE_P(, Loops, ::testing::Values(Mode{false, 1}, Mode{true, 1
                                   std::to_string(info.param.threads);
                          });
 
-// Work that never waits is not cut off by whoever waits for the step: it has to ask.
+// Work that never blocks is not ended by a cancellation: it has to check.
 TEST(TimeLimits, ReachAKernelThatGoesOnByItself) {
   Graph g;
   const auto number = [&](int64_t value) { return Constant(g, Tensor::Scalar<int64_t>(value)); };

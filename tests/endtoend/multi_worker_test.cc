@@ -1,5 +1,5 @@
-// Workers without parameter servers, each a process of its own on loopback, give what one process
-// with the whole batch gives.
+// Workers without parameter servers, in processes on loopback, give the same result as one process
+// with the whole batch.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -21,8 +21,8 @@ constexpr int kLocalReplicas = 2;
 constexpr int kReplicas = kWorkers * kLocalReplicas;
 constexpr int64_t kRows = 7;
 
-// A table, whose gradients are rows, and a layer. Which rows a replica uses, and how many
-// different ones, differs from step to step.
+// A table, whose gradients are rows, and a layer. The rows of a replica, and their number, differ
+// between steps.
 struct Net {
   Output ids, y, loss;
 };
@@ -83,7 +83,7 @@ absl::Status RunWorker(const Cluster& cluster, Process& self) {
   }
   DeviceScope here(g, cluster.task.ToString());
   MultiWorkerMirroredStrategy strategy(g, options);
-  // Only worker 0's first values may count.
+  // Only worker 0's initial values may matter.
   const auto noise = [index](const Initializer& init) -> Initializer {
     return [=](Graph& graph, const TensorShape& shape, DataType dtype) {
       return init(graph, shape, dtype) + 100.0f * static_cast<float>(index);
@@ -123,7 +123,7 @@ absl::Status RunWorker(const Cluster& cluster, Process& self) {
     }
     SLUICE_RETURN_IF_ERROR(session->Run(feeds, {}, {train[0]}).status());
   }
-  // One that had lost its values takes those of the others.
+  // A worker that lost its values gets those of the others.
   if (index == kWorkers - 1) SLUICE_RETURN_IF_ERROR(session->Run({forget}));
   SLUICE_RETURN_IF_ERROR(session->Run({broadcast}));
   SLUICE_ASSIGN_OR_RETURN(const Tensors values, session->Run({}, reads, {}));

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// A child process, with a pipe to it and one from it. Made before this process has any threads.
+// A child process with a pipe in each direction. Must be created before this process has threads.
 class Process {
  public:
   using Body = std::function<absl::Status(Process&)>;
@@ -34,7 +34,7 @@ class Process {
     in_ = up[0];
     out_ = down[1];
   }
-  // False when the other side has ended.
+  // False if the other side has ended.
   bool Read(void* data, size_t size) {
     char* at = static_cast<char*>(data);
     while (size > 0) {
@@ -48,7 +48,7 @@ class Process {
   bool Write(const void* data, size_t size) {
     return write(out_, data, size) == static_cast<ssize_t>(size);
   }
-  // All workers and the parent meet; by the parent, once for each worker.
+  // Waits until all workers and the parent have called it. The parent calls it once per worker.
   bool Meet() {
     char byte = 0;
     return Write(&byte, 1) && Read(&byte, 1);

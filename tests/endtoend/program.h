@@ -1,4 +1,4 @@
-// Programs that tests start, look at and kill.
+// Programs that tests start, observe and kill.
 #ifndef SLUICE_TESTS_ENDTOEND_PROGRAM_H_
 #define SLUICE_TESTS_ENDTOEND_PROGRAM_H_
 
@@ -14,32 +14,32 @@ namespace sluice {
 // Thread safety: none. The destructor kills a program that still runs.
 class Program {
  public:
-  // What it writes, to either stream, comes through a pipe. It reads from a pipe in which nothing
-  // comes, and which ends with CloseInput.
+  // Starts the program. Both output streams are read through a pipe. Its input is an empty pipe,
+  // which CloseInput closes.
   explicit Program(const std::vector<std::string>& arguments);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Reads until the output has `text`, or the program has ended: then false.
+  // Reads until the output contains `text`. False if the program has ended before.
   bool WaitForOutput(const std::string& text);
-  // Reads until it ends or the time is over: then nullopt. Its exit status, negative: the signal
-  // that ended it.
+  // Reads until the program ends, and returns its exit status, negative for a signal. Nullopt after
+  // the timeout.
   std::optional<int> WaitForEnd(std::chrono::milliseconds most);
   int WaitForEnd();
-  // Reads from whichever tells something or ends. False where all have ended, or the time is over.
+  // Reads from any program that writes or ends. False if all have ended, or at the deadline.
   static bool ReadAny(const std::vector<Program*>& programs,
                       std::chrono::steady_clock::time_point deadline);
-  // All was read that it ever writes.
+  // Whether all of its output has been read.
   bool at_end() const { return at_end_ || pid_ <= 0; }
   void Signal(int signal);
   void CloseInput();
   const std::string& output() const { return output_; }
 
  private:
-  // False at the end of the output, or when the time is over.
+  // False at the end of the output or at the deadline.
   bool Read(std::optional<std::chrono::steady_clock::time_point> deadline);
-  // What is there, once there is something.
+  // Reads the available output; waits until there is some.
   bool ReadSome();
   int Reap();
 

@@ -1,5 +1,5 @@
-// One variable, changed and read by many steps at once, in every way in which nodes meet it: each
-// change is whole, none is lost, and no read sees half of one.
+// Many concurrent steps update and read one variable, in every way in which nodes use one. Each
+// update is atomic, none is lost, and no read sees a partial update.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class SharedVariables : public ::testing::TestWithParam<bool> {
 TEST_P(SharedVariables, LoseNoUpdateAndAreReadWhole) {
   const Operation add = w_.AssignAdd(ones_);
   const Operation scatter = w_.ScatterAdd(rows_, ones_);
-  // References do not enter loops.
+  // References cannot enter loops.
   OutputList counted = {Constant(g_, 0)};
   if (GetParam()) {
     counted = WhileLoop([&](const OutputList& v) { return Less(v[0], Constant(g_, kLoopSteps)); },

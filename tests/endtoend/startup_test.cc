@@ -1,5 +1,5 @@
-// A chief, three workers and a parameter server start, as processes of one machine, in less than a
-// second until all have trained. Row 23.
+// A chief, three workers and a parameter server start as processes of one machine. All have trained
+// within a second. Row 23 of docs/demands.md.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,11 +19,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Where other programs use the machine, some starts take longer: one of so many does not.
+// Some starts take longer if other programs use the machine. At least one of these attempts must
+// not.
 constexpr int kAttempts = 20;
 constexpr int kWorkers = 4;  // one is the chief
 #if defined(__SANITIZE_ADDRESS__) || defined(SLUICE_NO_TARGET_CLONES)
-constexpr double kLimit = 30;  // a sanitizer's programs are only to start
+constexpr double kLimit = 30;  // programs with a sanitizer must only start
 #else
 constexpr double kLimit = 1;
 #endif
@@ -49,7 +50,7 @@ double SecondsToTheFirstStep(const std::string& data) {
       StrCat("--cluster={\"ps\": [\"127.0.0.1:", FreePort(), "\"], \"worker\": [", workers, "]}");
   const Clock::time_point begin = Clock::now();
   std::vector<std::unique_ptr<Program>> tasks;
-  // The chief last: the others wait for it.
+  // The chief starts last: the others wait for it.
   for (const char* task : {"worker:3", "worker:2", "worker:1", "ps:0", "worker:0"}) {
     tasks.push_back(std::make_unique<Program>(std::vector<std::string>{
         "demos/cluster", "--sync", StrCat("--workers=", kWorkers), "--steps=1000000", "--batch=8",

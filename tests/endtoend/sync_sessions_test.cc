@@ -1,5 +1,5 @@
-// Synchronous replicas in MonitoredTrainingSessions, each in a thread: how they end, what they
-// count, what their checkpoints hold. Numbers are rows of docs/demands.md.
+// Synchronous replicas in MonitoredTrainingSessions, each in a thread: their end, their counts, and
+// their checkpoints. Numbers are rows of docs/demands.md.
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -35,14 +35,14 @@ std::unique_ptr<ReplicaSynchronizer> MakeOptimizer(Form form, std::unique_ptr<Op
   return std::make_unique<LegacySyncReplicasOptimizer>(std::move(inner), std::move(options));
 }
 
-// A replica whose gradients of all variables are the number that is fed.
+// A replica. The gradient of all variables is the number that is fed.
 struct Replica {
   Replica(Form form, int index, SyncReplicasOptions options, std::shared_ptr<DeviceSet> devices,
           const std::string& container = "")
       : index(index), devices(std::move(devices)), average(0.5f) {
     options.replica_id = index;
     options.variable_averages = &average;
-    // Each step adds the gradient's sum of all steps: a slot that tells its step, too.
+    // Each step adds the sum of all gradients so far, so the slot shows the step, too.
     optimizer = MakeOptimizer(
         form, std::make_unique<Momentum>(MomentumOptions{.learning_rate = 1.0f, .momentum = 1.0f}),
         options);
@@ -76,7 +76,7 @@ struct Replica {
     return session->status();
   }
 
-  // Steps until the loop ends, at most so many; the gradient is `value(step)`.
+  // Runs at most `most` steps, until the loop ends. The gradient of a step is `value(step)`.
   absl::Status Train(int64_t most, const std::function<float(int64_t)>& value) {
     while (steps < most && !(is_over && is_over()) && !session->ShouldStop()) {
       const auto out = session->Run({{gradient, Tensor::Scalar(value(steps))}}, {}, {train});
@@ -92,7 +92,7 @@ struct Replica {
     return closed;
   }
 
-  // Local, global.
+  // The local and the global step.
   std::pair<int64_t, int64_t> Steps() {
     const Tensors out = session->session()->Run({}, {local_step, global_step}).value();
     return {out[0].scalar<int64_t>(), out[1].scalar<int64_t>()};
@@ -115,7 +115,7 @@ struct Replica {
   std::unique_ptr<MonitoredTrainingSession> session;
 };
 
-// What goes for each of the replicas.
+// The parameters of all replicas.
 struct Plan {
   SyncReplicasOptions sync;
   Form form = Form::kAccumulators;
@@ -135,7 +135,7 @@ class Team {
     }
   }
 
-  // Trains until all have ended; every one of them without an error.
+  // Trains until all replicas have ended without an error.
   void Train() {
     const LogSink before = SetLogSink([](LogSeverity, const std::string&) {});
     MonitoredTrainingSessionOptions chief = plan_.chief;
@@ -178,7 +178,7 @@ class SyncSessions : public ::testing::TestWithParam<Form> {
   }
 };
 
-// #20342: 60 of 64 were to be aggregated, and once 27 had no more data nothing moved.
+// #20342: updates needed 60 gradients of 64 replicas. When 27 had no more data, training stopped.
 TEST_P(SyncSessions, Row9TheOthersGoOnWhereReplicasEnd) {
   Plan plan = PlanOf({.replicas_to_aggregate = 3, .total_num_replicas = 4});
   plan.batches = {1'000'000, 1'000'000, 4, 2};
@@ -214,7 +214,7 @@ TEST_P(SyncSessions, Row9WhereNobodyCanTakeItsPlaceAllEndAndAreToldWhoIsLeft) {
   EXPECT_GE(told, 1);
 }
 
-// #7970: the chief had ended well, the others hung, and the program never exited.
+// #7970: the chief ended normally, the others hung, and the program never exited.
 TEST_P(SyncSessions, Row13WhenTheChiefEndsAllEndWell) {
   Plan plan = PlanOf({.replicas_to_aggregate = 2, .total_num_replicas = 4});
   plan.last_step = 10;
@@ -224,7 +224,7 @@ TEST_P(SyncSessions, Row13WhenTheChiefEndsAllEndWell) {
   for (const int i : {1, 2, 3}) EXPECT_TRUE(absl::IsOutOfRange(team.members[i]->end));
 }
 
-// #7898: worker 1 at step 150, worker 0 at 120. Is that right?
+// #7898: is it right that worker 1 is at step 150 and worker 0 at 120?
 TEST_P(SyncSessions, Row15LocalAndGlobalStepAreReportedAndBounded) {
   for (const bool deterministic : {false, true}) {
     Plan plan = PlanOf({.replicas_to_aggregate = 3,
@@ -253,7 +253,7 @@ TEST_P(SyncSessions, Row15LocalAndGlobalStepAreReportedAndBounded) {
   }
 }
 
-// EasyRec#542: in sync mode a number of steps meant another thing.
+// EasyRec#542: the number of steps had another meaning in sync mode.
 TEST_P(SyncSessions, Row18StepsCountGlobalUpdates) {
   for (const int aggregate : {3, 6}) {
     Plan plan = PlanOf(
@@ -263,7 +263,7 @@ TEST_P(SyncSessions, Row18StepsCountGlobalUpdates) {
     Team team(plan);
     team.Train();
     EXPECT_EQ(team.GlobalStepNow(), 12);
-    // Batches are counted by themselves: all that went into the updates, and the one without token.
+    // Batches are counted separately: those of the updates, and the one without a token.
     for (const auto& m : team.members) {
       EXPECT_GE(m->steps, 12 * aggregate / 3 - 1);
       EXPECT_LE(m->steps, 12 * aggregate / 3 + 1);
@@ -273,7 +273,7 @@ TEST_P(SyncSessions, Row18StepsCountGlobalUpdates) {
   }
 }
 
-// horovod#708, #26222: shards of unequal size, and all hang at the end. Three choices.
+// horovod#708, #26222: with shards of unequal size, all replicas hung at the end. Three options.
 TEST_P(SyncSessions, Row20UnevenShardsFinish) {
   Plan plan = PlanOf(
       {.replicas_to_aggregate = 2, .total_num_replicas = 3, .when_one_ends = WhenOneEnds::kAllEnd});
@@ -298,26 +298,25 @@ TEST_P(SyncSessions, Row20UnevenShardsDrop) {
 }
 
 TEST_P(SyncSessions, Row20UnevenShardsPad) {
-  // Who has no more data gives gradients of zero, and the sum of an update is that of those who
-  // have.
+  // Replicas without data push gradients of zero, so the sum of an update is that of the others.
   Plan plan = PlanOf({.replicas_to_aggregate = 2, .total_num_replicas = 2, .deterministic = true});
   plan.last_step = 10;
   plan.gradient = [](int replica, int64_t batch) { return replica == 1 && batch >= 4 ? 0 : 2.0f; };
   Team team(plan);
   team.Train();
   EXPECT_EQ(team.GlobalStepNow(), 10);
-  // Velocity and place after 4 updates of the whole gradient and 6 of the half one.
+  // Velocity and position after 4 updates with the whole gradient and 6 with half of it.
   float velocity = 0, place = 0;
   const float whole = GetParam() == Form::kAccumulators ? 2 : 4;  // the mean, the sum
   for (int step = 0; step < 10; ++step) place -= velocity += step < 4 ? whole : whole / 2;
   EXPECT_EQ(team.Fetch(team.members[0]->first).flat<float>()[0], place);
 }
 
-// DeepRec#1023: a checkpoint had weights of one moment and moments of another.
+// DeepRec#1023: a checkpoint had weights of one step and moments of another.
 TEST_P(SyncSessions, Row31ACheckpointIsOfOneGlobalStep) {
   Plan plan =
       PlanOf({.replicas_to_aggregate = 2, .total_num_replicas = 4, .whole_checkpoints = true});
-  // The others make updates while the chief saves.
+  // The others continue with updates while the chief saves.
   plan.batches = {40, 1'000'000, 1'000'000, 1'000'000};
   plan.chief.checkpoint_dir = NewFolder();
   plan.chief.save_checkpoint_steps = 1;
@@ -355,7 +354,7 @@ TEST_P(SyncSessions, Row31ACheckpointIsOfOneGlobalStep) {
   EXPECT_GE(checkpoints, 10);
 }
 
-// A program that goes on from a checkpoint ends at the bits of one that was not interrupted.
+// A program that continues from a checkpoint ends with the bits of an uninterrupted one.
 TEST_P(SyncSessions, GoOnFromACheckpointToTheSameBits) {
   std::vector<std::string> bytes;
   for (const bool interrupted : {false, true}) {
@@ -380,7 +379,7 @@ TEST_P(SyncSessions, GoOnFromACheckpointToTheSameBits) {
     const auto reader = CheckpointReader::Open(plan.chief.checkpoint_dir).value();
     std::string all;
     for (const SavedTensor& t : reader->tensors()) {
-      if (t.name == "local_steps") continue;  // tokens under way
+      if (t.name == "local_steps") continue;  // tokens in flight
       const Tensor value = reader->Read(t.name).value();
       all.append(static_cast<const char*>(value.raw()), value.bytes());
     }
@@ -389,14 +388,14 @@ TEST_P(SyncSessions, GoOnFromACheckpointToTheSameBits) {
   EXPECT_TRUE(bytes[0] == bytes[1]);
 }
 
-// #16315, #2456, #11877: variables and closed queues of the last job broke the next.
+// #16315, #2456, #11877: variables and closed queues of one job broke the next.
 TEST_P(SyncSessions, Row28WhatAJobLeavesBehindTheNextDoesNotMeet) {
   auto devices = DeviceSet::Cpus(2);
   const auto run = [&](const std::string& job, int64_t last) {
     Replica replica(GetParam(), 0, {.replicas_to_aggregate = 1, .total_num_replicas = 1}, devices,
                     job);
     SLUICE_RETURN_IF_ERROR(replica.Start({.hooks = {StopAtStep(last)}}));
-    // The tokens are closed at its end.
+    // The token queue is closed at its end.
     return replica.Train(1000, [](int64_t) { return 1.0f; });
   };
   const auto step_of = [&](const std::string& job) -> int64_t {
@@ -421,7 +420,7 @@ TEST_P(SyncSessions, Row28WhatAJobLeavesBehindTheNextDoesNotMeet) {
   EXPECT_EQ(step_of("a"), 3);
 }
 
-// S7: nobody would ever make an update, and that is told before the first step.
+// S7: no update could ever happen, which is reported before the first step.
 TEST_P(SyncSessions, AChiefWithoutTheQueueRunnerIsRefused) {
   Replica chief(GetParam(), 0, {.replicas_to_aggregate = 1, .total_num_replicas = 1},
                 DeviceSet::Cpus(2));

@@ -113,8 +113,8 @@ absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>&
   runner.Start(*chief.session, coordinator);
   std::vector<std::thread> threads;
   std::vector<absl::Status> statuses(count);
-  // A replica that is fast may take two tokens of one step, and its gradient then stands for a
-  // slower one's. Here each is to give one gradient to every step, so they start it together.
+  // A fast replica may take two tokens of one step, so its gradient replaces a slower one's. Here
+  // each must push one gradient per step, so all start it together.
   std::barrier together(count);
   for (int i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {

@@ -1,5 +1,5 @@
-// A small network trained by SGD, alone on whole batches and by synchronous replicas on parts of
-// them: what the tests of the equality of the two share.
+// A small network trained with SGD, by one replica on whole batches and by synchronous replicas on
+// parts of them. Shared by tests that compare the two.
 #ifndef SLUICE_TESTS_ENDTOEND_SYNC_TRAINING_H_
 #define SLUICE_TESTS_ENDTOEND_SYNC_TRAINING_H_
 
@@ -20,7 +20,7 @@ struct SyncBatch {
   // Part `i` of `parts`.
   SyncBatch Part(int i, int parts) const;
 };
-// The whole batch of a step: the same in every run.
+// The whole batch of a step, the same in every run.
 SyncBatch BatchOfStep(int step);
 
 // A network of two layers.
@@ -29,8 +29,8 @@ struct SyncNet {
   std::vector<Variable> variables;
 };
 
-// One of `replicas`, all of whose gradients go into every update. Its graph names the shared
-// variables as every other replica's does.
+// One of `replicas` replicas, whose gradients are in every update. All graphs name the shared
+// variables equally.
 struct SyncReplica {
   SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices,
               DataType wire_dtype = DT_INVALID);
@@ -47,14 +47,14 @@ struct SyncReplica {
   std::unique_ptr<Session> session;
 };
 
-// Every replica of a job; each has a device of its own beside that of the variables.
+// All replicas of a job. Each has its own device; the variables have another.
 absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(
     int replicas, bool use_resource, DataType wire_dtype = DT_INVALID);
 
 // The variables after kSyncSteps steps.
 absl::StatusOr<Tensors> TrainAlone(bool use_resource);
 absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>& replicas);
-// Step `step` of replica `index` of `replicas`.
+// Runs step `step` of replica `index` of `replicas`.
 absl::Status TrainStep(SyncReplica& replica, int step, int index, int replicas);
 
 }  // namespace sluice

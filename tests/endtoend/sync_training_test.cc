@@ -1,4 +1,4 @@
-// Synchronous replicas give what one replica with the whole batch gives.
+// Synchronous replicas give the same result as one replica with the whole batch.
 #include "tests/endtoend/sync_training.h"
 
 #include "gmock/gmock.h"
@@ -19,7 +19,7 @@ TEST_P(SyncTrainingTest, ReplicasOnPartsEqualOneOnTheWholeBatch) {
     ASSERT_TRUE(together.ok()) << together.status();
     for (size_t v = 0; v < alone->size(); ++v) {
       for (int64_t i = 0; i < (*alone)[v].num_elements(); ++i) {
-        // One replica alone takes the mean of one gradient: the same bits.
+        // A single replica takes the mean of one gradient, so the bits are equal.
         EXPECT_NEAR((*together)[v].data<float>()[i], (*alone)[v].data<float>()[i],
                     count == 1 ? 0 : 1e-5)
             << count << " replicas, variable " << v << ", element " << i;

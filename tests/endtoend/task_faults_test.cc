@@ -1,6 +1,6 @@
-// What happens to steps when a task dies, hangs, is cut off or comes back: processes of their own,
-// which tests kill, stop and cut off at random moments. SLUICE_FAULT_ROUNDS: how often each;
-// SLUICE_SEED: the moments.
+// The results of steps when a task crashes, hangs, is disconnected or returns. The tasks are
+// processes that the tests kill, stop and disconnect at random moments. SLUICE_FAULT_ROUNDS: number
+// of repetitions; SLUICE_SEED: seed of the moments.
 #include <unistd.h>
 
 #include <csignal>
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kHeartbeatMs = 1000;
-// After a fault a step has ended within this time: the heartbeat's, and that of a busy machine.
+// The time limit of a step after a fault: the heartbeat, with a margin for a busy machine.
 constexpr auto kLimit = seconds(20);
 
 int Number(const char* name, int otherwise) {
@@ -41,7 +41,7 @@ class TaskFaults : public ::testing::Test {
       : random_(static_cast<unsigned>(
             Number("SLUICE_SEED", static_cast<int>(std::random_device()() >> 1)))) {}
 
-  // A parameter server and a worker, whose master the test is a client of.
+  // Starts a parameter server and a worker. The test is a client of the worker's master.
   void StartCluster(const std::string& ps_host = "127.0.0.1",
                     const std::string& worker_host = "127.0.0.1") {
     ps_address_ = StrCat(ps_host, ":", FreePort());
@@ -102,7 +102,7 @@ class TaskFaults : public ::testing::Test {
     ASSERT_TRUE(sum.ok()) << sum.status();
     EXPECT_EQ((*sum)[0].scalar<float>(), 2);
   }
-  // A step that waits on the parameter server, and what it ends with after the fault.
+  // Runs a step that waits on the parameter server, and returns its result after the fault.
   absl::Status StepDuring(Client& client, const std::function<void()>& fault) {
     std::thread faults([&] {
       std::this_thread::sleep_for(milliseconds(random_() % 200));

@@ -1,4 +1,5 @@
-// `sluice trace --steps=10..20` of a cluster: all tasks in one file, on one clock. Row 40.
+// `sluice trace --steps=10..20` of a cluster writes all tasks to one file, with one clock. Row 40
+// of docs/demands.md.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -25,7 +26,7 @@ struct Event {
   double begin, end;  // microseconds
 };
 
-// Of the nodes of that name.
+// The runs of the nodes with that name.
 std::vector<Event> EventsOf(const std::string& json, const std::string& node) {
   const std::regex event(
       "\"pid\": ([0-9]+), \"tid\": [0-9]+, \"ts\": ([0-9.]+), \"dur\": ([0-9.]+), "
@@ -77,7 +78,7 @@ TEST(Trace, StepsOfAClusterAreInOneFileOnOneClock) {
   ASSERT_EQ(second.size(), 11u);
   for (size_t step = 0; step < 11; ++step) {
     EXPECT_NE(first[step].pid, second[step].pid);
-    // On one host the clocks are the same, and what is needed comes first.
+    // On one host the clocks are equal, and inputs come first.
     EXPECT_LE(first[step].begin, second[step].begin);
     if (step > 0) {
       EXPECT_LE(second[step - 1].end, first[step].begin);

@@ -1,9 +1,9 @@
-// Synchronous training on a cluster of processes, one of which is killed, stopped, cut off or finds
-// the disk full at a random moment: it ends in time and reaches what it would have reached, and no
+// Synchronous training on a cluster of processes. One of them is killed, stopped or disconnected,
+// or its disk is full, at a random moment. Training ends in time with the same quality, and no
 // update before the last checkpoint is lost. Row 21 of docs/demands.md.
 //
-// --rounds=20: how often each (or SLUICE_FAULT_ROUNDS); --seed=7: the moments (or SLUICE_SEED); it
-// is printed where none is given.
+// --rounds=20: number of repetitions (or SLUICE_FAULT_ROUNDS). --seed=7: seed of the moments (or
+// SLUICE_SEED); printed if it is not given.
 #include <sys/mount.h>
 
 #include <cerrno>
@@ -41,18 +41,18 @@ using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kServers = 2;
-constexpr int kWorkers = 3;  // of which two make an update
+constexpr int kWorkers = 3;  // an update needs two of them
 constexpr int64_t kSteps = 400;
 constexpr int64_t kSaveSteps = 20;
-// From the fault to the end of the training: an unbroken one takes some seconds, the heartbeat two,
-// a fault up to ten, and machines that run tests are busy.
+// From the fault to the end of the training. An undisturbed training takes some seconds, the
+// heartbeat two, and a fault up to ten. Machines that run tests are busy.
 constexpr auto kLimit = seconds(120);
-constexpr double kAccuracy = 0.9;  // of an unbroken training: 1.00
+constexpr double kAccuracy = 0.9;  // an undisturbed training reaches 1.00
 
 int rounds = 1;
 unsigned seed = 0;
 
-// Images of ten classes, each brighter at a place of its own.
+// Images of ten classes, each brighter at another position.
 std::string MakeData() {
   const std::string folder = ::testing::TempDir() + "/faults_data";
   std::filesystem::create_directories(folder);
@@ -77,13 +77,13 @@ std::string NewFolder() {
   return folder;
 }
 
-// -1 where there is none yet.
+// -1 if there is none yet.
 int64_t LatestStep(const std::string& folder) {
   const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
   return latest.ok() ? std::atoll(latest->c_str() + latest->rfind('-') + 1) : -1;
 }
 
-// The global steps that a worker told of in a part of its output.
+// The global steps that a worker reports in a part of its output.
 std::vector<int64_t> StepsIn(const std::string& output) {
   std::istringstream lines(output);
   std::vector<int64_t> steps;
@@ -96,9 +96,9 @@ std::vector<int64_t> StepsIn(const std::string& output) {
 struct Setting {
   int aggregate = kWorkers - 1;
   std::string on_lost = "wait";
-  // The first parameter server, and all others.
+  // The first parameter server's host, and that of all other tasks.
   std::string ps_host = "127.0.0.1", host = "127.0.0.1";
-  std::vector<std::string> run_ps = {};  // what starts a program where the first server is
+  std::vector<std::string> run_ps = {};  // command that starts a program on the first server's host
 };
 
 // Tasks are numbered: parameter servers, then workers, of which the first is the chief.
@@ -139,18 +139,18 @@ class TrainingFaults : public ::testing::Test {
                                    : StrCat("--task=worker:", i - kServers));
     command.push_back("--bind=" + HostOf(i));
     command.push_back("--insecure");
-    tasks_[i].reset();  // before: the new one listens where it did
+    tasks_[i].reset();  // first, because the new one listens at the same port
     tasks_[i] = std::make_unique<Program>(command);
   }
   Program& chief() { return *tasks_[kChief]; }
 
-  // Reads what all tasks tell. False where all have ended, or the time is over.
+  // Reads the output of all tasks. False if all have ended, or at the deadline.
   bool Read(Clock::time_point until) {
     std::vector<Program*> programs;
     for (const auto& task : tasks_) programs.push_back(task.get());
     return Program::ReadAny(programs, until);
   }
-  // Until the chief has told of the step; false if it ends before, or the time is over.
+  // Waits until the chief has reported the step. False if it ends before, or at the deadline.
   bool AwaitStep(int64_t step) {
     const auto until = Clock::now() + kLimit;
     do {
@@ -159,10 +159,11 @@ class TrainingFaults : public ::testing::Test {
     } while (!chief().at_end() && Read(until));
     return false;
   }
-  // A moment in the middle of the training, after the first checkpoint.
+  // Waits for a random moment during the training, after the first checkpoint.
   void AwaitMoment(int launches = 3) {
     const int64_t step = kSaveSteps + 5 + static_cast<int64_t>(random_() % (kSteps / 2));
-    // On a machine that is busy the others may end before the chief has told of it: once more.
+    // On a busy machine, training may end before the chief has reported the step. Then it is
+    // repeated.
     for (int i = 0; i < launches - 1 && !AwaitStep(step) && EndOf(kChief) == 0; ++i) {
       Launch(NewFolder(), Setting(setting_));
     }
@@ -171,11 +172,11 @@ class TrainingFaults : public ::testing::Test {
     fault_at_ = Clock::now();
     told_ = chief().output().size();
   }
-  // As long as a fault lasts.
+  // The duration of a fault.
   void Pause(milliseconds most) { std::this_thread::sleep_for(most * (random_() % 1000) / 1000); }
 
-  // The training goes on and ends, all tasks end well, and nothing before the checkpoint is lost.
-  // `told`: so much the chief had told before the fault.
+  // Training continues and ends, all tasks exit normally, and no update before the checkpoint is
+  // lost. `told`: length of the chief's output before the fault.
   void ExpectReachesTheEnd(const std::string& what, size_t told) {
     const auto until = fault_at_ + kLimit;
     while (!WorkersHaveEnded() && Read(until)) {
@@ -188,7 +189,7 @@ class TrainingFaults : public ::testing::Test {
     for (const int64_t step : StepsIn(output)) {
       EXPECT_GE(step, saved_) << what << ": updates before a checkpoint were lost\n" << output;
     }
-    EXPECT_GE(LatestStep(folder_), kSteps) << what;  // the others may have gone on a little
+    EXPECT_GE(LatestStep(folder_), kSteps) << what;  // the others may have continued for some steps
     const size_t accuracy = output.rfind("\naccuracy ");
     ASSERT_NE(accuracy, std::string::npos) << what << "\n" << output;
     EXPECT_GE(std::atof(output.c_str() + accuracy + 10), kAccuracy) << what;
@@ -212,7 +213,7 @@ class TrainingFaults : public ::testing::Test {
     tasks_[task]->Signal(SIGKILL);
     tasks_[task]->WaitForEnd();
   }
-  // Kills the task and starts it again, a while later.
+  // Kills the task and restarts it after a pause.
   void KillAndRestart(int task, milliseconds pause, const char* what) {
     Launch(NewFolder());
     AwaitMoment();
@@ -222,7 +223,7 @@ class TrainingFaults : public ::testing::Test {
     StartTask(task);
     ExpectReachesTheEnd(what, task == kChief ? 0 : told_);
   }
-  // As often as asked for, until something fails.
+  // Repeats the round as configured, until a check fails.
   void Rounds(const std::function<void()>& round) {
     for (int i = 0; i < rounds && !HasFailure() && !IsSkipped(); ++i) round();
   }
@@ -249,7 +250,7 @@ TEST_F(TrainingFaults, AParameterServerIsKilled) {
   });
 }
 
-// Before anybody can have noticed.
+// The restart happens before any other task has noticed the end.
 TEST_F(TrainingFaults, AParameterServerHasAnotherIncarnation) {
   Rounds([&] {
     KillAndRestart(static_cast<int>(random_() % kServers), milliseconds(0),
@@ -288,8 +289,8 @@ TEST_F(TrainingFaults, TheLinkToAParameterServerIsCut) {
   });
 }
 
-// The chief says so and ends, and so do the others; the last checkpoint is whole. When there is
-// room again, the training is started again, and goes on from it.
+// The chief reports the error and ends, and so do the others. The last checkpoint is complete. When
+// the disk has free space again, a restarted training continues from it.
 TEST_F(TrainingFaults, TheDiskIsFullAtACheckpoint) {
   Rounds([&] {
     const std::string folder = NewFolder();
@@ -329,7 +330,7 @@ TEST_F(TrainingFaults, TrainingWaitsForALostWorker) {
     AwaitMoment();
     if (HasFatalFailure()) return;
     Kill(kTasks - 1);
-    // On the signal it says what it waits for: again and again, until it has heard of the loss.
+    // The signal makes it report its blocked operations. Repeated until it has noticed the loss.
     do {
       chief().Signal(SIGQUIT);
     } while (Read(fault_at_ + kLimit) && chief().output().find("lost: ") == std::string::npos);
@@ -366,7 +367,7 @@ TEST_F(TrainingFaults, TrainingEndsWithALostWorker) {
   });
 }
 
-// The number after `flag` in `argument`, else that of the environment, else `otherwise`.
+// The number after `flag` in the arguments, or the environment's number, or `otherwise`.
 unsigned NumberOf(int argc, char** argv, const std::string& flag, const char* variable,
                   unsigned otherwise) {
   const char* given = std::getenv(variable);

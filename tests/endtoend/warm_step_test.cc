@@ -1,4 +1,4 @@
-// A warm training step asks the system for no tensor memory: all it needs lies in the pool.
+// A warm training step allocates no tensor memory from the system: all of it comes from the pool.
 #include "executor/device/pool_allocator.h"
 #include "gtest/gtest.h"
 #include "sluice.h"

@@ -1,5 +1,5 @@
-// Checkpoints of any bytes are read or refused. Checksums would hide what lies behind them, so that
-// most inputs are contents for which the harness makes the checksums.
+// Arbitrary bytes as checkpoints are read or rejected. Checksums would reject most inputs early, so
+// the harness computes the checksums of most contents.
 //
 // The first byte says what the rest is:
 //   0  the index of a V2 checkpoint, as it is (two bytes: its size), then its data
@@ -29,7 +29,7 @@ namespace {
 
 const std::string& Folder() {
   static const std::string* folder = [] {
-    // In memory, where there is such a place: every input is written to files, and synced.
+    // In memory if possible, because every input is written to files and synced.
     const bool has_memory = FileExists("/dev/shm");
     auto* name =
         new std::string(StrCat(has_memory ? "/dev/shm" : "/tmp", "/checkpoint_fuzz_XXXXXX"));
@@ -74,7 +74,7 @@ void WriteTable(const std::string& path, std::string_view* input) {
   if (!table.Finish().ok() || !(*file)->SyncAndClose().ok()) std::abort();
 }
 
-// A block whose first byte says how it is compressed, and an index that points to it.
+// A block whose first byte selects the compression, and an index that points to it.
 std::string TableOfBlock(std::string_view input) {
   const char compression = input.empty() ? 0 : static_cast<char>(input[0] & 3);
   std::string file;

@@ -1,4 +1,4 @@
-// An Example of any bytes becomes tensors or a status, with every kind of feature.
+// Arbitrary bytes as an Example become tensors or an error, for every kind of feature.
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// A GraphDef from outside is either taken or refused with an error, whatever its bytes; a graph
-// that was taken can be written and read again.
+// A GraphDef with arbitrary bytes is imported or rejected with an error. An imported graph can be
+// exported and imported again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const sluice::ImportOptions options = SmallLimits();
   sluice::Graph graph;
   if (!sluice::ImportGraphDef(bytes, graph, options).ok()) {
-    if (graph.num_nodes() != 0) std::abort();  // something was left behind
+    if (graph.num_nodes() != 0) std::abort();  // a rejected message left nodes
     return 0;
   }
   absl::StatusOr<sluice::pb::GraphDef> def = sluice::ExportGraphDef(graph);

@@ -1,4 +1,4 @@
-// An image of any bytes is decoded into memory of the size that was asked for, or refused.
+// Arbitrary bytes as an image are decoded into memory of the requested size, or rejected.
 
 #include <cstdint>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Small enough that a header alone cannot ask for gigabytes here.
+// Small enough that a header alone cannot request gigabytes.
 constexpr int64_t kMost = int64_t{1} << 22;
 
 }  // namespace

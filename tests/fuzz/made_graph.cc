@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMaxNodes = 6;
 constexpr int64_t kMaxElements = 64;
 
-// By a number of the name, so that inputs keep their meaning when ops come and go.
+// Selected by a hash of the name, so that inputs keep their meaning when ops are added or removed.
 const OpDef& OpAt(uint16_t number) {
   static const auto& ops = *[] {
     auto* result = new std::map<uint16_t, const OpDef*>;
@@ -35,7 +35,7 @@ const OpDef& OpAt(uint16_t number) {
 
 bool HasValues(DataType t) { return t == DT_STRING || IsPlainBytes(t); }
 
-// Every dtype that a value can be made of, and the two that only ops make.
+// All dtypes for which there are values, and the two that only ops return.
 DataType AnyType(ByteReader& bytes) {
   constexpr DataType kTypes[] = {
       DT_FLOAT,      DT_INT32,    DT_INT64,  DT_DOUBLE, DT_BOOL,   DT_STRING,   DT_UINT8,
@@ -71,7 +71,7 @@ class Maker {
     DataType dtype;
   };
 
-  // What attributes of functions may name: F negates, P says whether it is positive.
+  // Functions for attributes of ops: F negates, P tests whether its argument is positive.
   void AddFunctions() {
     for (const auto& [name, op, type] :
          {std::tuple{"F", "Neg", pb::DT_FLOAT}, {"P", "IsFinite", pb::DT_BOOL}}) {
@@ -95,7 +95,7 @@ class Maker {
   pb::TensorShapeProto Shape(bool may_be_unknown) {
     pb::TensorShapeProto shape;
     const uint8_t kind = bytes_.Byte();
-    if (kind % 3 == 0) return last_shape_;  // what goes together has often the same shape
+    if (kind % 3 == 0) return last_shape_;  // related inputs often have the same shape
     if (may_be_unknown && kind % 16 == 1) {
       shape.set_unknown_rank(true);
       return shape;
@@ -112,7 +112,7 @@ class Maker {
     return shape;
   }
 
-  // A constant, or a placeholder that is fed.
+  // A constant or a fed placeholder.
   std::string AddSource(DataType dtype) {
     pb::NodeDef* node = graph_.def.add_node();
     node->set_name(StrCat("s", graph_.def.node_size()));
@@ -251,7 +251,7 @@ class Maker {
       }
       (*node.mutable_attr())[attr.name] = value;
     }
-    // Counts stay small: sources are made for each.
+    // Limits counts, because sources are added for each element.
     for (const std::vector<ArgDef>& args : {def.inputs, def.outputs}) {
       for (const ArgDef& arg : args) {
         if (arg.number_attr.empty()) continue;
@@ -299,7 +299,7 @@ class Maker {
   pb::TensorShapeProto last_shape_;
 };
 
-// A number of the type that `bytes` says, in `size` bytes.
+// Appends a number of type `dtype`, read from `bytes`.
 void AppendNumber(ByteReader& bytes, pb::DataType dtype, std::string* content) {
   const auto append = [&](auto value) {
     content->append(reinterpret_cast<const char*>(&value), sizeof(value));

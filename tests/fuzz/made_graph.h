@@ -1,4 +1,4 @@
-// Graphs out of a fuzzer's bytes: most of them import, so that kernels see them.
+// Builds graphs from a fuzzer's bytes. Most of them import, so that their kernels run.
 #ifndef SLUICE_TESTS_FUZZ_MADE_GRAPH_H_
 #define SLUICE_TESTS_FUZZ_MADE_GRAPH_H_
 
@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Reads numbers from bytes; zeros when they are used up.
+// Reads numbers from bytes; zeros after the end.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
@@ -21,7 +21,7 @@ class ByteReader {
   // Below `n`, which is at least 1.
   size_t Below(size_t n);
   int64_t Int64();
-  // Mostly small numbers; now and then one at the end of a type's range.
+  // Mostly small numbers, sometimes one at the limit of a type's range.
   int64_t Int();
   float Float();
   std::string_view Take(size_t n);
@@ -32,19 +32,20 @@ class ByteReader {
 
 struct MadeGraph {
   pb::GraphDef def;
-  // Names of placeholders, and what to feed.
+  // Names and values of fed placeholders.
   std::vector<std::pair<std::string, pb::TensorProto>> feeds;
   std::vector<std::string> fetches;
   std::vector<std::string> targets;  // nodes without outputs
 };
 
-// Some nodes of any ops of the registry: inputs from earlier nodes, constants and placeholders.
+// Adds some nodes of any registered ops, with inputs from earlier nodes, constants and
+// placeholders.
 MadeGraph MakeGraph(ByteReader& bytes);
 
-// A tensor's value; numbers and strings only. A shape with unknown parts: 1 stands for them.
+// The value of a tensor of numbers or strings. Unknown sizes become 1.
 pb::TensorProto MakeValue(ByteReader& bytes, pb::DataType dtype, const pb::TensorShapeProto& shape);
 
-// Ops that a fuzzer does not run: they write files.
+// Ops that a fuzzer does not run, because they write files.
 bool WritesFiles(std::string_view op);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// A .npy file of any bytes is read or refused, and what was read is written again to the same.
+// Arbitrary bytes as a .npy file are read or rejected. An array that was read is written unchanged.
 
 #include <cstdint>
 #include <cstdlib>

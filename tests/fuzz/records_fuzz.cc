@@ -1,5 +1,5 @@
-// A record file of any bytes, packed or not, is read to its end or refused, in memory that grows
-// with what was really there.
+// Arbitrary bytes as a record file, compressed or not, are read to the end or rejected. Memory
+// grows only with existing data.
 
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     size_t total = 0;
     while (total < (size_t{1} << 24) && (record = reader.Next()).ok()) {
       total += record->size() + 16;
-      // What was read is framed to the same bytes again.
+      // Framing a record again gives the same bytes.
       const sluice::RecordFrame frame(*record);
       if (frame.header().size() != 12 || frame.footer().size() != 4) std::abort();
     }

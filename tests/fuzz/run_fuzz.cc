@@ -1,8 +1,8 @@
-// A graph from outside, with its shapes inferred and run with values from outside, gives values or
-// an error: it neither crashes nor hangs nor leaks.
+// An arbitrary graph with arbitrary feeds returns values or an error. It neither crashes, hangs nor
+// leaks.
 //
-// An input's first byte says what the others are: a GraphDef, or choices that make one of known
-// ops.
+// The first byte of an input selects the meaning of the others: a GraphDef, or choices that build a
+// graph of known ops.
 #include <sys/resource.h>
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 #endif
 
 #ifdef SLUICE_ADDRESS_SANITIZER
-// Tensors larger than this are refused as where there is no memory.
+// Larger tensors are rejected as if memory were exhausted.
 extern "C" const char* __asan_default_options() {
   return "allocator_may_return_null=1:max_allocation_size_mb=256";
 }
@@ -39,8 +39,8 @@ extern "C" const char* __asan_default_options() {
 }();
 #endif
 
-// What ops gave, for libFuzzer to tell new inputs by: coverage alone does not say how far a graph
-// of many ops came.
+// Results of ops as extra features, with which libFuzzer recognizes new inputs. Code coverage alone
+// does not show how far a graph of many ops ran.
 __attribute__((section("__libfuzzer_extra_counters"))) uint8_t features[1 << 16];
 
 namespace sluice {
@@ -50,7 +50,7 @@ void Saw(std::string_view op, std::string_view what) {
   features[Hash64(StrCat(op, " ", what)) % sizeof(features)] = 1;
 }
 
-constexpr int64_t kStepMs = 50;  // queues wait for ever, as they were told to
+constexpr int64_t kStepMs = 50;  // queues may wait forever
 constexpr size_t kMaxFetches = 16;
 
 ImportOptions SmallLimits() {
@@ -62,7 +62,7 @@ ImportOptions SmallLimits() {
   return options;
 }
 
-// The op, and what came of it: the value's type and rank, or the error without its numbers and
+// Records the op and its result: type and rank of the value, or the error without numbers and
 // names.
 void Note(const Graph& graph, const std::string& fetch, const absl::StatusOr<Tensors>& got) {
   const Node* node = graph.Find(fetch.substr(0, fetch.find(':')));
@@ -80,7 +80,7 @@ void RunSteps(Graph& graph, absl::Span<const NamedFeed> feeds,
               absl::Span<const std::string> fetches, absl::Span<const std::string> targets) {
   Session session(graph, {.warn = [](const std::string&) {}, .stall_warning_ms = 0});
   for (int step = 0; step < 2; ++step) {
-    // One that fails would hide the others' values.
+    // Fetched one by one, because a failing fetch would hide the values of the others.
     (void)session.Run(feeds, fetches, targets, {.timeout_ms = kStepMs});
     for (const std::string& fetch : fetches) {
       Note(graph, fetch, session.Run(feeds, {fetch}, {}, {.timeout_ms = kStepMs}));
@@ -93,7 +93,7 @@ void RunMade(ByteReader& bytes) {
   Graph graph;
   const auto imported = ImportGraphDef(made.def, graph, SmallLimits());
   if (!imported.ok()) {
-    // The refused node is the last one, most of the time.
+    // Usually the last node is the one that was rejected.
     const pb::NodeDef& last = made.def.node(made.def.node_size() - 1);
     return Saw(last.op(), ToStd(imported.status().message().substr(0, 30)));
   }

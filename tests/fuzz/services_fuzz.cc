@@ -1,5 +1,5 @@
-// Calls the master's and the worker's services with arbitrary bytes, one call after the other. Each
-// call must get a result or an error, and nothing of a session may be left when the services end.
+// Calls the services of master and worker with arbitrary bytes, one call after the other. Each call
+// must get a result or an error, and no part of a session may remain when the services end.
 //
 // An input is a list of calls: one byte for the method, two for the length, and the message.
 // Sixteen letters S in a message stand for the handle of the latest session.
@@ -53,7 +53,7 @@ class Call final : public RpcCall {
   std::optional<absl::StatusOr<grpc::ByteBuffer>> response_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Cancels a call that takes too long. Its step may wait forever because it was told to.
+// Cancels a call that takes too long. Its step may wait forever, because the input requests it.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { Run(); }) {}

@@ -1,7 +1,7 @@
-// Answers oracle requests (case.proto) on stdin with answers on stdout, until stdin ends.
+// Reads oracle requests (case.proto) from stdin and writes the responses to stdout, until stdin
+// ends.
 //
-// A crash is meant to be seen: the caller reports it as the failure of the case and starts the
-// program again.
+// A crash is not caught: the caller reports it as the failure of the case and restarts the program.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,7 @@ void SetStatus(const absl::Status& status, Status* proto) {
   proto->set_message(std::string(status.message()));
 }
 
-// One request: a graph, what is added to it, and the steps on it.
+// One request: a graph, additions to it, and the steps to run.
 class Case {
  public:
   Case(const Request& request, Answer* answer) : request_(request), answer_(answer) {}
@@ -101,7 +101,7 @@ class Case {
     OutputList fetches;
     for (const std::string& name : run.fetch()) {
       SLUICE_ASSIGN_OR_RETURN(const Output output, Fetch(name));
-      if (output) fetches.push_back(output);  // else a gradient that does not exist
+      if (output) fetches.push_back(output);  // a missing gradient otherwise
     }
     std::vector<Operation> targets;
     for (const std::string& name : run.target()) {
@@ -109,7 +109,7 @@ class Case {
       if (node == nullptr) return absl::NotFoundError(StrCat("no node '", name, "'"));
       targets.push_back(node);
     }
-    if (fetches.empty() && targets.empty()) return absl::OkStatus();  // only such gradients
+    if (fetches.empty() && targets.empty()) return absl::OkStatus();  // only missing gradients
     if (session_ == nullptr || run.new_session()) {
       session_ = std::make_unique<Session>(graph_, Threads());
     }
@@ -127,13 +127,13 @@ class Case {
     return absl::OkStatus();
   }
 
-  // INTERNAL where a step of a graph without state ends otherwise with every pass off.
+  // INTERNAL if a step of a stateless graph gives another result with all passes disabled.
   absl::Status RunPlain(const absl::StatusOr<Tensors>& ran, const std::vector<sluice::Feed>& feeds,
                         const OutputList& fetches, const std::vector<Operation>& targets,
                         const RunOptions& options) {
     const std::vector<Node*> nodes = graph_.nodes();
     const bool may_differ = std::any_of(nodes.begin(), nodes.end(), [](const Node* node) {
-      // TensorFlow does not call these stateful, though they draw numbers.
+      // TensorFlow does not declare these ops stateful, although they draw random numbers.
       const bool draws =
           node->op().starts_with("ExtractGlimpse") || node->op().starts_with("Fractional");
       return draws || node->def().is_stateful;
@@ -162,7 +162,7 @@ class Case {
   const Request& request_;
   oracle::Answer* answer_;
   Graph graph_;
-  std::map<std::string, Output> gradients_;  // invalid where there is none
+  std::map<std::string, Output> gradients_;  // invalid for a missing gradient
   std::unique_ptr<Session> session_;
 };
 

@@ -1,11 +1,12 @@
-// What checkpoint_test.py has Sluice do with checkpoints, meta graphs and SavedModels:
+// Commands for checkpoint_test.py, which handle checkpoints, meta graphs and SavedModels:
 //
-//   copy FROM TO                         a checkpoint, tensor by tensor, parts as parts
-//   model KIND PREFIX                    builds a model (plain, sharded, parts), trains 3 steps,
-//   saves train META CHECKPOINT STEPS TO       a meta graph's model, restored, trained on and
-//   saved; prints the path export FOLDER ASSET                  a SavedModel of y = 2 x + length of
-//   the asset serve FOLDER X                       a SavedModel's "serving_default" at x = X;
-//   prints y
+//   copy FROM TO                           copies a checkpoint tensor by tensor, with its slices
+//   model KIND PREFIX                      builds a model (plain, sharded, parts), trains 3 steps
+//                                          and saves it
+//   train META CHECKPOINT STEPS TO         restores a meta graph's model, trains and saves it
+//                                          and prints the path
+//   export FOLDER ASSET                    a SavedModel of y = 2 x + length of the asset
+//   serve FOLDER X                         prints y of a SavedModel's "serving_default" for x = X
 //
 // Data of step i: x[r][c] = sin(i + 3 r + c), y = sum of x's row.
 

@@ -58,7 +58,7 @@ def model(kind):
     b = v1.get_variable("b", [1], initializer=v1.zeros_initializer(), use_resource=False)
     v1.get_variable("label", initializer="text", trainable=False, use_resource=True)
     loss = tensorflow.reduce_mean(tensorflow.square(tensorflow.matmul(x, w) + b - y), name="loss")
-    v1.train.AdamOptimizer(0.1).minimize(loss, global_step=step)  # enters the collection train_op
+    v1.train.AdamOptimizer(0.1).minimize(loss, global_step=step)  # adds it to the collection train_op
 
 
 def session():
@@ -197,12 +197,12 @@ class Checkpoints(unittest.TestCase):
         bare.graph_def.node.extend(rest)
         with v1.Graph().as_default() as graph:
             v1.train.import_meta_graph(bare)
-            # What import_meta_graph adds where there is no SaverDef.
+            # The nodes that import_meta_graph adds if there is no SaverDef.
             known = {n.name for n in graph.as_graph_def().node}
             saver = v1.train.Saver(sharded=kind == "sharded", name="again")
             theirs = {n.name.replace("again/", "save/"): n for n in graph.as_graph_def().node
                       if n.name.startswith("again/") and n.name not in known}
-        skipped = {n for n in theirs if theirs[n].op == "DisableCopyOnRead"}  # TensorFlow 2's alone
+        skipped = {n for n in theirs if theirs[n].op == "DisableCopyOnRead"}  # only in TensorFlow 2
         self.assertEqual(sorted(ours), sorted(set(theirs) - skipped))
         for name, node in ours.items():
             other = theirs[name]

@@ -32,7 +32,7 @@ def differing(ours, theirs, tol):
         a, b = wide(ours), wide(theirs)
         finite = numpy.isfinite(a) & numpy.isfinite(b)
         close = numpy.abs(a - b) <= tol * numpy.maximum(1, numpy.abs(b))
-        # Of a complex number with a NaN or an infinity in it, only that is compared.
+        # Complex numbers with a NaN or an infinity are equal if these are equal.
         odd = (numpy.isnan(a) & numpy.isnan(b)) | (a == b)
         if b.dtype.kind == "c":
             odd |= numpy.isinf(a) & numpy.isinf(b)
@@ -119,7 +119,7 @@ def gradients(case, ours, theirs):
     for k, wanted in enumerate(case.builder.gradients_wanted[:len(theirs.gradients)]):
         their = theirs.gradients[k]
         our = ours.gradients[k] if k < len(ours.gradients) else outcome.Failure("INTERNAL", "no answer")
-        # What TensorFlow cannot differentiate, we may; then differences alone tell whether it is right.
+        # We may differentiate more than TensorFlow. Then only differences can check the result.
         if isinstance(our, outcome.Failure):
             if not isinstance(their, outcome.Failure):
                 yield "gradient: failed: %s" % our

@@ -23,7 +23,8 @@ def differs(case):
 def count():
     """Cases by op, and {family: Counter of rows, cases, different, ops}."""
     per_op, found = collections.Counter(), {}
-    # Functions of rows are traced by TensorFlow, and after that no file may be loaded: first all of them.
+    # TensorFlow traces functions of rows, and then no more files may be loaded. So all files are
+    # loaded first.
     ops = collections.defaultdict(set)
     for file, row in rows.load("*"):
         cases = expand.expand(row)

@@ -17,7 +17,7 @@ class Count(unittest.TestCase):
         with open("docs/differences.md", encoding="utf-8") as page:
             said = re.search(r"more than ([\d,]+) cases .*?at most ([\d.]+) %", page.read(), re.DOTALL)
         self.assertGreater(cases, int(said.group(1).replace(",", "")))
-        self.assertGreater(different, 0)  # or nothing is counted
+        self.assertGreater(different, 0)  # otherwise nothing would be counted
         self.assertLessEqual(float(said.group(2)), 100 * count.LIMIT)
         self.assertLessEqual(100 * different / cases, float(said.group(2)), "%d of %d cases" % (different, cases))
 

@@ -99,11 +99,11 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(len(ours), len(theirs))
         for a, b in zip(ours, theirs):
             for event in (a, b):
-                if event.step != 9:  # the imported one brings its time
+                if event.step != 9:  # the imported event has its own time
                     event.ClearField("wall_time")
                 event.ClearField("source_metadata")
                 for value in event.summary.value:
-                    if value.HasField("image"):  # compressors differ
+                    if value.HasField("image"):  # encoders differ
                         value.image.encoded_image_string = tensorflow.io.decode_png(value.image.encoded_image_string).numpy().tobytes()
             self.assertEqual(a, b)
 

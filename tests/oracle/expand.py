@@ -11,9 +11,9 @@ from tensorflow.python.framework import op_def_registry
 from tests.oracle import program
 from tests.oracle import table
 
-# Types that rows cover unless they say otherwise.
+# Types that rows cover by default.
 COVERED = table.ALL
-# The type that stands first runs in more variants.
+# The first type runs in more variants.
 ORDER = {name: i for i, name in enumerate(("float", "int32", "string", "bool", "double", "int64") + table.ALL)}
 
 
@@ -24,7 +24,7 @@ class Case:
     builder: program.Builder
     row: table.Row
     spec: table.C
-    op_node: object = None    # the node under test, where there is one
+    op_node: object = None    # the node under test, if there is one
     is_error: bool = False
     is_edges: bool = False
 
@@ -81,7 +81,7 @@ def type_combinations(row, spec):
         for combination in itertools.product(*choices):
             if all(c in allowed_types(op_def, n) or n in wanted for n, c in zip(names, combination)):
                 found[combination] = None
-    # Attributes that no input uses and the row does not name keep their default.
+    # Attributes that neither inputs nor the row determine have their default.
     defaults = {a.name: program.type_name(a.default_value.type) for a in op_def.attr
                 if a.name in open_names and a.HasField("default_value")}
     rank = lambda c: [(ORDER.get(t, 99) if defaults.get(n) != t else -1) for n, t in zip(names, c)]

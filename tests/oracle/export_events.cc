@@ -1,6 +1,6 @@
-// Writes events for events_test.py: to FOLDER/writer everything that SummaryFileWriter writes, to
-// FOLDER/ops what the ops write that write by themselves. Their graph goes to FOLDER/ops.pb, the
-// nodes to be run to FOLDER/ops.txt, a line each.
+// Writes events for events_test.py. FOLDER/writer gets all kinds of events of SummaryFileWriter,
+// FOLDER/ops those of ops that write events. FOLDER/ops.pb is their graph, and FOLDER/ops.txt lists
+// the nodes to run, one per line.
 #include <cstdio>
 #include <fstream>
 

@@ -1,5 +1,5 @@
-// Writes graphs that C++ built, gradients included, for TensorFlow to run: export_graphs FOLDER
-// makes <name>.pb (GraphDef) and <name>.txt (lines "fetch …", "target …", "init …").
+// Writes graphs that C++ built, including gradients, for TensorFlow to run. export_graphs FOLDER
+// writes <name>.pb (GraphDef) and <name>.txt (lines "fetch …", "target …", "init …").
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// What to do with a graph.
+// The steps of a graph.
 struct Spec {
   OutputList fetches;
   std::vector<Operation> targets;
@@ -28,7 +28,7 @@ struct Spec {
   }
 };
 
-// Gradients of `y`, or none after an error, which the graph keeps.
+// Gradients of `y`; empty after an error, which stays in the graph.
 std::vector<Grad> GradientsOf(Output y, const OutputList& xs) {
   absl::StatusOr<std::vector<Grad>> grads = Gradients({y}, xs);
   if (grads.ok()) return *grads;
@@ -111,7 +111,7 @@ void Branches(Graph& g, Spec& spec) {
   spec.Fetch(GradientsOf(y, {x, scale}));
 }
 
-// The gradient of what the gradients of a Cond give, and of a Cond in a branch of one.
+// The gradient of a Cond's gradient, also for a Cond inside a branch.
 void SecondGradientsOfBranches(Graph& g, Spec& spec) {
   const Output x = Placeholder(g, DT_DOUBLE, {3}, "x");
   const Output scale = Placeholder(g, DT_DOUBLE, {}, "scale");
@@ -130,7 +130,7 @@ void SecondGradientsOfBranches(Graph& g, Spec& spec) {
   spec.Fetch(GradientsOf(z, {x, scale}));
 }
 
-// Shapes that only a step knows, broadcasting, slices, reductions.
+// Shapes that are only known in a step, broadcasting, slices, reductions.
 void UnknownShapes(Graph& g, Spec& spec) {
   Output a = Placeholder(g, DT_DOUBLE, {-1, 4}, "a");
   Output b = Placeholder(g, DT_DOUBLE, {4}, "b");

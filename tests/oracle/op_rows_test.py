@@ -9,7 +9,7 @@ import unittest
 
 from tests.oracle import rows
 
-# Families that also run as <family>_one_thread: with blocking ops, or such as hand work to others.
+# Families that also run as <family>_one_thread: their ops block or schedule work on other threads.
 ONE_THREAD = ("collective", "dataflow", "io", "staging")
 
 
@@ -62,7 +62,7 @@ def add_tests():
         while hasattr(family, test):
             test += "_"
         setattr(family, test, lambda self, index=index: self.check(index))
-    del globals()["OpRows"]  # itself has no tests
+    del globals()["OpRows"]  # the base class has no tests
     globals().update(classes)
 
 

@@ -147,7 +147,7 @@ class Gradient:
     xs: list
     grad_ys: list = None  # arrays, chosen once the shapes of ys are known; None: ones
     numeric: bool = False
-    beside: bool = True  # whether it is held beside TensorFlow's
+    beside: bool = True  # whether it is compared with TensorFlow's
 
 
 class Builder:

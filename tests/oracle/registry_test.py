@@ -114,7 +114,8 @@ class Registry(unittest.TestCase):
             required = {op for line in file if not line.startswith("#") for op in line.split()}
         self.assertGreater(len(required), 800)
         self.assertEqual(sorted(required - set(self.ops)), [])
-        # With kernels, where TensorFlow has any: of which types the test below tells.
+        # All ops for which TensorFlow has kernels must have kernels. The test below checks their
+        # types.
         without = sorted(op for op in required if expand.kernel_types(op) and not self.kernels.get(op))
         self.assertEqual(sorted(set(without) - listed("Kernels")), [])
 

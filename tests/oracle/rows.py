@@ -75,7 +75,7 @@ def check(row, runner):
 
 def work(connection):
     """A worker: takes rows, sends back results."""
-    # Without Sluice, TensorFlow is held against itself: that finds mistakes in rows.
+    # Without Sluice, TensorFlow is compared with itself, which finds mistakes in rows.
     runners = {}
     if not os.environ.get("SLUICE_ORACLE_WITHOUT_SLUICE"):
         runners = {one_thread: sluice_side.Runner(one_thread) for one_thread in (False, True)}

@@ -1,4 +1,4 @@
-// Whether two runs of a step gave the same.
+// Compares the results of two runs of a step.
 #ifndef SLUICE_TESTS_ORACLE_SAME_RESULTS_H_
 #define SLUICE_TESTS_ORACLE_SAME_RESULTS_H_
 
@@ -7,9 +7,9 @@
 
 namespace sluice::oracle {
 
-// INTERNAL, and the first element that differs: by bits, and for floating numbers by more than 1e-6
-// of the largest element (of the last place for 16-bit ones), since passes may change the order of
-// sums.
+// INTERNAL names the first different element. Elements are compared by bits. Floating-point numbers
+// may differ by 1e-6 of the largest element (16-bit types: by one unit in its last place), because
+// passes may change the order of sums.
 absl::Status ExpectSame(const Tensors& expected, const Tensors& found);
 
 }  // namespace sluice::oracle

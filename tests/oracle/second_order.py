@@ -18,7 +18,8 @@ from tests.oracle import tensorflow_side
 
 tf = tensorflow.compat.v1
 STEP = 1e-5
-# Rows whose second gradients are right by TensorFlow's measure alone: that of Cumprod, of which Prod's is made, divides by x.
+# TensorFlow's second gradients of these rows are wrong: that of Cumprod, which Prod uses, divides
+# by x.
 WRONG_IN_TENSORFLOW = {"Prod/zeros"}
 
 
@@ -120,7 +121,7 @@ def complaints(runner, second):
     if not isinstance(theirs, outcome.Failure):
         tol = compare.tolerance(second.case.row.grad_tol, "double", 16)
         for i, (our, their) in enumerate(zip(found, theirs)):
-            # Zeros that one side knows to be zeros are none.
+            # A zero gradient equals a missing one.
             our, their = ((numpy.zeros_like(b) if a is None and b is not None else a) for a, b in ((our, their), (their, our)))
             complaint = compare.arrays(our, their, tol) if our is not None else None
             if complaint:

@@ -13,7 +13,7 @@ from tests.oracle import sluice_side
 
 FAMILIES = os.environ["SLUICE_ORACLE_FAMILIES"].split(",")
 CASES_A_ROW = 4
-# Of these TensorFlow has second-order gradients, and so must we.
+# TensorFlow has second-order gradients of these ops, so we must have them, too.
 REQUIRED = ("Add AddV2 Sub Mul RealDiv Square Sqrt Exp Log Tanh Sigmoid Sin Pow MatMul BatchMatMulV2 Conv2D Sum Mean Prod Max "
             "Softmax LogSoftmax Relu Elu Softplus BiasAdd GatherV2 ConcatV2 Reshape Transpose").split()
 
@@ -23,7 +23,7 @@ class SecondOrder(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.runner = sluice_side.Runner()
-        cls.checked = {}  # op -> cases that both sides could differentiate twice
+        cls.checked = {}  # op -> cases that both sides differentiated twice
 
     @classmethod
     def tearDownClass(cls):

@@ -1,5 +1,5 @@
-// Plays scenarios of training sessions, and prints what was called and which errors came, a line
-// each: "<scenario> <what>". session_scenarios_test.py plays the same in TensorFlow.
+// Runs scenarios of training sessions, and prints the calls and errors, one per line: "<scenario>
+// <event>". session_scenarios_test.py runs the same in TensorFlow.
 #include <cstdio>
 #include <functional>
 #include <limits>
@@ -25,7 +25,7 @@ void SayError(const absl::Status& status) {
   if (!status.ok()) Say(StrCat("error: ", status.message()));
 }
 
-// Says each call; `act` may add an error or a request.
+// Prints each call. `act` may add an error or a request.
 class Recorder : public SessionRunHook {
  public:
   using Act = std::function<absl::StatusOr<SessionRunArgs>(SessionRunContext* context)>;

@@ -107,7 +107,7 @@ def error_in_step(m):
 
 
 def end_of_input(m):
-    # The loop is left by an exception there, so that the step is not said.
+    # In TensorFlow an exception ends the loop, so the step is not printed.
     m.loop([m.hook("a"), m.hook("b", before_run=fail_at(2, tf.errors.OutOfRangeError, "end"))])
     m.say.lines.insert(-2, "step 1")
 
@@ -159,7 +159,7 @@ def feeds_of_user_and_hook(m):
 def nan(m, fail):
     session = tf.train.MonitoredSession(hooks=[tf.train.NanTensorHook(m.y, fail)])
     m.attempt(lambda: session.run(m.y, {m.x: float("nan")}))
-    # An exception leaves TensorFlow's loop; a loop here asks.
+    # In TensorFlow an exception ends the loop; here the loop checks should_stop.
     m.say("should_stop %s" % (fail or session.should_stop()))
 
 
@@ -250,6 +250,6 @@ class SessionScenarios(unittest.TestCase):
         self.assertEqual(sorted(self.found), sorted(scenarios))
         for name, scenario in scenarios.items():
             with self.subTest(name):
-                # Conflicts are listed as Python prints a tensor.
+                # The list of conflicts has Python's form of a tensor.
                 cut = lambda lines: [line.split(" Conflict(s)")[0] for line in lines]
                 self.assertEqual(cut(self.found[name]), cut(tensorflow_says(scenario)))

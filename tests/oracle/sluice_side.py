@@ -16,9 +16,9 @@ from tests.oracle import outcome
 from tests.oracle import program
 from tests.oracle import tensorflow_side
 
-ROOT = os.environ.get("SLUICE_ORACLE_ROOT", "")  # where the built files lie; "" in a test: the runfiles
+ROOT = os.environ.get("SLUICE_ORACLE_ROOT", "")  # folder of the built files; "" in a test: the runfiles
 TIMEOUT_S = 60
-TIMEOUT_AFTER_HANG_S = 5  # one hang seldom comes alone
+TIMEOUT_AFTER_HANG_S = 5  # after one hang, more are likely
 
 
 def messages():
@@ -99,7 +99,7 @@ def read_tensor(data):
         array[:] = list(proto.string_val)
         return array.reshape(shape)
     dtype = program.numpy_type(name)
-    if dtype.names:  # quantised: a record of one integer, which is what a session returns
+    if dtype.names:  # quantized: a record of one integer, as returned by a session
         dtype = dtype[0]
     return numpy.frombuffer(proto.tensor_content, dtype).reshape(shape)
 
@@ -147,7 +147,7 @@ class Request:
         self.cases = cases
         self.request = runner.request_class(graph_def=tensorflow_side.graph_def(cases).SerializeToString())
         self.feed_types = {}
-        self.wanted = []   # (case index, gradient) that TensorFlow could compute
+        self.wanted = []   # (case index, gradient) that TensorFlow computed
         for i, case in enumerate(cases):
             self.feed_types.update(case.builder.feed_types)
             if case.op_node is not None:

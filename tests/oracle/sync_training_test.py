@@ -64,7 +64,7 @@ def train(server, folder, count, data):
     stopped, failures = threading.Event(), []
     runner = threading.Thread(target=enqueue_until, args=(stopped, chief, failures), daemon=True)
     runner.start()
-    # As in C++: every replica gives one gradient to every step.
+    # As in C++, every replica pushes one gradient per step.
     together = threading.Barrier(count, timeout=60)
 
     def work(i):
@@ -85,7 +85,7 @@ def train(server, folder, count, data):
     if failures:
         raise failures[0]
     parameters = chief.parameters()
-    # The runner waits for the next gradients; only the end of its session ends that wait.
+    # The runner waits for more gradients until its session ends.
     stopped.set()
     chief.session.close()
     return parameters
@@ -105,7 +105,7 @@ class SyncTraining(unittest.TestCase):
                         config=tf.ConfigProto(device_count={"CPU": count + 1}))
                     theirs = train(server, folder, count, data)
                     for our, their, whole in zip(read(str(count)), theirs, alone, strict=True):
-                        self.assertGreater(numpy.abs(whole).max(), 0.01)  # something was learned
+                        self.assertGreater(numpy.abs(whole).max(), 0.01)  # training changed the parameters
                         numpy.testing.assert_allclose(our, their, rtol=0, atol=1e-5)
                         numpy.testing.assert_allclose(their, whole, rtol=0, atol=1e-5)
 

@@ -27,7 +27,8 @@ NUMBERS = REALS + COMPLEX
 PLAIN = NUMBERS + ("bool",)
 ALL = PLAIN + ("string",)
 
-# Shapes for `Row.shapes`: one entry a case, either one shape for all inputs or a list with a shape an input.
+# Shapes for `Row.shapes`: one entry per case, either one shape for all inputs or a list with one
+# shape per input.
 ELEMENTWISE = ((), (5,), (2, 3), (0,), (2, 0, 3), (3, 1, 2, 2))
 BROADCAST = (
     ((2, 3), (2, 3)), ((), ()), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((), (2, 2)), ((4,), ()),
@@ -145,7 +146,7 @@ def in_child(make):
             made = ours.recv()
             process.join()
             return made
-        process.kill()  # a lock was held while it was forked
+        process.kill()  # a lock was held during its fork
     raise TimeoutError("nothing came from another process")
 
 
@@ -173,53 +174,57 @@ class C:
         self.inputs = inputs
         self.attrs = attrs
         self.says = says          # errors: a regular expression that our message matches
-        self.code = code          # errors: our code, where it is not TensorFlow's on purpose ("INVALID_ARGUMENT")
-        self.variants = variants  # which of known, unknown, const; None: the rule of README.md
-        self.grad = grad          # as Row.grad
-        self.tol = tol            # as Row.tol
-        self.types = types        # as Row.types
+        self.code = code          # errors: our code, if it differs from TensorFlow's on purpose ("INVALID_ARGUMENT")
+        self.variants = variants  # a subset of known, unknown, const; None: the rule of README.md
+        self.grad = grad          # like Row.grad
+        self.tol = tol            # like Row.tol
+        self.types = types        # like Row.types
 
 
 @dataclasses.dataclass
 class Row:
     """Everything that is checked of one op. Several rows may have the same op."""
     op: str
-    # Form 1: a Gen an input, and shapes; every element of `shapes` x `attrs` is a case.
+    # Form 1: one Gen per input, and shapes. Every element of `shapes` x `attrs` is a case.
     inputs: Sequence[Gen] = ()
     shapes: Sequence = ()
     attrs: Sequence[dict] = ({},)
-    # Form 2: cases one by one. Both forms may stand in one row.
+    # Form 2: a list of cases. A row may have both forms.
     cases: Sequence[C] = ()
-    # Form 3: a program for ops with state. Called with program.Builder, once for each combination of types.
+    # Form 3: a program for stateful ops. Called with program.Builder, once for each combination of
+    # types.
     build: Optional[Callable] = None
-    # Type attributes: {"T": FLOATS, "Tidx": INDEX} (all combinations) or a list of combinations. Attributes that are not
-    # named take all types that TensorFlow has CPU kernels for (no quantised ones).
+    # Type attributes: {"T": FLOATS, "Tidx": INDEX} (all combinations) or a list of combinations.
+    # Other attributes take all types for which TensorFlow has CPU kernels (without quantized ones).
     types: Any = None
-    # Bad inputs: TensorFlow must refuse them (when it builds the graph or when it runs it), we with the same code.
+    # Invalid inputs. TensorFlow must reject them when it builds or runs the graph, and we with the
+    # same code.
     errors: Sequence[C] = ()
-    # None: TensorFlow's gradient and the numeric one are compared where TensorFlow has a gradient and the types are
-    # floating or complex. "tf": no numeric check. "numeric": no comparison with TensorFlow's, which is wrong. False: nothing.
+    # None: compares TensorFlow's gradient and the numeric one, if TensorFlow has a gradient and the
+    # types are floating or complex. "tf": no numeric check. "numeric": no comparison with
+    # TensorFlow's gradient, which is wrong. False: no check.
     grad: Any = None
-    # Relative tolerance: a number for all types or {"float": 1e-4, …}; None: TOLERANCES. Values that should be equal bit
-    # for bit take 0.
+    # Relative tolerance: a number for all types or {"float": 1e-4, …}. None: TOLERANCES. 0: equal
+    # bits.
     tol: Any = None
     grad_tol: Any = None
     numeric_tol: Optional[float] = None
-    # "values", or "shapes" where values are arbitrary (Empty) or differ by design; or a function (ours, theirs) of
-    # two numpy arrays that returns a complaint or None.
+    # "values"; "shapes" if values are arbitrary (Empty) or differ by design; or a function (ours,
+    # theirs) of two numpy arrays that returns a complaint or None.
     compare: Any = "values"
-    # Our static shapes must say at least as much as TensorFlow's. False: they are not compared (say why beside it).
+    # Whether our static shapes must be at least as precise as TensorFlow's. If False, say why in a
+    # comment.
     static_shapes: bool = True
-    # The version of the graph, where the op was removed in a newer one.
+    # The version of the graph, for an op that a newer version removed.
     producer: Optional[int] = None
-    name: str = ""  # tells rows of one op apart in reports
+    name: str = ""  # distinguishes rows of one op in reports
 
     @property
     def id(self):
         return self.op + ("/" + self.name if self.name else "")
 
 
-# Relative, and absolute where |value| < 1. Gradients get four times this.
+# Relative, and absolute if |value| < 1. The tolerance of gradients is four times this.
 TOLERANCES = {
     "float": 1e-5, "double": 1e-11, "half": 2e-3, "bfloat16": 1.6e-2, "complex64": 1e-5, "complex128": 1e-11,
 }

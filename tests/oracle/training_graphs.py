@@ -23,7 +23,7 @@ class Graph:
     fetches: list
     targets: list
     init: list
-    alike: "Graph" = None  # what TensorFlow runs in its place
+    alike: "Graph" = None  # the graph that TensorFlow runs instead
 
     def graph_def(self):
         return self.graph.as_graph_def(add_shapes=False)

@@ -11,7 +11,7 @@ from google.protobuf import text_format
 
 from tests.oracle import training_graphs
 
-# Passes that keep every bit, and those that may sum in another order.
+# Passes that preserve bits, without those that may change the order of sums.
 EXACT_PASSES = ("fold_constants", "simplify", "join_pads", "common_subexpressions", "unused_nodes", "defer_adam",
                 "tile_updates", "fuse_elementwise")
 OTHER_PASSES = ("choose_layout", "fold_transposes", "fuse_attention", "narrow_products", "pack_operands", "accumulate_sums",

@@ -45,7 +45,7 @@ class ChooseLayoutTest : public ::testing::Test {
         .Attr("data_format", std::string("NCHW"))
         .Finish();
   }
-  // 3 x 3, to 4 channels.
+  // 3 x 3 filters with 4 output channels.
   Output Conv(Output x, std::vector<int64_t> strides = {1, 1, 1, 1}, std::string_view name = "") {
     const int64_t channels = x.shape().rank() == 4 ? x.shape().dim(1) : 4;
     return Conv(x, Fed({3, 3, channels, 4}), std::move(strides), name);
@@ -75,7 +75,7 @@ class ChooseLayoutTest : public ::testing::Test {
   }
   Node* Reader(Output x) { return Call("LayoutSink", {x}).node; }
 
-  // The number of nodes that the pass turned.
+  // The number of nodes that the pass changed.
   int Choose(std::set<std::string> keep = {}) {
     EXPECT_TRUE(g_.status().ok()) << g_.status();
     const absl::StatusOr<int> turned = ChooseLayout(g_, {.keep = std::move(keep)});
@@ -134,7 +134,7 @@ TEST_F(ChooseLayoutTest, WhatIsNotKnownOrRefusedOrKeptStays) {
   EXPECT_TRUE(IsTransposeOf(after.node->input(0), kept));
 }
 
-// A Transpose of it could see another value than the convolution would have.
+// A Transpose could read another value of the variable than the convolution.
 TEST_F(ChooseLayoutTest, ImagesInVariablesStay) {
   const Output variable = NodeBuilder(&g_, "VariableV2", At::current())
                               .Attr("shape", images_)
@@ -188,7 +188,7 @@ TEST_F(ChooseLayoutTest, ReductionsThatKeepTheOrderOfWhatIsLeftEndAChain) {
   EXPECT_TRUE(IsTransposeOf(of_height.node->input(0), y));  // its columns come before its channels
 }
 
-// Their error names sizes in the order of the layout.
+// The error names sizes in the order of the layout.
 TEST_F(ChooseLayoutTest, SumsOfBatchesThatMayDifferStay) {
   const Output x = Fed({-1, 3, 8, 8}), other = Fed({-1, 3, 8, 8});
   const Output a = Conv(x), b = Conv(x), c = Conv(other);

@@ -1,4 +1,4 @@
-// Nets of channels-first images (NCHW) give the same where their chains run channels-last.
+// Networks of channels-first images (NCHW) give the same results if their chains run channels-last.
 #include <cmath>
 #include <functional>
 #include <map>
@@ -20,7 +20,7 @@ Tensor Numbers(const TensorShape& shape, int seed) {
   return t;
 }
 
-// A net under construction: its variables, and what its steps fetch and do.
+// A network under construction: its variables, and the fetches and targets of its steps.
 struct Net {
   explicit Net(PartialShape images) { x = Placeholder(graph, DT_FLOAT, std::move(images), "x"); }
 
@@ -54,7 +54,7 @@ struct Net {
   Output Avg(Output v, int64_t size, int64_t stride, const std::string& padding) {
     return AvgPool(v, {1, 1, size, size}, {1, 1, stride, stride}, padding, {.data_format = "NCHW"});
   }
-  // The loss, and a step of gradient descent.
+  // Adds the loss and a step of gradient descent.
   void Train(Output logits) {
     const Output loss = ReduceSum(Square(logits));
     fetches.push_back(loss);
@@ -114,7 +114,7 @@ void ExpectClose(const Tensor& a, const Tensor& b, const std::string& what) {
   }
 }
 
-// What a step gives and runs with the pass, after what it gives was found to be the same without.
+// The results and nodes of a step with the pass. Checks that the results are the same without it.
 Outcome Compared(Net& net, const TensorShape& fed) {
   const Tensor x = Numbers(fed, 7);
   const absl::StatusOr<Outcome> without = OutcomeOf(net, x, {"choose_layout"});
@@ -141,8 +141,8 @@ Output ResidualNet(Net& net, bool keeps_sizes) {
   return ReduceMean(v, {2, 3});
 }
 
-// The fed images are turned, and nothing else but the gradient of the mean, which is repeated over
-// images of 5 x 5.
+// Only the fed images are transposed, and the gradient of the mean, which is repeated over images
+// of 5 x 5.
 TEST(ChooseLayout, AResidualNetTrainsChannelsLast) {
   Net net({2, 3, 19, 19});
   net.Train(ResidualNet(net, false));
@@ -160,7 +160,8 @@ TEST(ChooseLayout, BatchesNeedNotBeKnownBeforeTheStep) {
   EXPECT_LE(with.ops.at("Transpose"), 3);
 }
 
-// The gradient of such a sum is reduced by axes that only the step finds, so it is turned for that.
+// The gradient of such a sum reduces over axes that are known only in the step, so it is
+// transposed.
 TEST(ChooseLayout, SumsOfBatchesThatAreNotKnownTrain) {
   Net net({-1, 3, 19, 19});
   net.Train(ResidualNet(net, false));
@@ -214,7 +215,7 @@ TEST(ChooseLayout, EachKindOfNodeInAChain) {
   }
 }
 
-// Layers in any order, some read from outside the chain.
+// Layers in random order, some of which have readers outside the chain.
 TEST(ChooseLayout, RandomNetsGiveTheSame) {
   int channels_first = 0;
   for (int seed = 0; seed < 30; ++seed) {
@@ -290,7 +291,7 @@ TEST(ChooseLayout, OnBranchesAndInLoops) {
   Compared(net, {2, 3, 6, 6});
 }
 
-// Batches that differ are an error of the sum, which names the sizes as they were built.
+// Batches of different size are an error of the sum, which names the original sizes.
 TEST(ChooseLayout, ErrorsNameTheSizesThatWereBuilt) {
   for (const bool chooses : {false, true}) {
     Net net({-1, 3, 6, 5});

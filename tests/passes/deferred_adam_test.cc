@@ -1,5 +1,5 @@
-// Adam of sparse gradients whose other rows decay later gives the bits of Adam that goes over all
-// rows at once, whatever happens to the variables in between.
+// Adam with deferred updates of rows without gradients gives the same bits as Adam that updates all
+// rows in every step, whatever else uses the variables.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -24,7 +24,7 @@ Tensor RandomFloats(const TensorShape& shape, std::mt19937& random) {
   return t;
 }
 
-// An embedding that is trained by its rows, with all that one may do to it.
+// An embedding that is trained by rows, with all other kinds of accesses.
 struct Embedding {
   Graph g;
   Variable table;
@@ -54,7 +54,7 @@ struct Embedding {
   }
 };
 
-// One session with the pass and one without; what is done to one is done to the other.
+// A session with the pass and one without. Both run the same steps.
 class Both {
  public:
   explicit Both(Embedding& net) : net_(net), now_(net.g, Without({"defer_adam"})), later_(net.g) {}
@@ -100,7 +100,7 @@ std::vector<Feed> SomeRows(const Embedding& net, std::mt19937& random) {
   const int n = static_cast<int>(random() % 9);
   Tensor ids(DT_INT32, {n});
   for (int32_t& id : ids.flat<int32_t>()) {
-    const int most = random() % 3 == 0 ? kRows : 7;  // some rows come often, some never
+    const int most = random() % 3 == 0 ? kRows : 7;  // some rows occur often, some never
     id = static_cast<int32_t>(random() % most);
   }
   const float rate = random() % 20 == 0 ? 0.5f : 0.01f;
@@ -155,7 +155,7 @@ TEST_P(DeferredAdam, GivesTheSameBitsWhateverIsDoneInBetween) {
         if (random() % 3 == 0) both.Restore("deferred_adam");
         break;
       case 12:
-        // Reads all of a table that the same step moves.
+        // Reads a whole table that the same step updates.
         both.Run(feeds, {net.all[1]}, {net.scatter});
         break;
     }
@@ -184,7 +184,7 @@ TEST_P(DeferredAdam, RowsThatWaitForLongAreCaughtUp) {
   both.Run({}, net.all, {});
 }
 
-// The graph of a training step has the op, and nothing that goes over all rows.
+// The graph of a training step has the op, and no node that processes all rows.
 TEST_P(DeferredAdam, IsWhatATrainingStepRuns) {
   Embedding net(GetParam());
   std::mt19937 random(6);
@@ -203,7 +203,7 @@ TEST_P(DeferredAdam, IsWhatATrainingStepRuns) {
   EXPECT_EQ(deferred, 1);
 }
 
-// Whoever reads while others train sees the table as it was after one of the steps.
+// Concurrent readers always see the table between two steps.
 TEST_P(DeferredAdam, ReadersInOtherThreadsSeeWholeSteps) {
   Embedding net(GetParam());
   net.g.Finalize();

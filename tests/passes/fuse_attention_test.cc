@@ -1,5 +1,5 @@
-// Attention that is built of products and a softmax runs as one node, its gradients as another, and
-// both give what the ops give.
+// Attention that is built from matmuls and a softmax runs as one node, and its gradients as
+// another. Both give the same results as the ops.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -35,7 +35,7 @@ Output BuildAttention(const Operands& o, bool has_mask, float scale) {
   return BatchMatMulV2(Softmax(scores), o.v);
 }
 
-// What a step fetches, and how many nodes of which kind it ran for it.
+// The fetches of a step, and the number of nodes that it ran, by kind.
 struct Outcome {
   Tensors values;
   int fused = 0, fused_gradients = 0, softmaxes = 0, products = 0;
@@ -53,7 +53,7 @@ Feeds FeedsOf(const Shapes& s) {
   return {Numbers(s.q, 1), Numbers(s.k, 0.8f), Numbers(s.v, 1.3f), Numbers(s.mask, 2)};
 }
 
-// The result, and its gradients where asked for.
+// The result, and its gradients if requested.
 absl::StatusOr<Outcome> OutcomeOf(const Build& build, const Feeds& feeds, bool has_gradients,
                                   std::set<std::string> disabled, bool knows_shapes = true) {
   Graph g;
@@ -80,7 +80,8 @@ absl::StatusOr<Outcome> OutcomeOf(const Build& build, const Feeds& feeds, bool h
                  counts["BatchMatMulV2"]};
 }
 
-// To 2e-6 of the largest; what is not finite, alike.
+// Compares with a tolerance of 2e-6 of the largest element. Values that are not finite must be
+// equal.
 void ExpectNear(const Tensor& found, const Tensor& expected, const std::string& what) {
   ASSERT_EQ(found.shape(), expected.shape()) << what;
   float largest = 1e-3f;
@@ -219,7 +220,7 @@ float MaskAt(Masked kind, int64_t i, int64_t j, int64_t n) {
     case Masked::kInfinite:
       return j <= i ? 0 : -kInfinity;
     case Masked::kSlightly:
-      return j <= i ? 0 : -60;  // their weights are small, and none is 0
+      return j <= i ? 0 : -60;  // small weights, but none is 0
   }
   return 0;
 }
@@ -245,7 +246,7 @@ Feeds CausalFeeds(int64_t count, int64_t n) {
   return feeds;
 }
 
-// A weight of 0 times what is not finite is NaN.
+// The product of a weight of 0 and a value that is not finite is NaN.
 TEST(FuseAttention, LeavesNothingOutThatIsNotFinite) {
   constexpr int64_t n = 140;
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -263,7 +264,7 @@ TEST(FuseAttention, LeavesNothingOutThatIsNotFinite) {
   ExpectFusedAsPlain(build, feeds, "a mask with NaN");
 }
 
-// Its rows are parted between cores.
+// The rows of one pair are shared between cores.
 TEST(FuseAttention, OfOnePair) {
   const Build build = [](const Operands& o) { return BuildAttention(o, true, -0.35f); };
   ExpectFusedAsPlain(build, CausalFeeds(1, 300), "one pair");
@@ -296,7 +297,7 @@ TEST(FuseAttention, OperandsThatGoAwayWithIt) {
   }
 }
 
-// The gradient by the result is the result.
+// The gradient with respect to the result is the result itself.
 TEST(FuseAttention, OfASumOfSquares) {
   Tensors results[2];
   for (const bool is_fused : {false, true}) {
@@ -392,7 +393,7 @@ TEST(FuseAttention, IsWaitedForAndWaits) {
   EXPECT_EQ(fused, 1);
 }
 
-// Nobody asks for the result, and the gradient does not depend on it.
+// The result is not fetched, and the gradient does not depend on it.
 TEST(FuseAttention, GradientsAloneAreWaitedForAndWait) {
   Graph g;
   const Output q = Placeholder(g, DT_FLOAT, {2, 5, 4}), k = Placeholder(g, DT_FLOAT, {2, 6, 4});

@@ -1,4 +1,4 @@
-// Elementwise nodes run as one give the bits, the shapes and the errors that they give one by one.
+// Fused elementwise nodes give the same bits, shapes and errors as single nodes.
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -42,11 +42,10 @@ Tensor RandomTensor(DataType dtype, const TensorShape& shape, std::mt19937& rand
   return t;
 }
 
-// A tree or a net of random elementwise ops over a few fed values, some of which are fetched.
+// A random graph of elementwise ops over a few fed values, some of which are fetched.
 class RandomGraph {
  public:
-  // Each shape may be broadcast to that of the first. With rows: sums, means and softmaxes of rows
-  // are among the ops.
+  // Each shape can be broadcast to the first one. `rows` adds sums, means and softmaxes of rows.
   RandomGraph(DataType dtype, std::mt19937& random,
               const std::vector<PartialShape>& shapes = std::vector<PartialShape>(4),
               bool with_rows = false)
@@ -67,7 +66,7 @@ class RandomGraph {
 
  private:
   int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
-  // Mostly of the newest values, so that long chains come out.
+  // Mostly picks recent values, so that long chains occur.
   Output Any() {
     const int n = static_cast<int>(values_.size());
     return Pick(3) == 0 ? values_[Pick(n)] : values_[n - 1 - Pick(std::min(n, 3))];
@@ -104,7 +103,7 @@ class RandomGraph {
     }
   }
 
-  // Of as many values as there are whose shape is known to be that of x.
+  // Sums x and random values with the same known shape.
   Output Sum(Output x) {
     OutputList terms = {x};
     for (int i = Pick(8); i > 0; --i) {
@@ -137,7 +136,7 @@ class RandomGraph {
   OutputList values_;
 };
 
-// What both give for random values of such shapes.
+// Compares the results of both sessions for random values of these shapes.
 void ExpectSameResults(const RandomGraph& net, Session& fused, Session& unfused, DataType dtype,
                        const std::vector<TensorShape>& shapes, std::mt19937& random) {
   std::vector<Feed> feeds;
@@ -171,7 +170,8 @@ TEST(Fusion, RandomNetsGiveTheSameBits) {
   }
 }
 
-// A bias and what scales columns meet each row; a tile may begin and end anywhere in one.
+// A bias and a vector that scales columns are applied to each row. A tile may begin and end
+// anywhere in a row.
 TEST(Fusion, VectorsThatMeetRowsGiveTheSameBits) {
   std::mt19937 random(18);
   for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
@@ -188,8 +188,8 @@ TEST(Fusion, VectorsThatMeetRowsGiveTheSameBits) {
   }
 }
 
-// Masks of the last dimensions, vectors, and one element a row, met by rows that a tile holds many
-// of, one of, or a part of; and what is made of whole rows.
+// Masks of the last dimensions, vectors, and columns, with rows of which a tile has many, one, or a
+// part; and reductions of whole rows.
 TEST(Fusion, PartsAndRowsGiveTheSameBits) {
   std::mt19937 random(20);
   for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
@@ -221,7 +221,8 @@ TEST(Fusion, PartsAndRowsGiveTheSameBits) {
   }
 }
 
-// As in the gradient of a mean: its column in each element of a row, and sums of several terms.
+// As in the gradient of a mean: a column is repeated over the elements of a row. And sums of
+// several terms.
 TEST(Fusion, SumsAndSpreadColumnsGiveTheSameBits) {
   std::mt19937 random(22);
   for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32, DT_COMPLEX64}) {
@@ -244,7 +245,7 @@ TEST(Fusion, SumsAndSpreadColumnsGiveTheSameBits) {
   }
 }
 
-// The plan knows that the constant is not one.
+// The plan recognizes that the constant may be fed.
 TEST(Fusion, MultiplesMayBeFedInPlaceOfTheirConstant) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {3, 1}, "x");
@@ -279,7 +280,7 @@ TEST(Fusion, SumsOfTermsThatDifferSayWhichOne) {
   }
 }
 
-// What the plan takes for a column or a row has other sizes in a step.
+// Inputs that the plan expects to be columns or rows have other sizes in the step.
 TEST(Fusion, PartsOfOtherSizesRunOneByOne) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {-1, -1, 32}, "x");
@@ -307,14 +308,15 @@ TEST(Fusion, PartsOfOtherSizesRunOneByOne) {
   }
 }
 
-// [1, n] and a vector of n give [n] in no op; sizes that the plan does not know run one by one.
+// No op broadcasts [1, n] and a vector of n to [n]. With sizes that the plan does not know, nodes
+// run one by one.
 TEST(Fusion, OnlyKnownRowsAreJoined) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {-1, -1}, "x");
   Output bias = Placeholder(g, DT_FLOAT, {3}, "bias");
   Output whole = Placeholder(g, DT_FLOAT, PartialShape(), "whole");
   Output out = Relu(BiasAdd(Neg(x), bias, {.name = "add"}));
-  // The same vector as a row, and as all that there is.
+  // The same vector as a row and as a whole tensor.
   Output both = Exp(bias) + Exp(whole * bias);
   ASSERT_TRUE(g.status().ok()) << g.status();
   Session session(g);
@@ -370,7 +372,8 @@ TEST(Fusion, TracesAndChecksSeeEachNode) {
   EXPECT_THAT(std::string(checked.status().message()), HasSubstr("'log'"));
 }
 
-// A node whose result two groups read is computed in both; what a reference points to is read once.
+// A node whose result two groups read is computed in both. The value behind a reference is read
+// once.
 TEST(Fusion, CopiesDoNotSeeLaterAssignments) {
   for (const bool of_reference : {true, false}) {
     Graph g;
@@ -393,8 +396,8 @@ TEST(Fusion, CopiesDoNotSeeLaterAssignments) {
   }
 }
 
-// `half` is read by a sum too, so it is stored, and not computed again; `square` is. Their readers
-// and those of what they store are in one group and in several.
+// `half` is also read by a sum, so it is stored and not recomputed; `square` is recomputed. Their
+// readers are in one group and in several.
 TEST(Fusion, CopiesOfCopiesGiveTheSameBits) {
   std::mt19937 random(19);
   Graph g;

@@ -1,4 +1,4 @@
-// Sums of padded parts that cover a tensor are joined, and give what the sums give.
+// Sums of padded parts that cover a tensor are joined, with the same results.
 #include <functional>
 
 #include "gmock/gmock.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Build = std::function<Output(Output x)>;
 
-// y of x, and the number of Pads that a step runs.
+// The result, and the number of Pads that a step runs.
 struct Outcome {
   Tensor y;
   int pads = 0;
@@ -138,7 +138,7 @@ TEST(JoinPads, CoveringPartsAreJoinedAndOthersAreNot) {
   }
 }
 
-// What is asked for by name stays.
+// Fetched parts stay.
 TEST(JoinPads, FetchedPartsStay) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {2}, "x");

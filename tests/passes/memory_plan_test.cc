@@ -1,5 +1,5 @@
-// Running out of memory is told by nodes, bytes and lifetimes; the peak of a step is known before
-// it.
+// Errors without memory list nodes, bytes and lifetimes. The peak of a step is known before it
+// runs.
 #include "executor/session/step_memory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kFloat = 4;
 
-// out = (x * a) * b, by matrices: two results, of which the first goes with the second's end.
+// out = (x * a) * b with matmuls: two results, of which the first is released after the second.
 struct Products {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {-1, 100}, "x");
@@ -30,7 +30,7 @@ TEST(MemoryPlan, Row39ThePeakIsKnownBeforeTheFirstStep) {
   Products p;
   const absl::StatusOr<MemoryPlan> memory = MemoryOf(p.g, {}, p.feeds, {p.out});
   ASSERT_TRUE(memory.ok()) << memory.status();
-  // While `narrow` is made, `wide` is there too.
+  // `wide` is alive while `narrow` is computed.
   EXPECT_EQ(memory->peak_bytes, (64 * 300 + 64 * 20) * kFloat);
   EXPECT_EQ(memory->peak_node, "narrow");
   EXPECT_EQ(memory->num_unknown, 0);
@@ -73,8 +73,8 @@ TEST(MemoryPlan, BiasesAreAddedWhereTheirSumsAreRead) {
   }
 }
 
-// A layer norm and the softmax of masked scores keep what is as large as their input where others
-// read it, and in the result.
+// A layer norm and the softmax of masked scores store no full-size tensor except their result and
+// inputs with other readers.
 TEST(MemoryPlan, RowsAreMadeWhereTheirElementsAre) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {10, 20, 100}, "x");
@@ -104,7 +104,7 @@ TEST(MemoryPlan, RowsAreMadeWhereTheirElementsAre) {
   }
 }
 
-// Two nodes that are cheap and made of one tensor: both readers' groups compute them.
+// Two cheap nodes that read one tensor are recomputed in the groups of both readers.
 TEST(MemoryPlan, WhatIsCheapIsNotKept) {
   Graph g;
   const Output feed = Placeholder(g, DT_FLOAT, {1000}, "feed");
@@ -120,7 +120,7 @@ TEST(MemoryPlan, WhatIsCheapIsNotKept) {
   }
 }
 
-// What is smaller than what it is made of is kept in its place.
+// A result that is smaller than its input is stored instead of the input.
 TEST(MemoryPlan, MasksAreKept) {
   Graph g;
   const Output feed = Placeholder(g, DT_FLOAT, {1000}, "feed");
@@ -132,7 +132,7 @@ TEST(MemoryPlan, MasksAreKept) {
   EXPECT_EQ(memory->peak_bytes, 1000 * (kFloat + 1));
 }
 
-// A page of block sizes told nothing of who had taken the memory (#17092).
+// The error listed block sizes, but not the nodes that used the memory (#17092).
 TEST(MemoryPlan, Row39RunningOutOfMemoryIsToldByNodes) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {-1, 1000}, "x");

@@ -1,4 +1,4 @@
-// Products of which some columns are read are made of those, and give what the whole ones give.
+// Matmuls of which only some columns are read compute only those, with the same results.
 #include <cmath>
 #include <functional>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Build = std::function<Output(Output a, Output b)>;
 
-// y of a and b, and the number of whole products that a step runs.
+// The result, and the number of full matmuls that a step runs.
 struct Outcome {
   Tensor y;
   int whole = 0, narrow = 0;
@@ -98,7 +98,7 @@ std::vector<Row> Rows() {
        {48, 96},
        true,
        [](Output a, Output b) {
-         // Nobody asks for the first half.
+         // The first half is not read.
          const Output state = Tanh(a);
          const Output y = Tanh(MatMul(Concat({a * 2.0f, state}, 1), b));
          const auto gradients = Gradients({ReduceSum(Square(y))}, {state});

@@ -1,5 +1,5 @@
-// Weights that many products read are packed once, those of a graph without variables for all
-// steps, and give what they give where nobody packs.
+// Weights that many matmuls read are packed once, in a graph without variables once for all steps.
+// Results are the same.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -37,7 +37,7 @@ void ExpectNear(const Tensor& found, const Tensor& expected, const std::string& 
   }
 }
 
-// y of x and w, and what a step runs.
+// The result, and the nodes that a step runs.
 struct Outcome {
   Tensor y;
   int packings = 0, packed = 0, plain = 0;
@@ -47,7 +47,7 @@ using Build = std::function<Output(Output x, Output w)>;
 
 struct Row {
   const char* name;
-  int packings, packed, plain;  // on a machine that packs
+  int packings, packed, plain;  // on a machine on which packing gains
   Build build;
   PartialShape known_x = {kRows, kDepth};
   float odd = 1;  // an element of w
@@ -70,7 +70,7 @@ absl::StatusOr<Outcome> OutcomeOf(const Row& row, std::set<std::string> disabled
                  counts["MatMul"] + counts["_MatMulColumns"]};
 }
 
-// h = tanh(h w) so many times.
+// h = tanh(h w), repeated.
 Build Unrolled(int times, MatMulAttrs attrs = {}) {
   return [=](Output x, Output w) {
     for (int i = 0; i < times; ++i) x = Tanh(MatMul(x, w, attrs));
@@ -162,7 +162,7 @@ TEST(PackOperands, GiveWhatPlainProductsGive) {
   }
 }
 
-// Products that come after an update read the variable itself.
+// Matmuls after an update read the variable itself.
 TEST(PackOperands, SeeUpdatesBetweenThem) {
   const auto outcome = [](std::set<std::string> disabled) -> absl::StatusOr<Tensor> {
     Graph g;
@@ -188,7 +188,7 @@ TEST(PackOperands, SeeUpdatesBetweenThem) {
   ExpectNear(*found, *plain, "y");
 }
 
-// A net without variables.
+// A network without variables.
 struct Frozen {
   Graph g;
   Output images, filter, weights, y;
@@ -208,7 +208,7 @@ struct Frozen {
   }
 };
 
-// The weights fed: nothing is constant, nothing kept.
+// The result with fed weights, so that nothing is constant or kept.
 Tensor Expected(Frozen& net, float first, int64_t batch) {
   Session session(net.g, Without({"pack_operands"}));
   const absl::StatusOr<Tensor> y =
@@ -233,7 +233,7 @@ TEST(KeptWeights, GiveTheSameInEachStep) {
   }
 }
 
-// A constant that is fed is none.
+// A constant that is fed does not count as one.
 TEST(KeptWeights, GiveWayToWhatIsFed) {
   Frozen net;
   Session session(net.g);

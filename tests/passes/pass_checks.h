@@ -1,4 +1,4 @@
-// What the tests of passes share: options, counts of the nodes that a step runs, tensors, and
+// Shared by the tests of passes: options, counts of the nodes that a step runs, tensors, and
 // comparisons.
 #ifndef SLUICE_TESTS_PASSES_PASS_CHECKS_H_
 #define SLUICE_TESTS_PASSES_PASS_CHECKS_H_
@@ -21,7 +21,7 @@ inline SessionOptions Without(std::set<std::string> passes) {
   return options;
 }
 
-// A step that tells the nodes that it ran, by op.
+// Runs a step and counts its nodes by op.
 inline absl::StatusOr<Tensors> RunAndCount(Session& session, absl::Span<const Feed> feeds,
                                            absl::Span<const Output> fetches,
                                            absl::Span<const Operation> targets,
@@ -34,7 +34,7 @@ inline absl::StatusOr<Tensors> RunAndCount(Session& session, absl::Span<const Fe
   return out;
 }
 
-// Uniform between -bound and bound; the same for the same seed.
+// Uniform between -bound and bound; equal for equal seeds.
 inline Tensor RandomFloats(const TensorShape& shape, int seed, float bound = 1) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> value(-bound, bound);

@@ -1,5 +1,5 @@
-// Random graphs give the same values, and do the same to variables and random numbers, whichever
-// passes run before their steps.
+// Random graphs give the same values, and change variables and random numbers equally, whichever
+// passes run.
 #include <cmath>
 #include <random>
 #include <string>
@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// Values of shape [3, 3] from constants, fed and drawn ones, variables, branches and loops, with
-// many equal nodes; some values wait for others that nobody uses.
+// Values of shape [3, 3] from constants, feeds, random ops, variables, branches and loops, with
+// many equal nodes. Some values wait for others that are not used.
 class RandomGraph {
  public:
   explicit RandomGraph(int seed) : random_(seed), count(graph, "count", 0.0f) {
@@ -46,7 +46,7 @@ class RandomGraph {
 
  public:
   Output x;
-  Variable count;  // of the ops that have an effect
+  Variable count;  // of the stateful ops
   std::vector<Variable> weights;
   OutputList fetches;
   std::vector<Operation> updates;
@@ -72,7 +72,7 @@ class RandomGraph {
       case 1:
         return AddN({Newest(), Newest(), Newest()}) * 0.3f;
       case 2:
-        return Sin(Few() * Few() + Few());  // folds
+        return Sin(Few() * Few() + Few());  // can be folded
       case 3:
         return Newest() * Cast(ReduceSum(Shape(Newest()), {0}), DT_FLOAT) * 0.1f;
       case 4:
@@ -82,7 +82,7 @@ class RandomGraph {
         return Identity(Newest());
       }
       case 6: {
-        // Waits for what nobody uses.
+        // Waits for a value that is not used.
         ControlDependencies after(graph, {Operation(Exp(Newest() + Few()).node)});
         return Neg(Newest());
       }
@@ -127,7 +127,7 @@ class RandomGraph {
         return Neg(Neg(v));
       case 4: {
         const OutputList three = {v, v * 0.5f, -v};
-        // One of two does the work of both.
+        // Two Transposes, one of which can do the work of both.
         const Output turned = Transpose(Transpose(Stack(three), {1, 2, 0}), {1, 2, 0});
         return ReduceSum(turned, {Pick(3)}) * 0.3f;
       }
@@ -139,7 +139,7 @@ class RandomGraph {
   OutputList values_;
 };
 
-// All that three steps fetch, and the variables after them.
+// All fetches of three steps, and the variables after them.
 absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled,
                               int64_t memory_limit_bytes = 0) {
   SessionOptions options;
@@ -162,7 +162,7 @@ absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled,
   return all;
 }
 
-// Sums that are made as their terms come are made in another order.
+// Accumulated sums add their terms in another order.
 void ExpectEqual(const Tensor& a, const Tensor& b, bool same_bits, const std::string& what) {
   ASSERT_EQ(a.shape(), b.shape()) << what;
   for (int64_t i = 0; i < a.num_elements(); ++i) {
@@ -175,7 +175,7 @@ void ExpectEqual(const Tensor& a, const Tensor& b, bool same_bits, const std::st
   }
 }
 
-// Nodes that a step of the graph runs.
+// The number of nodes that a step of the graph runs.
 int NodesRun(RandomGraph& net, std::set<std::string> disabled) {
   Session session(net.graph, Without(std::move(disabled)));
   EXPECT_TRUE(session.Run({net.init}).ok());
@@ -252,7 +252,7 @@ int CountCopies(RandomGraph& net) {
   return copies;
 }
 
-// One that cannot be met: everything is tried.
+// A limit that cannot be met, so that everything is tried.
 TEST(Passes, RandomGraphsGiveTheSameBitsUnderAMemoryLimit) {
   int copies = 0;
   for (int seed = 0; seed < 60; ++seed) {

@@ -1,4 +1,4 @@
-// Under a memory limit results are computed again instead of kept: steps need less, and give the
+// Under a memory limit, results are recomputed instead of kept. Steps need less memory and give the
 // same bits.
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int64_t kBatch = 2048;
-constexpr float kBound = 0.5f;  // of what is fed and of weights
+constexpr float kBound = 0.5f;  // of feeds and weights
 
 using Activation = std::function<Output(Output)>;
 
@@ -64,7 +64,7 @@ class Network {
     EXPECT_TRUE(memory.ok()) << memory.status();
     return memory.ok() ? memory->peak_bytes : -1;
   }
-  // Some steps: what they fetch, then the variables.
+  // Runs some steps. Returns their fetches, then the variables.
   absl::StatusOr<Tensors> Train(const SessionOptions& options, OutputList fetches = {}) {
     Session session(g, options);
     SLUICE_RETURN_IF_ERROR(session.Run({init}));
@@ -115,7 +115,7 @@ SessionOptions Limited(int64_t bytes, std::vector<std::string>* warnings = nullp
   return options;
 }
 
-// What the pool took from the system for one step.
+// The bytes that the pool allocated from the system for one step.
 int64_t MeasuredPeak(Network& network, const SessionOptions& options) {
   Session session(network.g, options);
   EXPECT_TRUE(session.Run({network.init}).ok());

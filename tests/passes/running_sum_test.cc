@@ -1,4 +1,4 @@
-// Sums whose terms are added as they are made are those of terms that are kept.
+// Accumulated sums equal sums of stored terms.
 #include <cmath>
 
 #include "gmock/gmock.h"
@@ -13,10 +13,10 @@ using ::testing::HasSubstr;
 
 SessionOptions Apart() { return Without({"accumulate_sums"}); }
 
-// Operands of so many rows are made into the sum at once, or one product after the other.
+// For this many rows, the sum computes all terms at once, or adds one after the other.
 constexpr int64_t kFewRows = 3, kManyRows = 8;
 
-// A weight that is used in each step of an unrolled network: its gradient is a sum of products.
+// A weight that each step of an unrolled network uses. Its gradient is a sum of matmuls.
 struct Unrolled {
   int64_t rows;
   Graph g;
@@ -55,8 +55,8 @@ TEST(RunningSum, IsTheSumOfTermsThatAreKept) {
   }
 }
 
-// TensorFlow's graphs have identities that wait for each other between a gradient's terms and its
-// sum; here the first term waits, through one, for the last.
+// TensorFlow's graphs have identities with control inputs between the terms of a gradient and its
+// sum. Here the first term waits for the last one through such an identity.
 TEST(RunningSum, TermsMayWaitForEachOther) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {3, 4}, "x");
@@ -76,7 +76,7 @@ TEST(RunningSum, TermsMayWaitForEachOther) {
   ExpectNear((*found)[0], (*kept)[0]);
 }
 
-// What a term gives is not overwritten while a trace or the caller looks at it.
+// A term is not overwritten while a trace or the caller reads it.
 TEST(RunningSum, TermsThatAreFetchedStayWhole) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {3, 4}, "x");
@@ -129,7 +129,7 @@ TEST(RunningSum, IsWatchedLikeOthers) {
   }
 }
 
-// Shapes that are known only when the step runs are AddN's to refuse.
+// AddN reports shapes that are known only in the step.
 TEST(RunningSum, TermsOfDifferentShapesAreRefusedByTheSum) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, PartialShape(), "x");

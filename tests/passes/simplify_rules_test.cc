@@ -52,9 +52,9 @@ class SimplifyTest : public ::testing::Test {
     b.Input(x).Attr("squeeze_dims", dims);
     return WithHiddenShapes({x}, [&] { return b.Finish(); });
   }
-  // A node that stays, and reads `x`.
+  // A node that stays and reads `x`.
   Node* Reader(Output x) { return Call("SimplifySink", {x}).node; }
-  // What a reader of `y` reads after the pass.
+  // The input of a reader of `y` after the pass.
   Output Simplified(Output y) {
     Node* reader = Reader(y);
     EXPECT_TRUE(g_.status().ok()) << g_.status();
@@ -65,7 +65,7 @@ class SimplifyTest : public ::testing::Test {
   Graph g_;
 
  private:
-  // A builder refuses what cannot work. Its check passes if it does not see the shapes.
+  // Builders reject invalid nodes, but their checks pass if the shapes are hidden.
   template <typename Finish>
   static Output WithHiddenShapes(const OutputList& inputs, const Finish& finish) {
     std::vector<PartialShape> shapes;
@@ -134,17 +134,17 @@ TEST_F(SimplifyTest, ViewsThatCouldFailOrLeadElsewhereStay) {
     EXPECT_TRUE(y.node->input(0).node->op() != "Placeholder" || y.node->op() == "Reshape");
   };
   const Output x = Fed({-1, 6}), two = Fed({-1, -1});
-  stays(Call("Reshape", {x, Ints({6, -1})}));                                     // turned
+  stays(Call("Reshape", {x, Ints({6, -1})}));                                     // reordered
   stays(Call("Reshape", {x, Ints({2, 6})}));                                      // may not fit
   stays(Call("Reshape", {two, Ints({-1, 6})}));                                   // may not fit
   stays(Call("Reshape", {Call("Reshape", {x, Ints({-1, 4})}), Ints({-1, 6})}));   // may not fit
-  stays(Call("Reshape", {Call("Reshape", {x, Ints({-1, 0})}), Ints({-1, 6})}));   // of 0
+  stays(Call("Reshape", {Call("Reshape", {x, Ints({-1, 0})}), Ints({-1, 6})}));   // the size is 0
   stays(Call("Reshape", {Call("Reshape", {x, Ints({-1, -1})}), Ints({-1, 6})}));  // no shape
-  stays(Squeeze(Call("ExpandDims", {x, Ints({0})}), {1}));                        // another
-  stays(Squeeze(Call("ExpandDims", {x, Ints({4})}), {0}));                        // too far
-  stays(Squeeze(Call("ExpandDims", {x, Ints({0})}), {}));                         // also others
-  stays(Call("ExpandDims", {Squeeze(x, {0}), Ints({0})}));                        // may not be 1
-  stays(Squeeze(Call("ExpandDims", {Fed(PartialShape()), Ints({1})}), {1}));      // too far?
+  stays(Squeeze(Call("ExpandDims", {x, Ints({0})}), {1}));                    // another dimension
+  stays(Squeeze(Call("ExpandDims", {x, Ints({4})}), {0}));                    // out of range
+  stays(Squeeze(Call("ExpandDims", {x, Ints({0})}), {}));                     // also removes others
+  stays(Call("ExpandDims", {Squeeze(x, {0}), Ints({0})}));                    // may not be 1
+  stays(Squeeze(Call("ExpandDims", {Fed(PartialShape()), Ints({1})}), {1}));  // may be out of range
   stays(Call("Reshape", {Call("Reshape", {x, Ints({-1, 3})}), Fed({2}, DT_INT32)}));  // see below
 }
 
@@ -157,7 +157,7 @@ TEST_F(SimplifyTest, AReshapeOfAViewThatCannotFailTakesTheTensorItself) {
   EXPECT_EQ(g_.Find("inner"), nullptr);
 }
 
-// Beside a 0, what -1 stands for follows from the sizes of the empty tensor: [0, 6] or [0, 3].
+// Next to a 0, the size for -1 depends on the sizes of the empty tensor: [0, 6] or [0, 3].
 TEST_F(SimplifyTest, AReshapeToNoElementsKeepsTheViewThatItLooksAt) {
   const Output inner = Call("Reshape", {Fed({-1, 6}), Ints({-1, 3})});
   const Output outer = Call("Reshape", {inner, Ints({-1, 0})});
@@ -196,7 +196,8 @@ TEST_F(SimplifyTest, KeptNodesAndVariablesStay) {
   const Output x = Fed({2});
   const Output kept = Call("Identity", {x}, "kept");
   Reader(Call("Neg", {Call("Neg", {kept})}));
-  // late_reads.h: who reads through it may see another value than who reads what was computed.
+  // late_reads.h: a reader of the Identity may see another value than a reader of a computed
+  // result.
   const Output variable = NodeBuilder(&g_, "VariableV2", At::current())
                               .Attr("shape", PartialShape())
                               .Attr("dtype", DT_FLOAT)
@@ -231,7 +232,7 @@ TEST_F(SimplifyTest, WhatAReaderWaitedForItWaitsForStill) {
   EXPECT_EQ(g_.Find("inner"), nullptr);
 }
 
-// A fetched -(-x) changed when the caller filled the tensor again that had been fed for x.
+// A fetched -(-x) changed when the caller reused the tensor that had been fed for x.
 TEST_F(SimplifyTest, WhatIsInMemoryOfItsOwnIsNotReadFromFedTensors) {
   const Output x =
       NodeBuilder(&g_, "_Arg", At::current()).Attr("shape", PartialShape({2, 3})).Finish();
@@ -271,7 +272,7 @@ TEST_F(SimplifyTest, WhoWaitsForWhatGoesAwayWaitsForTheTensor) {
   EXPECT_THAT(waits->control_inputs(), ElementsAre(x.node));
 }
 
-// A Merge took the value of the branch that was not taken, which was no longer dead.
+// A Merge took the value of the branch that was not taken, because it was no longer dead.
 TEST_F(SimplifyTest, WhatAConstantOnABranchKeepsDeadStaysDead) {
   const Output x = Fed({2});
   Node* branch = Switch();
@@ -306,7 +307,7 @@ TEST_F(SimplifyTest, TheConstantOfTwoTransposesIsOnTheirBranch) {
   EXPECT_THAT(y.node->control_inputs(), ElementsAre(first.node));
 }
 
-// What waits for a Switch runs on both branches.
+// A node that waits for a Switch runs on both branches.
 TEST_F(SimplifyTest, OutputsOfASwitchAreReadThroughANodeOnTheBranch) {
   Node* branch = Switch();
   const Output pivot = Call("Identity", {Output(branch, 1)});

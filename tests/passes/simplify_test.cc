@@ -1,5 +1,4 @@
-// Graphs with nodes that change nothing run without them, and give the bits, the shapes and the
-// errors that they give with them.
+// Graphs run without nodes that have no effect, with the same bits, shapes and errors.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -15,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Random bytes: NaNs, infinities, subnormal numbers and zeros of both signs among the numbers.
+// Random bytes, so that NaNs, infinities, subnormal numbers and zeros of both signs occur.
 Tensor RandomBits(DataType dtype, const TensorShape& shape, std::mt19937& random) {
   Tensor t(dtype, shape);
   auto* bytes = static_cast<unsigned char*>(t.raw());
@@ -27,7 +26,7 @@ Tensor RandomBits(DataType dtype, const TensorShape& shape, std::mt19937& random
     const float edges[] = {0.0f, -0.0f, kInf, -kInf, std::nanf("7"), -std::nanf("3"), 1e-44f, 1.5f};
     for (int64_t i = 0; i < t.num_elements(); ++i) {
       float& x = t.data<float>()[i];
-      // Arithmetic silences a NaN that signals.
+      // Arithmetic silences a signaling NaN.
       if (std::isnan(x) || random() % 2 == 0) x = edges[random() % std::size(edges)];
     }
   }
@@ -36,7 +35,7 @@ Tensor RandomBits(DataType dtype, const TensorShape& shape, std::mt19937& random
 
 using Build = std::function<Output(Output x)>;
 
-// y of x, and the number of nodes of op `op` that a step runs.
+// The result, and the number of nodes of op `op` that a step runs.
 struct Outcome {
   absl::StatusOr<Tensor> y;
   int count = 0;
@@ -46,7 +45,7 @@ Outcome OutcomeOf(const Build& build, const PartialShape& known, const Tensor& x
                   const std::string& op, std::set<std::string> disabled) {
   Graph g;
   const Output fed = Placeholder(g, x.dtype(), known, "x");
-  // What is fed lies in the caller's memory, and is left where it is (below).
+  // A fed tensor is in the caller's memory and is not simplified (see below), so it is copied.
   const Output own = ReverseV2(fed, Constant(g, Tensor::Vector<int32_t>({0})));
   const Output y = build(own);
   if (!g.status().ok()) return {g.status()};
@@ -281,7 +280,7 @@ TEST(Simplify, NodesThatChangeNothingGoAwayAndTheBitsStay) {
   }
 }
 
-// Given shapes that the graph did not know, a step ends with the same error.
+// For shapes that the graph did not know, a step ends with the same error.
 TEST(Simplify, StepsFailAsTheyDidBefore) {
   const TensorShape five = {5};
   const std::pair<std::string_view, Build> rows[] = {
@@ -354,7 +353,7 @@ TEST(Simplify, ProductsOfFloatAgreeToTheirLastBits) {
   }
 }
 
-// What a caller fetched changed when it filled the tensor again that it had fed.
+// A fetched value changed when the caller reused a fed tensor.
 TEST(Simplify, FetchedValuesStayWhenFedTensorsAreFilledAgain) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {2}, "x");

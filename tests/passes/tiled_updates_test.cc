@@ -1,4 +1,5 @@
-// Updates that make their gradient tile by tile are those by a gradient that is kept.
+// Updates that compute their gradient tile by tile give the same result as those with a stored
+// gradient.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,7 +20,7 @@ SessionOptions Apart() { return Without({"tile_updates"}); }
 
 enum class By { kDescent, kDescentOfReference, kMomentum, kAdam };
 
-// m x n weights that are moved by a product of what is fed, over k.
+// m x n weights that are updated by a matmul of feeds over k.
 struct Sizes {
   int64_t m, n, k;
   bool transpose_a = true, transpose_b = false;
@@ -39,7 +40,7 @@ class Updated {
                  {.use_resource = by != By::kDescentOfReference});
     variables = {w};
     before = w.Read();
-    // As gradients come out of TensorFlow's graphs.
+    // The form in TensorFlow's gradient graphs.
     const Operation both = Group(g, {product, before});
     {
       const ControlDependencies after(g, {both});
@@ -49,7 +50,7 @@ class Updated {
     init = InitializeVariables(g);
   }
 
-  // Some steps; then the variables.
+  // Runs some steps. Returns the variables.
   absl::StatusOr<Tensors> Train(SessionOptions options, const OutputList& fetches = {}) {
     Session session(g, std::move(options));
     SLUICE_RETURN_IF_ERROR(session.Run({init}));
@@ -63,7 +64,7 @@ class Updated {
   std::vector<Feed> Feeds(int seed) const {
     return {{a, RandomFloats(sizes_.a(), seed)}, {b, RandomFloats(sizes_.b(), seed + 10)}};
   }
-  // Whether the product is in memory as a whole.
+  // Whether the whole matmul is stored in memory.
   bool KeepsProduct(const SessionOptions& options = {}, const OutputList& fetches = {}) {
     const std::pair<Output, TensorShape> shapes[] = {{a, sizes_.a()}, {b, sizes_.b()}};
     const absl::StatusOr<MemoryPlan> memory = MemoryOf(g, options, shapes, fetches, {update});
@@ -113,7 +114,7 @@ TEST(TiledUpdates, MoveVariablesToTheSameBits) {
       {784, 512, 128},               // cut by rows
       {200, 1600, 100},              // cut by columns
       {260, 260, 16},                // one tile
-      {512, 512, 64, false, false},  // and all transpositions
+      {512, 512, 64, false, false},  // with all transpositions
       {512, 512, 64, false, true},
       {300, 700, 32, true, true},
   };
@@ -145,7 +146,7 @@ TEST(TiledUpdates, SmallProductsAndThoseOfLargeOperandsAreKept) {
   EXPECT_TRUE(Updated({300, 300, 2000}).KeepsProduct());
 }
 
-// A value of the variable that somebody holds does not change.
+// A fetched value of the variable does not change.
 TEST(TiledUpdates, LeaveValuesThatWereReadBefore) {
   Updated model({512, 512, 64});
   Session session(model.g);

@@ -1,4 +1,4 @@
-// What backup workers are for: benchmarks/backup_workers shows it with 200 workers.
+// The benefit of backup workers. benchmarks/backup_workers shows it with 200 workers.
 #include <map>
 
 #include "gtest/gtest.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kWorkers = 40;
 
-// Gradients that were used a second.
+// Applied gradients per second.
 double Throughput(int backups) {
   ClusterWorld world({.aggregate = kWorkers - backups,
                       .replicas = kWorkers,

@@ -1,4 +1,4 @@
-// What a run of a simulated cluster looks at.
+// The checks during a run of a simulated cluster.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,14 +11,14 @@
 namespace sluice {
 namespace {
 
-// So many lineages of deterministic training are kept.
+// The number of lineages of deterministic training that are kept.
 constexpr size_t kMaxLineages = 20'000;
 
 template <typename V>
 bool ReadVariable(ResourceManager& resources, const char* name, Tensor* value) {
   auto found = resources.Lookup<V>(ResourceManager::kDefaultContainer, name);
   if (!found.ok()) return false;
-  *value = (*found)->tensor;  // nobody else runs
+  *value = (*found)->tensor;  // no other thread runs
   return value->IsInitialized() && value->num_elements() > 0;
 }
 
@@ -100,7 +100,7 @@ void ClusterRun::CheckUpdate(const State& from, State* to) {
   to->lineage = from.lineage;
   to->applied = from.applied;
   to->life = from.life;
-  // The queues' form adds up, and no two gradients have a row in common.
+  // The queue form applies a sum, and no two gradients share a row.
   const float mean =
       options_.form == Form::kQueues ? 1.0f : 1.0f / static_cast<float>(options_.aggregate);
   std::set<Gradient> of_update;
@@ -126,7 +126,7 @@ void ClusterRun::CheckUpdate(const State& from, State* to) {
   if (options_.deterministic) CheckBits(*to);
 }
 
-// That it could be used in the update of this state.
+// Checks that the update of this state could use the gradient.
 void ClusterRun::CheckGradient(const Gradient& gradient, const State& from) {
   const auto push = pushes_.find(gradient);
   const std::string text = StrCat("update ", from.step + 1, " used gradient ", gradient.second,
@@ -137,7 +137,8 @@ void ClusterRun::CheckGradient(const Gradient& gradient, const State& from) {
     Fail(StrCat("S5: ", text, "was made before the parameter server was started again"));
   } else if (push->second.local_step > from.step &&
              (push->second.restores == restores_ || options_.form == Form::kAccumulators)) {
-    // (Steps of the queue form's replicas are restored too: between our question and its push.)
+    // (The steps of the queue form's replicas are restored, too, so they may change between our
+    // read and the push.)
     Fail(StrCat("S5: ", text, "is of step ", push->second.local_step, " of a training that was ",
                 "undone when an older model was restored"));
   } else if (push->second.local_step < from.step) {
@@ -157,13 +158,13 @@ void ClusterRun::CheckBits(const State& state) {
   }
 }
 
-// Of a training that nothing disturbed the books are complete. The chief calls it, whose step has
-// just ended; replicas may be in theirs.
+// Checks the ledger, which is complete if no fault happened. The chief calls it after its last
+// step, while other replicas may still run theirs.
 void ClusterRun::CheckEnd(Session& session) {
   ReplicaGraph& r = *owner_.graphs_.back();
   OutputList fetches = {r.totals, r.tokens_left};
   fetches.insert(fetches.end(), r.left.begin(), r.left.end());
-  // Replicas go on while the books are on their way.
+  // Replicas continue while the ledger is fetched.
   const auto attempts = attempts_;
   const int64_t taken = tokens_taken_;
   const auto books = session.Run({}, fetches, {});
@@ -189,7 +190,7 @@ void ClusterRun::CheckLedger(const Tensor& totals, int64_t waiting,
                   last_.applied[i], " were seen"));
     }
     const int64_t of_replica = row[0] + row[1] + row[2];
-    const int64_t pushed = 2 * int64_t{attempts_[i]};  // one a variable
+    const int64_t pushed = 2 * int64_t{attempts_[i]};  // one per variable
     if (of_replica > pushed) {
       Fail(StrCat("S6: the ledger has ", of_replica, " gradients of replica ", i, ", ", pushed,
                   " were made"));
@@ -198,7 +199,7 @@ void ClusterRun::CheckLedger(const Tensor& totals, int64_t waiting,
     made += pushed;
   }
   if (loss_ > 0 || verdict_.crashes > 0) return;
-  // On its way is at most the last gradient of each.
+  // At most the last gradient of each replica is in flight.
   const int64_t known = entered + waiting;
   if (known > made || known + 2 * int64_t{options_.replicas} < made_before) {
     Fail(StrCat("S6: ", made, " gradients were made, ", entered, " are in the ledger and ", waiting,
@@ -210,7 +211,7 @@ void ClusterRun::CheckTokens(int64_t left, int64_t taken_before) {
   const int64_t first =
       options_.deterministic ? options_.aggregate - options_.replicas : options_.aggregate;
   const int64_t made = tokens_made_ + std::max<int64_t>(first, 0);
-  // A replica that was given a token may not have said so yet.
+  // A replica may not have reported its last token yet.
   if (left + taken_before > made || left + tokens_taken_ + options_.replicas < made) {
     Fail(StrCat("S2: ", made, " tokens were made, ", left, " are left and ", tokens_taken_,
                 " were taken"));

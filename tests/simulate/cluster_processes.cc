@@ -1,4 +1,4 @@
-// What the processes of a simulated cluster do.
+// The processes of a simulated cluster.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Texts have handles that are new in every run.
+// Hides handles in texts, which are new in every run.
 std::string Shortly(const absl::Status& status) {
   if (absl::IsUnavailable(status) || absl::IsAborted(status) || absl::IsCancelled(status)) {
     return "connection lost";
@@ -19,7 +19,7 @@ std::string Shortly(const absl::Status& status) {
   return status.ToString();
 }
 
-// What an update puts as many tokens as: the dims of the Fill that EnqueueMany puts.
+// The number of tokens of an update: the dims of the Fill that EnqueueMany enqueues.
 absl::StatusOr<Output> TokensOfUpdate(const Operation& sync_op) {
   if (!sync_op.node->op().starts_with("QueueEnqueueMany")) {
     return absl::InternalError("the update does not end with its tokens");
@@ -27,7 +27,7 @@ absl::StatusOr<Output> TokensOfUpdate(const Operation& sync_op) {
   return sync_op.node->inputs()[1].node->inputs()[0];
 }
 
-// The gradients say that they are of this step.
+// Labels stale gradients with the present step.
 void AddLies(ReplicaGraph& r, int index, int64_t step, std::vector<Feed>* feeds) {
   std::set<std::string> fed;
   const auto feed = [&](const Output& output, Tensor value) {
@@ -52,14 +52,14 @@ absl::Status ClusterRun::Connect(const TaskRef& task, ReplicaGraph& graph,
   SessionOptions options = OptionsOf(task->name.ToString());
   SLUICE_RETURN_IF_ERROR(AddSession(task, &options));
   Session session(graph.graph, options);
-  options = {};  // the session alone has its master
+  options = {};  // without options: only the session's process has the master
   task->sessions.push_back(&session);
   const absl::Status status = task->is_dead ? absl::CancelledError("crashed") : use(session);
   std::erase(task->sessions, &session);
   return status;
 }
 
-// As Server::NewSession, or RemoteSession::Connect to the own server.
+// Like Server::NewSession, or RemoteSession::Connect to the process's own server.
 absl::Status ClusterRun::AddSession(const TaskRef& task, SessionOptions* options) {
   const std::vector<std::string> filters = {"/job:ps", task->name.ToString()};
   if (uses_masters_) {
@@ -152,9 +152,9 @@ std::vector<Feed> ClusterRun::FeedOf(ReplicaGraph& r, int index, int attempt) co
   return feeds;
 }
 
-// The chief is a thread of the replica's process (a QueueRunner): where one of them fails, both
-// begin anew. (There they have one session. Here each has its own: while a session compiles a step,
-// another step waits for it, and would keep its turn.)
+// The chief is a thread of the replica's process (a QueueRunner). If one of them fails, both
+// restart. (There they share a session. Here each has its own: a step waits while the session
+// compiles another step, and would keep its turn.)
 absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
   SLUICE_RETURN_IF_ERROR(Prepare(session, *owner_.graphs_.back()));
   CancellationManager stopping;
@@ -165,14 +165,14 @@ absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
     world_.Wake(&led);
   });
   const absl::Status computed = ComputeAs(task, 0, &stopping);
-  // Without this replica the others may do.
+  // The others may be able to continue without this replica.
   if (!absl::IsResourceExhausted(computed)) stopping.StartCancel();
   world_.Wait(&led);
   return led.ok() ? computed : led;
 }
 
-// As MonitoredSession and the hook: restore or else initialise, then tell the queues and
-// accumulators, then the tokens.
+// Like MonitoredSession and the hook: restores or initializes the model, then notifies queues and
+// accumulators, then puts out tokens.
 absl::Status ClusterRun::Prepare(Session& session, ReplicaGraph& r) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors missing,
                           session.Run({}, {r.optimizer->ready_for_local_init_op()}, {}));
@@ -201,7 +201,7 @@ absl::Status ClusterRun::MakeVariables(Session& session, ReplicaGraph& r, bool a
   now.used = saved_.used;
   now.lineage = saved_.lineage;
   now.life = life_;
-  if (saved_.life == life_) now.applied = saved_.applied;  // else the ledger is a new one
+  if (saved_.life == life_) now.applied = saved_.applied;  // otherwise the ledger is new
   history_ = {{now.step, now}};
   last_ = std::move(now);
   tokens_made_ = tokens_taken_ = 0;
@@ -231,7 +231,7 @@ absl::Status ClusterRun::Lead(const TaskRef& task, Session& session,
   CheckEnd(session);
   is_trained_ = true;
   world_.Tell("the chief ends the training");
-  // Who waits for a token is told; nobody is there for the chief to wait for.
+  // Notifies replicas that wait for a token. The chief waits for no other replica.
   session.Run({r.close}).IgnoreError();
   return absl::OkStatus();
 }
@@ -250,7 +250,7 @@ absl::Status ClusterRun::Update(Session& session, ReplicaGraph& r,
 absl::Status ClusterRun::Save(const TaskRef& task, Session& session, ReplicaGraph& r) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors now, session.Run({}, {r.dense, r.sparse, r.step}, {}));
   const auto seen = history_.find(now[2].scalar<int64_t>());
-  // Without a lock a checkpoint may be of two steps; such a one is not kept.
+  // Without a lock, a checkpoint may mix two steps; it is not kept then.
   if (seen == history_.end() || seen->second.dense != Floats(now[0]) ||
       seen->second.sparse != Floats(now[1])) {
     return absl::OkStatus();

@@ -27,7 +27,7 @@
 namespace sluice {
 
 inline constexpr const char* kServer = "/job:ps/replica:0/task:0";
-inline constexpr int kNoise = 3;  // components of a variable in which gradients meet
+inline constexpr int kNoise = 3;  // components of a variable that all gradients share
 inline constexpr int64_t kConnectMs = 1'000;
 
 inline std::vector<float> Floats(const Tensor& t) {
@@ -51,7 +51,7 @@ struct SimulatedTask {
 };
 using TaskRef = std::shared_ptr<SimulatedTask>;
 
-// What happens with one seed.
+// The events of one seed.
 class ClusterRun {
  public:
   ClusterRun(ClusterWorld& owner, uint64_t seed)
@@ -59,11 +59,11 @@ class ClusterRun {
   Verdict Run();
 
  private:
-  using Gradient = std::pair<int, int>;  // of a replica, its number of attempts before
+  using Gradient = std::pair<int, int>;  // replica, and its number of earlier attempts
   struct State {
     int64_t step = 0;
     std::vector<float> dense, sparse;
-    std::set<Gradient> used;         // since the beginning, for either variable
+    std::set<Gradient> used;         // since the beginning, for each variable
     std::string lineage;             // the gradients of each update
     std::map<int, int64_t> applied;  // gradients in this life's ledger, by replica
     int life = 0;                    // of the parameter server
@@ -71,7 +71,7 @@ class ClusterRun {
   struct Push {
     int64_t local_step;
     int life;      // of the parameter server
-    int restores;  // before its replica's step was asked for
+    int restores;  // before its replica's step was fetched
   };
 
   FakeWire::Options WireOptions();
@@ -124,12 +124,12 @@ class ClusterRun {
   FakeWire wire_;
   ClusterSpec spec_;
   bool uses_masters_ = false;
-  int loss_ = 0;                // a message in so many; 0: none
-  int64_t loses_until_us_ = 0;  // every training has to end then
+  int loss_ = 0;                // one of so many messages is lost; 0: none
+  int64_t loses_until_us_ = 0;  // every training must end afterwards
   int64_t disk_us_ = 0;
-  std::map<std::string, TaskRef> tasks_;  // by name; those that are up
+  std::map<std::string, TaskRef> tasks_;  // by name; only running ones
   int sessions_ = 0;
-  int moves_ = 0;  // tasks that came back at another address
+  int moves_ = 0;  // tasks that returned at another address
   bool is_trained_ = false;
   bool is_out_of_attempts_ = false;
   bool is_given_up_ = false;
@@ -139,7 +139,7 @@ class ClusterRun {
   int life_ = 0;                      // of the parameter server
   bool is_restored_ = false;          // in this life
   int restores_ = 0;                  // so far
-  State last_;                        // that was looked at
+  State last_;                        // the last checked state
   std::map<int64_t, State> history_;  // of this lineage, by step
   State saved_;                       // step 0: none
   int64_t tokens_made_ = 0, tokens_taken_ = 0;

@@ -1,4 +1,4 @@
-// Which job a seed is about.
+// Assigns jobs to seeds.
 #ifndef SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
 #define SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
 
@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// A deterministic job has no token to spare: one whose chief is lost while it makes an update does
-// not go on. So its seeds decide delays and turns alone.
+// A deterministic job has no spare token: if its chief is lost during an update, training cannot
+// continue. So its seeds only decide delays and interleavings.
 inline const ClusterOptions kJobs[] = {
     {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
     {.form = Form::kQueues, .aggregate = 2, .replicas = 3},
@@ -32,7 +32,7 @@ inline const ClusterOptions kJobs[] = {
 };
 inline constexpr uint64_t kNumJobs = sizeof(kJobs) / sizeof(kJobs[0]);
 
-// Seed n is about job n % kNumJobs.
+// Seed n belongs to job n % kNumJobs.
 inline std::string NameOf(const ClusterOptions& job) {
   return StrCat(job.form == Form::kQueues ? "Queues" : "Accumulators", job.aggregate, "Of",
                 job.replicas, job.deterministic ? "Deterministic" : "");

@@ -1,5 +1,5 @@
-// The invariants of synchronous training on a cluster whose wire loses messages and whose tasks
-// crash and come back. As many more seeds as one likes: //tests/simulate:seeds.
+// The invariants of synchronous training on a cluster whose network loses messages and whose tasks
+// crash and return. //tests/simulate:seeds runs any number of further seeds.
 #include <cstdio>
 
 #include "gtest/gtest.h"
@@ -52,7 +52,7 @@ TEST(ClusterReplay, AnotherSeedTellsAnother) {
   EXPECT_NE(world.Train(1).fingerprint, world.Train(2).fingerprint);
 }
 
-// Whether one of 1,000 seeds finds that the invariant does not hold.
+// Whether one of 1,000 seeds finds a violation of the invariant.
 bool Finds(Bug bug, Form form, const std::string& invariant) {
   ClusterWorld world({.form = form, .aggregate = 2, .replicas = 3, .bug = bug});
   EXPECT_TRUE(world.status().ok()) << world.status();

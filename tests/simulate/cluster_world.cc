@@ -14,7 +14,7 @@ std::string WorkerTask(int i) { return StrCat("/job:worker/replica:0/task:", i);
 
 ClusterWorld::ClusterWorld(const ClusterOptions& options) : options_(options) {
   for (int i = 0; i <= options.replicas; ++i) {
-    const int index = i % options.replicas;  // the chief is worker 0's
+    const int index = i % options.replicas;  // the chief belongs to worker 0
     const std::string own = WorkerTask(index) + "/device:CPU:0";
     graphs_.push_back(std::make_unique<ReplicaGraph>(ReplicaGraphOptions{
         .form = options.form,
@@ -42,7 +42,7 @@ absl::Status ClusterWorld::status() const {
 
 FakeWire::Options ClusterRun::WireOptions() {
   FakeWire::Options wire;
-  // Mostly quick, sometimes slow: messages overtake each other.
+  // Mostly fast, sometimes slow, so that messages overtake each other.
   wire.delay = [this]() -> int64_t {
     return world_.Once(10) ? 1000 + world_.Draw(20'000) : 50 + world_.Draw(200);
   };
@@ -88,7 +88,7 @@ TaskRef ClusterRun::StartTask(const TaskName& name) {
   std::vector<RpcMethod> methods = task->worker->Methods();
   for (RpcMethod& method : task->master->Methods()) methods.push_back(std::move(method));
   for (RpcMethod& method : methods) {
-    // The task lives as long as somebody may call it.
+    // The task lives as long as its methods may be called.
     method.handle = [task, handle = std::move(method.handle)](RpcCall& call) { handle(call); };
   }
   wire_.Open(task->address, std::move(methods));
@@ -102,7 +102,7 @@ void ClusterRun::StartWorker(int index) {
   world_.Spawn([this, task, index] { Replica(task, index); });
 }
 
-// As when a process is killed: nothing in it is told but by its connections; its threads then end.
+// Ends a task like a killed process: only its connections notify others. Its threads then end.
 void ClusterRun::End(const TaskRef& task) {
   task->is_dead = true;
   if (task->name.job == "ps") is_restored_ = false;
@@ -112,7 +112,7 @@ void ClusterRun::End(const TaskRef& task) {
   tasks_.erase(task->name.ToString());
 }
 
-// The last is the parameter server.
+// The last number is the parameter server.
 TaskName ClusterRun::Victim(int number) const {
   return number == options_.replicas ? TaskName{"ps", 0} : TaskName{"worker", number};
 }
@@ -147,7 +147,7 @@ void ClusterRun::PlanCrash(int victim) {
         StartTask(name);
         return;
       }
-      // Elsewhere: the others hear of it from the task itself.
+      // A restart at another address, which the others learn from the task itself.
       if (world_.Once(2)) spec_.SetAddress(name, StrCat("w", ++moves_, ":", victim));
       StartWorker(victim);
     });
@@ -183,7 +183,7 @@ Verdict ClusterRun::Run() {
     world_.At(is_trained_ ? 300'000 : 0, [this] { CloseAll(); });
   };
   const auto on_stuck = [&] {
-    if (is_out_of_attempts_) {  // too many faults for so few
+    if (is_out_of_attempts_) {  // too many faults for so few attempts
       is_given_up_ = true;
       return CloseAll();
     }
@@ -194,7 +194,7 @@ Verdict ClusterRun::Run() {
     Fail(StrCat("S3: nobody can go on\n", waits));
     CloseAll();
   };
-  // All workers may have crashed and not be back yet.
+  // All workers may have crashed and not have returned yet.
   const auto goes_on = [this] { return !is_over(); };
   world_.Run({after_each, on_stuck, options_.time_limit_us, goes_on});
   verdict_.is_trained = is_trained_;

@@ -1,19 +1,19 @@
-// A synchronous job on a cluster of one parameter server and several workers, all in this process:
-// real masters, workers, rendezvous, queues, accumulators and optimizer graphs, on the clock and
-// the wire of a Simulation. The seed decides delays, lost messages, links that are down, crashes,
-// restarts (at the same address or another), how slow the disk is, and whether clients have their
-// session in their own process or ask its MasterService for one.
+// A synchronous job on a cluster of one parameter server and several workers, all in this process.
+// Masters, workers, rendezvous, queues, accumulators and optimizer graphs are real; the clock and
+// the network are those of a Simulation. The seed decides delays, lost messages, broken links,
+// crashes, restarts (at the same address or another) and the speed of the disk. It also decides
+// whether clients have their session in their own process or use its MasterService.
 //
-// After every event the state of the parameter server is looked at:
-//   S1  a gradient that an update used was made of the parameters of that update's step
-//   S2  an update uses exactly `aggregate` gradients, none of them twice; tokens are not lost
-//   S3  all ends within a time, with results: nobody waits for ever
-//   S4  deterministic: the same gradients, whenever they came, make the same bits
-//   S5  what is restored is what was saved, and training goes on from there; nothing that was made
-//       after it comes back
-//   S6  the ledger tells of each replica as many applied gradients as were seen, and of none more
-//       than were made
-// S7 is looked at when the job is made: status() refuses one that can never make progress.
+// After every event the state of the parameter server is checked:
+//   S1  A gradient in an update was computed from the parameters of that update's step.
+//   S2  An update uses exactly `aggregate` gradients, none of them twice. Tokens are not lost.
+//   S3  Everything ends within a time limit, with results. No process waits forever.
+//   S4  Deterministic: equal gradients give equal bits, in any order of arrival.
+//   S5  A restored state equals the saved one, and training continues from it. No later state
+//       returns.
+//   S6  The ledger's count of applied gradients equals the observed count for each replica. No
+//       count exceeds the number of computed gradients.
+// S7 is checked when the job is built: status() rejects a job that cannot make progress.
 #ifndef SLUICE_TESTS_SIMULATE_CLUSTER_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_CLUSTER_WORLD_H_
 
@@ -29,7 +29,7 @@
 
 namespace sluice {
 
-// Mistakes made on purpose.
+// Deliberate bugs.
 enum class Bug { kNone, kLostToken, kStaleGradient };
 
 struct ClusterOptions {
@@ -40,24 +40,24 @@ struct ClusterOptions {
   int updates = 5;
   bool has_faults = true;
   Bug bug = Bug::kNone;
-  int attempts = 80;  // at most, of each replica
-  // How long a replica computes; empty: a few milliseconds, sometimes much longer.
+  int attempts = 80;  // maximum per replica
+  // The time of one gradient. Empty: a few milliseconds, sometimes much longer.
   std::function<int64_t(Simulation&)> compute_us;
   bool saves = true;
-  // Sessions of the MasterService in every second training; else of the replicas' own processes.
+  // Sessions use the MasterService in every second training, otherwise the replicas' own processes.
   bool uses_masters = true;
   int64_t time_limit_us = 10'000'000;
 };
 
 struct Verdict {
-  std::string failure;  // the first; "" where all is well
+  std::string failure;  // the first one; "" if there is none
   std::string story;
-  bool is_trained = false;  // not, too, where a replica came to its last attempt
+  bool is_trained = false;  // also false if a replica used its last attempt
   int64_t calls = 0;
   uint64_t fingerprint = 0;  // of all messages
   int crashes = 0;
   int64_t time_us = 0;
-  std::vector<int64_t> updates_us;  // when each update was made
+  std::vector<int64_t> updates_us;  // the time of each update
 };
 
 // The graphs of a job, which all seeds share.
@@ -73,7 +73,8 @@ class ClusterWorld {
   friend class ClusterRun;
   const ClusterOptions options_;
   std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas, and last of the chief
-  // Of deterministic training: what the variables were after some gradients, in any training.
+  // For deterministic training: a hash of the variables after a lineage of gradients, in any
+  // training.
   std::map<std::string, uint64_t> bits_;
 };
 

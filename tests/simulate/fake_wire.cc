@@ -17,12 +17,12 @@ struct FakeWire::Exchange {
   CancellationManager::Token token = 0;
   std::shared_ptr<Task> task;          // the called task
   std::shared_ptr<ServerCall> server;  // until it is finished
-  // Drawn with the call, so that they do not depend on the order in which tasks respond.
+  // Drawn with the call, so that they do not depend on the order of responses.
   int64_t response_delay = 0;
   bool loses_response = false;
   bool is_cut = false;        // the called task has crashed
-  bool is_ended = false;      // for the caller
-  bool is_abandoned = false;  // by the caller
+  bool is_ended = false;      // the caller has a result
+  bool is_abandoned = false;  // the caller has given up
 };
 
 class FakeWire::ServerCall final : public RpcCall {
@@ -206,7 +206,7 @@ void FakeWire::Respond(const ExchangeRef& exchange, const Response& response) {
   }
   world_->At(std::max<int64_t>(Outage(*exchange), 0) + exchange->response_delay,
              [this, exchange, response] {
-               // A task that crashes cuts its connections: its responses do not arrive any more.
+               // A crash closes the task's connections, so its responses do not arrive.
                if (!exchange->is_cut) End(exchange, response);
              });
 }

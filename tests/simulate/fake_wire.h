@@ -1,6 +1,6 @@
-// The network of a simulated cluster. The world draws how long each message takes, so that messages
-// overtake each other. Requests and responses may be lost, links may be down for a while, and tasks
-// may crash. The callers see the errors that gRPC would report.
+// The network of a simulated cluster. The world draws the delay of each message, so that messages
+// overtake each other. Requests and responses may be lost, links may be broken for a while, and
+// tasks may crash. Callers see the errors that gRPC would report.
 #ifndef SLUICE_TESTS_SIMULATE_FAKE_WIRE_H_
 #define SLUICE_TESTS_SIMULATE_FAKE_WIRE_H_
 
@@ -28,18 +28,18 @@ class FakeWire {
   };
   FakeWire(Simulation* world, Options options) : world_(world), options_(std::move(options)) {}
 
-  // Starts a task with these methods at `address`, in place of the former task there.
+  // Starts a task with these methods at `address`, which replaces an earlier task.
   void Open(const std::string& address, std::vector<RpcMethod> methods);
   // Ends the task: calls to it and from it end with UNAVAILABLE, and its handlers are cancelled.
   void Close(const std::string& address);
   // Delays the messages to and from the task.
   void Cut(const std::string& address, int64_t microseconds);
-  // Returns the client of the task at `address`, to be used from before Open until Close. The wire
-  // must outlive it.
+  // The client of the task at `address`, for use from before Open until Close. The wire outlives
+  // it.
   std::unique_ptr<RpcClient> ClientOf(const std::string& address);
 
   int64_t calls() const { return calls_; }
-  // A hash of all messages that arrived: which, when, and between which tasks.
+  // A hash of all messages that arrived: their content, time, sender and receiver.
   uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -57,7 +57,7 @@ class FakeWire {
   void Respond(const ExchangeRef& exchange, const Response& response);
   // Gives the caller its result, unless it has one.
   void End(const ExchangeRef& exchange, Response response);
-  // Tells the handler that the caller does not wait any more.
+  // Notifies the handler that the caller does not wait any more.
   void GiveUp(const ExchangeRef& exchange);
   // Returns how long the links of the exchange are down.
   int64_t Outage(const Exchange& exchange) const;
@@ -66,7 +66,7 @@ class FakeWire {
   Simulation* const world_;
   const Options options_;
   // By address.
-  std::map<std::string, std::shared_ptr<Task>> tasks_;  // that are up
+  std::map<std::string, std::shared_ptr<Task>> tasks_;  // running tasks
   std::map<std::string, int> lives_;                    // how many tasks have ended there
   std::map<std::string, int64_t> cut_until_;
   std::map<int64_t, ExchangeRef> exchanges_;  // that have not ended

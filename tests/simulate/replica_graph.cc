@@ -43,7 +43,7 @@ ReplicaGraph::ReplicaGraph(const ReplicaGraphOptions& o) {
     return;
   }
   r.train = *made;
-  // As few tokens as will do, or plenty.
+  // The minimum number of tokens, or more.
   r.init_tokens = r.optimizer->InitTokensOp().value_or(Operation());
   r.leave = r.optimizer->LeaveOp();
   r.close = r.optimizer->CloseTokensOp();

@@ -1,9 +1,9 @@
-// The graph of one replica of a synchronous job: what the simulated worlds run.
+// The graph of one replica of a synchronous job in the simulated worlds.
 //
-// Replicas push gradients that tell who made them: component replica * kAttempts + attempt is one,
-// the rest zero; so from each update it can be read which gradients it used. One variable is dense,
-// one has gradients of rows. Behind these components each variable has `noise` more, in which all
-// gradients meet.
+// Gradients identify their replica and attempt: component replica * kAttempts + attempt is one, the
+// others are zero. So an update shows which gradients it used. One variable is dense, the other has
+// gradients of rows. After these components each variable has `noise` more, which all gradients
+// share.
 #ifndef SLUICE_TESTS_SIMULATE_REPLICA_GRAPH_H_
 #define SLUICE_TESTS_SIMULATE_REPLICA_GRAPH_H_
 
@@ -24,10 +24,10 @@ struct ReplicaGraphOptions {
   int aggregate = 1;
   int replicas = 1;
   int index = 0;
-  int attempts = 48;  // at most, of each replica
+  int attempts = 48;  // maximum per replica
   int noise = 0;
   bool deterministic = false;
-  int updates = 4;  // of which the ledger is read
+  int updates = 4;  // whose ledger is read
   DeviceFunction devices;
 };
 
@@ -37,11 +37,11 @@ struct ReplicaGraph {
   std::unique_ptr<ReplicaSynchronizer> optimizer;
   Graph graph;
   Output dense_grad, row_values, row_indices;
-  Operation give_tokens;  // invalid: of deterministic training
+  Operation give_tokens;  // invalid for deterministic training
   Operation train, init, init_tokens, local_init, chief_init, forget_undone_tokens, leave, close;
   Output dense, sparse, step, local_step, tokens_left, totals, by_update;
-  OutputList left;  // numbers of gradients that wait
-  // Assignments of the variables, for who restores them.
+  OutputList left;  // numbers of waiting gradients
+  // Assignments of the variables, for a restore.
   Output dense_value, sparse_value, step_value;
   Operation restore;
 };

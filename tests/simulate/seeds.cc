@@ -1,10 +1,10 @@
-// As many seeds of the simulated cluster as one likes.
+// Runs any number of seeds of the simulated cluster.
 //
 //   bazel run //tests/simulate:seeds -- --seeds=100000 [--first=1] [--every=1000]
 //   bazel run //tests/simulate:seeds -- --story=4711
 //
-// Prints a line every so many seeds, each failure with its story, and last how many there were; 1
-// where one failed.
+// Prints a line after every so many seeds, each failure with its story, and the number of seeds.
+// Exits with 1 if a seed failed.
 #include <chrono>
 #include <cstdio>
 #include <map>

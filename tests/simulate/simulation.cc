@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Keeps this thread, and the threads that it starts, on one core. To wake a thread on another core
-// would cost more than most turns do.
+// Keeps this thread, and the threads that it starts, on one core. Waking a thread on another core
+// would take longer than most turns.
 class OnOneCore {
  public:
   OnOneCore() {

@@ -1,8 +1,8 @@
-// How long workers take for a gradient, after "Revisiting Distributed Synchronous SGD" (Chen et
-// al., arXiv 1604.00981, section 2.1): of 100 workers' gradients the 98th was there within 2 s in
-// 80 % of the steps, the last one in 30 %, and one took 310 s. So mostly a gradient takes little
-// more than a second, and once in 74 times more than two, with a heavy tail: then the two are 84 %
-// and 26 %.
+// The distribution of a worker's time per gradient, after "Revisiting Distributed Synchronous SGD"
+// (Chen et al., arXiv 1604.00981, section 2.1). With 100 workers, the 98th gradient arrived within
+// 2 s in 80 % of the steps, the last one in 30 %, and one took 310 s. Here a gradient mostly takes
+// a little more than a second. One in 74 takes more than two, with a heavy tail. The two rates are
+// then 84 % and 26 %.
 #ifndef SLUICE_TESTS_SIMULATE_STRAGGLERS_H_
 #define SLUICE_TESTS_SIMULATE_STRAGGLERS_H_
 
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Of two numbers in [0, 1).
+// `which` and `how_long` are random numbers in [0, 1).
 inline double StragglerSeconds(double which, double how_long) {
   const double u = std::max(1 - how_long, 1e-9);
   if (which < 1.0 / 74) return std::min(2.0 * std::pow(u, -1 / 1.2), 310.0);

@@ -1,5 +1,5 @@
-// The invariants S1, S2, S4 and S6 of synchronous training, and that nobody waits for ever, under
-// thousands of interleavings of real graphs, sessions, accumulators and queues.
+// The invariants S1, S2, S4 and S6 of synchronous training, and that no replica waits forever. They
+// are checked for thousands of interleavings of real graphs, sessions, accumulators and queues.
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// SLUICE_SEED=n runs that seed alone.
+// SLUICE_SEED=n runs only that seed.
 std::vector<uint64_t> Seeds(int count) {
   if (const char* one = std::getenv("SLUICE_SEED")) return {std::strtoull(one, nullptr, 10)};
   std::vector<uint64_t> seeds;
@@ -27,7 +27,7 @@ std::string Describe(const WorldOptions& o, uint64_t seed) {
                 o.replicas, " replicas", o.unruly ? ", unruly" : "", "; SLUICE_SEED=", seed);
 }
 
-// (replica, attempt) of the gradients that update `u` used, with what each counts for.
+// The (replica, attempt) of the gradients in update `u`, with their weights.
 std::map<std::pair<int, int>, float> Used(const std::vector<std::vector<float>>& values, size_t u) {
   std::map<std::pair<int, int>, float> used;
   for (size_t i = 0; i < values[u].size(); ++i) {
@@ -57,7 +57,8 @@ class Checker {
   }
 
  private:
-  // S1: no gradient is older than its update. S2: exactly so many make one. None is used twice.
+  // S1: no gradient is older than its update. S2: each update has the right number of gradients,
+  // and none is used twice.
   void CheckUpdates(const std::vector<std::vector<float>>& values, bool is_dense) {
     const bool sums = options_.form == Form::kQueues || !is_dense;  // a mean divides rows by hits
     std::set<std::pair<int, int>> all;
@@ -75,7 +76,7 @@ class Checker {
     }
   }
 
-  // Tokens are neither lost nor made.
+  // Tokens are neither lost nor duplicated.
   void CheckTokens() {
     const auto updates = static_cast<int64_t>(history_.dense.size()) - 1;
     const int64_t made = history_.initial_tokens + history_.tokens_returned +
@@ -83,10 +84,11 @@ class Checker {
     EXPECT_EQ(history_.tokens_taken + history_.tokens_left, made);
   }
 
-  // S6: of each replica's gradients the ledger tells what they were applied to or why not.
+  // S6: the ledger shows for each replica's gradients whether they were applied or why they were
+  // dropped.
   void CheckLedger() {
     std::map<int, int64_t> pushed;
-    for (const Push& push : history_.pushes) pushed[push.replica] += 2;  // one a variable
+    for (const Push& push : history_.pushes) pushed[push.replica] += 2;  // one per variable
     const int64_t* totals = history_.totals.data<int64_t>();
     int64_t entered = 0, gradients = 0;
     for (int r = 0; r < options_.replicas; ++r) {
@@ -109,7 +111,7 @@ class Checker {
     EXPECT_EQ(entered + history_.gradients_left, gradients);
   }
 
-  // S3: everybody ends; if somebody is stuck, then because all replicas have left.
+  // S3: every replica ends. A replica may only be stuck if all replicas have left.
   void CheckEnds() {
     for (int r = 0; r < options_.replicas; ++r) {
       const absl::Status& end = history_.ends[r];
@@ -165,7 +167,7 @@ TEST_P(SyncInterleavings, KeepTheInvariantsWithReplicasThatComeLateLeaveAndStart
 }
 
 TEST_P(SyncInterleavings, GiveTheSameBitsInDeterministicMode) {
-  // With backups the mode is refused (training/sync); there is nothing to interleave.
+  // This mode is rejected with backups (training/sync), so there is nothing to run.
   if (GetParam().replicas > GetParam().aggregate) return;
   const WorldOptions options = {.form = GetParam().form,
                                 .aggregate = GetParam().aggregate,
@@ -181,7 +183,7 @@ TEST_P(SyncInterleavings, GiveTheSameBitsInDeterministicMode) {
     ASSERT_EQ(history->times_stuck, 0) << history->stalls;
     ASSERT_EQ(history->dense.size(), static_cast<size_t>(options.updates) + 1);
     if (!first) first = *history;
-    ASSERT_EQ(history->dense, first->dense);  // no NaNs: equal floats are equal bits, but for zeros
+    ASSERT_EQ(history->dense, first->dense);  // no NaNs: equal floats have equal bits, except zeros
     ASSERT_EQ(history->sparse, first->sparse);
   }
 }

@@ -1,4 +1,4 @@
-// What the sugar makes is what TensorFlow's Python functions make, node by node.
+// The sugar functions build the same nodes as TensorFlow's Python functions.
 #include "gmock/gmock.h"
 #include "graph/build/cond.h"
 #include "gtest/gtest.h"
@@ -129,7 +129,7 @@ TEST(BuildersTest, RefVariablesHaveTensorFlowsNodes) {
 TEST(BuildersTest, ResourceVariablesHaveTensorFlowsNodes) {
   Graph g;
   MakeVariables(g, /*use_resource=*/true);
-  // Ours stands on the variable's device, so that the graph can be placed (docs/differences.md).
+  // Ours is on the variable's device, so that the graph can be placed (docs/differences.md).
   Node* asks = g.Find("report_uninitialized_variables/VarIsInitializedOp_11");
   ASSERT_NE(asks, nullptr);
   EXPECT_EQ(asks->device(), "/job:ps/task:1");

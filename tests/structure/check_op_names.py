@@ -17,7 +17,7 @@ COMPARISON = re.compile(r'\bop(\(\))? *[!=]= *"'
                         r'|\bops(->|\.)(contains|find|count)\(')
 
 ALLOWED = {
-    # Rewrites of particular ops.
+    # Rewrites of specific ops.
     "executor/passes/defer_adam.cc",
     "executor/passes/fold_transposes.cc",
     "executor/passes/fuse_attention.cc",

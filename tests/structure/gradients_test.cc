@@ -1,4 +1,4 @@
-// What Gradients makes is what tf.gradients makes, node by node.
+// Gradients builds the same nodes as tf.gradients.
 #include "graph/gradient/gradients.h"
 
 #include "gmock/gmock.h"
@@ -63,7 +63,7 @@ TEST(GradientsTest, SeveralUsesAddUpAsATree) {
   MakeSum(g, AggregationMethod::kExperimentalTree);
   EXPECT_TRUE(EqualsFixture(g, "gradients_add_up_as_a_tree"));
 }
-// As TensorFlow 1.15 does; TensorFlow 2 makes a tree of any number.
+// As in TensorFlow 1.15. TensorFlow 2 builds a tree for any number.
 TEST(GradientsTest, MoreThanTwoUsesOfKnownShapeAddUpInOneBuffer) {
   Graph g;
   MakeSum(g, AggregationMethod::kExperimentalAccumulateN);

@@ -1,4 +1,4 @@
-// Graphs as text, to be held against those that TensorFlow's Python functions made (fixtures.txt,
+// Graphs as text, for comparison with the graphs of TensorFlow's Python functions (fixtures.txt,
 // written by make_fixtures.py).
 #ifndef SLUICE_TESTS_STRUCTURE_GRAPH_LINES_H_
 #define SLUICE_TESTS_STRUCTURE_GRAPH_LINES_H_
@@ -12,11 +12,12 @@
 
 namespace sluice {
 
-// A line a node, sorted: `name Op(inputs, ^controls) @device class=… value=… seeds=…`.
+// One line per node, sorted: `name Op(inputs, ^controls) @device class=… value=… seeds=…`.
 std::vector<std::string> GraphLines(const Graph& graph);
-// The lines of the fixture `title`; empty when there is none.
+// The lines of the fixture `title`; empty if there is none.
 std::vector<std::string> FixtureLines(std::string_view title);
-// Else says the graph's error, or the lines of only the fixture (-) or only the graph (+).
+// A failure shows the graph's error, or the lines that are only in the fixture (-) or the graph
+// (+).
 testing::AssertionResult EqualsFixture(const Graph& graph, std::string_view title);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What WhileLoop and gradients through it make is what TensorFlow makes, node by node.
+// WhileLoop and its gradients build the same nodes as TensorFlow.
 #include "gmock/gmock.h"
 #include "graph/build/cond.h"
 #include "graph/build/scopes.h"
@@ -20,7 +20,7 @@ Output Pair(Graph& g, std::string_view name = "x") { return Placeholder(g, DT_FL
 Output Count(Graph& g, std::string_view name = "n") {
   return Placeholder(g, DT_INT32, PartialShape::Scalar(), name);
 }
-// x < n, as Python's operator makes it.
+// x < n with the nodes of Python's operator.
 template <typename T>
 Output LessThan(Output x, T n) {
   if (!x) return x;
@@ -67,7 +67,7 @@ TEST(LoopsTest, LoopWithCondAndBound) {
   EXPECT_TRUE(EqualsFixture(g, "while_loop_with_cond"));
 }
 
-// Built here, written, read, and differentiated there.
+// Built here, written, read, and then differentiated.
 TEST(LoopsTest, ContextsPassThroughAMetaGraph) {
   Graph built;
   Output x = Placeholder(built, DT_FLOAT, {-1}, "x");
@@ -90,7 +90,7 @@ TEST(LoopsTest, ContextsPassThroughAMetaGraph) {
   absl::StatusOr<ImportedMetaGraph> imported = ImportMetaGraphDef(*meta, read);
   ASSERT_TRUE(imported.ok()) << imported.status();
   Differentiate({Output(read.Find("loop/Exit_1"))}, {Output(read.Find("x"))});
-  // A reader knows less of shapes than the builder did; the loops are the same.
+  // The reader knows less about shapes than the builder did, but the loops are the same.
   EXPECT_NE(read.Find("gradients/loop/Switch_1_grad/b_switch"), nullptr);
   EXPECT_NE(read.Find("gradients/loop/cond/Merge_grad/cond_grad"), nullptr);
   EXPECT_NE(read.Find("gradients/loop/Enter_1_grad/Exit"), nullptr);

@@ -1,5 +1,5 @@
-// What SyncReplicasOptimizer makes is what TensorFlow's makes, node by node: ops, edges, control
-// edges, devices, names and shared names. (Attributes that begin with '_' are Sluice's own.)
+// SyncReplicasOptimizer builds the same nodes as TensorFlow's: ops, edges, control edges, devices,
+// names and shared names. (Attributes that begin with '_' are Sluice's own.)
 #include "gmock/gmock.h"
 #include "graph/build/scopes.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-// What ops declare about themselves is true, and what they must declare is declared.
+// The declared traits of ops are correct, and required traits are declared.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -30,7 +30,7 @@ bool Takes(const OpDef& op, const std::function<bool(const ArgDef&)>& matches) {
 }
 bool NamesResource(const ArgDef& arg) { return arg.is_ref || arg.type == DT_RESOURCE; }
 
-// What types of C++ numbers make of a few values that rules tend to forget.
+// Values that rules often overlook, converted to the C++ type.
 template <typename T>
 std::vector<T> NumbersOf() {
   using Limits = std::numeric_limits<T>;
@@ -49,7 +49,7 @@ Tensor Filled(const TensorShape& shape) {
   return Tensor::Of<T>(shape, absl::MakeConstSpan(numbers));
 }
 
-// Twelve elements; nothing for types that have no numbers here.
+// Twelve elements; nullopt for types that are not supported here.
 std::optional<Tensor> Numbers(DataType dtype, const TensorShape& shape) {
   switch (dtype) {
     case DT_FLOAT:
@@ -122,7 +122,7 @@ bool SameBits(const Tensor& a, const Tensor& b) {
          std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-// A graph of single nodes whose inputs are constants.
+// A graph of single nodes with constant inputs.
 class Samples {
  public:
   Output Constant(const Tensor& value) {
@@ -132,8 +132,8 @@ class Samples {
     return Add(std::move(spec));
   }
 
-  // All attributes of type are those of the inputs, `type` or the default. Nothing if the op
-  // refuses the inputs.
+  // Type attributes are those of the inputs, `type` or the default. Returns an invalid output if
+  // the op rejects the inputs.
   Output Node(const OpDef& op, DataType type, const OutputList& inputs, AttrMap attrs = {}) {
     NodeSpec spec;
     spec.op = op.name;
@@ -163,8 +163,8 @@ class Samples {
     return Add(std::move(spec));
   }
 
-  // What the kernel makes of the constants; nothing if it fails. Of all outputs that are asked for
-  // before the first answer.
+  // Registers y, whose value Compute computes from the constants. Computed returns null if the
+  // kernel failed.
   void Watch(Output y) {
     NodeSpec spec;
     spec.op = "TraitsSink";
@@ -193,7 +193,7 @@ class Samples {
   std::map<Output, sluice::Node*> sinks_;
 };
 
-// Second inputs that some op could take.
+// Second inputs that some op could accept.
 std::vector<Tensor> Operands() {
   std::vector<Tensor> operands = {Tensor::Vector<bool>({true, false}),
                                   Tensor::Vector<bool>({true})};
@@ -204,7 +204,7 @@ std::vector<Tensor> Operands() {
   return operands;
 }
 
-// Calls test(samples, nodes of the op on x) for all operands that the op takes.
+// Calls test(samples, nodes of the op on x) for all operands that the op accepts.
 void ForNodesOf(const OpDef& op, Samples& samples, Output x,
                 const std::function<void(Output, const OutputList& rest)>& test) {
   const size_t inputs = op.inputs.size();
@@ -237,7 +237,7 @@ TEST(TraitsTest, OpsThatCallFunctionsOrHaveStateAreImpure) {
   }
 }
 
-// An op that takes a reference or handle updates what it names, unless it declares another use.
+// An op that takes a reference or handle updates the variable, unless it declares another use.
 TEST(TraitsTest, UsesOfVariablesFitTheInputsAndOutputs) {
   for (const OpDef* op : AllOps()) {
     const bool takes = Takes(*op, NamesResource);
@@ -294,7 +294,7 @@ TEST(TraitsTest, RecomputedOpsAreThoseThatWereMeasured) {
   EXPECT_EQ(ops[RecomputeCost::kElements].size(), 40u);
 }
 
-// By type: whether the kernel of a node of the op is an elementwise loop, and broadcasts.
+// For each type: whether a node of the op has an elementwise kernel, and whether it broadcasts.
 TEST(TraitsTest, ElementwiseOpsAreThoseOfElementwiseKernels) {
   for (const OpDef* op : AllOps()) {
     for (int t = DT_FLOAT; t < kDataTypeCount; ++t) {
@@ -410,7 +410,7 @@ TEST(TraitsTest, SizesOfViewsAreThoseOfTheKernel) {
   }
 }
 
-// All choices of `count` of the values.
+// All combinations of `count` values.
 std::vector<std::vector<int>> Choices(size_t count, int values) {
   std::vector<std::vector<int>> all = {{}};
   for (size_t i = 0; i < count; ++i) {
@@ -438,7 +438,7 @@ TEST(TraitsTest, ConstantValuesAreThoseOfTheKernel) {
   for (const OpDef* op : AllOps()) {
     const OpTraits& traits = op->traits;
     if (traits.constant_value == nullptr || traits.shape_query != ShapeQuery::kNone) continue;
-    if (traits.impurity != Impurity::kNone) continue;  // never computed ahead of a step
+    if (traits.impurity != Impurity::kNone) continue;  // never computed before a step
     std::vector<AttrMap> attrs = {{}};
     for (const char* mask : {"begin_mask", "end_mask", "shrink_axis_mask"}) {
       if (op->FindAttr(mask) == nullptr) continue;
@@ -469,7 +469,7 @@ TEST(TraitsTest, ConstantValuesAreThoseOfTheKernel) {
     int checked = 0;
     for (const auto& [y, value] : known) {
       const Tensor* computed = samples.Computed(y);
-      if (computed == nullptr) continue;  // the step reports what the kernel says
+      if (computed == nullptr) continue;  // the step reports the kernel's error
       ++checked;
       ASSERT_TRUE(SameBits(*computed, value)) << op->name << ": " << value.ToString(10)
                                               << ", the kernel gives " << computed->ToString(10);

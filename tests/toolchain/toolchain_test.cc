@@ -1,5 +1,4 @@
-// The libraries of the distribution compile, link and run together, in each of .bazelrc's
-// configurations.
+// The distribution's libraries compile, link and run together, in each configuration of .bazelrc.
 
 #include <string>
 #include <unsupported/Eigen/CXX11/Tensor>

@@ -47,7 +47,7 @@ ROWS = [
                 C(rand(4), [-1, -1], 0, num_split=2, types=LEN, says="one -1"),
                 C(rand(4), [1, 1, 2], 0, num_split=2, types=LEN, says="size_splits|split_tensor|must be equal"),
                 C(rand(4), [5, -1], 0, num_split=2, types=LEN, says="Determined shape|split axis")]),
-    # TensorFlow dies of constant sizes of this type.
+    # TensorFlow crashes for constant sizes of this type.
     Row("SplitV", cases=[C(rand(4, 3), values([1, 3]), 0, num_split=2, variants=["known"])], types=[{"T": "float", "Tlen": "int8"}], name="short"),
     Row("Unpack", cases=[C(rand(3, 2), num=3), C(rand(3, 2), num=2, axis=1), C(rand(3, 2, 2), num=2, axis=-1), C(rand(0, 2), num=0), C(rand(2), num=2),
                          C(rand(1, 0), num=1)],

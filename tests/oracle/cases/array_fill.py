@@ -30,13 +30,13 @@ ROWS = [
                 C(0, 5, -1, types={"Tidx": "int32"}, says="Requires start >= limit when delta < 0"),
                 C([[0]], 5, 1, types={"Tidx": "int32"}, says="scalar|rank 0")]),
     Row("Range", cases=[C(0.5, 2.75, 0.25), C(1, -1, -0.5), C(0, 1, 0.3)], types={"Tidx": FLOATS + ("bfloat16",)}, name="fractions"),
-    # TensorFlow's shape function refuses constants of this type.
+    # TensorFlow's shape function rejects constants of this type.
     Row("Range", cases=[C(values(0.5), values(2.75), values(0.25), variants=["known", "unknown"]), C(values(6), values(-1), values(-2))],
         types={"Tidx": ("half",)}, name="half"),
     Row("LinSpace", cases=[C(0, 1, 5), C(rand(), rand(), 3), C(2, 2, 4), C(3, 7, 1), C(-1, 1, 2)],
         errors=[C(0, 1, 0, types={"T": "float", "Tidx": "int32"}, says="Requires num > 0"),
                 C([0, 1], 1, 2, types={"T": "float", "Tidx": "int32"}, says="scalar|rank 0")]),
-    # Steps whose multiples do not fit where the numbers do.
+    # Values fit the type, but multiples of the step do not.
     Row("Range", cases=[C(values(-2147483648), values(2147483647), values(1073741824)), C(values(2147483647), values(-2147483648), values(-2000000000))],
         types={"Tidx": "int32"}, name="far"),
 ]

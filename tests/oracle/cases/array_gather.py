@@ -46,7 +46,7 @@ ROWS = [
         errors=[C(rand(4, 3), [[0, 7]], 0, types=V2, says="indices\\[0,1\\] = 7 is not in \\[0, 4\\)"), C(rand(4, 3), -1, 0, types=V2, says="indices = -1 is not in \\[0, 4\\)"),
                 C(rand(4, 3), [0], 2, types=V2, says="Expected axis in the range \\[-2, 2\\), but got 2|at least rank 3"),
                 C(rand(4, 3), [0], [0], types=V2, says="axis must be scalar|rank 0")]),
-    # Slices that threads share.
+    # Large enough to be shared between threads.
     Row("GatherV2", cases=[C(rand(30, 50, 8), ints(0, 50).of(700), 1, grad=False), C(rand(6, 9, 60, 2), ints(0, 60).of(6, 900), 2, batch_dims=1, grad=False),
                            C(rand(7, 90), ints(0, 90).of(9000), 1, grad=False)], types=[V2], name="big"),
     Row("GatherV2", cases=[C(rand(2, 3, 4), ints(0, 3).of(2, 5), 1, batch_dims=1), C(rand(2, 3, 4), ints(0, 4).of(2, 5), 2, batch_dims=1),

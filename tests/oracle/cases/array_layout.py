@@ -44,11 +44,11 @@ ROWS = [
                 C(rand(2, 3), [0, 0], types=P, says="1 is missing from")]),
     Row("Transpose", cases=[C(rand(2, 33, 3, 35), [0, 3, 2, 1]), C(rand(9, 8, 10), [2, 1, 0]), C(rand(2, 3, 2, 2, 3), [4, 2, 0, 1, 3])], types=[P], name="large"),
     Row("ConjugateTranspose", cases=[C(rand(2, 3), [1, 0]), C(rand(2, 3, 4), [2, 0, 1]), C(rand(2), [0])],
-        types=[{"T": t, "Tperm": "int32"} for t in PLAIN]),  # TensorFlow dies of strings
+        types=[{"T": t, "Tperm": "int32"} for t in PLAIN]),  # TensorFlow crashes for strings
     Row("InvertPermutation", cases=[C(values([2, 0, 1])), C([0]), C([]), C([3, 4, 0, 2, 1])],
         errors=[C([0, 3], types={"T": "int32"}, says="3 is not between 0 and 2"), C([0, 0], types={"T": "int32"}, says="0 is duplicated in the input"),
                 C([[0]], types={"T": "int32"}, says="1D|rank 1"), C([-1], types={"T": "int32"}, says="not between")]),
-    Row("Reverse", cases=[C(rand(2, 3), [True, False]), C(rand(2, 3), [True, True]), C(rand(4), [False]), C(rand(), [])],  # TensorFlow refuses a first size of 0
+    Row("Reverse", cases=[C(rand(2, 3), [True, False]), C(rand(2, 3), [True, True]), C(rand(4), [False]), C(rand(), [])],  # TensorFlow rejects a first size of 0
         errors=[C(rand(2, 3), [True], types={"T": "float"}, says="same number of values|rank")]),
     Row("ReverseV2", cases=[C(rand(2, 3), [0]), C(rand(2, 3), [-1]), C(rand(2, 3), [0, 1]), C(rand(2, 3), []), C(rand(0, 2), [0]), C(rand(2, 3, 4), [1]),
                             C(rand(30, 40), [1])], types=TIDX,

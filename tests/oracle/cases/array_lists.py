@@ -37,7 +37,7 @@ ROWS = [
         types=[{"T": t, "out_idx": "int32"} for t in REALS + ("string",)] + [{"T": "int32", "out_idx": "int64"}],
         errors=[C(rand(2, 2), rand(2), types=ONE, says="1D vector|rank 1")]),
     Row("Where", cases=[C(uniform(0, 1).of(4, 3)), C(uniform(0, 1).of(5)), C(uniform(0, 1).of(0, 2)), C(uniform(0, 1).of(2, 2, 3))],
-        types={"T": [t for t in PLAIN if t != "half"]},  # for half, TensorFlow's kernel is there and refuses
+        types={"T": [t for t in PLAIN if t != "half"]},  # TensorFlow's kernel for half always fails
         errors=[C(uniform(0, 1).of(), types={"T": "float"}, says="Unhandled input dimensions: 0")]),
     Row("Where", cases=[C(values([0.0, -0.0, nan, inf, 1e-30]))], types={"T": FLOATS}, name="edges"),
     Row("DynamicPartition", cases=[C(rand(4, 3), [0, 1, 0, 1], num_partitions=2), C(rand(4), ints(0, 3).of(4), num_partitions=3),

@@ -29,13 +29,14 @@ def immutable(b):
     dtype = b.types["dtype"]
     size = 1 if dtype == "bool" else numpy.dtype({"half": "float16", "bfloat16": "int16"}.get(dtype, dtype)).itemsize
     for shape in ((2, 3), (), (4,)):
-        # The bytes of small numbers of any type.
+        # Small numbers as bytes of any type.
         data = bytes([1, 0, 0, 0, 0, 0, 0, 0] * 16)[:size * int(numpy.prod(shape))]
         b.run(fetches=[b.op("ImmutableConst", dtype=dtype, shape=list(shape), memory_region_name=file_of(data))])
 
 
 def immutable_errors(b):
-    # A file that is too short: TensorFlow's process ends in debug builds and reads on in others.
+    # For a file that is too short, TensorFlow crashes in debug builds and reads beyond it in
+    # others.
     missing = b.op("ImmutableConst", dtype="float", shape=[2], memory_region_name="/nonexistent/region")
     b.run(fetches=[missing], error=True, says="/nonexistent/region")
     text = b.op("ImmutableConst", dtype="string", shape=[2], memory_region_name=file_of(bytes(8)))
@@ -66,7 +67,7 @@ def result(b):
     b.run(targets=[r], error=True, says="_Retval node '.*/_Retval'|SetRetval")
 
 
-NOW = 2474  # a version in which they are gone
+NOW = 2474  # a version without them
 
 ROWS = [
     Row("ImmutableConst", build=immutable, types={"dtype": PLAIN}),

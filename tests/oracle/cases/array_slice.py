@@ -45,6 +45,6 @@ ROWS = [
                                            C(rand(4, 3), [0, 0], [0, 0], [1, 1], rand(), begin_mask=3, end_mask=3)],
         types=INDEXED,
         errors=[C(rand(4, 3), [1, 0], [3, 2], [1, 1], rand(3, 2), types=FLOAT, says="broadcast|must be equal")]),
-    # The stride of one element leads nowhere.
+    # The stride is larger than the dimension, which selects one element.
     Row("StridedSlice", cases=[strided((4, 3), [1, 0], [4, 3], [2147483647, 1]), strided((4, 3), [3, 2], [0, 0], [-2147483648, -2147483647])], types=ONE_TYPE, name="far strides"),
 ]

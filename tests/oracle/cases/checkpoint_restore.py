@@ -25,7 +25,7 @@ def save_v2(b):
     b.run(targets=[whole])
     again = b.op("RestoreV2", p, ["e", "a"], ["", ""], dtypes=[dtype, dtype])
     b.run(fetches=[again])
-    if dtype not in ("half", "uint16", "uint32", "uint64", "string"):  # TensorFlow cuts no box out of these
+    if dtype not in ("half", "uint16", "uint32", "uint64", "string"):  # TensorFlow cannot restore slices of these
         b.run(fetches=[b.op("RestoreV2", p, ["a"], ["2 3 1,1:-"], dtypes=[dtype])])
 
 

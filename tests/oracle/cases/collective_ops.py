@@ -48,7 +48,7 @@ def reductions(make):
     return build
 
 
-SHAPES = ((1, (2,)), (3, (4, 2)), (2, ()), (2, (1, 1, 5)), (2, (1000,)))  # TensorFlow dies of empty tensors that are fed
+SHAPES = ((1, (2,)), (3, (4, 2)), (2, ()), (2, (1, 1, 5)), (2, (1000,)))  # TensorFlow crashes for empty fed tensors
 
 
 def of_shape(make, n, shape):
@@ -184,7 +184,8 @@ ROWS = [Row(op, build=of_shape(make, n, shape), types=[{}], name="%d of %s" % (n
     Row("CollectiveBcastRecvV2", build=broadcasts(broadcast_v2), types={"T": VALUES}),
     Row("Send", build=transfer, types={"T": ALL}),
     Row("Recv", build=transfer, types={"T": ALL}),
-    # --- errors; of the first generation's mismatches TensorFlow tells the one or the other by chance (ops/collective/collective_test.cc)
+    # --- errors. Which mismatch TensorFlow reports for the first version is random
+    # (ops/collective/collective_test.cc).
     Row("CollectiveReduceV2", build=refused(of_float(reduce_v2, [f(2), f(3)]), "Shape mismatch in the collective instance .*expected shape"), types=[{}], name="shape mismatch"),
     Row("CollectiveGatherV2", build=refused(of_float(gather_v2, [f(1), f(2)]), "Shape mismatch in the collective instance"), types=[{}], name="shape mismatch"),
     Row("CollectiveReduce", build=refused(mixed, "expected type 0 and data_type . but got type 0 and data_type"), types=[{}], name="dtype mismatch"),

@@ -26,7 +26,7 @@ C_ = sparse(3, [1, 1, 3], WORDS)
 DENSE = [WORDS.of(3, 2), NUMBERS_.of(3, 1)]
 INPUTS = [(lists(A), []), (lists(A, C_), []), (lists(C_, B), DENSE), (lists(), DENSE), (lists(B), [NUMBERS_.of(3, 2)]), (lists(sparse(0, [], WORDS)), [WORDS.of(0, 2)]), (lists(A), [WORDS.of(3, 0)])]
 
-# TensorFlow's process ends where SparseCrossHashed is given numbers.
+# TensorFlow crashes if SparseCrossHashed gets numbers.
 OF_STRINGS = [INPUTS[0], INPUTS[1], (lists(A, C_), [WORDS.of(3, 2)]), (lists(), [WORDS.of(3, 2), WORDS.of(3, 1)])] + INPUTS[5:]
 
 

@@ -13,7 +13,7 @@ LINES_GZIP = file("lines.gz", gzip.compress(b"x\ny\n"))
 FIXED, FIXED_GZIP = file("fixed", b"HH123456F"), file("fixed.gz", gzip.compress(b"HH123456F"))
 RECORDS, RECORDS_ZLIB = records("records", "", [b"one", b"", b"x" * 500]), records("records.z", "ZLIB", [b"packed"])
 NONE = ("", n64(0))
-SECOND = 12 + 3 + 4  # where the second of the records begins
+SECOND = 12 + 3 + 4  # offset of the second record
 MISSING = os.path.join(FOLDER, "missing")
 raw = tensorflow.raw_ops
 

@@ -67,7 +67,7 @@ def dense_errors(form):
               says="Argument num_required must be positive, but was 0")
         b.run(fetches=[a.take(2)], error=True, timeout_ms=300)
         b.run(fetches=[a.count()])
-        # TensorFlow refuses this and adds the gradient all the same.
+        # TensorFlow reports an error but adds the gradient anyway.
         b.run(targets=[a.apply(b.hidden(values([0], "int64")), f(2))], error=True,
               says="Argument local_step must be scalar, but had bad shape \\[1\\]")
 

@@ -63,7 +63,7 @@ def all_types(v2):
 
     def build(b):
         dtype = b.types["T"]
-        for shape in ((2, 3), (), (30, 40)):  # of empty elements TensorFlow's process ends
+        for shape in ((2, 3), (), (30, 40)):  # TensorFlow crashes for empty elements
             q = Queue(b, FIFO, v2, [dtype], [list(shape)], shared_name=b.name("q%s" % (shape,)))
             b.run(targets=[q.enqueue(rand(3, *shape), many=True)])
             b.run(targets=[q.enqueue(rand(*shape))])
@@ -89,7 +89,7 @@ def other_kinds(kind, v2):
             b.run(fetches=[q.dequeue()])
             b.run(fetches=[q.dequeue_many(3)])
             b.run(targets=[q.close()])
-            # TensorFlow's PriorityQueue gives no fewer than are asked for.
+            # TensorFlow's PriorityQueue never returns fewer elements than requested.
             b.run(fetches=[q.dequeue_many(2) if kind == PRIORITY else q.dequeue_many(9, up_to=True)])
             b.run(fetches=[q.dequeue()], error=True, says=kind.replace("Padding", "") + " '.*' is closed and has insufficient elements")
 

@@ -223,7 +223,7 @@ def generated(p):
     b.run(targets=[refill])
     b.run(targets=[make])
     b.run(fetches=[get])
-    b.run(targets=[make])  # away with it before its end
+    b.run(targets=[make])  # deleted before its end
     b.run(fetches=[size])
 
 

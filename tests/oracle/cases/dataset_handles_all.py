@@ -102,7 +102,7 @@ def anonymous(op):
         begin = b.op("MakeIterator", p.numbers(4, 2), made)
         get = b.op("IteratorGetNext", made, control=[begin], **INT)
         then = b.op("IteratorGetNext", made, control=[get], **INT)
-        for _ in range(2):  # a new one each time
+        for _ in range(2):  # a new one in each iteration
             b.run(fetches=[get, then])
         b.run(fetches=[b.op("IteratorGetNext", made, control=[then], **INT)], error=True, says="End of sequence")
         b.run(fetches=[b.op("IteratorGetNext", made, **INT)], error=True, says="has not been initialized")

@@ -2,7 +2,7 @@
 
 from tests.oracle.table import *
 
-# TensorFlow computes complex64 in float; its last digits are its own.
+# TensorFlow computes complex64 in float, so last digits differ.
 TOL = {"complex64": 3e-5, "float": 3e-5}
 LENGTHS = (1, 2, 3, 5, 8, 12, 17, 30, 49, 64, 97, 101, 128, 210)
 REAL = [{"Treal": "float", "Tcomplex": "complex64"}, {"Treal": "double", "Tcomplex": "complex128"}]

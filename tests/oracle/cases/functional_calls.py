@@ -241,7 +241,7 @@ def conditions_of_while(op):
 
     def build(b):
         t = b.types["Tcond"]
-        # From 3 downward: true until it is zero, empty or false.
+        # Counts down from 3: true until the value is zero, empty or false.
         value = {"bool": lambda n: raw.Greater(x=n, y=0), "string": lambda n: raw.Substr(input="abc", pos=0, len=n)}.get(
             t, lambda n: tensorflow.cast(n, tensorflow.as_dtype(t)))
         cond = b.function("cond", lambda n, x: value(n), "int32", "float")

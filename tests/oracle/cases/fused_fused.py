@@ -34,7 +34,7 @@ ROWS = [
     *[Row("_FusedConv2D", cases=fused_conv(t), types={"T": t}, tol=T, name=t) for t in ("float", "double")],
     Row("_FusedConv2D", cases=[C(EIGHT_BITS.of(2, 5, 6, 3), EIGHT_BITS.of(3, 2, 3, 4), [uniform(-20, 20).of(4).typed("float"), EIGHT_BITS.of(2, 5, 6, 4).typed("int8")], [SCALE, SIDE_SCALE], fused_ops=f, num_args=2, num_host_args=2, strides=ONES, padding="SAME")
                                for f in (["BiasAdd"], ["BiasAdd", "Relu"])], types={"T": "int8"}, tol=0, name="int8"),
-    # TensorFlow pads the images behind the first one wrongly.
+    # TensorFlow pads all images except the first incorrectly.
     Row("FusedPadConv2D", cases=[C(rand(1, 5, 6, 3), MIRRORS, rand(3, 2, 3, 4), mode=m, strides=s, padding=p, variants=("known",)) for m in ("REFLECT", "SYMMETRIC") for s, p in ((ONES, "VALID"), ([1, 2, 2, 1], "SAME"))], tol=T,
         errors=[C(rand(2, 5, 6, 3), values([[0, 0], [5, 2], [2, 1], [0, 0]]), rand(3, 2, 3, 4), mode="REFLECT", strides=ONES, padding="VALID", variants=("known",), types=F, says="greater than|less than"),
                 C(rand(2, 5, 6, 3), values(MIRRORS), rand(3, 2, 2, 4), mode="REFLECT", strides=ONES, padding="VALID", variants=("known",), types=F, says="depth|must be")]),

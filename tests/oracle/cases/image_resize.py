@@ -16,7 +16,7 @@ BOXES = values([[0.0, 0.0, 1.0, 1.0], [0.1, 0.2, 0.8, 0.7], [0.9, 0.8, 0.2, 0.1]
 OWNERS = values([0, 1, 0, 1])
 CROPPED = ("uint8", "uint16", "int8", "int16", "int32", "int64", "half", "float", "double")
 TG = {"float": 2e-5, "half": 4e-3, "bfloat16": 3e-2, "double": 1e-5}
-# The result is float, so that a double's gradient goes through float too.
+# The result is float, so the gradient of a double also passes through float.
 RESIZED = dict(tol=2e-5, grad="tf", grad_tol=TG)
 TRANSLATED = [C(rand(2, 5, 6, 2), [7, 8], values([1.5, 1.2]), values([0.3, -0.4])), C(rand(1, 9, 8, 1), [4, 3], values([0.5, 0.4]), values([0.0, 0.0])),
               C(rand(1, 9, 8, 1), [4, 3], values([0.5, 0.4]), values([0.0, 0.0]), antialias=False), C(rand(1, 5, 6, 1), [4, 4], values([0.2, 3.0]), values([5.0, -9.0]))]

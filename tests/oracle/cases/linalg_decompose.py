@@ -62,7 +62,7 @@ def eigen(op, make, gradient=True):
         scaled = b.op("Mul", v, b.op("ExpandDims", e, numpy.int32(-2)))
         tol = 5e-4 if b.types["T"] in ("float", "complex64") else 1e-9
         found = [e, alone[0]] + squares_of(b, v)
-        if op == "Eig":  # in no order; of Hermitian matrices they are real
+        if op == "Eig":  # in any order; real for Hermitian matrices
             part = {"Tout": "float" if e.dtype == "complex64" else "double"}
             found = [b.op("TopKV2", b.op("Real", t, **part), numpy.int32(3))[0] for t in (e, alone[0])] + [b.op("Imag", e, **part)]
         b.run(fetches=found + [b.op("Sub", again, scaled)], tol=tol)
@@ -75,7 +75,7 @@ def eigen(op, make, gradient=True):
 
 ROWS = [
     Row("Cholesky", cases=[C(positive(3, 3)), C(positive(1, 1)), C(positive(2, 4, 4)), C(rand(0, 0), grad=False), C(positive(0, 2, 2), grad=False)], grad="tf", errors=NOT_SQUARE, **LOOSE),
-    # TensorFlow's upper half is what its memory held before.
+    # In TensorFlow the upper half is uninitialized memory.
     Row("Cholesky", name="not positive definite", cases=[C(values([[1.0, 2.0], [2.0, 1.0]]))], types={"T": FLOATS}, grad=False,
         compare=lambda a, b: None if numpy.allclose(numpy.tril(a), numpy.tril(b), 1e-5, equal_nan=True) else "lower halves differ"),
     Row("BatchCholesky", cases=[C(positive(2, 3, 3))], **LOOSE),

@@ -55,7 +55,7 @@ def sdca(op, loss, examples, **attrs):
     weights = [rand(n).typed("float"), rand(2 * n).typed("float")]
     ids = [i64([7 * k for k in range(n)]), i64(range(2 * n))]
     dense = [rand(1, 3).typed("float")] if n == 1 else []
-    state = [[0.0] * 4] * n  # a constant: TensorFlow writes into what it is fed
+    state = [[0.0] * 4] * n  # a constant, because TensorFlow writes into fed tensors
     return C(*sparse, dense, uniform(0.5, 2).of(n), label, ids, weights, [rand(3).typed("float")] if n == 1 else [], state, loss_type=loss, l1=0.1, l2=1.5, **dict(dict(num_loss_partitions=1, num_inner_iterations=1, variants=("known",)), **attrs))
 
 

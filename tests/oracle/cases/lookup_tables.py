@@ -95,7 +95,7 @@ def read_only(v2):
         b.run(fetches=[t.find(there + other, one(v))])
         b.run(fetches=[t.find([there[:2], other], one(v))])
         b.run(fetches=[t.find(there[0], one(v))])
-        # Of a default for each key TensorFlow takes the first for all.
+        # If there is a default per key, TensorFlow uses the first one for all keys.
         b.run(fetches=[t.export()], compare=sorted_rows)
         b.run(targets=[t.insert(other, some(v, 2))], error=True, says="Insert not supported by InitializableLookupTable implementations")
         b.run(targets=[t.load(other, some(v, 2))], error=True, says="Table was already initialized with different data.")
@@ -111,7 +111,7 @@ def again(v2):
         b.run(fetches=[t.size()])
         b.run(targets=[t.initialize(["a", "b", "a"], [1, 2, 1])])
         b.run(targets=[t.initialize(["b", "a"], [2, 1])])
-        # Of other contents of the same size TensorFlow says nothing, and keeps the first.
+        # If other contents have the same size, TensorFlow reports no error and keeps the first.
         b.run(targets=[t.initialize(["a"], [1])], error=True, says="Table was already initialized with different data.")
         b.run(fetches=[t.export()], compare=sorted_rows)
 

@@ -13,7 +13,7 @@ def by_zero(**more):
 
 
 ZERO = by_zero(says="Integer division by zero")
-# TensorFlow forgets the reason in these: INTERNAL "Unexpected error in binary operator".
+# TensorFlow loses the reason of these errors: INTERNAL "Unexpected error in binary operator".
 ZERO_FORGOTTEN = by_zero(code="INVALID_ARGUMENT")
 LARGE = ((300, 7), (300, 1)), ((5, 2000), (2000,)), ((70, 1, 9), (1, 40, 1)), ((1,), (3, 1, 1))
 
@@ -33,7 +33,7 @@ ROWS = [
     Row("Sub", [uniform(), uniform()], shapes=LARGE, types={"T": FLOATS + ("int16",)}, name="large"),
     Row("Mul", [uniform(), uniform()], shapes=BROADCAST, errors=[MISFIT], cases=WRAP),
     Row("Mul", [uniform(), uniform()], shapes=LARGE, types={"T": FLOATS + ("int16",)}, name="large"),
-    # TensorFlow's gradients of complex MulNoNan and SquaredDifference do not conjugate.
+    # TensorFlow's gradients of MulNoNan and SquaredDifference do not conjugate complex numbers.
     Row("MulNoNan", [uniform(), uniform()], shapes=BROADCAST, types={"T": COMPLEX}, grad="tf", name="complex"),
     Row("MulNoNan", [uniform(), away_from_zero()], shapes=BROADCAST, types={"T": ALL_FLOATS},
         cases=[C(values([inf, nan, 1, 0]), values([0.0, 0, 2, 3]), types={"T": "float"}, grad=False)]),

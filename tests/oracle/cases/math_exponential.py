@@ -17,7 +17,7 @@ ROWS = [
     Row("Log1p", [uniform(0.1, 2)], shapes=ELEMENTWISE, types={"T": COMPLEX}, cases=[C(values([1e-9, 1e-9j]))], name="complex"),
     Row("Sigmoid", [uniform(-6, 6).edges(*WIDE)], shapes=ELEMENTWISE, types={"T": ALL_FLOATS}),
     Row("Sigmoid", [uniform()], shapes=ELEMENTWISE, types={"T": COMPLEX}, name="complex"),
-    # The gradients of these for complex numbers do not conjugate in TensorFlow.
+    # TensorFlow's gradients of these do not conjugate complex numbers.
     Row("SigmoidGrad", [uniform(), uniform()], shapes=ELEMENTWISE, types={"T": COMPLEX}, grad="tf", name="complex"),
     Row("TanhGrad", [uniform(), uniform()], shapes=ELEMENTWISE, types={"T": COMPLEX}, grad="tf", name="complex"),
     Row("SigmoidGrad", [uniform(), uniform()], shapes=ELEMENTWISE, types={"T": ALL_FLOATS},
@@ -25,7 +25,7 @@ ROWS = [
     Row("Tanh", [uniform(-6, 6).edges(*WIDE)], shapes=ELEMENTWISE, types={"T": ALL_FLOATS}),
     Row("Tanh", [uniform()], shapes=ELEMENTWISE, types={"T": COMPLEX}, name="complex"),
     Row("TanhGrad", [uniform(), uniform()], shapes=ELEMENTWISE, types={"T": ALL_FLOATS}),
-    # TensorFlow has NaN for double infinities.
+    # TensorFlow returns NaN for infinite doubles.
     Row("Erf", [uniform(-3, 3).edges(0, 1, -1, 0.5, nan)], shapes=ELEMENTWISE),
     Row("Erfc", [uniform(-3, 3).edges(*SPECIAL, 5, -5)], shapes=ELEMENTWISE),
     Row("Xlogy", [uniform(), uniform(0.2, 3)], shapes=BROADCAST, types={"T": ALL_FLOATS},
@@ -38,7 +38,7 @@ ROWS = [
     Row("Xdivy", [uniform(), away_from_zero()], shapes=BROADCAST, types={"T": ALL_FLOATS},
         cases=[C(values([0, 0, 1]), values([0, nan, 2]), grad=False)]),
     Row("Lgamma", [uniform(0.2, 6).edges(*SPECIAL, 2, 30, -2.5)], shapes=ELEMENTWISE),
-    # Its gradient, Polygamma, is of float and double alone.
+    # Its gradient, Polygamma, exists only for float and double.
     Row("Digamma", [uniform(0.2, 6).edges(1, 2, 0.5, -0.5, -2.5, 30, 1000)], shapes=ELEMENTWISE, types={"T": ("float", "double")}),
     Row("Polygamma", grad="tf", cases=[
         C(values([0.0, 1, 2, 3]), uniform(0.4, 6).of(4)), C(values(1.0), uniform(0.4, 6).of(2, 3)),

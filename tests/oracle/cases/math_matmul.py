@@ -31,7 +31,7 @@ ROWS = [
     Row("MatMul", cases=[C(SMALL.of(150, 70), SMALL.of(70, 130)), C(SMALL.of(300, 33), SMALL.of(300, 40), transpose_a=True),
                          C(SMALL.of(40, 500), SMALL.of(7, 500), transpose_b=True)],
         types={"T": FLOATS + ("int32", "complex64")}, tol={"float": 1e-4, "double": 1e-10, "complex64": 1e-4}, name="big", grad=False),
-    # What a matrix unit multiplies, where there is one.
+    # Sizes for which a matrix unit is used, if the machine has one.
     Row("MatMul", cases=[C(SMALL.of(256, 64), SMALL.of(64, 128)), C(SMALL.of(128, 32), SMALL.of(200, 128), transpose_a=True, transpose_b=True),
                          C(SMALL.of(90, 200), SMALL.of(90, 150), transpose_a=True), C(SMALL.of(31, 600), SMALL.of(190, 600), transpose_b=True)],
         types={"T": FLOATS}, tol={"float": 1e-4, "double": 1e-10}, name="large", grad=False),

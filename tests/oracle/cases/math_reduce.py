@@ -59,7 +59,7 @@ ROWS = [
     Row("EuclideanNorm", cases=shapes_and_axes(away_from_zero()), types=T32, grad="tf"),
     Row("EuclideanNorm", cases=EMPTY, types=T32, grad=False, name="empty"),
     Row("ArgMax", cases=[C(distinct().of(2, 3), 0), C(distinct().of(2, 3), -1), C(distinct().of(2, 3, 4), 1), C(distinct().of(5), 0),
-                         C(values([1, 1, 0]), 0), C(distinct().of(0, 3), 1)], types={"T": REALS, "Tidx": INDEX, "output_type": INDEX},  # TensorFlow reads an int16 axis as garbage
+                         C(values([1, 1, 0]), 0), C(distinct().of(0, 3), 1)], types={"T": REALS, "Tidx": INDEX, "output_type": INDEX},  # TensorFlow misreads an int16 axis
         errors=[C(rand(2, 3), 2, types={"T": "float", "Tidx": "int32", "output_type": "int64"}, says="(in the range|Expected dimension)"),
                 C(rand(2, 0), 1, types={"T": "float", "Tidx": "int32", "output_type": "int64"}, says="empty")]),
     Row("ArgMax", cases=[C(distinct().of(2, 3), 0), C(values([[nan, 1.0], [2, nan]]), 0), C(values([1, nan, 2.0]), 0)],
@@ -69,7 +69,7 @@ ROWS = [
         types={"T": REALS + ("bool",), "Tidx": INDEX, "output_type": INDEX},
         errors=[C(rand(2, 3), -3, types={"T": "float", "Tidx": "int32", "output_type": "int64"}, says="(in the range|Expected dimension)")]),
     scan("Cumsum", uniform(), types=T32),
-    # TensorFlow's gradient of the complex one does not conjugate.
+    # TensorFlow's gradient does not conjugate complex numbers.
     scan("Cumprod", away_from_zero(0.5, 1.5), types={"T": COMPLEX, "Tidx": ("int32",)}, grad="tf", name="complex"),
     scan("Cumprod", away_from_zero(0.5, 1.5), types={"T": REALS, "Tidx": ("int32",)}, grad_tol={"half": 2e-2, "bfloat16": 0.1}),
     scan("CumulativeLogsumexp", uniform(-3, 3), types={"T": ALL_FLOATS, "Tidx": ("int32",)}, grad="tf"),

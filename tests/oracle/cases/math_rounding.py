@@ -20,7 +20,7 @@ ROWS = [
     Row("Floor", [uniform(-9, 9).edges(*HALFWAY)], shapes=ELEMENTWISE),
     Row("Rint", [uniform(-9, 9).edges(*HALFWAY)], shapes=ELEMENTWISE),
     Row("Round", [uniform(-9, 9).edges(*HALFWAY)], shapes=ELEMENTWISE, types={"T": ALL_FLOATS}),
-    # TensorFlow's kernel for integers gives zeros.
+    # TensorFlow's kernel for integers returns zeros.
     Row("Round", [uniform(-9, 9)], shapes=ELEMENTWISE, types={"T": INDEX}, compare="shapes", name="ints"),
     Row("IsFinite", [uniform().edges(*SPECIAL)], shapes=ELEMENTWISE),
     Row("IsInf", [uniform().edges(*SPECIAL)], shapes=ELEMENTWISE),

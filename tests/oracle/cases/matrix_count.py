@@ -21,7 +21,7 @@ ROWS = [
         errors=[C(values([1, 2]), values([[1]]), types={"T": "float"}, says="matrix|rank")]),
     Row("NthElement", cases=[C(distinct().of(5), 0), C(distinct().of(2, 5), 3), C(distinct().of(2, 5), 1, reverse=True), C(distinct().of(0, 3), 1), C(distinct().of(2, 2, 3), 2)],
         errors=[C(rand(3), values(3), types={"T": "float"}, says="n"), C(rand(3), values(-1), types={"T": "float"}, says="non-negative"), C(rand(), values(0), types={"T": "float"}, says="rank")]),
-    # What is counted wraps around.
+    # Counts wrap around.
     Row("Bincount", cases=[C(values([1, 1, 0]), 2, values([2147483647, 5, -1]))], types={"T": "int32"}, name="wraps"),
     Row("DenseBincount", cases=[C(values([[1, 1], [0, 1]]), 2, values([[2147483647, 5], [-2147483648, -1]]))], types={"T": "int32", "Tidx": "int32"}, name="wraps"),
 ]

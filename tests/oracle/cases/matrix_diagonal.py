@@ -51,7 +51,7 @@ ROWS += [
     Row("Einsum", cases=[C([rand(*s) for s in shapes], equation=e) for e, *shapes in EQUATIONS], tol={"bfloat16": 3e-2},
         errors=[C([rand(2, 3)], equation="ij", types=F, says="->"), C([rand(2, 3)], equation="ijk->i", types=F, says="rank"), C([rand(2, 3), rand(2, 3)], equation="ij,jk->ik", types=F, says="equal|Expected dimension"),
                 C([rand(2, 3)], equation="ij->k", types=F, says="stands in no input"), C([rand(2, 3)], equation="ij,jk->i", types=F, says="inputs"), C([rand(2, 3)], equation="i.j->i", types=F, says="three dots")]),
-    # Whole numbers wrap around.
+    # Integers wrap around.
     Row("Cross", cases=[C(values([2147483647, 65537, -2147483648]), values([3, -65537, 2147483647]))], types={"T": "int32"}, name="wraps"),
     Row("Cross", cases=[C(values([65535, 65535, 2]), values([1, 65535, 65535]))], types={"T": "uint16"}, name="narrow wraps"),
     Row("Einsum", cases=[C([values([[2147483647, 1], [-2147483648, -1]])], equation="ab->a")], types={"T": "int32"}, name="wraps"),

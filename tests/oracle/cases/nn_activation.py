@@ -2,7 +2,7 @@
 
 from tests.oracle.table import *
 
-# Away from the corners, where a difference quotient means something.
+# Away from the kinks, so that difference quotients are accurate.
 SMOOTH = away_from_zero(0.3, 5)
 SPECIAL = (0, -0.0, 1, -1, 6, 7, inf, -inf, nan)
 F = {"T": "float"}
@@ -20,7 +20,7 @@ ROWS = [
     Row("Elu", [SMOOTH.edges(*SPECIAL, -1e-4, -100)], shapes=ELEMENTWISE),
     Row("EluGrad", [uniform(), away_from_zero(0.3, 0.9).edges(0, 1, -1)], shapes=ELEMENTWISE, errors=UNLIKE),
     Row("Selu", [SMOOTH.edges(*SPECIAL, -100)], shapes=ELEMENTWISE),
-    # 16-bit types: TensorFlow loses the small exponentials on the way.
+    # TensorFlow loses small exponentials of 16-bit types in intermediate results.
     Row("Selu", [SMOOTH.edges(-1e-4)], shapes=[(2,)], types={"T": FLOATS}, name="small"),
     Row("SeluGrad", [uniform(), away_from_zero(0.3, 0.9).edges(0, 1, -1)], shapes=ELEMENTWISE, errors=UNLIKE),
     Row("Softplus", [uniform(-5, 5).edges(*SPECIAL, 20, -20, 50, -50, 1e-4)], shapes=ELEMENTWISE, tol={"bfloat16": 4e-2}),

@@ -20,7 +20,7 @@ ROWS = [
         errors=[C(rand(3), types=F, says="at least 2D|rank")], tol={"half": 5e-3, "bfloat16": 4e-2}),
     Row("BiasAddGrad", cases=[C(rand(3000, 5)), C(rand(40, 3, 100), data_format="NCHW")], types={"T": FLOATS + ("int32", "half")}, name="big",
         grad=False, tol={"half": 2e-2, "float": 1e-4, "double": 1e-10}),
-    # Whole numbers wrap around.
+    # Integers wrap around.
     Row("BiasAdd", cases=[C(values([[2147483647, 1], [-2147483648, 5]]), values([1, -6])),
                           C(values([[[2147483647, 1], [-2147483648, 5]]]), values([2, -1]), data_format="NCHW")], types={"T": "int32"}, name="wraps"),
     Row("BiasAddGrad", cases=[C(values([[2147483647, -2147483648], [1, -1], [7, 7]])), C(values([[[2147483647, 1], [-2147483648, -1]]]), data_format="NCHW")],

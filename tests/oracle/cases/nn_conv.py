@@ -13,7 +13,7 @@ def image(*inputs, **attrs):
     return C(*inputs, **({"strides": ONE, "padding": "SAME"} | attrs))
 
 
-# Sizes, strides and paddings: what a gradient may be asked for.
+# Sizes, strides and paddings that gradients support.
 CASES = [
     image(X.of(2, 5, 4, 3), W.of(3, 3, 3, 2)), image(X.of(2, 5, 4, 3), W.of(3, 3, 3, 2), padding="VALID"),
     image(X.of(1, 6, 7, 2), W.of(2, 3, 2, 4), strides=[1, 2, 2, 1]), image(X.of(1, 6, 7, 2), W.of(3, 2, 2, 4), strides=[1, 2, 3, 1], padding="VALID"),
@@ -22,7 +22,7 @@ CASES = [
     image(X.of(1, 5, 5, 1), W.of(2, 2, 1, 1), padding="EXPLICIT", explicit_paddings=[0, 0, 3, 0, 1, 4, 0, 0], strides=[1, 2, 1, 1]),
     image(X.of(2, 3, 3, 2), W.of(3, 3, 2, 2), padding="VALID", strides=[1, 3, 3, 1]),
 ]
-# TensorFlow's CPU has no gradients of these.
+# TensorFlow has no CPU gradients of these.
 FORWARD_ONLY = [
     image(X.of(2, 6, 7, 2), W.of(3, 2, 2, 3), dilations=[1, 2, 3, 1], grad=False), image(X.of(1, 6, 7, 2), W.of(3, 2, 2, 3), dilations=[1, 2, 2, 1], padding="VALID", grad=False),
     image(X.of(2, 4, 5, 4), W.of(3, 3, 2, 6), grad=False), image(X.of(1, 4, 4, 3), W.of(2, 2, 1, 6), strides=[1, 2, 1, 1], grad=False),
@@ -44,9 +44,9 @@ WRONG = [
 ]
 BIG = [image(X.of(3, 20, 21, 8), W.of(5, 5, 8, 16)), image(X.of(3, 20, 21, 8), W.of(3, 3, 8, 16), strides=[1, 2, 2, 1]), image(X.of(40, 14, 14, 16), W.of(3, 3, 16, 8)),
        image(X.of(2, 64, 64, 1), W.of(5, 5, 1, 16))]
-# Multiples of 16 channels go another way (ops/conv/winograd.h).
+# Multiples of 16 channels use another algorithm (ops/conv/winograd.h).
 WIDE = [image(X.of(2, 9, 14, 16), W.of(3, 3, 16, 32)), image(X.of(2, 10, 7, 16), W.of(3, 3, 16, 16), padding="VALID")]
-# Sums of 400 and 800 terms, some tens large.
+# Sums of 400 and 800 terms, with results of some tens.
 WIDER = [image(X.of(3, 8, 8, 32), W.of(5, 5, 32, 16)),
          image(X.of(2, 9, 8, 16), W.of(5, 5, 16, 16), padding="EXPLICIT", explicit_paddings=[0, 0, 3, 0, 1, 4, 0, 0])]
 BIG_TOL = {"float": 3e-4, "double": 1e-10}
@@ -84,7 +84,7 @@ ROWS = [
     Row("DepthwiseConv2dNativeBackpropFilter", cases=[
         image(X.of(2, 5, 4, 3), [3, 3, 3, 2], X.of(2, 5, 4, 6)), image(X.of(2, 5, 4, 3), [3, 3, 3, 1], X.of(2, 3, 2, 3), padding="VALID"),
         image(X.of(1, 6, 6, 2), [2, 3, 2, 2], X.of(1, 3, 3, 4), strides=[1, 2, 2, 1])], tol=HALF_TOL, grad_tol=HALF_GRAD),
-    # Filters of no output.
+    # Filters with no output channels.
     Row("Conv2DBackpropInput", cases=[image([1, 2, 2, 1], rand(1, 1, 1, 0), rand(1, 2, 2, 0)), image([1, 2, 2, 1], rand(1, 1, 1, 0), rand(1, 1, 1, 0), strides=[1, 2, 2, 1])],
         types={"T": ("float", "double")}, grad=False, name="of nothing"),
     Row("Conv2DBackpropFilter", cases=[image(rand(1, 2, 2, 1), [1, 1, 1, 0], rand(1, 2, 2, 0))], types={"T": ("float", "double")}, grad=False, name="of nothing"),

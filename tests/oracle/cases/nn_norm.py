@@ -39,7 +39,7 @@ FORMATS = (("NHWC", (2, 3, 4, 3)), ("NCHW", (2, 3, 4, 2)))
 ALL_FORMATS = FORMATS + (("NDHWC", (2, 2, 3, 2, 3)), ("NCDHW", (2, 3, 2, 2, 3)))
 
 
-# A vector of channels and some more; rows that are summed in two blocks.
+# A full vector of channels and a remainder; rows that are summed in two blocks.
 WIDE = (("NHWC", (2, 5, 7, 20)),)
 
 
@@ -56,7 +56,7 @@ def forward(version, is_training, formats):
             vector = lambda gen: b.input(gen.of(channels(data_format, shape)).typed("float"))
             x, scale, offset, mean, variance = b.input(X.of(*shape).typed(dtype)), vector(V), vector(X), vector(X), vector(V)
             y = b.op("FusedBatchNorm" + version, x, scale, offset, mean, variance, epsilon=0.01, data_format=data_format, is_training=is_training)
-            # In inference TensorFlow leaves the other results unwritten: whatever lay in memory.
+            # In inference TensorFlow leaves the other results uninitialized.
             b.run(fetches=[y, y[1], y[2]] if is_training else [y[0]])
             b.gradients([y], [x, scale, offset])
 
@@ -88,7 +88,7 @@ def rows(version, formats, size=""):
     for is_training in (True, False):
         name = size + ("training" if is_training else "inference")
         yield Row("FusedBatchNorm" + version, build=forward(version, is_training, formats), types=types, name=name, tol=HALF_TOL, grad_tol=HALF_GRAD, numeric_tol=2e-2)
-        # TensorFlow's gradient op takes channels last alone in inference.
+        # TensorFlow's gradient op supports only channels last in inference.
         yield Row("FusedBatchNormGrad" + version, build=backward(version, is_training, formats if is_training else formats[:1]), types=types, name=name, tol=HALF_TOL,
                   grad_tol=HALF_GRAD, numeric_tol=2e-2)
 

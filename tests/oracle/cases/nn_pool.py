@@ -75,7 +75,7 @@ POOLED = tuple(t for t in REALS if t not in ("uint32", "uint64"))
 ROWS += [
     Row("MaxPoolGradGrad", build=second_gradient(False), types={"T": POOLED}, grad_tol=HALF_GRAD),
     Row("MaxPoolGradGradV2", build=second_gradient(True), types={"T": POOLED}),
-    # Gradients of whole numbers wrap around.
+    # Integer gradients wrap around.
     Row("MaxPoolGrad", cases=[C(values([[[[1], [9], [2]]]]), values([[[[9], [9]]]]), values([[[[2147483647], [1]]]]), ksize=[1, 1, 2, 1], strides=[1, 1, 1, 1], padding="VALID")],
         types={"T": "int32"}, name="wraps"),
     Row("AvgPool", cases=[C(rand(1, 2, 2, 1), ksize=[1, 2147483647, 2147483647, 1], strides=[1, 1, 1, 1], padding="SAME")], types={"T": "float"}, grad=False, name="far windows"),

@@ -28,13 +28,14 @@ def rows(op):
 
 
 ROWS = rows("Softmax") + rows("LogSoftmax") + [
-    # The second output is not differentiated by the labels, so that the numeric check is only of the logits.
+    # The second output has no gradient with respect to the labels, so the numeric check covers only
+    # the logits.
     Row("SoftmaxCrossEntropyWithLogits", cases=[
         C(LOGITS.of(2, 3), distribution(2, 3), grad="tf"), C(LOGITS.of(3, 20), distribution(3, 20), grad="tf"), C(LOGITS.of(0, 3), distribution(0, 3)),
         C(LOGITS.of(2, 1), distribution(2, 1), grad="tf"), C(LOGITS.of(2, 3), distribution(2, 3).no_gradient())],
         tol=HALF_TOL, grad_tol={"half": 2e-2, "bfloat16": 0.1},
         errors=[C(rand(4, 2), rand(3, 2), types=F, says="broadcastable|must be equal"), C(rand(4, 2, 1), rand(4, 2, 1), types=F, says="2-dim|rank")]),
-    # Broadcasting: the gradient of TensorFlow has the broadcast shape, which is of no use.
+    # With broadcasting, TensorFlow's gradient has the broadcast shape instead of the input's.
     Row("SoftmaxCrossEntropyWithLogits", cases=[
         C(LOGITS.of(1, 3), distribution(2, 3)), C(LOGITS.of(2, 3), distribution(1, 3)), C(LOGITS.of(2, 1), distribution(2, 3)), C(LOGITS.of(2, 3), values([[0.3], [0.2]]))],
         types={"T": FLOATS}, grad=False, name="broadcast"),

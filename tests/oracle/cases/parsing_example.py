@@ -57,7 +57,7 @@ VAR = ("a", "float", [-1], [9.0])
 PAIRS = ("d", "int64", [-1, 3], [0])
 SPARSE = (("a", "float"), ("c", "string"), ("d", "int64"), ("none", "float"))
 RAGGED = (("a", "float", "int32"), ("c", "string", "int64"), ("d", "int64", "int32"))
-# Beside dense features: of a key that is asked for twice TensorFlow finds one form only.
+# With dense features: if two features request one key, TensorFlow returns only one of them.
 REST = (("c", "string"), ("none", "float"))
 MANY = (("d", "int64", "int32"), ("zz", "float", "int64"))
 BAD = (

@@ -6,7 +6,7 @@ F = {"T": "float"}
 WINDOWS = [dict(ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"), dict(ksize=[1, 3, 2, 1], strides=[1, 1, 2, 1], padding="SAME"), dict(ksize=[1, 2, 3, 1], strides=[1, 1, 1, 1], padding="SAME", include_batch_in_index=True)]
 POOLED = [(2, 2, 2, 3), (2, 4, 3, 3), (2, 4, 5, 3)]
 IMAGE = (2, 4, 5, 3)
-# Places of POOLED that lie in their image.
+# Indices of POOLED that lie in their image.
 PLACES = [ints(0, 60).of(*s) for s in POOLED[:2]] + [values(numpy.arange(120).reshape(2, 4, 5, 3)[:, ::-1].copy())]
 FT = {"T": "float", "Targmax": "int64"}
 RATIOS = [dict(pooling_ratio=[1.0, 1.4, 1.6, 1.0]), dict(pooling_ratio=[1.0, 2.0, 1.5, 1.0], overlapping=True), dict(pooling_ratio=[1.0, 1.3, 2.7, 1.0], pseudo_random=True)]
@@ -16,7 +16,7 @@ BAD_RATIOS = [C(rand(6, 7, 2), types=F, says="4|rank", **RATIOS[0]), C(rand(2, 6
 ROWS_AT, COLUMNS_AT = values([0, 2, 3, 5], "int64"), values([0, 1, 3, 4, 6], "int64")
 NUMBERED = numpy.arange(60).reshape(1, 5, 6, 2)
 GREATEST = values(NUMBERED[:, [1, 2, 4]][:, :, [0, 2, 3, 5]].copy())
-# TensorFlow says that there are as many borders as cells: its static shapes are wrong.
+# TensorFlow's static shape has as many borders as cells, which is wrong.
 FRACTIONAL = dict(static_shapes=False)
 
 ROWS = [

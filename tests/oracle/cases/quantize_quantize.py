@@ -19,7 +19,7 @@ SD = {"T": "float"}
 WHOLE = (0.0, 0.0)
 
 
-# TensorFlow refuses given ranges of channels in V2 and V4.
+# TensorFlow rejects given ranges per channel in V2 and V4.
 def emulated(*tail, channels=True, **attrs):
     return ([C(X.of(2, 3), -2.0, 3.0, *tail, range_given=True, **attrs), C(X.of(2, 3), *WHOLE, *tail, range_given=False, **attrs), C(X.of(4, 30), -1.0, 0.5, *tail, range_given=True, signed_input=False, **attrs),
              C(X.of(5), -2.0, 3.0, *tail, range_given=True, narrow_range=True, **attrs), C(X.of(2, 3, 2), *RANGES, *tail, range_given=False, axis=1, **attrs)]
@@ -35,7 +35,7 @@ ROWS = [
         types={"T": QUANTIZED}, tol=1e-6,
         errors=[C(X.of(2), values(2.0), values(1.0), types=SF, says="larger than"), C(X.of(2), values(-2.0), values(1.0), axis=-2, types=SF, says="at least -1"), C(X.of(2), values([-2.0, -1.0]), values([1.0, 1.0]), types=SF, says="rank|elements"),
                 C(X.of(2), values(-2.0), values(1.0), round_mode="HALF_TO_EVEN", types=SF, says="HALF_TO_EVEN"), C(X.of(2, 3, 2), *RANGES, axis=1, mode="MIN_FIRST", types=SF, says="MIN_FIRST"), C(X.of(2, 3, 2), *RANGES, axis=2, types=SF, says="must be|elements")]),
-    # 32 bits hold more than a float; the ends of the range are left to the processor in TensorFlow.
+    # A float cannot represent 32 bits; in TensorFlow the ends of the range depend on the processor.
     Row("QuantizeV2", cases=[C(uniform(-2, 2.5).of(2, 3), -2.5, 3.0, mode=m) for m in ("MIN_FIRST", "SCALED")], types={"T": "qint32"}, compare=lambda a, b: None if a.shape == b.shape and numpy.all(numpy.abs(a.astype(float) - b) <= 1024) else "far apart", name="32 bits"),
     Row("Dequantize", cases=[C(CODES.of(2, 3), -2.5, 3.0, mode=m) for m in ("MIN_COMBINED", "MIN_FIRST", "SCALED")] + [C(CODES.of(5), -2.5, 3.0, mode="SCALED", narrow_range=True), C(CODES.of(0, 2), -2.5, 3.0), C(CODES.of(), -2.5, 3.0)]
         + [C(CODES.of(2, 3, 2), *RANGES, mode=m, axis=1, variants=("known",)) for m in ("MIN_COMBINED", "SCALED")], types={"T": QUANTIZED + ("qint32",), "dtype": "float"}, tol=2e-6,
@@ -50,7 +50,7 @@ ROWS = [
                 C(X.of(2, 3, 2), values([1.0, 2.0]), values([3.0, 4.0]), axis=1, range_given=True, types=SD, says="must be|incorrect size")]),
     Row("QuantizeAndDequantizeV3", cases=emulated(8) + emulated(5), tol=1e-6, grad="tf", errors=[C(X.of(2), values(-2.0), values(1.0), values(0), types=SD, says="num_bits"), C(X.of(2), values(2.0), values(1.0), values(8), range_given=True, types=SD, says="Invalid range")]),
     Row("QuantizeAndDequantizeV4", cases=emulated(channels=False) + emulated(num_bits=4, round_mode="HALF_UP", channels=False), tol=1e-6, grad="tf", errors=[C(X.of(2), values(-2.0), values(1.0), num_bits=0, types=SD, says="num_bits")]),
-    # Its own gradient fails in TensorFlow: three results for four inputs.
+    # In TensorFlow its own gradient fails: three results for four inputs.
     Row("QuantizeAndDequantizeV4Grad", cases=[C(rand(2, 3), X.of(2, 3), -2.0, 2.0), C(rand(2, 3, 2), X.of(2, 3, 2), *RANGES, axis=1)], grad=False, errors=[C(rand(2), rand(3), values(-1.0), values(1.0), types=SD, says="same|must be")]),
     Row("FakeQuantWithMinMaxArgs", cases=[C(uniform(-8, 8).of(*s), **a) for s in FAKE_SHAPES for a in FAKE] + [C(X.of(40), min=-1.3, max=2.1), C(X.of(9), min=0.5, max=2.1)], tol=1e-6, grad="tf",
         errors=[C(X.of(2), num_bits=1, says="between 2 and 16"), C(X.of(2), min=2.0, max=1.0, says="smaller than max")]),

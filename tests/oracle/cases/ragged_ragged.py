@@ -37,7 +37,7 @@ FLOAT = {"Tvalues": "float", "Tsplits": "int64", "Tindices": "int32"}
 
 
 def to_tensor(shape, data, default, partitions, kinds, **attrs):
-    if shape == -1:  # TensorFlow wants to know a scalar when the graph is built
+    if shape == -1:  # TensorFlow needs a known scalar when the graph is built
         shape, attrs = -1, dict(attrs, variants=("known",))
     return C(whole(shape) if shape != -1 else shape, data, default, [whole(p) for p in partitions], row_partition_types=kinds, **attrs)
 

@@ -3,7 +3,7 @@
 from tests.oracle.table import *
 
 F = {"T": "float"}
-KNOWN = ("known", "const")  # TensorFlow refuses block shapes of unknown rank
+KNOWN = ("known", "const")  # TensorFlow rejects block shapes of unknown rank
 I32 = {"T": REALS, "Tpaddings": ("int32",), "Tblock_shape": ("int32",), "Tcrops": ("int32",), "Tidx": ("int32",)}
 
 

@@ -41,7 +41,7 @@ S = {"T": "float", "Tidx": "int32", "Tsegmentids": "int32"}
 N = dict(S, Tnumsegments="int32")
 
 
-# Without indices, TensorFlow leaves the gradient's memory as it found it.
+# Without indices, TensorFlow leaves the gradient uninitialized.
 def sparse_segment(kind, types):
     op = "SparseSegment" + kind
     yield Row(op, cases=[C(rand(5, 2), [0, 3, 3], [0, 0, 1]), C(rand(5), [4, 1], [0, 2]), C(rand(4, 2, 2), [0, 1, 2, 3], [0, 0, 0, 0]),
@@ -63,7 +63,7 @@ ROWS = [
     segment("SegmentSum", NUMBERS),
     segment("SegmentMean", NUMBERS, uniform(0, 9)),
     segment("SegmentProd", REALS, SMALL),
-    segment("SegmentProd", COMPLEX, SMALL, grad="tf", name="complex"),  # TensorFlow leaves out the conjugate
+    segment("SegmentProd", COMPLEX, SMALL, grad="tf", name="complex"),  # TensorFlow does not conjugate
     segment("SegmentMax", REALS, distinct()),
     segment("SegmentMin", REALS, distinct()),
     Row("SegmentProd", cases=[C(values([0.0, 2, 3, 0, 0, 5]), [0, 0, 0, 1, 1, 2])], types=[F], grad="tf", name="zeros"),

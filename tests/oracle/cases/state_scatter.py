@@ -86,7 +86,7 @@ FIRST = {"Tindices": ("int32",)}
 def scatter(op, update=uniform(-3, 3), types=None):
     float_only = {type_attr(op): ("float",), **FIRST}
     return [Row(op, build=program(op, update, ROW_CASES), types=types),
-            # By handle, TensorFlow takes rows that are too short and updates what comes after.
+            # For handles, TensorFlow accepts rows that are too short and updates memory after them.
             Row(op, build=errors(op, ROW_ERRORS[:3] if is_resource(op) else ROW_ERRORS, (4, 3)), types=float_only,
                 name="errors")]
 

@@ -146,7 +146,8 @@ def binomial(b):
     init = b.op("AssignVariableOp", handle, numpy.array([5, -7, 2**40], "int64"), dtype="int64")
     b.run(targets=[init])
     read = b.op("ReadVariableOp", handle, dtype="int64")
-    # Until something else wrote the variable, TensorFlow's op moves on the constant that it was assigned from.
+    # Until another op writes the variable, TensorFlow's op advances the constant that was assigned
+    # to it.
     b.run(targets=[b.op("RngSkip", handle, numpy.array(1, "int64"), numpy.array(1, "int64"))])
     kind = b.types["T"]
     for size, count, p in [([20, 2], [10, 100], [0.3, 0.8]), ([7], 40, 0.5)]:

@@ -27,7 +27,7 @@ def encoded(characters, splits, **attrs):
 MIXED = [97, 252, 0xD800, 0x1F600, -1, 0x110000, 0xFFFE]
 ROWS = [
     Row("UnicodeDecode", cases=DECODED, errors=BAD), 
-    # TensorFlow dies of int32.
+    # TensorFlow crashes for int32.
     Row("UnicodeDecodeWithOffsets", types={"Tsplits": "int64"}, cases=DECODED, errors=BAD),
     Row("UnicodeTranscode", cases=[transcoded(c) for c in DECODED if "\x01" not in c.inputs[0].make(None, None, None).reshape(-1)] + [transcoded(DECODED[0], output_encoding=e) for e in ("UTF-16-BE", "UTF-32-BE")],
         errors=[transcoded(c) for c in BAD + [CONTROL]] + [C(s(["a"]), input_encoding="UTF-8", output_encoding="latin1", says="output_encoding")]),

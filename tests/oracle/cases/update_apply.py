@@ -23,7 +23,7 @@ FTRL_V2 = (("accum", "linear"), {"lr": 0.5, "l1": 0.2, "l2": 0.1, "l2_shrinkage"
 ADD_SIGN = (("m",), {"lr": 0.1, "alpha": 1.5, "sign_decay": 0.8, "beta": 0.9}, "grad")
 POWER_SIGN = (("m",), {"lr": 0.1, "logbase": 0.9, "sign_decay": 0.8, "beta": 0.9}, "grad")
 
-# In 16 bits a few roundings add up.
+# 16-bit types: several roundings add up.
 TOL = {"half": 1e-2, "bfloat16": 6e-2}
 
 
@@ -112,7 +112,7 @@ def errors(op, algorithm, attrs):
         bad = [p.update(**good, **{p.gradient: wrong(rand(2, 5))})]
         for name in p.scalars:
             if op.endswith("Sign") and name != "lr" or name == "global_step":
-                continue  # there TensorFlow ends its process, or takes no hidden input of another type
+                continue  # TensorFlow crashes, or requires an input type that cannot be hidden
             bad.append(p.update(**good, **{name: wrong(rand(2))}))
         if p.is_sparse:
             bad += [p.update([0, 7]), p.update([-1, 0])]

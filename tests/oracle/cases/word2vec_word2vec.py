@@ -18,7 +18,7 @@ def corpus(name, text):
     return path
 
 
-# Words of different frequency: those of one come in no order.
+# Words of different frequency. Words of equal frequency have no fixed order.
 TEXT = corpus("words.txt", " ".join("w%d" % w + ("\n" if w == 3 else "") for k in range(40) for w in range(8) if k % (w + 1) == 0))
 SHORT = corpus("short.txt", "a b c")
 
@@ -59,7 +59,8 @@ ROWS = [
     Row("Skipgram", name="all words", build=skipgram(batch_size=1500, window_size=2, min_count=0, subsample=0.0), producer=18),
     Row("Skipgram", name="rare words", build=skipgram(batch_size=7, window_size=3, min_count=12, subsample=0.05), producer=18),
     Row("Skipgram", name="errors", build=no_text, producer=18),
-    # Negative samples are other ones in every program, but those of one word, which are left out where it is the label.
+    # Negative samples are random in every program, except with a single word, which is skipped if
+    # it is the label.
     Row("NegTrain", build=neg_train((5, 3), [5, 4, 3, 2, 1], 0, ([0, 1, 1, 4], [1, 0, 2, 3])), producer=18),
     Row("NegTrain", name="one word", build=neg_train((1, 4), [9], 3, ([0, 0], [0, 0])), producer=18),
     Row("NegTrain", name="errors", build=neg_train_errors, producer=18),

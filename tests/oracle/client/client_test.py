@@ -82,7 +82,7 @@ class ClientTest(unittest.TestCase):
             except tf.errors.OpError as e:
                 ended.append(type(e))
 
-        # With a limit: a client's calls wait for a server that is gone.
+        # With a timeout, because a client's calls wait for a server that has ended.
         session = tf.Session(server.target, config=tf.ConfigProto(operation_timeout_in_ms=10000))
         thread = threading.Thread(target=run)
         thread.start()

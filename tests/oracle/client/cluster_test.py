@@ -105,7 +105,7 @@ class ClusterTest(unittest.TestCase):
             session.run(size)
         with tf.Session(self.cluster.targets()[0]) as fresh:
             self.assertEqual(fresh.run(size), 0)
-        # While their masters are there: a client's close waits for one that is gone.
+        # Before their masters end, because a client's close waits for its master.
         session.close()
         other.close()
 

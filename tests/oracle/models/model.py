@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import os
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # tf.layers and the RNN cells live there
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # for tf.layers and the RNN cells
 
 import numpy
 import tensorflow

@@ -14,7 +14,7 @@ tf = tensorflow.compat.v1
 tf.disable_v2_behavior()
 tf.disable_control_flow_v2()
 DUMP = os.path.join(os.environ.get("SLUICE_ORACLE_ROOT", ""), "tests/oracle/training/dump")
-# Attributes that say nothing about what a node does, or that only one side writes.
+# Attributes without influence on a node, or that only one side writes.
 IGNORED = {"_output_shapes", "_XlaSharding", "_has_manual_control_dependencies", "debug_name"}
 
 

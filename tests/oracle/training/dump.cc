@@ -1,6 +1,7 @@
-// dump SUBJECT FOLDER: builds the subject's graphs, runs them, and writes of each the GraphDef
-// (<name>.pb) and what it was run for and gave (<name>.txt: lines "init op", "target op", "after
-// op", "fetch tensor", "steps n", "collection key names…", "fact …", "value step fetch numbers…").
+// dump SUBJECT FOLDER: builds the subject's graphs and runs them. For each graph, writes the
+// GraphDef (<name>.pb) and a description of its steps and results (<name>.txt: lines "init op",
+// "target op", "after op", "fetch tensor", "steps n", "collection key names…", "fact …", "value
+// step fetch numbers…").
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -28,7 +29,7 @@ double NumberAt(const Tensor& t, int64_t i) {
     case DT_BOOL:
       return t.data<bool>()[i] ? 1 : 0;
     default:
-      return -12345;  // compared with TensorFlow's: a type that is not listed fails
+      return -12345;  // compared with TensorFlow's, so a missing type fails
   }
 }
 

@@ -1,4 +1,4 @@
-// Training graphs that C++ builds, for a comparison with those that TensorFlow's Python builds.
+// Training graphs built in C++, which are compared with those built by TensorFlow's Python code.
 #ifndef SLUICE_TESTS_ORACLE_TRAINING_EXAMPLES_H_
 #define SLUICE_TESTS_ORACLE_TRAINING_EXAMPLES_H_
 
@@ -10,16 +10,16 @@
 
 namespace sluice {
 
-// What to do with a graph: `init` once, then in each step `targets`, `after`, and `fetches`, each
-// when the one before is done.
+// The steps of a graph: `init` once, then in each step `targets`, `after` and `fetches`, one after
+// the other.
 struct Spec {
   std::vector<Operation> init, targets, after;
   OutputList fetches;
   int steps = 20;
-  // Lines about the graph that TensorFlow's side knows too: "slot m w w/Adam".
+  // Lines about the graph that TensorFlow's side can compute, too: "slot m w w/Adam".
   std::vector<std::string> facts;
 
-  // Initialises and fetches all global variables; the rest is up to the example.
+  // Initializes and fetches all global variables. The example sets the rest.
   void WatchVariables(Graph& g) {
     init.push_back(InitializeVariables(g));
     for (const Variable& v : GlobalVariables(g)) fetches.push_back(v.snapshot());
@@ -31,7 +31,7 @@ struct Example {
   std::function<void(Graph&, Spec&)> build;
 };
 
-// One list a subject, each in its file.
+// One list per subject, each in its own file.
 std::vector<Example> AverageExamples();
 std::vector<Example> LayerExamples();
 std::vector<Example> MetricExamples();

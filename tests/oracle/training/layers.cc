@@ -14,7 +14,7 @@ namespace {
 
 using Build = std::function<Output(Graph& g, bool use_resource)>;
 
-// The numbers -1, 0.4, -0.6, … in that shape.
+// The numbers -1, 0.4, -0.6, … in the given shape.
 Output Numbers(Graph& g, const TensorShape& shape, std::string_view name = "x") {
   Tensor t(DT_FLOAT, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -156,7 +156,7 @@ Output Losses(Graph& g, bool use_resource) {
   const Output none = losses::MeanSquaredError(is, y, {.reduction = Reduction::kNone});
   losses::Weighted(ReduceSum(none, 1), {.weights = each});
   losses::Regularization(g);
-  // The loss of kNone is a matrix, and no part of a total.
+  // With kNone the loss is a matrix and is not part of the total.
   OutputList parts;
   for (const std::string& name : g.collections()[std::string(kLosses)]) {
     const Output part = g.FindOutput(name).value_or(Output());
@@ -172,7 +172,7 @@ struct First {
   DataType dtype = DT_FLOAT;
 };
 
-// Of each way to scale: a filter, a matrix, a vector, a number.
+// Each way of scaling, for a filter, a matrix, a vector and a scalar.
 std::vector<First> ScaledFirsts() {
   std::vector<First> made;
   for (const FanMode mode : {FanMode::kIn, FanMode::kOut, FanMode::kAverage}) {

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # tf.layers and the RNN cells live there
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # for tf.layers and the RNN cells
 
 import numpy
 
@@ -75,7 +75,7 @@ def staticrnns():
     inputs, state = [numbers(2, 3), numbers(2, 3, name="x2")], numbers(2, 4, name="state")
     lstm = cells.LSTMStateTuple(state, state)
     sums = []
-    tf.get_variable_scope().set_initializer(glorot(4))  # the basic cell takes it from here
+    tf.get_variable_scope().set_initializer(glorot(4))  # the basic cell uses this initializer
     for name, cell, start in [("peepholes", cells.LSTMCell(4, use_peepholes=True, initializer=glorot(1)), lstm),
                               ("plain_rnn", cells.LSTMCell(4, initializer=glorot(2), name="plain"), lstm),
                               ("gated", cells.GRUCell(4, kernel_initializer=glorot(3)), state),
@@ -178,8 +178,9 @@ def renamed(graph_def):
     return graph_def
 
 
-# What is TensorFlow's node by node; the others have its variables and values. Resource variables: not rows, normalised, and
-# recurrent networks, where the reads of variables have other names.
+# Layers with exactly TensorFlow's nodes. The others have the same variables and values. With
+# resource variables, rows, normalization and recurrent networks name the reads of variables
+# differently.
 EXACT = [stackeddense, shareddense, images, normalimages, normalrows, staticrnns, initializers]
 OTHERS = [dynamicrnns, losses]
 

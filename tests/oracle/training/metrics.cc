@@ -1,4 +1,4 @@
-// Metrics over batches that change from step to step, and partitions of variables.
+// Metrics over batches that change with the step, and partitioned variables.
 #include "graph/status.h"
 #include "tests/oracle/training/examples.h"
 
@@ -11,7 +11,7 @@ using metrics::Summation;
 
 constexpr int kElements = 40;
 
-// Numbers that the other side makes the same way, moved on by a counter.
+// Numbers from a counter that the other side computes in the same way.
 struct Batch {
   Output labels, classes, said, predictions, values, weights;
 };

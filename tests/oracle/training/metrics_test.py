@@ -76,7 +76,7 @@ class Metrics(unittest.TestCase):
         compare.check_values(self, compare.reference_values(graph, ours), ours)
         self.assertEqual(len(ours.fetches), 3 * 11 + 2 * 4 * 4)
         last = [float(ours.values[name, ours.steps - 1][0]) for name in ours.fetches]
-        self.assertGreater(len({round(v, 4) for v in last}), 40)  # or something is not computed at all
+        self.assertGreater(len({round(v, 4) for v in last}), 40)  # otherwise something is not computed at all
 
     def test_variables(self):
         graph = tf.Graph()

@@ -103,7 +103,7 @@ std::vector<Subject> Subjects() {
   };
 }
 
-// sum((w - x)² ) + sum(bias²), or the same of four rows of a table, one of them twice.
+// sum((w - x)²) + sum(bias²), or the same for four rows of a table, one of them repeated.
 Output Loss(Graph& g, bool sparse, const VariableOptions& how, DataType dtype) {
   const bool is_float = dtype == DT_FLOAT;
   auto tensor = [&](const TensorShape& shape, const std::vector<double>& values) {

@@ -64,8 +64,8 @@ def power(beta, t):
     return result
 
 
-# Fused ops of TensorFlow's. Each takes the variable, its slots, the gradient and beta's powers as placeholders, and a
-# function that makes a hyper-parameter, and returns the update.
+# TensorFlow's fused ops. Each function takes the variable, its slots, the gradient and the powers
+# of beta as placeholders, and a function that creates hyper-parameters. It returns the update.
 
 
 def amsgrad(x, s, g, powers, n):
@@ -104,8 +104,8 @@ def addsign(x, s, g, powers, n):
                                            grad=g)
 
 
-# Name -> the op; the slots, as they are called and as TensorFlow would name the variable behind each; whether a sparse
-# gradient moves the rows that it has, and no others.
+# Name -> the op; the slots, with TensorFlow's names of their variables; whether a sparse gradient
+# changes only its own rows.
 FUSED = {
     "amsgrad": (amsgrad, {"m": "AMSGrad", "v": "AMSGrad_1", "vhat": "AMSGrad_2"}, False),
     "adamax": (adamax, {"m": "AdaMax", "v": "AdaMax_1"}, True),
@@ -163,8 +163,9 @@ def values_of_op(optimizer, name, parts, dtype, steps):
     return values
 
 
-# Formulas. Each takes (var, grad, state, t, touched) and returns the new var; `state` keeps its arrays, t counts from
-# 1, `touched` are the rows that a sparse gradient has (all, of a dense one).
+# Formulas. Each takes (var, grad, state, t, touched) and returns the new var. `state` keeps its
+# arrays, t counts from 1, and `touched` are the rows of a sparse gradient (all rows for a dense
+# one).
 
 
 def single(number):
@@ -221,7 +222,7 @@ class Optimizers(unittest.TestCase):
         for name in compare.dumped("optimizers"):
             optimizer, form, kind, dtype = name.split("_")
             sparse, resource = form == "sparse", kind == "resource"
-            # TensorFlow's own proximal ones take float only, unless sparse and resource.
+            # TensorFlow's proximal ops support only float, except the sparse ones for resources.
             float_only = optimizer.startswith("proximal") and dtype == "double" and not (sparse and resource)
             if optimizer not in CLASSES or float_only:
                 continue
