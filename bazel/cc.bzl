@@ -1,7 +1,7 @@
-"""Sluice's C++ targets: cc_library, cc_binary and cc_test with the house's options.
+"""Sluice's C++ targets: cc_library, cc_binary and cc_test with the project's options.
 
-Visibility follows from the room (first folder): a room can be used by itself and by the rooms that the arrows in
-bazel/BUILD.bazel allow, so nobody writes `visibility`.
+Visibility follows from the top-level folder: a folder can be used by itself and by the folders that
+the arrows in bazel/BUILD.bazel allow, so targets do not set `visibility`.
 """
 
 # g++ 12 mistakes the unused inline storage of an absl::InlinedVector for a read of uninitialized
@@ -56,12 +56,13 @@ def sluice_library(name, copts = [], deps = [], registers = False, loops = False
 
     Args:
       name: as in cc_library.
-      copts: added to the house's.
+      copts: added to the project's options.
       deps: as in cc_library.
-      registers: True where the code only has effects at start-up (ops, kernels, gradients): it is linked whole.
-      loops: True for kernels: optimised for loops over arrays.
+      registers: True if the code only has effects at start-up (ops, kernels, gradients). It is then
+        linked whole.
+      loops: True for kernels: optimized for loops over arrays.
       precompiled: a target of //bazel/precompiled, if not the one for the folder.
-      visibility: only where it is narrower than the room's.
+      visibility: only if it is narrower than that of the top-level folder.
       **kwargs: as in cc_library.
     """
     header = precompiled or _precompiled_header_of(native.package_name(), loops)
@@ -104,7 +105,8 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
     )
 
 def sluice_avx512_test(name, env = {}, **kwargs):
-    """A sluice_test of code that has ways of its own for AVX-512: NAME_test, and NAME_without_avx512_test for the others."""
+    """A sluice_test of code with AVX-512 versions: NAME_test, and NAME_without_avx512_test for the
+    others."""
     sluice_test(name = name, env = env, **kwargs)
     sluice_test(
         name = name[:-len("_test")] + "_without_avx512_test",
@@ -113,15 +115,18 @@ def sluice_avx512_test(name, env = {}, **kwargs):
     )
 
 def sluice_fuzz_test(name, corpus, copts = [], deps = [], size = "small", **kwargs):
-    """A fuzz target: LLVMFuzzerTestOneInput over bytes from outside.
+    """A fuzz target: LLVMFuzzerTestOneInput on untrusted bytes.
 
-    As a test it runs over `corpus` and a few hundred mutations of each file. With `--config=fuzz` it is a libFuzzer
-    program: `bazel build --config=fuzz //x:y_fuzz && bazel-bin/x/y_fuzz -max_total_time=60 x/corpus`.
+    As a test it runs on `corpus` and a few hundred mutations of each file. With `--config=fuzz` it
+    is a libFuzzer program:
+
+      bazel build --config=fuzz //x:y_fuzz
+      bazel-bin/x/y_fuzz -max_total_time=60 x/corpus
 
     Args:
       name: ends in _fuzz.
-      corpus: files to start from.
-      copts: added to the house's.
+      corpus: initial files.
+      copts: added to the project's options.
       deps: as in cc_test.
       size: as in cc_test.
       **kwargs: as in cc_test.

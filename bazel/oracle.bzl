@@ -1,15 +1,16 @@
 """Tests in Python that compare with TensorFlow."""
 
 def oracle_test(name, src, data = [], size = "medium", **kwargs):
-    """Runs the unittest cases of `src` in the environment that tools/install makes.
+    """Runs the unittest cases of `src` in the environment that tools/install creates.
 
-    Cases and subtests are counted one by one. The working folder is the root of the runfiles, so `data` is found by its
-    path from the root of the sources; files beside `src` and from the root can be imported.
+    Cases and subtests are counted one by one. The working folder is the root of the runfiles, so
+    `data` is found by its path in the source tree. Files next to `src` and in the root can be
+    imported.
 
     Args:
       name: of the test.
       src: the file with the cases.
-      data: what it reads, runs or imports.
+      data: files that it reads, runs or imports.
       size: as in sh_test.
       **kwargs: as in sh_test.
     """

@@ -1,7 +1,8 @@
-"""Repositories over libraries that the distribution installed.
+"""Repositories for libraries that the distribution installed.
 
-`@name` (that is `@name//:name`) is a cc_library that gives the include folders and link options of the library. Headers
-in /usr/include need no declaration; other include folders are linked into the repository.
+`@name` (that is `@name//:name`) is a cc_library with the include folders and link options of the
+library. Headers in /usr/include need no declaration. Other include folders are linked into the
+repository.
 """
 
 _BUILD = """

@@ -3,14 +3,14 @@
 load("//bazel:cc.bzl", "room_visibility")
 
 def sluice_proto(name, srcs, deps = [], grpc = False, visibility = None):
-    """A cc_library over what protoc writes; include `<package>/<file>.pb.h`.
+    """A cc_library of protoc's output; include `<package>/<file>.pb.h`.
 
     Args:
       name: of the library.
-      srcs: .proto files of this package; they import others by their path from the root.
+      srcs: .proto files of this package. They import others by their path from the root.
       deps: other sluice_proto libraries that `srcs` import.
-      grpc: True where `srcs` have services; gives `<file>.grpc.pb.h` as well.
-      visibility: only where it is narrower than the room's.
+      grpc: True if `srcs` have services. Also generates `<file>.grpc.pb.h`.
+      visibility: only if it is narrower than that of the top-level folder.
     """
     stems = [src[:-len(".proto")] for src in srcs]
     kinds = [".pb", ".grpc.pb"] if grpc else [".pb"]

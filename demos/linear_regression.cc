@@ -23,7 +23,7 @@ int main() {
     for (int j = 0; j < 3; ++j) row[j] = static_cast<float>((i >> (2 * j)) % 4) - 1.5f;
     ys.data<float>()[i] = row[0] - 2 * row[1] + 3 * row[2] + 4;
   }
-  Session session(g);  // Run returns the graph's first error, if any
+  Session session(g);  // the graph's first error, if any, comes back from Run
   absl::Status status = session.Run({init});
   for (int step = 0; step < 400 && status.ok(); ++step) {
     absl::StatusOr<Tensors> out = session.Run({{x, xs}, {y, ys}}, results, {train});

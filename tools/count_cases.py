@@ -1,7 +1,8 @@
-"""Counts test cases of a `bazel test` by its build events: count_cases.py EVENTS STATUS.
+"""Counts the test cases of a `bazel test` from its build events: count_cases.py EVENTS STATUS.
 
-A case is a <testcase> in a test's XML report; a target that does not build, or whose report cannot be read, is one
-failed case. Prints the cases of the targets beside TensorFlow, then `N passed, N failed`, and exits with 1 where a case or Bazel (STATUS) failed.
+A case is a <testcase> in a test's XML report. A target that does not build, or whose report cannot
+be read, is one failed case. Prints the cases of the tests that compare with TensorFlow, then `N
+passed, N failed`. Exits with 1 if a case or Bazel (STATUS) failed.
 """
 
 import collections
@@ -52,7 +53,7 @@ ROWS = ORACLE + "op_rows_test"  # its classes are families
 
 
 def oracle_counts(counts_of):
-    """"array 5936, math 10479, …": passed cases of the tests beside TensorFlow."""
+    """"array 5936, math 10479, …": passed cases of the tests that compare with TensorFlow."""
     found = collections.Counter()
     for (label, _), counts in counts_of.items():
         if label.startswith(ORACLE):

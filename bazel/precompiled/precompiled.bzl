@@ -1,7 +1,9 @@
-"""Precompiled headers: without them, most files spend more than half of their compile time on headers.
+"""Precompiled headers: without them, most files spend more than half of their compile time on
+headers.
 
-`-include bazel/precompiled/<name>.h` finds <name>.h.gch beside it in the output tree. g++ uses it only if it was made with the
-same flags (of optimization levels, -O1 and -O2 are the same), and reads the header itself otherwise.
+`-include bazel/precompiled/<name>.h` finds <name>.h.gch next to it in the output tree. g++ uses it
+only if it was compiled with the same flags (-O1 and -O2 count as the same). Otherwise it reads the
+header itself.
 """
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")

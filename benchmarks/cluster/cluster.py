@@ -1,7 +1,8 @@
-"""Clusters of ours, of TensorFlow's own servers and of PyTorch in turns, on loopback; a table of ratios. Started by ./cluster.
+"""Compares clusters of Sluice, of TensorFlow's servers and of PyTorch on loopback, as a table of
+ratios. Started by ./cluster.
 
-Every pass starts the processes of one side, measures, and ends them, then of the next: noise of the machine meets both. A
-figure is the median of the passes.
+Every pass starts, measures and ends the processes of one framework after the other, so that noise
+of the machine affects all of them. A result is the median of the passes.
 """
 import argparse
 import collections
@@ -37,7 +38,8 @@ def arguments():
 
 
 def free_ports(count):
-    """Below those that connections get: none takes one before its server does."""
+    """Ports below those of outgoing connections, so that no connection takes one before its server
+    does."""
     ports = set()
     while len(ports) < count:
         with socket.socket() as s:
@@ -50,7 +52,7 @@ def free_ports(count):
 
 
 class Cluster:
-    """Processes of one side, ended with the block."""
+    """Processes of one framework, which end with the block."""
 
     def __init__(self, program, workers):
         ports = free_ports(1 + workers)
@@ -97,7 +99,7 @@ def megabytes(process, field):
 
 
 def time_steps(program, graphs, is_client):
-    """case -> seconds, of steps over a parameter server and a worker."""
+    """case -> seconds, for steps that use a parameter server and a worker."""
     manifest, times = os.path.join(graphs, "manifest.tsv"), {}
     with Cluster(program, 1) as cluster:
         expect(cluster.start("serve", "ps"), "up")
@@ -123,7 +125,7 @@ def idle(program):
 
 
 def train(program, has_servers, graphs, model, workers, windows, window_s):
-    """Seconds a global step."""
+    """Seconds per global step."""
     with Cluster(program, workers) as cluster:
         if has_servers:
             expect(cluster.start("serve", "ps"), "up")

@@ -1,6 +1,8 @@
-"""One replica of PyTorch's DistributedDataParallel over Gloo: the models, batches and rate of make_graphs.py. Started by cluster.py.
+"""One replica of PyTorch's DistributedDataParallel over Gloo, with the models, batches and rate of
+make_graphs.py. Started by cluster.py.
 
-It answers as the other sides' tasks do: "ready"; to "go" with "up"; to "count" with the steps that it has made.
+It uses the same protocol as the other frameworks' tasks: it prints "ready", answers "go" with "up",
+and "count" with the number of its steps.
 """
 import argparse
 import os

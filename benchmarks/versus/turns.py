@@ -1,7 +1,8 @@
-"""Programs over several frameworks that stand side by side and take turns at each case.
+"""Runs programs of several frameworks at the same time, which take turns at each case.
 
-A program started with --turns announces each case ({"next": CASE}), waits for a line, measures, prints its line, prepares what comes
-next and announces that. So what is compared runs within seconds, and a case that is prepared disturbs nobody.
+A program started with --turns announces each case ({"next": CASE}), waits for a line, measures,
+prints its line, prepares the next case and announces that. So compared measurements are within
+seconds of each other, and preparations do not disturb them.
 """
 
 import json
@@ -41,7 +42,7 @@ class Program:
         return lines
 
     def measure(self):
-        """Lines of the case that was announced."""
+        """Lines of the announced case."""
         try:
             self._process.stdin.write("\n")
             self._process.stdin.flush()
@@ -51,7 +52,8 @@ class Program:
 
 
 def take_turns(commands, cases, before_case):
-    """Runs (command, environment)s together over `cases`, in that order; yields their lines. before_case(case) is called before each."""
+    """Runs (command, environment) pairs together over `cases`, in that order, and yields their
+    lines. before_case(case) is called before each case."""
     programs = [Program(command, environment) for command, environment in commands]
     for at, case in enumerate(cases):
         if any(program.case == case for program in programs):

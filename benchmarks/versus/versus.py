@@ -1,9 +1,10 @@
-"""Ours and the peers on the same graphs in turns; a table of ratios (how many times better than the best peer), JSON rows, a plot.
+"""Runs Sluice and its peers on the same graphs in turn, and writes a table of ratios (speedup over
+the best peer), JSON rows and a plot.
 
-Started by ./versus, which builds what this runs. In a pass all programs stand side by side and take turns at each case of a section,
-ours between the peers, so that noise of the machine meets all of them; a case's figure is the median of the passes' medians. Turns are
-short and passes many: a machine whose host moves its cores about has spells of seconds, and a long turn would put one program into a
-spell and its peer out of it.
+Started by ./versus, which builds the programs. In a pass all programs run at the same time and take
+turns at each case of a section, with ours between the peers, so that noise of the machine affects
+all of them. A result is the median of the passes' medians. Turns are short and passes many: noisy
+periods of a virtual machine last seconds, and a long turn could be in one while the peer's is not.
 """
 
 import argparse
@@ -53,7 +54,7 @@ def arguments():
 
 
 def programs(a, section):
-    """(command, environment) of each program of a pass; ours stands between the peers."""
+    """(command, environment) of each program of a pass. Ours is between the peers."""
     here = os.path.dirname(os.path.abspath(__file__))
     timing = ["--section", section, "--rep_s", str(a.rep_s), "--reps", str(a.reps)]
     if a.filter:
@@ -156,7 +157,7 @@ print('{"peak_rss_mb": %%f}' %% peak, flush=True); os._exit(0)
 
 
 def cold_lines(a):
-    """A process that makes one step of the MLP: seconds from its start to its end, and its largest memory."""
+    """A process that runs one step of the MLP: seconds from start to end, and peak memory."""
     here = os.path.dirname(os.path.abspath(__file__))
     step = [a.manifest, "--section", "C", "--filter", "mlp_b128_sgd", "--cold"]
     for peer, command in (("tf-py", [a.tensorflow_python, "-c", COLD_PYTHON % here, a.manifest]), ("tf-cc", [a.tensorflow] + step), ("ours", [a.ours] + step)):
@@ -187,7 +188,8 @@ def rows_of(times, sample, ceilings):
 
 
 def share_of_machine(line, ours, ceilings):
-    """How much of what the machine can do: of its multiply-adds where a case has them, else of its bandwidth."""
+    """The used fraction of the machine's limit: of multiply-adds if the case has them, otherwise of
+    bandwidth."""
     for rate in ("gflops", "gbps"):
         if rate in line and rate in ceilings:
             return {"of_machine": round(line[rate] * line["median"] / ours / ceilings[rate], 3), "limit": rate}

@@ -4,7 +4,7 @@ set -u
 demos=$1
 cases=
 failures=0
-check() {  # check NAME EXPECTED COMMAND…: the command ends well and prints a line that matches
+check() {  # check NAME EXPECTED COMMAND…: the command succeeds and prints a line that matches
   local name=$1 expected=$2 output
   shift 2
   if output=$("$@" 2>&1) && grep -Eq "$expected" <<<"$output"; then

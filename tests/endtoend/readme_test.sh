@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's first example is the demo that is compiled and run, and is about thirty lines long.
+# The README's first example equals the demo that is compiled and run, and has about thirty lines.
 set -u
 example=$(sed -n '/^```cpp$/,/^```$/{p;/^```$/q}' README.md | sed '1d;$d')
 source=$(sed -n '/^#include <cstdio>/,$p' demos/linear_regression.cc)

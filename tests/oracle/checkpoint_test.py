@@ -185,7 +185,7 @@ class Checkpoints(unittest.TestCase):
         self.check_theirs("sharded", write_version=v1.train.SaverDef.V1)
 
     def check_nodes(self, kind):
-        """TensorFlow's Saver over the variables of our meta graph makes the nodes that ours made."""
+        """TensorFlow's Saver for the variables of our meta graph builds the same nodes as ours."""
         sluice("model", kind, self.path("m"))
         meta = v1.MetaGraphDef.FromString(read(self.path("m-3.meta")))
         ours = {n.name: n for n in meta.graph_def.node if n.name.startswith("save/")}
@@ -269,7 +269,8 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(sluice("serve", self.path("model"), 4), "17\n")
 
     def test_ours_serves_a_saved_model_of_functions(self):
-        """What tf.saved_model.save writes: variables, an asset, functions that call, choose and repeat."""
+        """A model written by tf.saved_model.save: variables, an asset, and functions with calls,
+        branches and loops."""
         with open(self.path("asset.txt"), "w") as file:
             file.write("five!")
         made = subprocess.run([sys.executable, "-c", FUNCTIONS, self.path("model"), self.path("asset.txt")],

@@ -1,4 +1,4 @@
-"""Holds Sluice's outcome of a case against TensorFlow's; a complaint is a line of text."""
+"""Compares Sluice's outcome of a case with TensorFlow's. A complaint is a line of text."""
 
 import re
 
@@ -97,7 +97,7 @@ def errors(run, ours, theirs):
 
 
 def static_shapes(case, ours, theirs):
-    """Complaints about static shapes: wrong ones, and ones that say less than TensorFlow's."""
+    """Complaints about static shapes that are wrong or less precise than TensorFlow's."""
     if not case.row.static_shapes:
         return
     for i, (a, b) in enumerate(zip(ours.shapes, theirs.shapes)):
@@ -137,7 +137,7 @@ def gradients(case, ours, theirs):
 
 
 def numeric(case, wanted, grads, shifted):
-    """The directional derivative by central difference beside that of the gradients."""
+    """Compares the directional derivative by central difference with that of the gradients."""
     inner = lambda a, b: float(numpy.sum(numpy.real(numpy.conj(wide(a)) * wide(b))))
     h = sluice_side.step(wanted.xs[0].dtype)
     found, size = 0.0, 1.0
@@ -153,7 +153,7 @@ def numeric(case, wanted, grads, shifted):
 
 
 def complaints(case, ours, theirs):
-    """All that is wrong with our outcome of a case."""
+    """All complaints about our outcome of a case."""
     if case.is_error:
         run = case.builder.runs[0]
         first = lambda o: o.built or o.runs[0]

@@ -1,7 +1,8 @@
 """Counts the cases of the rows, without running them: count.py [--json]
 
-Prints cases, rows and ops a family, the total, and how many cases expect something else than TensorFlow does (each is in
-docs/differences.md); exits with 1 where these are more than LIMIT of all. --json: {"op": cases, …}.
+Prints cases, rows and ops per family, the total, and the number of cases that intentionally expect
+another result than TensorFlow's (each is in docs/differences.md). Exits with 1 if that number
+exceeds LIMIT of all cases. --json: {"op": cases, …}.
 """
 
 import collections

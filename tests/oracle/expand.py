@@ -1,4 +1,4 @@
-"""From a row to its cases: types x shapes x attributes x static shapes."""
+"""Expands a row to its cases: types x shapes x attributes x static shapes."""
 
 import dataclasses
 import itertools
@@ -60,12 +60,13 @@ def allowed_types(op_def, attr_name):
 
 
 def type_attrs(op_def, given):
-    """Type attributes that a row has to choose: all scalars ones that `given` (attributes of a case) leaves open."""
+    """Type attributes that a row has to choose: all scalar ones that `given` (attributes of a case)
+    does not determine."""
     return [a.name for a in op_def.attr if a.type == "type" and a.name not in given]
 
 
 def type_combinations(row, spec):
-    """Every combination of types for a case, the most telling first, without doubles."""
+    """All combinations of types for a case without duplicates, the most important ones first."""
     op_def = op_def_registry.get(row.op)
     if op_def is None:
         raise ValueError("TensorFlow has no op " + row.op)
@@ -101,7 +102,7 @@ def form_one(row):
 
 
 def edge_case(row, attrs):
-    """Vectors over all combinations of the inputs' edges; None where no input has any."""
+    """A case of vectors with all combinations of the inputs' edges; None if no input has edges."""
     if not any(isinstance(g, table.Gen) and g.edge_values for g in row.inputs):
         return None
     columns = [g.edge_values or (None,) for g in row.inputs]

@@ -1,6 +1,7 @@
-"""The rows of tests/oracle/cases: a class a family, a test a row, a subtest a case.
+"""The rows of tests/oracle/cases: one class per family, one test per row, one subtest per case.
 
-All families in a few shards, since each process has to load TensorFlow. `--test_filter=math,nn` chooses families.
+All families are in a few shards, because each process has to load TensorFlow.
+`--test_filter=math,nn` selects families.
 """
 
 import functools

@@ -1,4 +1,5 @@
-"""Writes docs/ops.md: a row an op, from `sluice ops --json` on stdin and the oracle's rows."""
+"""Writes docs/ops.md with one row per op, from `sluice ops --json` on stdin and the oracle's rows.
+"""
 
 import collections
 import json

@@ -1,4 +1,4 @@
-"""What running a case gave, on either side."""
+"""The result of a case, on either side."""
 
 import dataclasses
 
@@ -18,7 +18,8 @@ class Failure:
 
 @dataclasses.dataclass
 class Outcome:
-    """`built`: None, or why the graph was refused. A run or gradient is a list of arrays (None: no gradient) or a Failure."""
+    """`built`: None, or why the graph was rejected. A run or gradient is a list of arrays (None: no
+    gradient) or a Failure."""
     built: Failure = None
     shapes: list = dataclasses.field(default_factory=list)     # static shapes of the op's outputs; None: unknown rank
     runs: list = dataclasses.field(default_factory=list)

@@ -51,7 +51,8 @@ def tensor_proto(array, name):
 
 
 def as_array(value, name):
-    """`value` as an array of type `name`; whole numbers that the type cannot hold wrap around."""
+    """Converts `value` to an array of type `name`. Integers that the type cannot represent wrap
+    around."""
     if name == "string":
         array = numpy.array(value, object)
         return numpy.vectorize(lambda s: s.encode() if isinstance(s, str) else s, otypes=[object])(
@@ -114,7 +115,7 @@ class Tensor:
 
 
 class Node:
-    """A node of the graph; stands for its output 0."""
+    """A node of the graph. Used as a tensor, it is its output 0."""
 
     def __init__(self, name, output_types):
         self.name = name
@@ -129,7 +130,8 @@ class Node:
 
 @dataclasses.dataclass
 class Run:
-    """One step. `error`: it must fail, with TensorFlow's code; `code` replaces that where ours differs on purpose."""
+    """One step. `error`: it must fail with TensorFlow's code, or with `code` if ours differs on
+    purpose."""
     feeds: dict
     fetches: list
     targets: list
@@ -219,7 +221,8 @@ class Builder:
         return tensor
 
     def hidden(self, gen):
-        """A fed input whose shape the graph never knows: for errors that only a step can find."""
+        """A fed input with a shape that the graph does not know, for errors that only a step can
+        detect."""
         dtype = gen.dtype or self.types.get("T")
         return self.placeholder(as_array(gen.make(self.random, gen.shape, dtype), dtype), dtype, None)
 
@@ -269,7 +272,8 @@ class Builder:
         return self.input(value, self._arg_type(op_def, node, arg, value))
 
     def _arg_type(self, op_def, node, arg, value):
-        """What the definition, the attributes given and the row's types say of an input that is not a tensor yet."""
+        """The type of an input that is not a tensor yet, from the definition, the given attributes
+        and the row's types."""
         if arg.type:
             return type_name(arg.type)
         if isinstance(value, table.Gen) and value.dtype:
@@ -299,7 +303,8 @@ class Builder:
 
     def run(self, fetches=(), targets=(), feeds=None, error=False, says=None, code=None, compare=None, tol=None,
             timeout_ms=60000):
-        """One step. Without `feeds`, all inputs made so far are fed (those that a step does not need are ignored)."""
+        """Adds one step. Without `feeds`, all inputs created so far are fed. Inputs that a step
+        does not need are ignored."""
         fetches = [t for f in fetches for t in (f.outputs if isinstance(f, Node) else [f])]
         self.runs.append(Run(dict(self.feeds if feeds is None else {t.name: as_array(v, t.dtype)
                                                                     for t, v in feeds.items()}),

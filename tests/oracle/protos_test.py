@@ -39,7 +39,7 @@ def theirs(name):
 
 
 def field_row(field):
-    """What of a field is seen on the wire, in text and in code."""
+    """The properties of a field that are visible on the wire, in text and in code."""
     kind = field.message_type or field.enum_type
     return {
         "name": field.name, "number": field.number, "type": field.type, "of": kind and theirs(kind.full_name),

@@ -1,4 +1,5 @@
-"""Every op that is linked in has oracle rows, is declared as TensorFlow declares it, and has a gradient where it has."""
+"""Every linked op has oracle rows, the same declaration as in TensorFlow, and a gradient if
+TensorFlow has one."""
 
 import itertools
 import os
@@ -81,7 +82,7 @@ def text(attr_value):
 
 
 def declaration(op):
-    """What of an OpDef must be equal: {what: value}."""
+    """The properties of an OpDef that must be equal: {property: value}."""
     rows_ = {"inputs": [argument(a) for a in op.input_arg], "outputs": [argument(a) for a in op.output_arg]}
     rows_.update({"attr " + a.name: attribute(a) for a in op.attr})
     for flag in ("is_stateful", "is_commutative", "is_aggregate", "allows_uninitialized_input",

@@ -1,4 +1,4 @@
-"""Runs rows in a pool of processes, each with TensorFlow and a case_runner of its own."""
+"""Runs rows in a pool of processes, each with TensorFlow and its own case_runner."""
 
 import glob
 import multiprocessing
@@ -19,7 +19,7 @@ from tests.oracle import tensorflow_side
 
 
 def family(file):
-    """Files are called <family>_<group>, where the group is one word."""
+    """Files are called <family>_<group>; the group is one word."""
     return file.rpartition("_")[0]
 
 
@@ -36,13 +36,14 @@ def load(wanted):
 
 
 def check_nothing_ran(path):
-    """TensorFlow's threads do not live on in the workers, which are forked: an op that hands work to them would never end."""
+    """TensorFlow's threads do not survive the fork of the workers, so an op that uses them would
+    never end."""
     if context.context()._context_handle is not None:  # pylint: disable=protected-access
         raise ValueError("%s runs TensorFlow while it is loaded" % path)
 
 
 def numeric_for(cases):
-    """Which gradients get a numeric check: the most precise types that the row has."""
+    """The gradients that get a numeric check: those of the most precise types of the row."""
     types = {x.dtype for case in cases for g in case.builder.gradients_wanted for x in g.xs + g.ys}
     best = {"double", "complex128"} & types or {"float"}
     return lambda case, wanted: all(t.dtype in best for t in wanted.xs + wanted.ys)
@@ -110,9 +111,11 @@ class Worker:
 
 
 def check_all(rows, jobs=2, report=lambda index, result, seconds: None, one_thread=()):
-    """Calls `report` for each row as it ends. A worker that dies (TensorFlow crashed) fails its row only.
+    """Calls `report` for each row when it ends. If TensorFlow crashes a worker, only its current
+    row fails.
 
-    Rows whose indices are in `one_thread` run in sessions of one thread here: no op may need another one to wait.
+    Rows whose indices are in `one_thread` run in sessions with one thread, in which no op may need
+    a second thread.
     """
     work.rows, work.one_thread = rows, one_thread
     fork = multiprocessing.get_context("fork")

@@ -1,6 +1,7 @@
-"""Gradients of gradients of rows' cases, in TensorFlow and in Sluice, and by differences.
+"""Gradients of gradients of the rows' cases, in TensorFlow, in Sluice, and by differences.
 
-For a case y = f(x) with incoming gradients g, and random v: the gradient of sum(v * dx(g, x)) with respect to x and g.
+For a case y = f(x) with incoming gradients g and random v: the gradient of sum(v * dx(g, x)) with
+respect to x and g.
 """
 
 import dataclasses
@@ -25,7 +26,8 @@ WRONG_IN_TENSORFLOW = {"Prod/zeros"}
 
 @dataclasses.dataclass
 class Second:
-    """One case with its first gradient (`wanted`, whose incoming gradients TensorFlow's side chose)."""
+    """One case with its first gradient (`wanted`, with the incoming gradients that TensorFlow's
+    side chose)."""
     case: expand.Case
     wanted: object
     first: list = None      # TensorFlow's first gradients, or None each
@@ -111,7 +113,7 @@ def in_sluice(runner, second):
 
 
 def complaints(runner, second):
-    """What is wrong with our second gradient of a case."""
+    """Complaints about our second gradient of a case."""
     theirs = second.theirs
     ours = in_sluice(runner, second)
     if isinstance(ours, outcome.Failure):

@@ -1,4 +1,4 @@
-"""Cases in Sluice: requests to case_runner, which is started again when it dies."""
+"""Cases in Sluice: requests to case_runner, which is restarted after a crash."""
 
 import os
 import select
@@ -190,7 +190,7 @@ class Request:
         self._add_gradient_run()
 
     def shapes(self, answer):
-        """Static shapes, a list a case."""
+        """Static shapes, one list per case."""
         found, described = [], iter(answer.described)
         for case in self.cases:
             found.append([])
@@ -255,7 +255,7 @@ def evaluate_apart(runner, case, theirs):
 
 
 def evaluate(runner, cases, theirs, numeric):
-    """Outcomes of cases: together where they have one run each, apart where something fails."""
+    """Outcomes of cases: together if each has one run, one by one if something fails."""
     if all(len(c.builder.runs) == 1 for c in cases):
         try:
             together = evaluate_together(runner, cases, theirs, numeric)

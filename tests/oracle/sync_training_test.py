@@ -17,7 +17,7 @@ STEPS = 50
 
 
 class Replica:
-    """One replica's graph in a session of its own on the server that all share."""
+    """One replica's graph, with its own session on the shared server."""
 
     def __init__(self, server, stem):
         self.names = {}
@@ -44,7 +44,7 @@ class Replica:
 
 
 def enqueue_until(stopped, chief, failures):
-    """What a queue runner's thread does."""
+    """The body of a queue runner's thread."""
     try:
         while True:
             chief.run("enqueue")

@@ -1,7 +1,7 @@
-"""The form of oracle rows: what an op is fed, and what of it is compared with TensorFlow.
+"""The form of oracle rows: the inputs of an op, and the compared results.
 
-A row becomes many cases (types x shapes x attributes x static shapes); README.md describes how. This module imports
-neither TensorFlow nor the harness.
+A row is expanded to many cases (types x shapes x attributes x static shapes), as README.md
+describes. This module imports neither TensorFlow nor the harness.
 """
 
 import dataclasses
@@ -46,28 +46,31 @@ class Gen:
     is_differentiated: bool = True
 
     def of(self, *shape):
-        """With this shape, whatever the row's shapes say."""
+        """Uses this shape, whatever the shapes of the row are."""
         return dataclasses.replace(self, shape=shape)
 
     def typed(self, dtype):
-        """With this dtype: needed where the op's definition leaves it open (inputs of mixed lists)."""
+        """Uses this dtype. Required if the op's definition leaves it open (inputs of mixed lists).
+        """
         return dataclasses.replace(self, dtype=dtype)
 
     def const(self):
-        """By a Const node, except in the variant without static shapes."""
+        """Uses a Const node, except in the variant without static shapes."""
         return dataclasses.replace(self, is_const=True)
 
     def edges(self, *values):
-        """Also at these values: one more case, in which every input is a vector over all combinations of edges."""
+        """Adds these values: one more case, in which every input is a vector over all combinations
+        of edges."""
         return dataclasses.replace(self, edge_values=values)
 
     def no_gradient(self):
-        """No gradient is asked for this input."""
+        """Requests no gradient with respect to this input."""
         return dataclasses.replace(self, is_differentiated=False)
 
 
 def uniform(lo=-2, hi=2):
-    """Uniform in [lo, hi]: real and imaginary part for complex types, whole numbers that the type holds for ints."""
+    """Uniform in [lo, hi]: real and imaginary part for complex types, integers in the type's range
+    for ints."""
 
     def make(random, shape, dtype):
         if dtype == "bool":
@@ -86,13 +89,13 @@ def uniform(lo=-2, hi=2):
 
 
 def integer_range(dtype):
-    """Least and greatest value of an integer type, both within int64."""
+    """Smallest and largest value of an integer type, both within int64."""
     info = numpy.iinfo(dtype.removeprefix("q"))
     return int(info.min), min(int(info.max), 2**63 - 1)
 
 
 def ints(lo, hi):
-    """Whole numbers in [lo, hi), of whatever type the input has (indices, sizes)."""
+    """Integers in [lo, hi), of the input's type (indices, sizes)."""
     return Gen(lambda random, shape, dtype: random.integers(lo, hi, shape))
 
 
@@ -124,19 +127,20 @@ def distinct(step=0.25):
 
 
 def strings(*choices):
-    """Random ones of these strings."""
+    """Random choices of these strings."""
     choices = [c.encode() if isinstance(c, str) else c for c in choices]
     return Gen(lambda random, shape, dtype: random.choice(numpy.array(choices, object), shape)).typed("string")
 
 
 def values(data, dtype=None):
-    """Exactly these values, fed. (A bare list or number in a case is a Const.)"""
+    """Exactly these values, fed. (A plain list or number in a case is a Const.)"""
     array = numpy.array(data, object) if dtype == "string" else numpy.asarray(data)
     return Gen(lambda random, shape, d: array, shape=array.shape, dtype=dtype)
 
 
 def in_child(make):
-    """What `make()` returns, made by another process: for data that TensorFlow makes, which must not start its threads here."""
+    """Returns `make()`, computed by another process: for data from TensorFlow, which must not start
+    its threads here."""
     fork = multiprocessing.get_context("fork")
     for _ in range(4):
         ours, theirs = fork.Pipe(False)
@@ -151,7 +155,7 @@ def in_child(make):
 
 
 def of_all(compare):
-    """Marks a comparison that leaves nothing out: of messages, or of elements that come in no order."""
+    """Marks a comparison that includes everything: of messages, or of elements in any order."""
     compare.is_of_all = True
     return compare
 
@@ -164,10 +168,11 @@ def rand(*shape):
 class C:
     """One case: the op's inputs in order and its attributes.
 
-    An input is a Gen with a shape, a list or number or array (a Const of these values), or, for an argument that is a
-    list of tensors, a Python list of Gens (`[rand(2), rand(3)]`; constants in it as `values(…)`). Keywords are
-    attributes; those that follow from the inputs (T, N, …) are left out. Types are names, shapes are lists with -1 for
-    unknown sizes, or None for unknown rank; tensors are numpy arrays.
+    An input is a Gen with a shape; a list, number or array (a Const of these values); or a Python
+    list of Gens for an argument that is a list of tensors (`[rand(2), rand(3)]`, with constants as
+    `values(…)`). Keywords are attributes, without those that follow from the inputs (T, N, …).
+    Types are names. Shapes are lists with -1 for unknown sizes, or None for unknown rank. Tensors
+    are numpy arrays.
     """
 
     def __init__(self, *inputs, says=None, code=None, variants=None, grad=None, tol=None, types=None, **attrs):
@@ -183,7 +188,7 @@ class C:
 
 @dataclasses.dataclass
 class Row:
-    """Everything that is checked of one op. Several rows may have the same op."""
+    """All checks of one op. Several rows may have the same op."""
     op: str
     # Form 1: one Gen per input, and shapes. Every element of `shapes` x `attrs` is a case.
     inputs: Sequence[Gen] = ()

@@ -17,7 +17,8 @@ PRODUCER = tensorflow.version.GRAPH_DEF_VERSION
 
 
 def config():
-    """One thread, and the kernels as they are: no rewriting of the graph. Several devices, for those that name one."""
+    """One thread, unmodified kernels, and no rewriting of the graph. Several devices, for cases
+    that name one."""
     made = config_pb2.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1, device_count={"CPU": 3})
     made.graph_options.rewrite_options.disable_meta_optimizer = True
     made.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
@@ -34,7 +35,7 @@ def failure(error):
 
 
 def producer(cases):
-    """The version of graphs that the rows of the cases ask for, or that their deprecated ops need."""
+    """The graph version that the rows of the cases request, or that their deprecated ops need."""
     asked = [case.row.producer for case in cases if case.row.producer]
     if asked:
         return min(asked)
@@ -60,7 +61,8 @@ def has_gradient(op):
 
 
 class Evaluation:
-    """Runs cases together. Raises what TensorFlow raises when it refuses the graph; a step's error is that of all."""
+    """Runs cases together. Raises TensorFlow's exception if the graph is rejected. An error of the
+    step is that of all cases."""
 
     def __init__(self, cases, random):
         self.cases = cases
@@ -106,7 +108,7 @@ class Evaluation:
         self.add_new_nodes()
 
     def add_new_nodes(self):
-        """Takes over the nodes that the cases got since the graph was made."""
+        """Adds the nodes that the cases got after the graph was built."""
         with self.graph.as_default():
             extra = graph_pb2.GraphDef()
             extra.versions.producer = producer(self.cases)
@@ -146,7 +148,7 @@ class Evaluation:
                      [len(wanted.xs) for _, wanted in cases_wanted])
 
     def run_all(self):
-        """Everything. One step for all first runs where that works, else each case apart."""
+        """Runs everything: all first runs in one step if possible, otherwise each case alone."""
         try:
             if all(len(case.builder.runs) == 1 for case in self.cases):
                 for result, values in zip(self.outcomes, self.step([case.builder.runs[0] for case in self.cases])):
@@ -200,7 +202,8 @@ def split(values, lengths):
 
 
 def evaluate(cases, random):
-    """Outcomes of cases that share a graph; apart where TensorFlow refuses it."""
+    """Outcomes of cases that share a graph, or of each case alone if TensorFlow rejects the graph.
+    """
     try:
         evaluation = Evaluation(cases, random)
     except Exception as error:  # pylint: disable=broad-except

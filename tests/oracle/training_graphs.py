@@ -17,7 +17,7 @@ STEPS = 20
 
 @dataclasses.dataclass
 class Graph:
-    """`feeds`: tensor name -> array with a row a step."""
+    """`feeds`: tensor name -> array with one row per step."""
     graph: tf.Graph
     feeds: dict
     fetches: list
@@ -29,7 +29,7 @@ class Graph:
         return self.graph.as_graph_def(add_shapes=False)
 
     def run(self):
-        """TensorFlow's values: fetch name -> array with a row a step."""
+        """TensorFlow's values: fetch name -> array with one row per step."""
         if self.alike:
             return self.alike.run()
         results = {f: [] for f in self.fetches}
@@ -112,7 +112,8 @@ def embedding_sgd_and_adagrad_ref():
 
 
 def embedding_adam_resource():
-    """Adam's sparse update moves every row; the output layer shares the table's rows with a dense gradient."""
+    """Adam's sparse update changes every row. The output layer shares the table with a dense
+    gradient."""
     ids, y = tf.placeholder(tf.int64, [None], "ids"), tf.placeholder(tf.int32, [None], "y")
     table, out = variable("table", [11, 6], True), variable("out", [6, 3], True)
     embedded = tf.tanh(tf.nn.embedding_lookup(table, ids))
@@ -133,7 +134,8 @@ def embedding_momentum_ref():
 
 
 def attention_adam_resource():
-    """Two layers of causal attention with two heads, and one that reads another sequence, of which places are padded."""
+    """Two layers of causal attention with two heads, and one that reads another, padded sequence.
+    """
     B, T, S, D = 3, 10, 7, 8
     x, memory = tf.placeholder(tf.float32, [B, T, D], "x"), tf.placeholder(tf.float32, [B, S, D], "memory")
     y = tf.placeholder(tf.int32, [B, T], "y")
@@ -170,7 +172,7 @@ def conv_net_adam_ref():
 
 
 def batch_norm_momentum_resource():
-    """Training statistics, with moving averages updated beside the train op."""
+    """Training statistics, with moving averages that are updated together with the train op."""
     x, y = tf.placeholder(tf.float32, [6, 4, 4, 3], "x"), tf.placeholder(tf.float32, [6, 3], "y")
     gamma, beta = variable("gamma", [3], True, value=1.0), variable("beta", [3], True, value=0.0)
     mean = variable("moving_mean", [3], True, value=0.0, trainable=False)
@@ -206,7 +208,8 @@ def images(data_format):
 
 
 def channels_first_momentum_resource():
-    """TensorFlow's processors have few kernels for channels first: it runs the same with channels last."""
+    """TensorFlow's CPU has few kernels for channels first, so it runs the same graph with channels
+    last."""
     graph = images("NCHW")
     with tf.Graph().as_default():
         graph.alike = images("NHWC")
@@ -225,7 +228,8 @@ def cond_adagrad_resource():
 
 
 def queue_sgd_ref():
-    """Each step puts two examples into a queue that is one step ahead, and trains on two that it takes out."""
+    """Each step enqueues two examples into a queue that is one step ahead, and trains on two that
+    it dequeues."""
     x, y = tf.placeholder(tf.float32, [2, 3], "x"), tf.placeholder(tf.float32, [2], "y")
     queue = tf.FIFOQueue(10, [tf.float32, tf.float32], shapes=[[3], []], name="examples")
     enqueue = queue.enqueue_many([x, y])
@@ -238,7 +242,7 @@ def queue_sgd_ref():
 
 
 def clipped_decayed_adam_resource():
-    """Gradients clipped by their global norm; a learning rate that falls with the global step; weight decay."""
+    """Gradients clipped by their global norm, a decaying learning rate, and weight decay."""
     x, y = tf.placeholder(tf.float32, [None, 5], "x"), tf.placeholder(tf.float32, [None], "y")
     with tf.variable_scope("deep"):
         hidden = tf.tanh(tf.matmul(x, variable("w1", [5, 6], True)))
@@ -254,7 +258,8 @@ def clipped_decayed_adam_resource():
 
 
 def sync_replicas_accumulators_ref():
-    """Two shares of a batch put into accumulators, their mean applied: SyncReplicas' subgraph without its tokens."""
+    """Accumulators receive two parts of a batch, and their mean is applied: the subgraph of
+    SyncReplicas without tokens."""
     x, y = tf.placeholder(tf.float32, [4, 3], "x"), tf.placeholder(tf.float32, [4], "y")
     w = variable("w", [3], False)
     step = tf.train.get_or_create_global_step()
@@ -292,7 +297,8 @@ def while_loop_sgd_ref():
 
 
 def functional_while_adam_resource():
-    """While, If and lists of tensors, as control flow v2 makes them, with their gradients; and a function that is called."""
+    """While, If and lists of tensors with the nodes of control flow v2, their gradients, and a
+    function call."""
     tf.enable_control_flow_v2()
     try:
         x, y = tf.placeholder(tf.float32, [None, 3, 2], "x"), tf.placeholder(tf.float32, [None, 3, 4], "y")
@@ -306,7 +312,8 @@ def functional_while_adam_resource():
 
 
 def reads_after_updates_ref():
-    """Reads of references that were made before an update, and are used after it: TensorFlow's share the variable's memory."""
+    """Reads of references that are created before an update and used after it. TensorFlow's share
+    the variable's memory."""
     x = tf.placeholder(tf.float32, [3], "x")
     w, total, table = variable("w", [3], False), variable("total", [3], False, value=0.0), variable("table", [4, 3], False)
     before = tf.multiply(w, 10.0, name="before")

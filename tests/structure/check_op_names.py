@@ -1,6 +1,6 @@
 """Outside ops/, only the files listed here compare the op of a node with a name.
 
-All other components ask for traits (graph/op/op_traits.h), so that an op is described in one place.
+All other components use traits (graph/op/op_traits.h), so that each op is described in one place.
 """
 
 import os

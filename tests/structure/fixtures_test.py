@@ -1,4 +1,5 @@
-"""fixtures.txt, which the tests in C++ hold Sluice's graphs against, is what TensorFlow makes."""
+"""fixtures.txt, with which the C++ tests compare Sluice's graphs, equals TensorFlow's present
+graphs."""
 
 import unittest
 

@@ -271,7 +271,8 @@ def gradients_accumulate_n_of_an_unknown_shape():
 
 @case
 def gradients_accumulate_n():
-    """What TensorFlow 1.15 makes of more than two of known shape, in the place where TensorFlow 2 makes an AddN or a tree."""
+    """TensorFlow 1.15's sum of more than two tensors of known shape; TensorFlow 2 builds an AddN or
+    a tree instead."""
     accumulate = lambda tensors, _: tf.raw_ops.AccumulateNV2(inputs=tensors, shape=gradients_util._AccumulatorShape(tensors))
     x = tf.placeholder(tf.float32, [2], "x")
     y = tf.tanh(x)
@@ -355,7 +356,8 @@ def gradients_of_cross_entropy():
 
 
 def synchronized(pairs, optimizer, aggregate, total, tokens=-1):
-    """What each replica builds, and the chief's initial tokens; the global step and the pairs are made already."""
+    """The graph of each replica, and the chief's initial tokens. The global step and the pairs
+    already exist."""
     sync = tf.train.SyncReplicasOptimizer(optimizer, aggregate, total_num_replicas=total)
     sync.apply_gradients(pairs, global_step=tf.train.get_global_step())
     sync.get_init_tokens_op(tokens)

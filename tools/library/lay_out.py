@@ -1,4 +1,5 @@
-"""Lays out what is installed: lay_out LISTING FOLDER VERSION. A line of the listing is a kind, a path and a name."""
+"""Copies the files of the installed library: lay_out LISTING FOLDER VERSION. A line of the listing
+is a kind, a path and a name."""
 
 import os
 import re
@@ -11,22 +12,26 @@ FOLDERS = {".pc": "lib/pkgconfig", ".cmake": "lib/cmake/Sluice"}
 
 
 def exported(map_path):
-    """Patterns of the symbols that programs may use; protocol messages and libraries' templates stay inside."""
+    """Patterns of the symbols that programs may use. Protocol messages and templates of
+    dependencies are hidden."""
     with open(map_path) as file:
         return re.findall(r"(_Z\S+);", file.read())
 
 
 def one_object(archives, to):
-    """All of the archives in one relocatable object: kernels that nobody names must not be left out by the linker.
+    """Links all archives into one relocatable object, so that the linker keeps kernels without
+    references.
 
-    Groups are resolved. A linker drops a group that another object has too (every program has std::vector's), and a
-    symbol that is local by then goes with it, while other sections still refer to it.
+    Groups are resolved. Otherwise a linker drops a group that another object also has (every
+    program has std::vector's), together with symbols that are local by then, to which other
+    sections still refer.
     """
     subprocess.run(["ld", "-r", "--force-group-allocation", "--whole-archive", *archives, "-o", to], check=True)
 
 
 def localize(path, patterns):
-    """Hides what `patterns` do not match: it can neither be taken for another library's, nor take its place."""
+    """Hides symbols that `patterns` do not match, so that they neither clash with another library's
+    nor replace them."""
     with tempfile.NamedTemporaryFile("w", suffix=".symbols") as uniques:
         # objcopy makes a process-unique symbol local only if the symbol is weak first.
         symbols = subprocess.run(["nm", "--defined-only", "--format=posix", path],

@@ -1,4 +1,5 @@
-"""Sluice as an installed library: one shared object, one archive, headers, and what CMake and pkg-config read."""
+"""Sluice as an installed library: one shared object, one archive, headers, and files for CMake and
+pkg-config."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
@@ -9,7 +10,7 @@ def _archive(library):
     return library.static_library or library.pic_static_library
 
 def _archives(linking):
-    """The project's own archives, and the link options of what they need from the system."""
+    """The project's own archives, and the link options of the system libraries that they need."""
     archives, flags = [], []
     for input in linking.linker_inputs.to_list():
         archives += _own([_archive(library) for library in input.libraries if _archive(library)])

@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart."""
+"""Ops that join and split tensors."""
 
 from tests.oracle.table import *
 

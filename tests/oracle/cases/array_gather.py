@@ -18,7 +18,8 @@ F = {"T": "float", "Tindices": "int32"}
 
 
 def repeated(b):
-    """The gradient of two gathers from one table: slices joined, and summed where a tensor is wanted."""
+    """The gradient of two gathers from one table: slices are joined, and summed if a tensor is
+    needed."""
     table, other = b.input(rand(5, 2)), b.input(rand(5, 2))
     y = b.op("GatherV2", b.op("Mul", table, other), [[0, 4], [4, 1]], 0)
     z = b.op("GatherV2", table, [2, 2], 0)

@@ -1,4 +1,4 @@
-"""Distinct elements, partitions, and where elements are."""
+"""Distinct elements, partitions, and positions of elements."""
 
 from tests.oracle.table import *
 

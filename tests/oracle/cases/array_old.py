@@ -44,7 +44,7 @@ def immutable_errors(b):
 
 
 def parallel_concat(b):
-    """What ParallelConcat becomes: each part writes its row."""
+    """The ops that replace ParallelConcat: each part writes its row."""
     dtype = b.types["T"]
     rows = b.op("_ParallelConcatStart", shape=[2, 3], dtype=dtype)
     first = b.op("_ParallelConcatUpdate", rows, b.input(rand(1, 3)), loc=0)
@@ -55,7 +55,8 @@ def parallel_concat(b):
 
 
 def argument(b):
-    """_Arg and _Retval are a step's own; one in a graph has a value only where it is fed."""
+    """_Arg and _Retval are for internal use. In a user's graph, _Arg has a value only if it is fed.
+    """
     x = b.op("_Arg", index=0)
     y = b.op("Identity", x)
     b.run(fetches=[y], feeds={x[0]: [1, 2]})

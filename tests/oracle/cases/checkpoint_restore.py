@@ -14,7 +14,7 @@ V1_TYPES = ("float", "double", "int32", "int64", "int16", "int8", "uint8", "bool
 
 
 def path(b, program, name="m"):
-    """`program` tells rows apart, which run at the same time."""
+    """`program` distinguishes rows that run at the same time."""
     return os.path.join(FOLDER, "%s_%s%s" % (program, b.prefix.replace("/", "_"), name))
 
 

@@ -73,7 +73,7 @@ def back_merge(b, entered):
 
 
 def close(b, merge, back):
-    """The second input of `merge` becomes `back`, made later."""
+    """Replaces the second input of `merge` by `back`, which is created later."""
     node = next(n for n in b.nodes if n.name == merge.name)
     node.input[1] = back.name
 
@@ -138,7 +138,7 @@ def loop_cond_of_vector(b):
 
 
 def merge(b):
-    """Of one, two and three inputs, of which one lives; which of them it was."""
+    """Merges of one, two and three inputs, one of which is alive, and its index."""
     for shape in ((2, 3), (), (0, 2), (30, 40)):
         data = b.input(rand(*shape))
         s = b.op("Switch", data, b.input(values(True, "bool")))
@@ -149,7 +149,7 @@ def merge(b):
 
 
 def no_ops(b):
-    """Many, in a chain, beside and behind an op with an effect."""
+    """Many NoOps, in a chain, next to and after a stateful op."""
     v = b.op("VariableV2", shape=[2], dtype="float", shared_name=b.name("v"))
     x = b.input(rand(2), "float")
     assign = b.op("Assign", v, x)

@@ -11,7 +11,7 @@ def i64(x):
 
 
 def sparse(rows, counts, what):
-    """Indices, values and shape of a sparse matrix with `counts` features a row."""
+    """Indices, values and shape of a sparse matrix with `counts` features per row."""
     indices = [[r, k] for r, n in enumerate(counts) for k in range(n)]
     return i64(numpy.array(indices).reshape(-1, 2)), what.of(len(indices)), i64([rows, max(counts + [0])])
 

@@ -54,7 +54,7 @@ def file_dataset(p, op, names, *inputs):
 
 
 def from_offsets(names, offsets, error=None):
-    """All at once: TensorFlow's iterators refuse the op."""
+    """All in one step, because TensorFlow's iterators reject the op."""
 
     @program
     def build(p):
@@ -249,7 +249,7 @@ def one_shot(p):
 
 @program
 def old_ops(p):
-    """TensorFlow's iterators refuse these old ops; without one they work."""
+    """TensorFlow's iterators reject these old ops, which work without an iterator."""
     single_of = lambda dataset: p.b.op("DatasetToSingleElement", dataset, output_types=dataset.spec[0], output_shapes=dataset.spec[1])
     p.b.run(fetches=[single_of(p.over("BatchDataset", p.numbers(3), n64(5), shapes=[[-1]]))])
     padded_ = p.b.op("PaddedBatchDataset", p.numbers(3), n64(5), [values(numpy.zeros([0], int), "int64")], [values(-1, "int64")], output_shapes=[[-1]])

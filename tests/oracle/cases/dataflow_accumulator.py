@@ -75,7 +75,8 @@ def dense_errors(form):
 
 
 def one_after_another(form):
-    """Gradients of many shapes and types, empty and large ones too; what is taken starts anew."""
+    """Gradients of many shapes and types, including empty and large ones. After a take, the
+    accumulator starts again."""
 
     def build(b):
         dtype = b.types["dtype"]
@@ -95,7 +96,7 @@ def one_after_another(form):
 
 
 def reopened(form, change):
-    """A second op of the same name gets the accumulator that is there, whatever it asks for."""
+    """A second op with the same name gets the existing accumulator, whatever its attributes are."""
 
     def build(b):
         attrs = dict(dtype="float", shape=[2], shared_name=b.name("a"), reduction_type="MEAN")
@@ -111,7 +112,7 @@ def reopened(form, change):
 
 
 def waiting(form):
-    """The taker waits for gradients of its own step."""
+    """A take waits for gradients of its own step."""
 
     def build(b):
         a = Accumulator(b, form, "float", [2])
@@ -167,7 +168,7 @@ def sparse_errors(b):
 
 
 def sparse_second(b):
-    """What came first says what may follow."""
+    """The first gradient determines which gradients may follow."""
     a = Accumulator(b, "Sparse", "float", None)
     f = lambda *shape: b.hidden(rand(*shape).typed("float"))
     one = lambda *shape: a.apply(0, b.hidden(values([0], "int64")), f(*shape), b.hidden(values([0], "int64")),
@@ -179,7 +180,7 @@ def sparse_second(b):
 
 
 def sparse_life(b):
-    """Rows of several sizes, counted and taken."""
+    """Gradients with different numbers of rows, counted and taken."""
     dtype = b.types["dtype"]
     for width, rows, known in ((2, [0, 2], [4, 2]), (0, [1], []), (300, list(range(40)), [-1, 300])):
         a = Accumulator(b, "Sparse", dtype, known, shared_name=b.name("a%d" % width))

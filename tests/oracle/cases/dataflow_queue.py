@@ -145,7 +145,7 @@ def misuse(b, v2=True):
 
 
 def reopened(change, says):
-    """A second op of the same name asks for another queue."""
+    """A second op with the same name requests another kind of queue."""
 
     def build(b):
         attrs = dict(component_types=["float"], shapes=[[2]], capacity=3, shared_name=b.name("q"))

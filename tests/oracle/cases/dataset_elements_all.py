@@ -46,7 +46,7 @@ def window(p):
 
 @program
 def window_errors(p):
-    """An error is its windows', and nobody else's."""
+    """An error affects only its own windows."""
     for shift, errors in ((1, (False, True, True, False, False)), (2, (False, True, False))):
         made = windows(p, p.map(p.numbers(6), lambda i: 6 // (i - 2)), 2, shift, 1, True)
         b = p.b
@@ -86,7 +86,7 @@ def directed(stop, selection, steps, error=None):
 
 @program
 def directed_to_the_end(p):
-    """Of numbers for ever, until the datasets have ended."""
+    """Selectors never end; the result ends with the datasets."""
     node = p.b.op("DirectedInterleaveDataset", p.over("RepeatDataset", p.numbers(2), n64(-1)), [p.numbers(2), p.numbers(15, 10)], output_types=["int64"], output_shapes=[[]])
     node.spec = (["int64"], [[]])
     p.read(node, 7)

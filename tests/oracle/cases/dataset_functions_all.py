@@ -194,7 +194,7 @@ def reducers(p):
 
 @program
 def generated(p):
-    """Elements that an iterator gives, until its end; a queue hears of the end."""
+    """Elements of a generator until its end. A queue is notified of the end."""
     b = p.b
     source = b.op("IteratorV2", shared_name=b.name("source"), container="", **INT)
     queue = b.op("FIFOQueueV2", component_types=["int64"], shared_name=b.name("q"))

@@ -67,7 +67,7 @@ def in_any_order(p):
 
 @program
 def shared_seeds(p):
-    """Two datasets take the seeds of one generator in turn."""
+    """Two datasets take seeds from one generator in turn."""
     b = p.b
     handle = generator(p, "own", True)
     first, second = (p.over("ShuffleDatasetV3", p.numbers(6), n64(6), n64(0), n64(0), handle) for _ in range(2))
@@ -87,7 +87,7 @@ def cached(kind):
 
 @program
 def one_cache(p):
-    """What one dataset kept another gives."""
+    """One dataset reads the elements that another one cached."""
     handle = p.b.op("AnonymousMemoryCache")[0]
     first, second = p.over("CacheDatasetV2", p.numbers(2), "", handle), p.over("CacheDatasetV2", p.numbers(9, 4), "", handle)
     p.read(p.over("ConcatenateDataset", first, second), 4)
@@ -121,7 +121,7 @@ def deleted(p):
 
 @program
 def in_functions(p):
-    """As tf.data's functions have them."""
+    """Handles in functions, as tf.data creates them."""
     raw = tensorflow.raw_ops
 
     def body(i):

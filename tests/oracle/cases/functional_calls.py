@@ -1,4 +1,4 @@
-"""Calls of functions: what they do is done, in the branch that is taken, as often as the loop says."""
+"""Calls of functions: their effects happen only in the branch that is taken, once per iteration."""
 
 import tensorflow
 
@@ -170,7 +170,7 @@ def nothing(op):
 
 
 def in_body(op):
-    """What a function does wrong is an error of the call."""
+    """An error inside a function is an error of the call."""
 
     def build(b):
         f = b.function("f", lambda x, shape: raw.Reshape(tensor=x, shape=shape), "float", "int32")
@@ -181,8 +181,8 @@ def in_body(op):
 
 
 def wrong_signature(op):
-    """Arguments of another type than the function's, too many of them, other results, and no such function: refused like everything
-    else of a graph that does not fit, and by what is not found."""
+    """Wrong argument types, too many arguments, other results, and unknown functions: rejected when
+    the graph is built, or as not found."""
 
     def build(b):
         f = b.function("f", lambda x: x, "float")
@@ -237,7 +237,7 @@ def for_errors(b):
 
 
 def conditions_of_while(op):
-    """Whatever the condition gives is taken for true or false."""
+    """A condition of any type is converted to a bool."""
 
     def build(b):
         t = b.types["Tcond"]
@@ -320,7 +320,7 @@ def device_index(b):
 
 
 def fake_param(b):
-    """Its value is nobody's business; its shape is not either, where it is not known."""
+    """Its value is unspecified, and so is its shape if it is not known."""
     b.run(fetches=[b.op("Shape", b.op("FakeParam", dtype="float", shape=[2, 3]), out_type="int32")])
 
 

@@ -24,7 +24,7 @@ MISSING = os.path.join(FOLDER, "missing")
 
 
 def reading(kind, files, reads, v2=True, use=None, up_to=None, says=None, **attrs):
-    """Reads `reads` times, until the queue is over; asks for the counts in between."""
+    """Reads `reads` times, until the queue ends. Fetches the counts in between."""
     suffix = "V2" if v2 else ""
 
     def build(b):
@@ -89,7 +89,7 @@ def same_records(ours, theirs):
 
 
 def mixed(pattern, runs=3, says=None, **attrs):
-    """As many records as there are make an epoch, with each of them once."""
+    """An epoch has as many elements as records, and each record once."""
 
     def build(b):
         batch = b.op("RecordInput", file_pattern=pattern, **{"file_buffer_size": 100, "file_parallelism": 2, **attrs})

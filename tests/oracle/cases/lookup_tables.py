@@ -1,4 +1,4 @@
-"""Lookup tables. In what order a table gives out its contents is its own affair."""
+"""Lookup tables. The order of exported contents is unspecified."""
 
 import os
 import tempfile

@@ -19,7 +19,7 @@ LARGE = ((300, 7), (300, 1)), ((5, 2000), (2000,)), ((70, 1, 9), (1, 40, 1)), ((
 
 
 def division(op, types, grad=None, **more):
-    """Divisors away from 0, and edges where TensorFlow defines them."""
+    """Divisors away from 0, and edges if TensorFlow defines their results."""
     return Row(op, [uniform(-9, 9), away_from_zero(0.5, 4)], shapes=BROADCAST, types={"T": types}, grad=grad, **more)
 
 

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, and the curves made of them."""
+"""Exponentials, logarithms, and functions based on them."""
 
 from tests.oracle.table import *
 

@@ -1,4 +1,4 @@
-"""What ops of two tensors, and reductions, refuse."""
+"""Errors of binary ops and reductions."""
 
 from tests.oracle.table import *
 

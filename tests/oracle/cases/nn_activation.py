@@ -1,4 +1,4 @@
-"""Activation functions and the ops that their gradients are made of."""
+"""Activation functions and the ops of their gradients."""
 
 from tests.oracle.table import *
 

@@ -19,7 +19,7 @@ def serialized(array):
 
 @of_all
 def same_examples(ours, theirs):
-    """As messages: lists of numbers may be packed or not."""
+    """Compares as messages, because lists of numbers may be packed or not."""
     a, b = ([example_pb2.Example.FromString(e) for e in x.reshape(-1)] for x in (ours, theirs))
     return None if a == b else "%s, TensorFlow has %s" % (a, b)
 

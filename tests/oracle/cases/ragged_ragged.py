@@ -48,7 +48,8 @@ T1 = {"T": "float", "Tindex": "int64", "Tshape": "int64"}
 
 
 def through_variant(splits, inner, batched, again):
-    """A ragged tensor as variants and back: `again` makes the second from the first."""
+    """Converts a ragged tensor to variants and back. `again` makes the second conversion from the
+    first."""
     def build(b):
         values_, splits_ = b.input(rand(*inner).typed(b.types["Tvalues"])), [b.input(whole(s).typed(b.types["Tsplits"])) for s in splits]
         types = dict(Tvalues=b.types["Tvalues"], Tsplits=b.types["Tsplits"])

@@ -6,8 +6,8 @@ CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 def kept(b):
-    """That later steps find the tensor: ops/staging/session_handle_test.cc. TensorFlow's Python deletes what a
-    fetch gave out as soon as nobody holds the handle."""
+    """Tests only the handle. ops/staging/session_handle_test.cc tests that later steps find the
+    tensor: TensorFlow's Python deletes it as soon as the handle is not referenced."""
     b.run(fetches=[b.op("GetSessionHandle", b.input(rand(2, 3)))], compare="shapes")
 
 

@@ -1,4 +1,4 @@
-"""Sparse tensors: made dense, ordered, reshaped, joined, cut, added, multiplied, reduced."""
+"""Sparse tensors: to dense, order, reshape, join, slice, add, multiply, reduce."""
 
 from tests.oracle.table import *
 

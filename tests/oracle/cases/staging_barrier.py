@@ -80,7 +80,7 @@ def order(b):
 
 
 def one_step(b):
-    """Inserted and taken in one step: the one waits for the others."""
+    """Insert and take in one step: one waits for the other."""
     q = Barrier(b)
     b.run(fetches=[q.take(1)], targets=[q.insert(["a"], 0, [1]), q.insert(["a"], 1, rand(1, 2))])
 

@@ -1,4 +1,5 @@
-"""Staging areas and staging maps. Where TensorFlow's would wait it holds a thread for ever: what waits has its own tests."""
+"""Staging areas and staging maps. A wait in TensorFlow blocks a thread forever, so other tests
+cover waits."""
 
 from tests.oracle.table import *
 

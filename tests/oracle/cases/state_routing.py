@@ -22,7 +22,7 @@ def variable(b, dtype, shape=(2, 3), name="r"):
 def identity(op):
 
     def build(b):
-        """What is assigned through the reference reaches the variable."""
+        """An assignment through the reference changes the variable."""
         dtype = b.types["T"]
         v, init = ref_variable(b, dtype)
         same = b.op(op, v)
@@ -51,7 +51,7 @@ def identity_gradient(op):
 
 
 def select(b):
-    """Of three variables one is changed."""
+    """One of three variables is changed."""
     made = [ref_variable(b, b.types["T"], (2,), name) for name in "uvw"]
     which = b.input(values(1, "int32"))
     chosen = b.op("RefSelect", which, [v for v, _ in made])
@@ -157,7 +157,7 @@ def critical_section(b):
 
 
 def lock_not_consumed(b):
-    """A lock that nobody consumes ends with its step."""
+    """A lock that no op consumes ends with its step."""
     mutex = b.op("MutexV2", shared_name=b.name("m"))
     lock = b.op("MutexLock", mutex)
     done = b.op("NoOp", control=[lock])
@@ -166,7 +166,7 @@ def lock_not_consumed(b):
 
 
 def lock_held(b):
-    """Who waits for a lock that is held gives up when the step's time is over."""
+    """A wait for a held lock ends at the step's deadline."""
     mutex = b.op("MutexV2", shared_name=b.name("m"))
     outer = b.op("MutexLock", mutex)
     inner = b.op("MutexLock", mutex, control=[outer])

@@ -27,7 +27,7 @@ def read(b, op, v, dtype):
 
 
 def program(op, update, cases, shape=(4, 3)):
-    """Each (indices, shape of updates) in turn; indices may be an array."""
+    """Runs each (indices, shape of updates) in turn. Indices may be an array."""
 
     def build(b):
         dtype, index = b.types[type_attr(op)], b.types["Tindices"]

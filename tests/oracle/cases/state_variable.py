@@ -1,4 +1,4 @@
-"""Variables, by reference and by handle: made, assigned, read, counted, destroyed."""
+"""Variables, by reference and by handle: creation, assignment, reads, counting, destruction."""
 
 from tests.oracle.table import *
 
@@ -137,7 +137,7 @@ def handle_update(op):
 
 
 def handle_reads(b):
-    """What was read before an update keeps its value."""
+    """A value that was read before an update does not change."""
     r, init = variable(b, "float")
     before = b.op("ReadVariableOp", r, dtype="float")
     add = b.op("AssignAddVariableOp", r, b.input(rand(2, 3), "float"), control=[before])

@@ -1,4 +1,4 @@
-"""Summaries: the messages that ops make of tensors, and what they refuse."""
+"""Summaries: the messages that ops create from tensors, and errors."""
 
 import tensorflow
 from tensorflow.core.framework import summary_pb2

@@ -1,4 +1,5 @@
-"""Ops that write event files: what they accept and refuse. What the files hold: events_test.py."""
+"""Ops that write event files: accepted inputs and errors. events_test.py tests the contents of the
+files."""
 
 import os
 import tempfile

@@ -102,7 +102,7 @@ def program(op, algorithm, attrs):
 
 
 def errors(op, algorithm, attrs):
-    """Every input in turn has a shape that does not fit."""
+    """Each input in turn has a wrong shape."""
 
     def build(b):
         p = Program(b, op, algorithm, attrs)

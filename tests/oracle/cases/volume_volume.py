@@ -21,7 +21,8 @@ LARGE = ((1, 9, 12, 11, 7), (3, 3, 3, 7, 9), (1, 9, 12, 11, 9), dict(strides=ONE
 
 
 def convs(*order, sizes=None, large={"T": FLOATS}):
-    """Cases whose inputs are these (0: input, 1: filter, 2: output's gradient); `sizes` tells which one is its shape."""
+    """Cases with these inputs (0: input, 1: filter, 2: output's gradient). `sizes` is the one that
+    is given by its shape."""
     inputs = lambda s: [list(s[i]) if i == sizes else rand(*s[i]) for i in order]
     return [C(*inputs(s), **s[3]) for s in SETTINGS] + [C(*inputs(LARGE), types=large, **LARGE[3])]
 

@@ -49,7 +49,7 @@ class SluiceCluster:
 
 
 def fashion_mnist(part):
-    """Images in [0, 1], a row each, and labels."""
+    """Images in [0, 1], one per row, and labels."""
     def read(name):
         with gzip.open(os.path.join(FASHION_MNIST, name), "rb") as f:
             return np.frombuffer(f.read(), np.uint8)
@@ -60,7 +60,8 @@ def fashion_mnist(part):
 class Replica:
     """A worker's client: its own graph, and a monitored session on its own worker's master.
 
-    `build()` makes the model and returns loss, feeds (a function of the step that gives a batch) and what to evaluate.
+    `build()` builds the model. It returns the loss, the feeds (a function from the step to a batch)
+    and the tensors to evaluate.
     """
 
     def __init__(self, cluster, index, build, make_optimizer, aggregate, steps):
@@ -112,6 +113,6 @@ def train(cluster, build, make_optimizer, aggregate, steps, seconds=240):
 
 
 def evaluate(cluster, replica, fetch, feeds):
-    """In a session of its own: variables outlive those of the training."""
+    """Evaluates in a new session: variables outlive the session of the training."""
     with replica.graph.as_default(), tf.Session(cluster.targets()[0]) as session:
         return session.run(fetch, feeds)

@@ -1,7 +1,9 @@
-"""What users do with a session on a server. Each function runs against a target and tells what it saw.
+"""Typical uses of a session on a server. Each function runs against a target and reports its
+results.
 
-`say(label, value)` takes arrays, strings and lists of them; `fails(label, error, text, call)` calls what must raise `error` with
-`text` in its message. The same calls in the same order must be told of whatever server it is.
+`say(label, value)` takes arrays, strings and lists of them. `fails(label, error, text, call)` runs
+`call`, which must raise `error` with `text` in its message. Every server must give the same reports
+in the same order.
 """
 
 import os
@@ -15,7 +17,7 @@ tf = tensorflow.compat.v1
 
 
 class Story(list):
-    """What a script saw, in order."""
+    """The reports of a script, in order."""
 
     def say(self, label, value):
         self.append((label, value))

@@ -1,6 +1,7 @@
-"""TensorFlow's SyncReplicasOptimizer and MonitoredTrainingSession, unmodified, on a cluster of `sluice server`s.
+"""TensorFlow's SyncReplicasOptimizer and MonitoredTrainingSession, unmodified, on a cluster of
+`sluice server`s.
 
-One parameter server and three workers, of which two make an update.
+One parameter server and three workers. An update needs the gradients of two of them.
 """
 
 import unittest
@@ -18,7 +19,7 @@ WORKERS, AGGREGATE = 3, 2
 
 
 class Images:
-    """Two dense layers over Fashion-MNIST; each replica draws batches of its own."""
+    """Two dense layers over Fashion-MNIST. Each replica uses its own batches."""
 
     BATCH = 100
     TRAIN = clusters.fashion_mnist("train")

@@ -50,7 +50,7 @@ def lenet():
 
 
 def train_after_updates(optimizer, loss, **kwargs):
-    """As batch normalisation wants it: the moving averages are updated in each step."""
+    """Batch normalization requires it: every step updates the moving averages."""
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         return optimizer.minimize(loss, **kwargs)
 

@@ -28,7 +28,8 @@ class Model:
         return tf.train.export_meta_graph(graph=self.graph)
 
     def run(self, feeds):
-        """TensorFlow's losses: name -> a number a step. `feeds`: tensor name -> array with a row a step."""
+        """TensorFlow's losses: name -> one number per step. `feeds`: tensor name -> array with one
+        row per step."""
         found = {name: [] for name in self.losses}
         with tf.Session(graph=self.graph, config=tensorflow_side.config()) as session:
             session.run(self.graph.get_operation_by_name(self.init))
@@ -52,7 +53,7 @@ def finish(losses, train, inputs):
 
 
 class Seeds:
-    """1, 2, 3, …: each initialiser and random op of a model has a seed of its own."""
+    """Seeds 1, 2, 3, …: each initializer and random op of a model has its own."""
 
     def __init__(self):
         self._count = itertools.count(1)
@@ -74,7 +75,7 @@ class Seeds:
 
 
 def build(function):
-    """The model that `function` makes, in a graph of its own."""
+    """Builds the model of `function` in a new graph."""
     tf.disable_v2_behavior()
     with tf.Graph().as_default():
         return function()

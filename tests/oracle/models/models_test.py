@@ -25,7 +25,8 @@ def run(*command):
 
 
 def built_in_cpp(name, folder):
-    """What the model of that name was fed (tensor -> a row a step), and its losses in order."""
+    """The feeds of the model with that name (tensor -> one row per step), and its losses in order.
+    """
     run(TRAIN, "--model=" + name, "--steps=%d" % model.STEPS, "--out=" + folder)
     with numpy.load(os.path.join(folder, name + ".npz")) as out:
         feeds = {key[:-len("#steps")]: out[key] for key in out if key.endswith("#steps")}
@@ -33,7 +34,7 @@ def built_in_cpp(name, folder):
 
 
 def imported(made, feeds, folder):
-    """The losses that Sluice gives for the exported graph."""
+    """Sluice's losses for the exported graph."""
     path = lambda name: os.path.join(folder, name)
     with open(path("graph.meta"), "wb") as file:
         file.write(made.meta_graph().SerializeToString())

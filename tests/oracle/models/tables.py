@@ -1,4 +1,4 @@
-"""Models of tables: who buys or clicks what."""
+"""Models over tables: purchases and clicks."""
 
 import tensorflow
 

@@ -1,4 +1,5 @@
-"""Graphs that C++ built and ran (dump.cc) beside the same built by TensorFlow's Python: nodes, collections, values."""
+"""Compares graphs that C++ built and ran (dump.cc) with those built by TensorFlow's Python: nodes,
+collections, values."""
 
 import functools
 import os
@@ -19,7 +20,7 @@ IGNORED = {"_output_shapes", "_XlaSharding", "_has_manual_control_dependencies",
 
 
 class Dumped:
-    """What the program wrote about one graph."""
+    """The program's output for one graph."""
 
     def __init__(self, folder, name):
         self.graph = tf.GraphDef()
@@ -57,7 +58,7 @@ def dumped(subject):
 
 
 def attribute_text(key, value):
-    """A tensor by its values: the same one can be written in two ways."""
+    """A tensor by its values, because equal tensors can be encoded in two ways."""
     if value.HasField("tensor"):
         array = tf.make_ndarray(value.tensor)
         return "%s=%s%s%s" % (key, array.dtype, array.shape, array.reshape(-1).tolist())
@@ -72,13 +73,14 @@ def node_text(node):
 
 
 def difference(expected, found):
-    """Lines of only one side, TensorFlow's with '-'; empty when the graphs are equal."""
+    """Lines of only one side, TensorFlow's with '-'. Empty if the graphs are equal."""
     theirs, ours = {node_text(n) for n in expected.node}, {node_text(n) for n in found.node}
     return "".join("\n- " + line for line in sorted(theirs - ours)) + "".join("\n+ " + line for line in sorted(ours - theirs))
 
 
 def reference_values(graph, ours):
-    """What TensorFlow's session gives for the dump's init, targets and fetches, by (fetch, step)."""
+    """The values of TensorFlow's session for the dump's init, targets and fetches, by (fetch,
+    step)."""
     values = {}
     op = graph.get_operation_by_name
     with tf.Session(graph=graph, config=tensorflow_side.config()) as session:
@@ -98,7 +100,8 @@ def check_values(case, expected, ours, rtol=1e-5):
 
 
 def check_close(case, expected, ours, rtol=1e-5):
-    """Relative to each number, or where it is what two larger ones leave, to a tenth of that of its tensor's largest."""
+    """Checks the relative difference of each number. Numbers that are differences of larger ones
+    are compared with a tenth of the tensor's largest."""
     case.assertGreater(len(expected), 0)
     largest = {}
     for (fetch, _), value in expected.items():
@@ -109,7 +112,7 @@ def check_close(case, expected, ours, rtol=1e-5):
 
 
 def variables_by_collection(graph):
-    """Names by collection, of the collections that hold variables."""
+    """Names by collection, for the collections of variables."""
     found = {}
     for key in graph.get_all_collection_keys():
         names = [v.name for v in graph.get_collection(key) if isinstance(v, tf.Variable)]

@@ -118,7 +118,7 @@ def losses():
 
 
 def scaled_firsts():
-    """Of each way to scale: a filter, a matrix, a vector, a number."""
+    """Each way of scaling, for a filter, a matrix, a vector and a scalar."""
     shapes = ([2, 3, 4, 5], [4, 3], [5], [])
     kinds = [(mode, distribution, shape) for mode in ("fan_in", "fan_out", "fan_avg")
              for distribution in ("truncated_normal", "untruncated_normal", "uniform") for shape in shapes]
@@ -147,14 +147,14 @@ def initializers():
 
 
 def snapshot(variable):
-    """The read that is made with the variable."""
+    """The read that is created with the variable."""
     suffix = "/read:0" if variable.op.type == "VariableV2" else "/Read/ReadVariableOp:0"
     return tf.get_default_graph().get_tensor_by_name(variable.op.name + suffix)
 
 
 def forward(graph_def, names=None):
-    """What the layers made: no gradients, no updates. With `names` less the nodes of others that nothing uses: sizes that
-    turn out to be known, a moving average that is read back."""
+    """The nodes of the layers, without gradients and updates. With `names`, also without nodes that
+    are not used: sizes that turn out to be known, a moving average that is read back."""
     nodes = [n for n in graph_def.node if not n.name.startswith(("gradients/", "GradientDescent"))]
     while True:
         used = {i.lstrip("^").split(":")[0] for n in graph_def.node for i in n.input} | (names or {n.name for n in nodes})
@@ -166,8 +166,8 @@ def forward(graph_def, names=None):
 
 
 def renamed(graph_def):
-    """Recurrent networks read their variables where they are used, which colocates with nothing; the ones that a GRU's gates
-    begin with are made by another initialiser."""
+    """Recurrent networks read their variables at their use, without colocation. Another initializer
+    creates the initial values of a GRU's gates."""
     for node in graph_def.node:
         if node.op == "Identity" and node.name.endswith("/read") and "_class" in node.attr:
             del node.attr["_class"]

@@ -1,4 +1,5 @@
-"""Optimizers: TensorFlow's nodes, slots and values where it has the class; else the values of its fused op; else the paper's formula."""
+"""Optimizers: TensorFlow's nodes, slots and values if it has the class; otherwise the values of its
+fused op, or of the paper's formula."""
 
 import unittest
 
@@ -137,7 +138,8 @@ def model(sparse, dtype):
 
 
 def values_of_op(optimizer, name, parts, dtype, steps):
-    """(name or name/Slot, step) -> what TensorFlow's op makes of the variable `name` and its slots."""
+    """(name or name/Slot, step) -> the result of TensorFlow's op for the variable `name` and its
+    slots."""
     op, slot_names, rows_only = FUSED[optimizer]
     value, gradient, rows = parts
     rows = rows if rows_only else slice(None)
@@ -169,7 +171,7 @@ def values_of_op(optimizer, name, parts, dtype, steps):
 
 
 def single(number):
-    """As the hyper-parameters have it."""
+    """Rounds to float, like the hyper-parameters."""
     return float(numpy.float32(number))
 
 
@@ -231,7 +233,8 @@ class Optimizers(unittest.TestCase):
                 compare.check(self, "optimizers", name, lambda: build(optimizer, sparse, resource, numpy_type))
 
     def check_all(self, optimizers, values_of):
-        """`values_of` gives the values of one variable (and its slots) by its name, the model's part and the dump's name."""
+        """`values_of` returns the values of one variable (and its slots) for its name, the model's
+        part and the dump's name."""
         examples = {name: ours for name, ours in compare.dumped("optimizers").items() if name.split("_")[0] in optimizers}
         self.assertEqual(len(examples), 8 * len(optimizers))
         for name, ours in examples.items():

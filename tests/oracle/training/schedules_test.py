@@ -25,7 +25,7 @@ DECAYS = {
 
 
 def schedule(decay):
-    """(the rate, a step counted by the op `count`)"""
+    """(the rate, the op `count` that counts a step)"""
     tf.set_random_seed(7)
     step = tf.get_variable("global_step", shape=[], dtype=tf.int64, initializer=tf.zeros_initializer(),
                            trainable=False, use_resource=True,
@@ -69,7 +69,7 @@ class Schedules(unittest.TestCase):
                 compare.check(self, "schedules", name, lambda: self.assertIsNotNone(schedule(decay)))
 
     def test_piecewise_constant_has_tensorflows_values(self):
-        """By a lookup; TensorFlow nests conditionals."""
+        """Sluice uses a lookup, TensorFlow nests conditionals."""
         ours = compare.dumped("schedules")["piecewise"]
         with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
             rate = schedule(DECAYS["piecewise"])
