@@ -1,5 +1,8 @@
-// Sluice's front door: everything that a program which builds, differentiates, trains and runs
-// graphs includes.
+// The header of Sluice for programs that build, differentiate, train and run graphs in one process:
+// ops, variables, gradients, layers, losses, metrics, embeddings, optimizers, input, sessions,
+// checkpoints and summaries. sluice_cluster.h adds servers, clusters and remote sessions.
+//
+// Each included header states thread safety, ownership and errors.
 #ifndef SLUICE_H_
 #define SLUICE_H_
 
@@ -19,6 +22,7 @@
 #include "graph/tensor/tensor.h"
 #include "ops/builders/ops.h"
 #include "ops/dataflow/queue_handle.h"
+#include "ops/embedding/embedding.h"
 #include "ops/embedding/partitioned_variable.h"
 #include "ops/embedding/partitioner.h"
 #include "ops/lists/tensor_array_handle.h"
@@ -32,6 +36,16 @@
 #include "training/estimator/estimator.h"
 #include "training/input/idx.h"
 #include "training/input/input.h"
+#include "training/layers/attention.h"
+#include "training/layers/conv.h"
+#include "training/layers/dense.h"
+#include "training/layers/initializers.h"
+#include "training/layers/layer.h"
+#include "training/layers/losses.h"
+#include "training/layers/normalization.h"
+#include "training/layers/rnn.h"
+#include "training/layers/rnn_cell.h"
+#include "training/layers/sampled_loss.h"
 #include "training/loop/coordinator.h"
 #include "training/loop/queue_runner.h"
 #include "training/metrics/metrics.h"

@@ -4,7 +4,7 @@
 //   class Counter {
 //    public:
 //     void Add() {
-//       MutexLock lock(&mutex_);
+//       ScopedLock lock(&mutex_);
 //       ++count_;
 //     }
 //
@@ -46,16 +46,16 @@ class ABSL_LOCKABLE Mutex {
 };
 
 // Holds a mutex for its lifetime, except between Unlock and Lock.
-class ABSL_SCOPED_LOCKABLE MutexLock {
+class ABSL_SCOPED_LOCKABLE ScopedLock {
  public:
-  explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+  explicit ScopedLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
     mutex_->Lock();
   }
-  ~MutexLock() ABSL_UNLOCK_FUNCTION() {
+  ~ScopedLock() ABSL_UNLOCK_FUNCTION() {
     if (is_held_) mutex_->Unlock();
   }
-  MutexLock(const MutexLock&) = delete;
-  MutexLock& operator=(const MutexLock&) = delete;
+  ScopedLock(const ScopedLock&) = delete;
+  ScopedLock& operator=(const ScopedLock&) = delete;
 
   // For calls that must not hold the lock, in the middle of a function.
   void Unlock() ABSL_UNLOCK_FUNCTION() {

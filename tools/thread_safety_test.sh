@@ -26,13 +26,13 @@ check() {  # check NAME CODE PATTERN: the analysis of the source from stdin ends
 
 counter='Mutex mutex_; int count_ ABSL_GUARDED_BY(mutex_) = 0;'
 check AnAccessWithTheLockIsAccepted 0 '1 files analysed, 0 errors' <<E2
-class Counter { public: void Add() { MutexLock lock(&mutex_); ++count_; } private: $counter };
+class Counter { public: void Add() { ScopedLock lock(&mutex_); ++count_; } private: $counter };
 E2
 check AnAccessWithoutTheLockIsRejected 1 "writing variable 'count_' requires holding mutex 'mutex_'" <<E2
 class Counter { public: void Add() { ++count_; } private: $counter };
 E2
 check AnAccessAfterUnlockIsRejected 1 "writing variable 'count_' requires holding mutex 'mutex_'" <<E2
-class Counter { public: void Add() { MutexLock lock(&mutex_); lock.Unlock(); ++count_; } private: $counter };
+class Counter { public: void Add() { ScopedLock lock(&mutex_); lock.Unlock(); ++count_; } private: $counter };
 E2
 check ACallWithoutTheRequiredLockIsRejected 1 "calling function 'AddLocked' requires holding mutex 'mutex_'" <<E2
 class Counter {
@@ -43,7 +43,7 @@ class Counter {
   $counter
 };
 E2
-check AStandardLockIsRejected 1 "case.cc:3: expected sluice::Mutex, MutexLock or CondVar, got 'std::mutex mutex;'" <<E2
+check AStandardLockIsRejected 1 "case.cc:3: expected sluice::Mutex, ScopedLock or CondVar, got 'std::mutex mutex;'" <<E2
 std::mutex mutex;
 E2
 check ASuppressionNeedsAReason 1 'expected a comment that gives the reason for ABSL_NO_THREAD_SAFETY_ANALYSIS' <<E2

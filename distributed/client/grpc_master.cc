@@ -167,7 +167,7 @@ GrpcMaster::~GrpcMaster() { Close().IgnoreError(); }
 
 absl::Status GrpcMaster::Close() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (std::exchange(closed_, true) || session_.empty()) return absl::OkStatus();
   }
   pb::CloseSessionRequest request;
@@ -207,7 +207,7 @@ absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const>
   request.set_store_errors_in_response_body(true);
   AddOptions(options, request.mutable_options());
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     request.set_request_id(static_cast<int64_t>(random_() >> 1) | 1);
   }
   std::vector<NamedTensor> fed;

@@ -23,7 +23,7 @@ class AddressBook {
 
   // NOT_FOUND for a task without an address.
   absl::StatusOr<std::string> Find(const TaskName& task) const {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return spec_.Address(task);
   }
   // `task` is a name like "/job:worker/replica:0/task:1".
@@ -32,11 +32,11 @@ class AddressBook {
     return Find(name);
   }
   void Set(const TaskName& task, const std::string& address) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     spec_.SetAddress(task, address);
   }
   std::vector<TaskName> tasks() const {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return spec_.tasks();
   }
 

@@ -55,7 +55,7 @@ class LaneClient::Connection final : public LanePoller::Source,
              CancellationManager* cancellation, Time deadline, Done& done) {
     CancellationManager::Token token = cancellation != nullptr ? cancellation->NewToken() : 0;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       if (is_lost_) return false;
       if (pending_.empty()) {
         received_at_ = Clock::now();
@@ -71,7 +71,7 @@ class LaneClient::Connection final : public LanePoller::Source,
     }
     // A call that was cancelled meanwhile is not sent, because its cancellation was sent already.
     Transmit({.kind = LaneFrame::kRequest, .call = id, .text = path, .body = request}, [this, id] {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       return pending_.contains(id);
     });
     return true;  // a failure to send has lost the connection, which ends the call
@@ -79,7 +79,7 @@ class LaneClient::Connection final : public LanePoller::Source,
 
   bool Notify(const std::string& path, const grpc::ByteBuffer& request) {
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       if (is_lost_) return false;
     }
     return socket_.Keep(
@@ -96,7 +96,7 @@ class LaneClient::Connection final : public LanePoller::Source,
       return Lose(StrCat("the connection to ", address_, " was closed"));
     }
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       received_at_ = Clock::now();
       was_pinged_ = false;
     }
@@ -124,7 +124,7 @@ class LaneClient::Connection final : public LanePoller::Source,
     std::vector<uint64_t> late;
     Time next = Time::max();
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       const Time now = Clock::now();
       for (const auto& [id, call] : pending_) {
         if (call.deadline <= now) {
@@ -148,7 +148,7 @@ class LaneClient::Connection final : public LanePoller::Source,
     socket_.TrySendKept();
     bool is_late;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       const Clock::duration silence = Clock::now() - received_at_;
       if (pending_.empty() || silence < milliseconds(heartbeat.interval_ms)) return;
       is_late = silence >= milliseconds(heartbeat.timeout_ms) && was_pinged_;
@@ -166,7 +166,7 @@ class LaneClient::Connection final : public LanePoller::Source,
   void Lose(const std::string& why) {
     std::unordered_map<uint64_t, Pending> lost;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       is_lost_ = true;
       lost.swap(pending_);
     }
@@ -204,7 +204,7 @@ class LaneClient::Connection final : public LanePoller::Source,
 
   // Removes a pending call. Whoever gets it ends it.
   std::optional<Pending> Take(uint64_t id) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = pending_.find(id);
     if (it == pending_.end()) return std::nullopt;
     std::optional<Pending> call = std::move(it->second);
@@ -256,7 +256,7 @@ LaneClient::~LaneClient() {
   calls_.AwaitNone();
   std::map<std::string, Peer> peers;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     peers.swap(peers_);
   }
   for (auto& [address, peer] : peers) {
@@ -291,7 +291,7 @@ bool LaneClient::Notify(const std::string& address, const std::string& path,
 std::shared_ptr<LaneClient::Connection> LaneClient::ConnectionTo(const std::string& address) {
   std::shared_ptr<Connection> connection;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     Peer& peer = peers_[address];
     if (peer.connection != nullptr) return peer.connection;
     const Time now = Clock::now();
@@ -310,7 +310,7 @@ std::shared_ptr<LaneClient::Connection> LaneClient::ConnectionTo(const std::stri
 
 void LaneClient::Forget(Connection* connection) {
   std::shared_ptr<Connection> forgotten;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (auto& [address, peer] : peers_) {
     if (peer.connection.get() == connection) forgotten = std::move(peer.connection);
   }
@@ -319,7 +319,7 @@ void LaneClient::Forget(Connection* connection) {
 int LaneClient::Tick() {
   std::vector<std::shared_ptr<Connection>> connections;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (auto& [address, peer] : peers_) {
       if (peer.connection != nullptr) connections.push_back(peer.connection);
     }

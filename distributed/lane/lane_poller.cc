@@ -62,7 +62,7 @@ LanePoller::~LanePoller() {
 void LanePoller::Add(std::shared_ptr<Source> source) {
   const int fd = source->fd();
   epoll_event event = OneShot(fd);
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (stopped_) return;
   sources_[fd] = std::move(source);
   epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
@@ -72,13 +72,13 @@ void LanePoller::Add(std::shared_ptr<Source> source) {
 void LanePoller::Arm(const Source& source) {
   epoll_event event = OneShot(source.fd());
   // The next thread takes the same lock, so it sees what this one did with the source.
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   epoll_ctl(epoll_, EPOLL_CTL_MOD, source.fd(), &event);
 }
 
 void LanePoller::Remove(const Source& source) {
   std::shared_ptr<Source> removed;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto it = sources_.find(source.fd());
   if (it == sources_.end() || it->second.get() != &source) return;
   epoll_ctl(epoll_, EPOLL_CTL_DEL, source.fd(), nullptr);
@@ -103,7 +103,7 @@ void LanePoller::CallSpare() {
 
 void LanePoller::TickIfDue(bool was_woken) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (stopped_) return;  // without ReadSignal: Stop has to wake all threads
   }
   if (was_woken) ReadSignal(wake_);
@@ -118,7 +118,7 @@ void LanePoller::Listen() {
     epoll_event event;
     const int n = epoll_wait(epoll_, &event, 1, wait_ms_.load(std::memory_order_relaxed));
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       --waiting_;
     }
     bool may_be_spare = true;
@@ -130,7 +130,7 @@ void LanePoller::Listen() {
     } else if (const std::shared_ptr<Source> source = SourceOf(event.data.fd)) {
       source->Readable();
     }
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (AwaitTurn(may_be_spare)) continue;
     // Notified under the lock, because the poller may be destroyed once it is released.
     if (--threads_ == 0) ended_.NotifyAll();
@@ -161,7 +161,7 @@ bool LanePoller::AwaitTurn(bool may_be_spare) {
 }
 
 std::shared_ptr<LanePoller::Source> LanePoller::SourceOf(int fd) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto it = sources_.find(fd);
   return it == sources_.end() || stopped_ ? nullptr : it->second;
 }
@@ -170,7 +170,7 @@ void LanePoller::RunWork() {
   ReadSignal(has_work_);
   std::function<void()> work;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (work_.empty()) return;  // another thread took it
     work = std::move(work_.front());
     work_.pop_front();
@@ -181,7 +181,7 @@ void LanePoller::RunWork() {
 
 void LanePoller::Stop() {
   std::map<int, std::shared_ptr<Source>> sources;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   stopped_ = true;
   Wake();
   for (CondVar* spare : spares_) spare->NotifyOne();
@@ -190,12 +190,12 @@ void LanePoller::Stop() {
 }
 
 void LanePoller::MayBlock() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (waiting_ == 0 && !stopped_) CallSpare();
 }
 
 void LanePoller::RunElsewhere(std::function<void()> work) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   work_.push_back(std::move(work));
   if (waiting_ == 0) CallSpare();
   Signal(has_work_);

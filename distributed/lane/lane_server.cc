@@ -84,7 +84,7 @@ class LaneServer::Connection final : public LanePoller::Source,
     if (id == LaneFrame::kOneWay) return server_->calls_.End();
     std::shared_ptr<Call> call;  // destroyed at the end, unless a thread is cancelling it
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       auto it = calls_.find(id);
       if (it != calls_.end()) {
         call = std::move(it->second);
@@ -105,7 +105,7 @@ class LaneServer::Connection final : public LanePoller::Source,
   void CancelAll() {
     std::unordered_map<uint64_t, std::shared_ptr<Call>> calls;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       calls = calls_;
     }
     for (auto& [id, call] : calls) call->cancellation().StartCancel();
@@ -221,7 +221,7 @@ class LaneServer::Connection final : public LanePoller::Source,
   std::shared_ptr<Call> AddCall(LaneFrame& frame) {
     if (!server_->calls_.Begin()) return nullptr;
     auto call = std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body));
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     calls_[frame.call] = call;
     return call;
   }
@@ -229,7 +229,7 @@ class LaneServer::Connection final : public LanePoller::Source,
   void Cancel(uint64_t id) {
     std::shared_ptr<Call> call;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       auto it = calls_.find(id);
       if (it != calls_.end()) call = it->second;
     }
@@ -266,7 +266,7 @@ void LaneServer::Accept(int fd) {
   auto connection = std::make_shared<Connection>(this, fd);
   if (!connection->is_own() || !calls_.Begin()) return;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     connections_.insert(connection);
   }
   poller_.Add(std::move(connection));
@@ -274,7 +274,7 @@ void LaneServer::Accept(int fd) {
 }
 
 void LaneServer::Forget(const std::shared_ptr<Connection>& connection) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   connections_.erase(connection);
 }
 
@@ -283,7 +283,7 @@ void LaneServer::Stop() {
   calls_.AwaitNone(std::chrono::steady_clock::now() + kStopGrace);
   std::set<std::shared_ptr<Connection>> connections;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     connections = connections_;
   }
   for (const auto& connection : connections) connection->CancelAll();

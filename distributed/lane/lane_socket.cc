@@ -119,13 +119,13 @@ bool LaneSocket::Keep(const LaneFrame& frame, const std::function<bool()>& is_wa
 }
 
 bool LaneSocket::SendKept() {
-  MutexLock lock(&write_mutex_);
+  ScopedLock lock(&write_mutex_);
   return WriteKept();
 }
 
 void LaneSocket::Release() {
   {
-    MutexLock lock(&fetched_mutex_);
+    ScopedLock lock(&fetched_mutex_);
     if (fetched_bytes_ <= kMaxUnreported) return;
   }
   SendKept();
@@ -134,7 +134,7 @@ void LaneSocket::Release() {
 void LaneSocket::KeepReleases() {
   std::vector<uint64_t> calls;
   {
-    MutexLock lock(&fetched_mutex_);
+    ScopedLock lock(&fetched_mutex_);
     calls.swap(fetched_calls_);
     fetched_bytes_ = 0;
   }
@@ -154,10 +154,10 @@ bool LaneSocket::Enqueue(const LaneFrame& frame, const std::function<bool()>& is
   Slices bytes;
   bool is_held = false;
   Encode(frame, &bytes, &is_held);
-  MutexLock lock(&write_mutex_);
+  ScopedLock lock(&write_mutex_);
   if (is_wanted != nullptr && !is_wanted()) return false;
   if (is_held) {
-    MutexLock held_lock(&held_mutex_);
+    ScopedLock held_lock(&held_mutex_);
     held_.emplace(frame.call, frame.body);
   }
   std::move(bytes.begin(), bytes.end(), std::back_inserter(kept_));
@@ -251,7 +251,7 @@ void LaneSocket::Shutdown() {
   // Freed after the peer can see that the connection has ended: it drops what it copies from now
   // on.
   std::multimap<uint64_t, grpc::ByteBuffer> held;
-  MutexLock lock(&held_mutex_);
+  ScopedLock lock(&held_mutex_);
   held.swap(held_);
 }
 
@@ -292,7 +292,7 @@ bool LaneSocket::Receive(std::vector<LaneFrame>* frames) {
     if (!ReadFrame(&frame)) return false;
     if (frame.kind == LaneFrame::kRelease) {
       grpc::ByteBuffer released;  // freed without the lock
-      MutexLock lock(&held_mutex_);
+      ScopedLock lock(&held_mutex_);
       auto it = held_.find(frame.call);
       if (it != held_.end()) {
         released = std::move(it->second);
@@ -366,7 +366,7 @@ bool LaneSocket::ReadBody(const std::vector<Piece>& pieces, LaneFrame* frame) {
     // valid if it has not ended yet.
     pollfd polled = {fd_, POLLRDHUP, 0};
     if (poll(&polled, 1, 0) != 0) return false;
-    MutexLock lock(&fetched_mutex_);
+    ScopedLock lock(&fetched_mutex_);
     fetched_calls_.push_back(frame->call);
     // A one-way call gets no response that the report could go with.
     fetched_bytes_ += frame->call == LaneFrame::kOneWay ? kMaxUnreported + 1 : kept;

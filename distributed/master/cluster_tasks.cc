@@ -141,7 +141,7 @@ std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& con
 absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& task,
                                                            CancellationManager& cancellation) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = joined_.find(task);
     if (it != joined_.end()) return it->second;
   }
@@ -150,7 +150,7 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Join(const std::string& ta
   absl::StatusOr<std::vector<DeviceInfo>> devices = Await(task, waiting);
   if (!devices.ok()) return FromTask(task, devices.status());
   SLUICE_RETURN_IF_ERROR(FromTask(task, MakeWorkerSession(task, waiting)));
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return joined_[task] = *std::move(devices);
 }
 
@@ -174,7 +174,7 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(
 absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
                                              CancellationManager& cancellation) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     asked_.insert(task);
   }
   pb::CreateWorkerSessionRequest request;
@@ -288,7 +288,7 @@ void ClusterTasks::AskToCancel(const std::string& task, int64_t step_id,
 }
 
 int64_t ClusterTasks::NewStepId() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return static_cast<int64_t>(random_() >> 8) | 1;  // below 2^56, never 0
 }
 

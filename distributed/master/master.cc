@@ -41,21 +41,21 @@ std::vector<RpcMethod> Master::Methods() {
 
 absl::StatusOr<std::shared_ptr<MasterSession>> Master::Find(const std::string& handle,
                                                             const char* hint) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto it = sessions_.find(handle);
   if (it != sessions_.end()) return it->second;
   return Unknown(handle, hint);
 }
 
 absl::StatusOr<std::shared_ptr<MasterSession>> Master::Remove(const std::string& handle) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto removed = sessions_.extract(handle);
   if (!removed.empty()) return std::move(removed.mapped());
   return Unknown(handle, kMayHaveRestarted);
 }
 
 std::string Master::NewHandle() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   char handle[17];
   std::snprintf(handle, sizeof(handle), "%08x%08x", random_(), random_());
   return handle;
@@ -83,7 +83,7 @@ absl::Status Master::CreateSession(const pb::CreateSessionRequest& request,
   auto session = std::make_shared<MasterSession>(options_.task, options);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
   response->set_session_handle(handle);
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   sessions_.emplace(handle, std::move(session));
   return absl::OkStatus();
 }
@@ -191,7 +191,7 @@ absl::Status Master::ReleaseCallable(const pb::ReleaseCallableRequest& request,
 void Master::CloseSessions(const std::shared_ptr<void>& awaiting) {
   std::map<std::string, std::shared_ptr<MasterSession>> sessions;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     sessions.swap(sessions_);
   }
   for (auto& [handle, session] : sessions) session->Close(awaiting);

@@ -89,7 +89,7 @@ absl::Status MasterSession::AddNodes(const pb::GraphDef& nodes) {
 }
 
 absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t expected_version) {
-  MutexLock lock(&extend_mutex_);
+  ScopedLock lock(&extend_mutex_);
   if (version_ != expected_version) {
     return absl::AbortedError(
         StrCat("Current version is ", version_, " but caller expected ", expected_version, "."));
@@ -107,7 +107,7 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
                                                     const std::vector<NamedTensor>& feeds) {
   std::string key = KeyOf(request, feeds);
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = steps_.find(key);
     if (it != steps_.end()) return it->second;
   }
@@ -116,7 +116,7 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
   for (const NamedTensor& feed : feeds) fed.push_back(feed.name);
   SLUICE_ASSIGN_OR_RETURN(Callable callable, session_.MakeCallable(fed, Strings(request.fetch()),
                                                                    Strings(request.target())));
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return steps_.emplace(std::move(key), std::move(callable)).first->second;
 }
 
@@ -159,7 +159,7 @@ absl::StatusOr<std::string> MasterSession::SetUpPartialRun(
   absl::StatusOr<std::unique_ptr<PartialRun>> run = session_.StartPartialRun(
       Strings(request.feed()), Strings(request.fetch()), Strings(request.target()));
   if (!run.ok()) return From(run.status());
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   std::string handle = StrCat(next_partial_run_++);
   partial_runs_.emplace(handle, *std::move(run));
   return handle;
@@ -171,7 +171,7 @@ absl::Status MasterSession::RunPartially(const pb::RunStepRequest& request,
                                          std::vector<NamedTensor>* fetches) {
   std::shared_ptr<PartialRun> run;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = partial_runs_.find(request.partial_run_handle());
     if (it != partial_runs_.end()) run = it->second;
   }
@@ -183,7 +183,7 @@ absl::Status MasterSession::RunPartially(const pb::RunStepRequest& request,
   const std::vector<std::string> names = Strings(request.fetch());
   absl::StatusOr<Tensors> values = run->Run(fed, names, cancellation);
   if (run->has_ended()) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     partial_runs_.erase(request.partial_run_handle());
   }
   if (!values.ok()) return From(values.status());
@@ -200,7 +200,7 @@ absl::StatusOr<int64_t> MasterSession::MakeCallable(const pb::CallableOptions& o
   absl::StatusOr<Callable> callable = session_.MakeCallable(
       Strings(options.feed()), Strings(options.fetch()), Strings(options.target()));
   if (!callable.ok()) return From(callable.status());
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   callables_[next_callable_] = {*std::move(callable), options.run_options(),
                                 Strings(options.fetch())};
   return next_callable_++;
@@ -212,7 +212,7 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
                                         pb::RunMetadata* metadata) {
   MadeCallable made;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = callables_.find(handle);
     if (it == callables_.end()) {
       return InvalidArgument(handle < next_callable_
@@ -231,7 +231,7 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
 }
 
 absl::Status MasterSession::ReleaseCallable(int64_t handle) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (callables_.erase(handle) != 0) return absl::OkStatus();
   return InvalidArgument("No such callable handle: ", handle);
 }
@@ -239,7 +239,7 @@ absl::Status MasterSession::ReleaseCallable(int64_t handle) {
 void MasterSession::Close(std::shared_ptr<void> awaiting) {
   session_.Close().IgnoreError();
   std::map<std::string, std::shared_ptr<PartialRun>> runs;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   runs.swap(partial_runs_);
   if (awaiting != nullptr) awaiting_ = std::move(awaiting);
 }

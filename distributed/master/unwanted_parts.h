@@ -24,7 +24,7 @@ class UnwantedParts {
   static constexpr size_t kMost = 1000;
 
   void Add(const std::string& task, int64_t step_id) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     std::vector<int64_t>& steps = steps_[task];
     std::erase(steps, step_id);
     if (steps.size() == kMost) steps.erase(steps.begin());
@@ -32,12 +32,12 @@ class UnwantedParts {
   }
   // Removes parts that have ended.
   void Remove(const std::string& task, const std::vector<int64_t>& step_ids) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (const int64_t step_id : step_ids) std::erase(steps_[task], step_id);
   }
   // Returns the steps of the task's parts, the oldest first.
   std::vector<int64_t> Of(const std::string& task) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return steps_[task];
   }
 

@@ -21,7 +21,7 @@ Table& Fetched() {
 void Drop(void* data) {
   Table& table = Fetched();
   BufferRef dropped;  // freed without the lock
-  MutexLock lock(&table.mutex);
+  ScopedLock lock(&table.mutex);
   auto it = table.buffers.find(data);
   dropped = std::move(it->second);
   table.buffers.erase(it);
@@ -34,7 +34,7 @@ grpc::Slice SliceOfFetched(BufferRef buffer) {
   const size_t bytes = buffer->bytes();
   Table& table = Fetched();
   {
-    MutexLock lock(&table.mutex);
+    ScopedLock lock(&table.mutex);
     table.buffers.emplace(data, std::move(buffer));
   }
   return grpc::Slice(data, bytes, Drop, data);
@@ -42,7 +42,7 @@ grpc::Slice SliceOfFetched(BufferRef buffer) {
 
 BufferRef FetchedBuffer(const void* data, size_t bytes) {
   Table& table = Fetched();
-  MutexLock lock(&table.mutex);
+  ScopedLock lock(&table.mutex);
   auto it = table.buffers.find(data);
   if (it == table.buffers.end() || it->second->bytes() != bytes) return BufferRef();
   return it->second;

@@ -16,23 +16,23 @@ class OpenCalls {
  public:
   // Returns false, and counts nothing, after Close.
   bool Begin() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (closed_) return false;
     ++count_;
     return true;
   }
   void End() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (--count_ == 0) changed_.NotifyAll();
   }
   // Makes Begin fail from now on.
   void Close() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     closed_ = true;
   }
   // Waits until no call is open, but not after `deadline`.
   void AwaitNone(std::chrono::steady_clock::time_point deadline = kNever) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (count_ > 0) {
       if (deadline == kNever) {
         changed_.Wait(&mutex_);

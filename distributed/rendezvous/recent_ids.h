@@ -19,7 +19,7 @@ class RecentIds {
   // Adds the id. Returns false if it is among the last ones. 0 always counts as new.
   bool IsNew(int64_t id) {
     if (id == 0) return true;
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!ids_.insert(id).second) return false;
     int64_t& oldest = ring_[next_];
     if (oldest != 0) ids_.erase(oldest);
@@ -28,7 +28,7 @@ class RecentIds {
     return true;
   }
   bool Contains(int64_t id) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return ids_.contains(id);
   }
 

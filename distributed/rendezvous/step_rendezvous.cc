@@ -30,13 +30,13 @@ void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* canc
 }
 
 absl::Status StepRendezvous::AbortedOr(absl::Status status) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return aborted_.ok() ? std::move(status) : aborted_;
 }
 
 void StepRendezvous::StartAbort(const absl::Status& status) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!aborted_.ok()) return;
     aborted_ = status;
   }
@@ -45,7 +45,7 @@ void StepRendezvous::StartAbort(const absl::Status& status) {
 }
 
 absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(int64_t step_id) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(closed_);
   std::shared_ptr<StepRendezvous>& step = steps_[step_id];
   if (step != nullptr) return step;
@@ -60,7 +60,7 @@ absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(int64_
 void StepRendezvousTable::End(int64_t step_id) {
   std::shared_ptr<StepRendezvous> step;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     ended_.IsNew(step_id);
     auto it = steps_.find(step_id);
     if (it == steps_.end()) return;
@@ -73,7 +73,7 @@ void StepRendezvousTable::End(int64_t step_id) {
 void StepRendezvousTable::AbortAll(const absl::Status& status) {
   std::map<int64_t, std::shared_ptr<StepRendezvous>> steps;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     closed_ = status;
     steps.swap(steps_);
   }

@@ -66,7 +66,7 @@ ChunkedMessages::ChunkedMessages(uint64_t max_bytes, Clock::duration kept_for)
 ChunkedMessages::~ChunkedMessages() {
   std::thread dropper;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     stopped_ = true;
     changed_.NotifyAll();
     dropper = std::move(dropper_);
@@ -88,7 +88,7 @@ std::string ChunkedMessages::Store(const grpc::ByteBuffer& response) {
   }
   message.bytes = message.end;
   const ChunkHeader header{ChunkHeader::NewName(), 0, message.bytes};
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   messages_[header.name] = std::move(message);
   Touch(header.name).IgnoreError();
   return header.ToLabel();
@@ -98,7 +98,7 @@ absl::StatusOr<grpc::ByteBuffer> ChunkedMessages::Get(grpc::ByteBuffer* request)
   SliceReader in(request);
   SLUICE_ASSIGN_OR_RETURN(const ChunkHeader header, ReadHeader(in));
   std::vector<grpc::Slice> chunk;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   SLUICE_ASSIGN_OR_RETURN(Message* const message, Touch(header.name));
   SLUICE_RETURN_IF_ERROR(CheckOffset(message->begin, header.offset));
   uint64_t left = std::min({header.bytes, message->end - message->begin, kMaxChunkBytes});
@@ -125,7 +125,7 @@ absl::StatusOr<grpc::ByteBuffer> ChunkedMessages::Put(grpc::ByteBuffer* request)
     return absl::ResourceExhaustedError(
         StrCat("Received message larger than max (", header.bytes, " vs. ", max_bytes_, ")"));
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (header.offset == 0) messages_[header.name].bytes = header.bytes;
   SLUICE_ASSIGN_OR_RETURN(Message* const message, Touch(header.name));
   SLUICE_RETURN_IF_ERROR(CheckOffset(message->end, header.offset));
@@ -142,7 +142,7 @@ absl::StatusOr<grpc::ByteBuffer> ChunkedMessages::Put(grpc::ByteBuffer* request)
 
 absl::StatusOr<grpc::ByteBuffer> ChunkedMessages::Take(std::string_view label) {
   SLUICE_ASSIGN_OR_RETURN(const ChunkHeader header, ChunkHeader::FromLabel(label));
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   SLUICE_ASSIGN_OR_RETURN(Message* const message, Touch(header.name));
   if (message->end != message->bytes || message->begin != 0) {
     return absl::FailedPreconditionError(
@@ -154,7 +154,7 @@ absl::StatusOr<grpc::ByteBuffer> ChunkedMessages::Take(std::string_view label) {
 }
 
 uint64_t ChunkedMessages::bytes_stored() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   uint64_t bytes = 0;
   for (const auto& [name, message] : messages_) bytes += message.end - message.begin;
   return bytes;
@@ -172,7 +172,7 @@ absl::StatusOr<ChunkedMessages::Message*> ChunkedMessages::Touch(const std::stri
 }
 
 void ChunkedMessages::DropOld() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (!stopped_) {
     const Clock::time_point now = Clock::now();
     Clock::time_point next = Clock::time_point::max();

@@ -270,7 +270,7 @@ void LanesAndGrpc::Listen() {
 }
 
 std::shared_ptr<grpc::Channel> LanesAndGrpc::ChannelTo(const Call& call) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   std::shared_ptr<grpc::Channel>& channel = channels_[call.address];
   // A channel that waits before its next attempt would not notice a server that has started.
   const bool is_stale = channel != nullptr && call.reconnects &&
@@ -331,20 +331,20 @@ std::vector<Response> RpcClient::RunAll(std::vector<Call> calls) {
     size_t waiting ABSL_GUARDED_BY(mutex) = 0;
   } state;
   {
-    MutexLock lock(&state.mutex);
+    ScopedLock lock(&state.mutex);
     state.waiting = calls.size();
   }
   std::vector<Response> responses(calls.size());
   for (size_t i = 0; i < calls.size(); ++i) {
     Start(std::move(calls[i]), [&state, &own = responses[i]](Response& response) {
-      MutexLock lock(&state.mutex);
+      ScopedLock lock(&state.mutex);
       own = TakeBytes(response);
       if (--state.waiting == 0) state.changed.NotifyAll();
     });
   }
   Outbox::Flush();
   ContinuationScope::BeforeWork();
-  MutexLock lock(&state.mutex);
+  ScopedLock lock(&state.mutex);
   while (state.waiting > 0) state.changed.Wait(&state.mutex);
   return responses;
 }

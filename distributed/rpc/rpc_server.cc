@@ -58,7 +58,7 @@ class RpcServer::Call final : public RpcCall {
   // Requests the next call of the method from gRPC.
   static void Request(RpcServer* server, int method) {
     // Locked, because the queue takes no requests once it is shut down.
-    MutexLock lock(&server->mutex_);
+    ScopedLock lock(&server->mutex_);
     if (server->stopped_) return;
     Call* call = new Call(server, method);
     ++server->calls_;
@@ -141,7 +141,7 @@ class RpcServer::Call final : public RpcCall {
   void Delete() {
     RpcServer* const server = server_;
     delete this;
-    MutexLock lock(&server->mutex_);
+    ScopedLock lock(&server->mutex_);
     if (--server->calls_ == 0) server->changed_.NotifyAll();
   }
 
@@ -192,7 +192,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& optio
     return absl::UnavailableError(StrCat("cannot listen on ", options.address));
   }
   {
-    MutexLock lock(&server->mutex_);
+    ScopedLock lock(&server->mutex_);
     server->stopped_ = false;
     for (int i = 0; i < kListeners; ++i) server->StartThread();
   }
@@ -223,11 +223,11 @@ void RpcServer::Listen() {
   bool ok;
   while (grpc_->queue->Next(&tag, &ok)) {
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       if (--listening_ == 0) StartThread();
     }
     static_cast<Event*>(tag)->Happened(ok);
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (listening_ >= kListeners) {
       if (--threads_ == 0) changed_.NotifyAll();
       return;
@@ -235,21 +235,21 @@ void RpcServer::Listen() {
     ++listening_;
   }
   // Notified under the lock, because the server may be destroyed once it is released.
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   --listening_;
   if (--threads_ == 0) changed_.NotifyAll();
 }
 
 void RpcServer::Stop() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (stopped_) return;
     stopped_ = true;
   }
   if (lanes_ != nullptr) lanes_->Stop();
   // At the deadline gRPC cancels the open calls.
   grpc_->server->Shutdown(std::chrono::system_clock::now() + kStopGrace);
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (calls_ > 0) changed_.Wait(&mutex_);
   lock.Unlock();
   grpc_->queue->Shutdown();

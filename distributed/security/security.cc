@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "graph/status.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/security/server_credentials.h"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,11 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "grpcpp/security/credentials.h"
-#include "grpcpp/security/server_credentials.h"
+
+namespace grpc {
+class ChannelCredentials;
+class ServerCredentials;
+}  // namespace grpc
 
 namespace sluice {
 

@@ -33,7 +33,7 @@ void Announcements::Await(RpcCall& call) {
   const CancellationManager::Token token = call.cancellation().NewToken();
   uint64_t id;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     id = next_watcher_++;
     watchers_[id] = {&call, token, seen};
   }
@@ -44,7 +44,7 @@ void Announcements::Await(RpcCall& call) {
 void Announcements::Cancel(uint64_t id) {
   RpcCall* call = nullptr;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = watchers_.find(id);
     if (it == watchers_.end()) return;
     call = it->second.call;
@@ -57,7 +57,7 @@ void Announcements::RespondToWatchers() {
   std::vector<Watcher> notified;
   absl::StatusOr<grpc::ByteBuffer> response = absl::UnavailableError("the server stops");
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!stopped_) response = EncodeCount(count_);
     for (auto it = watchers_.begin(); it != watchers_.end();) {
       if (!stopped_ && it->second.seen >= count_) {
@@ -76,7 +76,7 @@ void Announcements::RespondToWatchers() {
 
 void Announcements::Announce() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     ++count_;
   }
   RespondToWatchers();
@@ -84,7 +84,7 @@ void Announcements::Announce() {
 
 void Announcements::Stop() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     stopped_ = true;
   }
   RespondToWatchers();

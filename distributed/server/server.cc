@@ -9,12 +9,23 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "distributed/cluster/address_book.h"
+#include "distributed/collective/collective_service.h"
+#include "distributed/master/master.h"
 #include "distributed/message/bytes.h"
 #include "distributed/message/counters.h"
 #include "distributed/message/service_methods.h"
+#include "distributed/rendezvous/step_rendezvous.h"
+#include "distributed/rpc/rpc_client.h"
+#include "distributed/rpc/rpc_server.h"
+#include "distributed/server/announcements.h"
+#include "distributed/server/metrics_page.h"
+#include "distributed/worker/worker.h"
 #include "executor/device/pool_allocator.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/cancellation.h"
 #include "executor/wait/stalls.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -73,6 +84,34 @@ RpcMethod TextMethod(const char* path, std::function<std::string()> text) {
 
 }  // namespace
 
+// What runs behind the port. Members are destroyed in reverse order, users before what they use.
+struct Server::Services {
+  explicit Services(ServerOptions o) : options(std::move(o)) {}
+  ~Services() {
+    if (rpc != nullptr) Stop();
+  }
+  absl::Status Start();
+  absl::Status StartRpc(const std::string& address);
+  void Stop();
+
+  const ServerOptions options;
+  std::shared_ptr<DeviceSet> devices;
+  std::unique_ptr<AddressBook> addresses;
+  CancellationManager stopping;  // cancels waiting for other tasks
+  std::unique_ptr<RpcClient> client;
+  std::unique_ptr<StepRendezvousTable> rendezvous;
+  ClusterConnection connection;
+  std::unique_ptr<CollectiveService> collectives;
+  std::unique_ptr<Worker> worker;
+  std::unique_ptr<Master> master;
+  Announcements announcements;
+  std::unique_ptr<RpcServer> rpc;
+  std::unique_ptr<MetricsPage> metrics;  // null: none
+  Mutex mutex;
+  CondVar stopped_changed;
+  bool stopped ABSL_GUARDED_BY(mutex) = false;
+};
+
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   if (options.cluster.spec.jobs().empty()) {
     options.cluster.task = {"localhost", 0};
@@ -80,107 +119,123 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
                                     StrCat(options.bind, ":", std::max(options.port, 0)));
   }
   SLUICE_RETURN_IF_ERROR(CheckAddress(options));
-  std::unique_ptr<Server> server(new Server(std::move(options)));
-  SLUICE_RETURN_IF_ERROR(server->Init());
-  return server;
+  auto services = std::make_unique<Services>(std::move(options));
+  SLUICE_RETURN_IF_ERROR(services->Start());
+  return std::unique_ptr<Server>(new Server(std::move(services)));
 }
 
-absl::Status Server::Init() {
-  const Cluster& cluster = options_.cluster;
+Server::Server(std::unique_ptr<Services> services) : services_(std::move(services)) {}
+Server::~Server() = default;
+
+absl::Status Server::Services::Start() {
+  const Cluster& cluster = options.cluster;
   const std::string task = cluster.task.ToString();
   SLUICE_ASSIGN_OR_RETURN(const std::string address, cluster.spec.Address(cluster.task));
-  devices_ = DeviceSet::Cpus(options_.cpus, task);
-  SLUICE_ASSIGN_OR_RETURN(client_, RpcClient::Make({options_.security, options_.heartbeat,
-                                                    options_.lanes, options_.grpc_message_bytes}));
-  addresses_ = std::make_unique<AddressBook>(cluster.spec);
-  rendezvous_ =
-      std::make_unique<StepRendezvousTable>(task, ReceiveOver(addresses_.get(), client_.get()));
-  connection_ = {.task = cluster.task,
-                 .address = address,
-                 .addresses = addresses_.get(),
-                 .client = client_.get(),
-                 .rendezvous = rendezvous_.get(),
-                 .stopping = &stopping_,
-                 .connect_timeout_ms = options_.connect_timeout_ms,
-                 .incarnation = devices_->device(0).incarnation};
-  worker_ = std::make_unique<Worker>(task, devices_, rendezvous_.get(), addresses_.get(),
-                                     options_.session);
+  devices = DeviceSet::Cpus(options.cpus, task);
+  SLUICE_ASSIGN_OR_RETURN(client, RpcClient::Make({options.security, options.heartbeat,
+                                                   options.lanes, options.grpc_message_bytes}));
+  addresses = std::make_unique<AddressBook>(cluster.spec);
+  rendezvous =
+      std::make_unique<StepRendezvousTable>(task, ReceiveOver(addresses.get(), client.get()));
+  connection = {.task = cluster.task,
+                .address = address,
+                .addresses = addresses.get(),
+                .client = client.get(),
+                .rendezvous = rendezvous.get(),
+                .stopping = &stopping,
+                .connect_timeout_ms = options.connect_timeout_ms,
+                .incarnation = devices->device(0).incarnation};
+  worker =
+      std::make_unique<Worker>(task, devices, rendezvous.get(), addresses.get(), options.session);
   const bool is_alone = cluster.spec.tasks().size() == 1;
-  master_ = std::make_unique<Master>(
-      MasterOptions{task, devices_, options_.session, is_alone ? nullptr : &connection_});
-  SLUICE_ASSIGN_OR_RETURN(auto collectives, Collectives::Of(devices_->device(0).resources));
-  collectives_ =
-      std::make_unique<CollectiveService>(cluster, client_.get(), std::move(collectives));
+  master = std::make_unique<Master>(
+      MasterOptions{task, devices, options.session, is_alone ? nullptr : &connection});
+  SLUICE_ASSIGN_OR_RETURN(auto device_collectives, Collectives::Of(devices->device(0).resources));
+  collectives =
+      std::make_unique<CollectiveService>(cluster, client.get(), std::move(device_collectives));
   return StartRpc(address);
 }
 
-absl::Status Server::StartRpc(const std::string& address) {
-  const Security& security = options_.security;
-  SLUICE_ASSIGN_OR_RETURN(const int port, PortOf(options_));
-  RpcServer::Options rpc;
-  rpc.address = StrCat(options_.bind, ":", port);
-  SLUICE_ASSIGN_OR_RETURN(rpc.credentials, ServerCredentials(security));
-  rpc.token = security.token;
-  rpc.lanes = options_.lanes && !security.uses_tls();
-  rpc.lane_addresses = {address};
-  rpc.max_message_bytes = options_.max_message_bytes;
-  rpc.grpc_message_bytes = options_.grpc_message_bytes;
-  const auto metrics = [task = options_.cluster.task.ToString()] { return ProcessMetrics(task); };
-  std::vector<RpcMethod> methods = {announcements_.Method(),
+absl::Status Server::Services::StartRpc(const std::string& address) {
+  const Security& security = options.security;
+  SLUICE_ASSIGN_OR_RETURN(const int port, PortOf(options));
+  RpcServer::Options server;
+  server.address = StrCat(options.bind, ":", port);
+  SLUICE_ASSIGN_OR_RETURN(server.credentials, ServerCredentials(security));
+  server.token = security.token;
+  server.lanes = options.lanes && !security.uses_tls();
+  server.lane_addresses = {address};
+  server.max_message_bytes = options.max_message_bytes;
+  server.grpc_message_bytes = options.grpc_message_bytes;
+  const auto metrics_text = [task = options.cluster.task.ToString()] {
+    return ProcessMetrics(task);
+  };
+  std::vector<RpcMethod> methods = {announcements.Method(),
                                     TextMethod(kStallsMethod, &Stalls::AllToString),
-                                    TextMethod(kMetricsMethod, metrics)};
+                                    TextMethod(kMetricsMethod, metrics_text)};
   for (std::vector<RpcMethod> of_service :
-       {master_->Methods(), worker_->Methods(), collectives_->Methods()}) {
+       {master->Methods(), worker->Methods(), collectives->Methods()}) {
     for (RpcMethod& method : of_service) methods.push_back(std::move(method));
   }
-  SLUICE_ASSIGN_OR_RETURN(rpc_, RpcServer::Start(rpc, std::move(methods)));
-  if (options_.metrics_port < 0) return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Start(server, std::move(methods)));
+  if (options.metrics_port < 0) return absl::OkStatus();
   MetricsPage::Options page;
-  page.bind = options_.bind == "localhost" ? "127.0.0.1" : options_.bind;
-  page.port = options_.metrics_port;
+  page.bind = options.bind == "localhost" ? "127.0.0.1" : options.bind;
+  page.port = options.metrics_port;
   page.token = security.token;
-  SLUICE_ASSIGN_OR_RETURN(metrics_, MetricsPage::Start(page, metrics));
+  SLUICE_ASSIGN_OR_RETURN(metrics, MetricsPage::Start(page, metrics_text));
   return absl::OkStatus();
 }
 
-std::string Server::target() const { return StrCat("grpc://", options_.bind, ":", port()); }
+int Server::port() const { return services_->rpc->port(); }
+
+int Server::metrics_port() const {
+  return services_->metrics == nullptr ? -1 : services_->metrics->port();
+}
+
+DeviceSet& Server::devices() const { return *services_->devices; }
+
+void Server::Announce() { services_->announcements.Announce(); }
+
+std::string Server::target() const {
+  return StrCat("grpc://", services_->options.bind, ":", port());
+}
 
 absl::StatusOr<std::unique_ptr<Session>> Server::NewSession(
     Graph& graph, SessionOptions options, const std::vector<std::string>& filters) {
-  options.devices = devices_;
-  if (options_.cluster.spec.tasks().size() > 1) {
+  options.devices = services_->devices;
+  if (services_->options.cluster.spec.tasks().size() > 1) {
     std::random_device random;
     ClusterTasks::Options tasks;
     tasks.session = StrCat(target(), "/", random(), random());
     tasks.filters = filters;
-    options.remote_tasks = ClusterTasks::Connect(connection_, tasks);
+    options.remote_tasks = ClusterTasks::Connect(services_->connection, tasks);
   }
   return std::make_unique<Session>(graph, std::move(options));
 }
 
 std::unique_ptr<TaskWatch> Server::Watch(const TaskName& task, TaskWatch::Handlers handlers) {
-  return std::make_unique<TaskWatch>(task, addresses_.get(), client_.get(), std::move(handlers));
+  return std::make_unique<TaskWatch>(task, services_->addresses.get(), services_->client.get(),
+                                     std::move(handlers));
 }
 
-void Server::Stop() {
-  stopping_.StartCancel();
-  announcements_.Stop();
-  master_->CloseSessions();
-  worker_->CancelSteps();
-  collectives_->Stop();
-  rpc_->Stop();
-  MutexLock lock(&mutex_);
-  stopped_ = true;
-  stopped_changed_.NotifyAll();
+void Server::Stop() { services_->Stop(); }
+
+void Server::Services::Stop() {
+  stopping.StartCancel();
+  announcements.Stop();
+  master->CloseSessions();
+  worker->CancelSteps();
+  collectives->Stop();
+  rpc->Stop();
+  ScopedLock lock(&mutex);
+  stopped = true;
+  stopped_changed.NotifyAll();
 }
 
 void Server::Join() {
-  MutexLock lock(&mutex_);
-  while (!stopped_) stopped_changed_.Wait(&mutex_);
-}
-
-Server::~Server() {
-  if (rpc_ != nullptr) Stop();
+  ScopedLock lock(&services_->mutex);
+  while (!services_->stopped) services_->stopped_changed.Wait(&services_->mutex);
 }
 
 }  // namespace sluice

@@ -12,27 +12,15 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "distributed/cluster/address_book.h"
 #include "distributed/cluster/cluster_spec.h"
-#include "distributed/collective/collective_service.h"
-#include "distributed/master/master.h"
 #include "distributed/message/limits.h"
-#include "distributed/rendezvous/step_rendezvous.h"
-#include "distributed/rpc/rpc_client.h"
-#include "distributed/rpc/rpc_server.h"
 #include "distributed/security/security.h"
-#include "distributed/server/announcements.h"
-#include "distributed/server/metrics_page.h"
 #include "distributed/server/task_watch.h"
-#include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "executor/session/session.h"
-#include "executor/wait/cancellation.h"
-#include "graph/mutex.h"
 
 namespace sluice {
 
@@ -68,11 +56,11 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  int port() const { return rpc_->port(); }
+  int port() const;
   // The target for clients: "grpc://127.0.0.1:7077".
   std::string target() const;
-  int metrics_port() const { return metrics_ == nullptr ? -1 : metrics_->port(); }
-  DeviceSet& devices() const { return *devices_; }
+  int metrics_port() const;  // -1 without a page of metrics
+  DeviceSet& devices() const;
 
   // Makes a session of this process over the cluster, with this task as its master. C++ programs on
   // a worker use it. It may use the tasks that match the filters, which are device names, or all
@@ -81,7 +69,7 @@ class Server {
                                                       const std::vector<std::string>& filters = {});
 
   // Notifies the tasks that watch this one.
-  void Announce() { announcements_.Announce(); }
+  void Announce();
   // Watches another task of the cluster. Must end before the server.
   std::unique_ptr<TaskWatch> Watch(const TaskName& task, TaskWatch::Handlers handlers);
 
@@ -91,26 +79,10 @@ class Server {
   void Join();
 
  private:
-  explicit Server(ServerOptions options) : options_(std::move(options)) {}
-  absl::Status Init();
-  absl::Status StartRpc(const std::string& address);
+  struct Services;
+  explicit Server(std::unique_ptr<Services> services);
 
-  const ServerOptions options_;
-  std::shared_ptr<DeviceSet> devices_;
-  std::unique_ptr<AddressBook> addresses_;
-  CancellationManager stopping_;  // cancels waiting for other tasks
-  std::unique_ptr<RpcClient> client_;
-  std::unique_ptr<StepRendezvousTable> rendezvous_;
-  ClusterConnection connection_;
-  std::unique_ptr<CollectiveService> collectives_;
-  std::unique_ptr<Worker> worker_;
-  std::unique_ptr<Master> master_;
-  Announcements announcements_;
-  std::unique_ptr<RpcServer> rpc_;
-  std::unique_ptr<MetricsPage> metrics_;  // null: none
-  Mutex mutex_;
-  CondVar stopped_changed_;
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  const std::unique_ptr<Services> services_;
 };
 
 }  // namespace sluice

@@ -3,7 +3,9 @@
 #include <set>
 #include <thread>
 
+#include "distributed/master/master.h"
 #include "distributed/proto/master_service.grpc.pb.h"
+#include "distributed/rpc/rpc_server.h"
 #include "executor/testing/test_ops.h"
 #include "gmock/gmock.h"
 #include "graph/format/graph_def.h"

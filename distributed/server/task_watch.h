@@ -14,12 +14,14 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "distributed/cluster/address_book.h"
-#include "distributed/rpc/rpc_client.h"
+#include "distributed/cluster/cluster_spec.h"
 #include "executor/wait/cancellation.h"
 #include "graph/mutex.h"
 
 namespace sluice {
+
+class AddressBook;
+class RpcClient;
 
 class TaskWatch {
  public:
@@ -37,7 +39,8 @@ class TaskWatch {
  private:
   void Greet();
   void Await();
-  void Start(std::string path, grpc::ByteBuffer request, RpcClient::Done done);
+  struct Call;
+  void Start(Call call);
   // Continues with `next`, unless it is null or the watch is being destroyed.
   void Continue(void (TaskWatch::*next)());
   bool is_ending();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "distributed/cluster/address_book.h"
 #include "distributed/message/bytes.h"
 #include "distributed/message/respond.h"
 #include "distributed/message/service_methods.h"

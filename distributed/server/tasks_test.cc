@@ -137,7 +137,7 @@ class WatchEvents {
             .announced = [this] { Add("announced"); }};
   }
   std::string Next() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (events_.empty()) added_.Wait(&mutex_);
     std::string next = std::move(events_.front());
     events_.pop_front();
@@ -146,7 +146,7 @@ class WatchEvents {
 
  private:
   void Add(const std::string& event) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     events_.push_back(event);
     added_.NotifyAll();
   }

@@ -22,19 +22,19 @@ class FakeCall final : public RpcCall {
   CancellationManager& cancellation() override { return cancellation_; }
   uint64_t max_response_bytes() const override { return max_response_bytes_; }
   void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     EXPECT_FALSE(response_.has_value()) << "finished twice";
     response_ = response;
     finished_.NotifyAll();
   }
 
   bool is_finished() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return response_.has_value();
   }
   // Waits until the handler has finished the call.
   absl::StatusOr<grpc::ByteBuffer> Await() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (!response_) finished_.Wait(&mutex_);
     return *response_;
   }

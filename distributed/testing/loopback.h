@@ -24,7 +24,7 @@ class Loopback final : public RpcClient {
   void Serve(const std::string& address, std::vector<RpcMethod> methods) {
     std::vector<std::pair<Call, Done>> waiting;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       std::map<std::string, RpcMethod>& server = servers_[address];
       for (RpcMethod& method : methods) server[method.path] = std::move(method);
       std::swap(waiting, waiting_);
@@ -33,14 +33,14 @@ class Loopback final : public RpcClient {
   }
   // Makes later calls fail with UNAVAILABLE. Open calls are left to their handlers.
   void Stop(const std::string& address) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     servers_.erase(address);
   }
 
   void Start(Call call, Done done) override {
     RpcMethod method;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       const auto server = servers_.find(call.address);
       if (server == servers_.end() && call.wait_for_ready) {
         waiting_.emplace_back(std::move(call), std::move(done));
@@ -55,7 +55,7 @@ class Loopback final : public RpcClient {
     auto opened = std::make_unique<LoopbackCall>(std::move(call), std::move(done));
     LoopbackCall& open = *opened;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       calls_.push_back(std::move(opened));
     }
     if (open.LinkCancellation()) method.handle(open);

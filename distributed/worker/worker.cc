@@ -85,7 +85,7 @@ absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
   options.job = JobName(request.server_def().default_session_config(), request.session_handle());
   options.devices = request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
   auto session = std::make_shared<WorkerSession>(request, std::move(options));
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   sessions_.emplace(request.session_handle(), std::move(session));
   return absl::OkStatus();
 }
@@ -117,7 +117,7 @@ void Worker::EndSessions(const std::function<bool(const WorkerSession&)>& is_end
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions;  // destroyed without the lock
   std::vector<int64_t> steps;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {
       const auto next = std::next(it);
       if (is_ended(*it->second)) sessions.insert(sessions_.extract(it));
@@ -134,7 +134,7 @@ void Worker::EndPart(int64_t step_id, const std::shared_ptr<void>& awaiting) {
   rendezvous_->End(step_id);  // a part that arrives later does not run
   std::shared_ptr<RunningPart> part;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = running_.find(step_id);
     if (it == running_.end()) return;
     part = it->second;
@@ -144,7 +144,7 @@ void Worker::EndPart(int64_t step_id, const std::shared_ptr<void>& awaiting) {
 }
 
 absl::StatusOr<std::shared_ptr<Worker::WorkerSession>> Worker::Find(const std::string& handle) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return FindLocked(handle);
 }
 
@@ -166,7 +166,7 @@ absl::Status Worker::RegisterGraph(const pb::RegisterGraphRequest& request,
   SLUICE_RETURN_IF_ERROR(ImportGraphDef(request.graph_def(), *graph, import).status());
   for (Node* node : graph->nodes()) node->set_assigned_device(node->device());
   auto registered = std::make_shared<RegisteredGraph>();
-  MutexLock lock(&session->mutex);
+  ScopedLock lock(&session->mutex);
   SLUICE_ASSIGN_OR_RETURN(registered->step, session->executor.Compile(std::move(graph), {}));
   char handle[17];
   std::snprintf(handle, sizeof(handle), "%016llx",
@@ -179,7 +179,7 @@ absl::Status Worker::RegisterGraph(const pb::RegisterGraphRequest& request,
 absl::Status Worker::DeregisterGraph(const pb::DeregisterGraphRequest& request,
                                      pb::DeregisterGraphResponse*) {
   SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
-  MutexLock lock(&session->mutex);
+  ScopedLock lock(&session->mutex);
   if (session->graphs.erase(request.graph_handle()) != 0) return absl::OkStatus();
   return UnknownGraph(request.graph_handle());
 }
@@ -189,7 +189,7 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
                          std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response) {
   std::shared_ptr<RegisteredGraph> graph;
   {
-    MutexLock lock(&session.mutex);
+    ScopedLock lock(&session.mutex);
     auto it = session.graphs.find(request.graph_handle());
     if (it != session.graphs.end()) graph = it->second;
   }
@@ -228,7 +228,7 @@ absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
   std::shared_ptr<RunningPart> part;
   {
     // One critical section, so that EndSessions sees all parts of a session.
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     SLUICE_ASSIGN_OR_RETURN(auto session, FindLocked(request.session_handle()));
     part = std::make_shared<RunningPart>(&steps_, std::move(session));
     running_[request.step_id()] = part;
@@ -240,7 +240,7 @@ absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
   }
   std::vector<std::shared_ptr<void>> awaiting;  // released without the lock
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     running_.erase(request.step_id());
     const auto [begin, end] = awaiting_.equal_range(request.step_id());
     for (auto it = begin; it != end; ++it) awaiting.push_back(std::move(it->second));

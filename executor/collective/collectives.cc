@@ -18,7 +18,7 @@ constexpr int64_t kSharedStepIds = int64_t{1} << 32;
 uint64_t NewTicket() {
   static auto* const mutex = new Mutex;
   static auto* random = new std::mt19937_64(std::random_device{}());
-  MutexLock lock(mutex);
+  ScopedLock lock(mutex);
   return (*random)() | 1;
 }
 
@@ -42,7 +42,7 @@ void Collectives::Start(CollectiveCall request) {
   call->request = std::move(request);
   const CollectiveCall& r = call->request;
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto self = shared_from_this();
   if (r.cancellation != nullptr) {
     call->token = r.cancellation->NewToken();
@@ -141,7 +141,7 @@ void Collectives::JoinGroup(Group& group, CallRef call, Later& later) {
 void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
                          absl::StatusOr<CollectiveGroup> formed) {
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   Group& group = *groups_[key];
   auto it = group.joining.find(device);
   if (it == group.joining.end() || it->second.ticket != ticket) return;
@@ -201,7 +201,7 @@ void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
 
 void Collectives::Cancel(const CallRef& call, const absl::Status& own, const std::string& reason) {
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (call->is_ended) return;
   const CollectiveCall& r = call->request;
   Group& group = *groups_[r.group_key];
@@ -235,7 +235,7 @@ void Collectives::Cancel(const CallRef& call, const absl::Status& own, const std
 
 void Collectives::Stop(const absl::Status& status) {
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   stopped_ = status;
   for (auto& [key, group] : groups_) {
     for (auto& [device, joining] : group->joining) {
@@ -247,7 +247,7 @@ void Collectives::Stop(const absl::Status& status) {
 }
 
 std::string Collectives::Describe(const Call& call) const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const CollectiveCall& r = call.request;
   if (call.is_ended) return "has ended";
   const RoundRef round = call.round;

@@ -47,7 +47,7 @@ void Collectives::CombineReduce(const RoundRef& round) {
   std::vector<Tensor> inputs;
   CollectiveCall first;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (round->is_ended) return;
     const CollectiveCall& r = round->calls[0]->request;
     first.merge = r.merge;
@@ -86,7 +86,7 @@ void Collectives::CombineGather(const RoundRef& round) {
   Tensors inputs;
   TensorShape shape;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (round->is_ended) return;
     shape = round->calls[0]->request.shape;
     for (const CallRef& call : round->calls) inputs.push_back(call->request.input);
@@ -126,7 +126,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
   bool has_source = false;
   int instance = 0;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (round->is_ended) return;
     instance = round->calls[0]->request.instance_key;
     for (const CallRef& call : round->calls) {
@@ -169,7 +169,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
 
 void Collectives::Finish(const RoundRef& round, absl::StatusOr<Tensor> result) {
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (round->is_ended) return;
   Group& group = *groups_[round->group_key];
   if (!result.ok()) return FailRound(group, round, result.status(), later);

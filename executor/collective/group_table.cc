@@ -80,7 +80,7 @@ struct GroupTable::State {
 
   // Removes the member that joined with this ticket.
   void Leave(int key, const std::string& device, uint64_t ticket, Delivery* delivery) {
-    MutexLock lock(&mutex);
+    ScopedLock lock(&mutex);
     Group& group = groups[key];
     auto it = group.waiting.find(device);
     if (it == group.waiting.end() || it->second.member.ticket != ticket) return;
@@ -94,7 +94,7 @@ GroupTable::GroupTable() : state_(std::make_shared<State>()) {}
 void GroupTable::Join(int key, int size, const GroupMember& member,
                       CancellationManager* cancellation, Done done) {
   State::Delivery delivery;
-  MutexLock lock(&state_->mutex);
+  ScopedLock lock(&state_->mutex);
   State::Group& group = state_->groups[key];
   State::Waiting joining{member, cancellation, 0, std::move(done)};
   if (absl::Status status = state_->Check(group, key, size, member); !status.ok()) {
@@ -141,7 +141,7 @@ void GroupTable::Join(int key, int size, const GroupMember& member,
 }
 
 std::string GroupTable::Describe(int key) const {
-  MutexLock lock(&state_->mutex);
+  ScopedLock lock(&state_->mutex);
   auto it = state_->groups.find(key);
   if (it == state_->groups.end() || it->second.waiting.empty()) return "";
   const State::Group& group = it->second;

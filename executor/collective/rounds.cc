@@ -189,7 +189,7 @@ void Collectives::ForgetIfDone(Group& group, const RoundRef& round) {
 void Collectives::Serve(const CollectiveMessage& message, CancellationManager* cancellation,
                         CollectiveNetwork::Done done) {
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   Request request{message.call, cancellation, 0, std::move(done)};
   const auto refuse = [&](const absl::Status& status) {
     later.Do([answer = std::move(request.done), status] { answer(status); });
@@ -241,7 +241,7 @@ void Collectives::Answer(Group& group, const std::string& round_id, const std::s
     const auto give_up = [self = shared_from_this(), round, name] {
       CollectiveNetwork::Done done;
       {
-        MutexLock lock(&self->mutex_);
+        ScopedLock lock(&self->mutex_);
         auto it = round->requests.find(name);
         if (it == round->requests.end()) return;
         done = std::move(it->second.done);
@@ -258,7 +258,7 @@ void Collectives::Answer(Group& group, const std::string& round_id, const std::s
 
 void Collectives::Post(const RoundRef& round, const std::string& name, Tensor value) {
   Later later;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (round->is_ended) return;
   auto it = round->requests.find(name);
   if (it == round->requests.end()) {
@@ -278,14 +278,14 @@ void Collectives::Fetch(const RoundRef& round, int from, const std::string& name
       round->group_key, round->generation, round->tasks[from], round->id, name, round->agreement};
   const std::string task = TaskOfDevice(message.from.device);
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     round->fetching.insert(task);
   }
   network_->Fetch(message, &round->fetches,
                   [self = shared_from_this(), round, task,
                    done = std::move(done)](absl::StatusOr<Tensor> value) {
                     {
-                      MutexLock lock(&self->mutex_);
+                      ScopedLock lock(&self->mutex_);
                       round->fetching.erase(round->fetching.find(task));
                     }
                     done(std::move(value));

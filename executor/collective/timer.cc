@@ -11,7 +11,7 @@ Timer& Timer::Global() {
 }
 
 Timer::Id Timer::After(std::chrono::nanoseconds delay, std::function<void()> function) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const Id id = next_++;
   const Time time = std::chrono::steady_clock::now() + delay;
   due_.emplace(std::make_pair(time, id), std::move(function));
@@ -22,7 +22,7 @@ Timer::Id Timer::After(std::chrono::nanoseconds delay, std::function<void()> fun
 }
 
 void Timer::Drop(Id id) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto it = times_.find(id);
   if (it == times_.end()) return;
   due_.erase({it->second, id});
@@ -30,7 +30,7 @@ void Timer::Drop(Id id) {
 }
 
 void Timer::Run() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (;;) {
     if (due_.empty()) {
       changed_.Wait(&mutex_);

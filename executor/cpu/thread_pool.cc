@@ -54,7 +54,7 @@ ThreadPool::ThreadPool(std::string name, int threads)
 
 ThreadPool::~ThreadPool() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     stopping_ = true;
   }
   wake_.NotifyAll();
@@ -68,7 +68,7 @@ void ThreadPool::Schedule(std::function<void()> closure) {
   }
   bool wake;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     closures_.push_back(std::move(closure));
     num_closures_.store(static_cast<int>(closures_.size()), std::memory_order_relaxed);
     wake = sleeping_.load(std::memory_order_relaxed) > 0;
@@ -143,7 +143,7 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
 void ThreadPool::Wake(int threads) {
   const int wake = std::min(threads, sleeping_.load(std::memory_order_seq_cst));
   if (wake <= 0) return;
-  { MutexLock lock(&mutex_); }  // threads that are about to sleep do
+  { ScopedLock lock(&mutex_); }  // threads that are about to sleep do
   for (int i = 0; i < wake; ++i) wake_.NotifyOne();
 }
 
@@ -203,7 +203,7 @@ bool ThreadPool::RunClosure() {
   if (num_closures_.load(std::memory_order_relaxed) == 0) return false;
   std::function<void()> closure;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (closures_.empty()) return false;
     closure = std::move(closures_.front());
     closures_.pop_front();
@@ -214,7 +214,7 @@ bool ThreadPool::RunClosure() {
 }
 
 bool ThreadPool::Sleep(uint32_t seen) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   sleeping_.fetch_add(1, std::memory_order_seq_cst);
   while (!stopping_ && news_.load(std::memory_order_seq_cst) == seen) wake_.Wait(&mutex_);
   sleeping_.fetch_sub(1, std::memory_order_relaxed);

@@ -110,7 +110,7 @@ class CentralLists {
       idle_bytes_ -= static_cast<int64_t>(bytes);
       return shelved;
     }
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     FreeList& list = lists_[size_class];
     if (list.count == 0 && bytes <= kCarvedLimit && !Carve(list, bytes)) return nullptr;
     if (void* block = list.Pop(bytes)) {
@@ -133,12 +133,12 @@ class CentralLists {
       if (shelves_[size_class].Put(block)) return;
       SLUICE_UNPOISON(block, bytes);  // the list's link goes there
     }
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     lists_[size_class].Push(block, bytes);
   }
 
   void Trim() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     TrimTo(0);
   }
 

@@ -35,7 +35,7 @@ absl::StatusOr<std::shared_ptr<Resource>> ResourceManager::LookupAny(std::string
                                                                      const char* type_name) const {
   const Key key(ContainerOrDefault(container), type, name);
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = resources_.find(key);
     if (it != resources_.end()) return it->second;
   }
@@ -47,7 +47,7 @@ absl::StatusOr<std::shared_ptr<Resource>> ResourceManager::LookupOrCreateAny(
     std::string_view container, std::string_view name, std::type_index type,
     const std::function<absl::StatusOr<std::shared_ptr<Resource>>()>& make) {
   Key key(ContainerOrDefault(container), type, name);
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto it = resources_.find(key);
   if (it != resources_.end()) return it->second;
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Resource> made, make());
@@ -61,7 +61,7 @@ absl::Status ResourceManager::DeleteAny(std::string_view container, std::string_
   const Key key(ContainerOrDefault(container), type, name);
   std::shared_ptr<Resource> last;  // destroyed without the lock
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = resources_.find(key);
     if (it != resources_.end()) {
       last = std::move(it->second);
@@ -76,7 +76,7 @@ absl::Status ResourceManager::DeleteAny(std::string_view container, std::string_
 void ResourceManager::Clear(std::string_view container) {
   const std::string cleared = ContainerOrDefault(container);
   std::vector<std::shared_ptr<Resource>> dropped;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (auto it = resources_.begin(); it != resources_.end();) {
     if (std::get<0>(it->first) == cleared) {
       dropped.push_back(std::move(it->second));
@@ -91,7 +91,7 @@ void ResourceManager::ClearAll() {
   if (!is_used_.load(std::memory_order_acquire)) return;  // steps call this at their end
   is_used_.store(false, std::memory_order_release);
   std::map<Key, std::shared_ptr<Resource>> dropped;  // destroyed without the lock
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   dropped.swap(resources_);
   for (auto it = dropped.begin(); it != dropped.end();) {
     auto next = std::next(it);
@@ -103,7 +103,7 @@ void ResourceManager::ClearAll() {
 std::vector<std::string> ResourceManager::Describe() const {
   std::vector<std::shared_ptr<Resource>> all;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (const auto& [key, resource] : resources_) {
       if (!IsOfTask(std::get<0>(key))) all.push_back(resource);
     }

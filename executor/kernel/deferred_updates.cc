@@ -24,7 +24,7 @@ Away& AllAway() {
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by) {
   Tensor taken = std::move(*home);
   *home = Tensor(taken.dtype(), taken.shape(), BufferRef());
-  MutexLock lock(&AllAway().mutex);
+  ScopedLock lock(&AllAway().mutex);
   AllAway().by_home[home] = std::move(by);
   return taken;
 }
@@ -36,7 +36,7 @@ void BringBack(Tensor* home, Tensor tensor) {
 
 std::shared_ptr<DeferredUpdates> WhoHas(const Tensor* home) {
   if (home->IsInitialized()) return nullptr;
-  MutexLock lock(&AllAway().mutex);
+  ScopedLock lock(&AllAway().mutex);
   const auto found = AllAway().by_home.find(home);
   return found != AllAway().by_home.end() ? found->second : nullptr;
 }
@@ -47,7 +47,7 @@ void SettleDeferred(Tensor* home, const StepContext& step) {
 
 void ForgetDeferred(const Tensor* home) {
   std::shared_ptr<DeferredUpdates> last;  // destroyed without the lock
-  MutexLock lock(&AllAway().mutex);
+  ScopedLock lock(&AllAway().mutex);
   const auto found = AllAway().by_home.find(home);
   if (found == AllAway().by_home.end()) return;
   last = std::move(found->second);

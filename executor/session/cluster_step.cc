@@ -86,7 +86,7 @@ absl::Status ClusterStep::RunningParts::Run() {
     const LinkedCancellation caller(call_.options.cancellation, cancellation_);
     Outbox outbox;
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       running_ = parts.remote.size();
     }
     for (const RemotePart& part : parts.remote) StartRemote(part);
@@ -106,7 +106,7 @@ absl::Status ClusterStep::RunningParts::Run() {
     call_.metadata->step_id = step_id_;
     if (call_.options.trace) MergeStats();
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (step_.closing_.IsCancelled() && absl::IsCancelled(status_)) return ClosedError();
   return status_;
 }
@@ -145,7 +145,7 @@ void ClusterStep::RunningParts::WaitForRemote() {
   StepScheduler* const scheduler = step_.executor_.options().scheduler;
   bool was_blocked;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     was_blocked = is_blocked_ = running_ > 0 && scheduler != nullptr;
     if (was_blocked) scheduler->Blocked(step_id_);
     while (running_ > 0) ended_.Wait(&mutex_);
@@ -162,7 +162,7 @@ void ClusterStep::RunningParts::RemoteEnded(const RemotePart& part,
   } else {
     Fail(result.status);
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!result.stats.dev_stats.empty()) stats_.push_back(std::move(result.stats));
   // Notified under the lock: after its release this object may be destroyed.
   if (--running_ > 0) return;
@@ -173,7 +173,7 @@ void ClusterStep::RunningParts::RemoteEnded(const RemotePart& part,
 // The error of a part replaces CANCELLED, with which other parts end because of it.
 void ClusterStep::RunningParts::Fail(const absl::Status& status) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (status_.ok() || (absl::IsCancelled(status_) && !absl::IsCancelled(status))) {
       status_ = status;
     }
@@ -184,7 +184,7 @@ void ClusterStep::RunningParts::Fail(const absl::Status& status) {
 void ClusterStep::RunningParts::MergeStats() {
   StepStats all;
   if (call_.metadata->step_stats != nullptr) all = *call_.metadata->step_stats;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (StepStats& stats : stats_) {
     for (DeviceStepStats& device : stats.dev_stats) all.dev_stats.push_back(std::move(device));
   }

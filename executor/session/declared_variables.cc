@@ -34,7 +34,7 @@ class DeclaredVariable : public Resource {
 
   // The declaration that `next` clashes with, or one without a type.
   Declaration Replace(const Declaration& next, bool needs_open_session) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const bool is_another = declaration_.job.lock() != next.job.lock();
     const bool counts = is_another && !(needs_open_session && declaration_.job.expired());
     if (counts && !declaration_.Fits(next)) return declaration_;
@@ -43,7 +43,7 @@ class DeclaredVariable : public Resource {
   }
 
   std::string DebugString() const override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return StrCat("declared as ", declaration_.ToString(), " by ", declaration_.job_name);
   }
 

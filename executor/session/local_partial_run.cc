@@ -15,13 +15,13 @@ class Arrivals {
   explicit Arrivals(size_t count) : missing_(count), values_(count) {}
 
   void Set(size_t i, absl::Status status, Tensor value) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (status.ok()) values_[i] = std::move(value);
     if (status_.ok()) status_ = std::move(status);
     if (--missing_ == 0) all_.NotifyAll();
   }
   absl::StatusOr<Tensors> Wait() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (missing_ != 0) all_.Wait(&mutex_);
     if (!status_.ok()) return status_;
     return std::move(values_);
@@ -95,7 +95,7 @@ absl::StatusOr<Tensors> LocalPartialRun::RunPiece(absl::Span<const Feed> feeds,
 
 absl::Status LocalPartialRun::End(const absl::Status& status) {
   if (!status.ok()) cancellation_.StartCancel();
-  MutexLock lock(&join_mutex_);
+  ScopedLock lock(&join_mutex_);
   if (thread_.joinable()) thread_.join();
   return status_;
 }

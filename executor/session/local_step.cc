@@ -102,7 +102,7 @@ absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const S
 // An idle step, which Return gives back.
 Step* LocalStep::Take() {
   if (Step* step = spare_.exchange(nullptr, std::memory_order_acquire)) return step;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!idle_.empty()) {
     Step* step = idle_.back();
     idle_.pop_back();
@@ -115,14 +115,14 @@ Step* LocalStep::Take() {
 void LocalStep::Return(Step* step) {
   Step* none = nullptr;
   if (spare_.compare_exchange_strong(none, step, std::memory_order_release)) return;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   idle_.push_back(step);
 }
 
 void LocalStep::CancelRuns(const absl::Status& status) {
   std::vector<Step*> steps;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (const auto& step : steps_) steps.push_back(step.get());
   }
   for (Step* step : steps) step->Cancel(status);

@@ -25,7 +25,7 @@ PartialRun::PartialRun(std::shared_ptr<SessionState> session, const NamedRequest
 }
 
 bool PartialRun::has_ended() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return ended_;
 }
 
@@ -98,7 +98,7 @@ absl::StatusOr<Tensors> PartialRun::Run(absl::Span<const NamedFeed> feeds,
   std::vector<Feed> fed;
   std::vector<Output> fetched;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (ended_) return InvalidArgument("Must run 'setup' before performing partial runs!");
     SLUICE_RETURN_IF_ERROR(CheckPiece(feeds, fetches));
     for (const NamedFeed& feed : feeds) {
@@ -110,7 +110,7 @@ absl::StatusOr<Tensors> PartialRun::Run(absl::Span<const NamedFeed> feeds,
   }
   absl::StatusOr<Tensors> result = RunPiece(fed, fetched, cancellation);
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (result.ok() && !AllDone()) return result;
     ended_ = true;
   }

@@ -22,7 +22,7 @@ Factories& Registered() {
 
 void RemoteMaster::RegisterFactory(const std::string& scheme, Factory factory) {
   Factories& factories = Registered();
-  MutexLock lock(&factories.mutex);
+  ScopedLock lock(&factories.mutex);
   factories.by_scheme[scheme] = std::move(factory);
 }
 
@@ -32,7 +32,7 @@ absl::StatusOr<std::shared_ptr<RemoteMaster>> RemoteMaster::Connect(const std::s
   Factory factory;
   std::string known = "DIRECT_SESSION";
   {
-    MutexLock lock(&factories.mutex);
+    ScopedLock lock(&factories.mutex);
     auto it = factories.by_scheme.find(target.substr(0, target.find("://")));
     if (it != factories.by_scheme.end()) factory = it->second;
     if (!factories.by_scheme.empty()) known += ", GRPC_SESSION";

@@ -231,7 +231,7 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   SLUICE_RETURN_IF_ERROR(CheckRequest(graph_, request));
   if (PreparedStep* step = cache_.Find(request)) return step;
   if (executor_.is_closed()) return absl::CancelledError("Session has been closed.");
-  MutexLock preparing(&prepare_mutex_);
+  ScopedLock preparing(&prepare_mutex_);
   if (PreparedStep* step = cache_.Find(request)) return step;
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
@@ -240,7 +240,7 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   WarnOfGrowth();
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedStep> step, runner_->Prepare(request, shapes));
   // If the session was closed meanwhile, the step's first Run returns at once.
-  MutexLock lock(&cache_mutex_);
+  ScopedLock lock(&cache_mutex_);
   return cache_.Insert(request, std::move(step));
 }
 
@@ -288,7 +288,7 @@ absl::Status SessionState::Extend(absl::FunctionRef<absl::Status(Graph&)> change
 }
 
 absl::Status SessionState::WhilePreparing(absl::FunctionRef<absl::Status()> f) {
-  MutexLock preparing(&prepare_mutex_);
+  ScopedLock preparing(&prepare_mutex_);
   const auto graph_lock = LockGraph();
   return f();
 }
@@ -297,7 +297,7 @@ void SessionState::Close() {
   if (closed_.exchange(true)) return;
   executor_.Close();
   runner_->Close();
-  MutexLock lock(&cache_mutex_);
+  ScopedLock lock(&cache_mutex_);
   cache_.ForEach([](PreparedStep& step) { step.CancelRuns(ClosedError()); });
 }
 

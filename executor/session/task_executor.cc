@@ -23,7 +23,7 @@ std::shared_ptr<ThreadPool> MakePool(const char* name, int threads) {
   if (threads != 0) return std::make_shared<ThreadPool>(name, threads - 1);
   static auto* const mutex = new Mutex;
   static auto* const pools = new std::unordered_map<std::string, std::weak_ptr<ThreadPool>>;
-  MutexLock lock(mutex);
+  ScopedLock lock(mutex);
   std::weak_ptr<ThreadPool>& shared = (*pools)[name];
   std::shared_ptr<ThreadPool> pool = shared.lock();
   if (pool == nullptr) {

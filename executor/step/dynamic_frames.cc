@@ -87,7 +87,7 @@ Iteration* DynamicFrames::StartIteration(FrameInstance& frame, Worker& worker) {
 void DynamicFrames::Enter(Iteration& it, const PlanNode& node, Value value, Worker& worker) {
   const ArrivalPoint& point = state_.plan->arrivals[node.aux];
   const Body& body = state_.plan->bodies[point.body];
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   FrameInstance* frame = ChildFrame(it, body);
   if (frame->newest < 0) StartIteration(*frame, worker);
   const int32_t invariant = body.units[point.unit].invariant;
@@ -104,7 +104,7 @@ void DynamicFrames::Enter(Iteration& it, const PlanNode& node, Value value, Work
 }
 
 void DynamicFrames::Exit(Iteration& it, const PlanNode& node, Value value, Worker& worker) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   FrameInstance& frame = *it.frame;
   if (value.is_dead) {
     // The Exit may be alive in a later iteration. If not, the end of the frame propagates its
@@ -118,7 +118,7 @@ void DynamicFrames::Exit(Iteration& it, const PlanNode& node, Value value, Worke
 void DynamicFrames::NextIteration(Iteration& it, const PlanNode& node, Value value,
                                   Worker& worker) {
   const uint32_t unit = state_.plan->arrivals[node.aux].unit;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   FrameInstance& frame = *it.frame;
   if (it.number == frame.newest) {
     if (static_cast<int>(frame.open.size()) >= frame.body->parallel_iterations) {
@@ -132,7 +132,7 @@ void DynamicFrames::NextIteration(Iteration& it, const PlanNode& node, Value val
 
 // Under the lock, because the iteration may be reused after its last unit.
 void DynamicFrames::UnitEnded(Iteration& it, int more, Worker& worker) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   it.outstanding += more - 1;
   if (it.outstanding == 0) EndIterations(it.frame, worker);
 }
@@ -180,7 +180,7 @@ void DynamicFrames::EndFrame(FrameInstance* frame, Worker& worker) {
 }
 
 void DynamicFrames::DropAll() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   frames_.clear();
 }
 

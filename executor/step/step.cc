@@ -67,7 +67,7 @@ void StepState::Start(const StepArguments& arguments) {
 void StepState::Finish() {
   // The caller may destroy the rendezvous after Run, while other threads still call Cancel.
   if (rendezvous_.load(std::memory_order_relaxed) != nullptr) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     rendezvous_.store(nullptr);
     while (aborting_ != 0) not_aborting_.Wait(&mutex_);
   }
@@ -77,7 +77,7 @@ void StepState::Finish() {
 
 absl::Status StepState::TakeError() {
   cancellation.Reset();
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   absl::Status status = std::exchange(status_, absl::OkStatus());
   const int further = std::exchange(further_errors_, 0);
   if (further == 0) return status;
@@ -98,7 +98,7 @@ void StepState::Fail(const PlanNode& node, const absl::Status& status) {
 void StepState::Cancel(const absl::Status& status) {
   Rendezvous* rendezvous;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (status_.ok()) {
       status_ = status;
     } else if (!absl::IsCancelled(status)) {
@@ -109,7 +109,7 @@ void StepState::Cancel(const absl::Status& status) {
   }
   if (rendezvous != nullptr) {
     rendezvous->StartAbort(status);
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (--aborting_ == 0) not_aborting_.NotifyAll();
   }
   cancellation.StartCancel();
@@ -142,7 +142,7 @@ UnitScheduler::UnitScheduler(std::shared_ptr<const Plan> plan, const StepEnviron
 }
 
 UnitScheduler::~UnitScheduler() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (helpers_ != 0) idle_.Wait(&mutex_);
 }
 
@@ -336,7 +336,7 @@ void UnitScheduler::CountActive(int change, const Worker& worker) {
     ended_.store(true, std::memory_order_relaxed);
     return;
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   ended_.store(true, std::memory_order_release);
   wake_.NotifyOne();
 }
@@ -345,7 +345,7 @@ void UnitScheduler::CountActive(int change, const Worker& worker) {
 
 void UnitScheduler::Share(const ReadyUnit& ready) {
   // The whole function holds the lock: after its release the step may end and be destroyed.
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   shared_.push_back(ready);
   num_shared_.store(static_cast<int>(shared_.size()), std::memory_order_release);
   ContinuationScope* const scope = ContinuationScope::Current();
@@ -369,14 +369,14 @@ void UnitScheduler::HandOver() {
 }
 
 void UnitScheduler::InScope::GoOnElsewhere() {
-  MutexLock lock(&scheduler->mutex_);
+  ScopedLock lock(&scheduler->mutex_);
   for (size_t i = 0; i < scheduler->shared_.size(); ++i) scheduler->HandOver();
   scheduler->HelperEnded();
 }
 
 bool UnitScheduler::TakeShared(Worker& worker) {
   if (num_shared_.load(std::memory_order_acquire) == 0) return false;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (shared_.empty()) return false;
   worker.ready.push_back(shared_.back());
   shared_.pop_back();
@@ -391,7 +391,7 @@ void UnitScheduler::Help() {
     const Outbox outbox;
     RunReady(worker);
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   HelperEnded();
 }
 
@@ -417,7 +417,7 @@ bool UnitScheduler::WaitUntilWoken() {
   const CancellationManager::Time deadline = state_.HasDeadline() && !state_.HasFailed()
                                                  ? state_.cancellation.deadline()
                                                  : CancellationManager::Time::max();
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const bool is_scheduled = scheduler != nullptr && shared_.empty();
   if (is_scheduled) scheduler->Blocked(state_.step_id);
   caller_waits_ = true;

@@ -25,25 +25,25 @@ using ::testing::HasSubstr;
 class Recorder final : public StepScheduler {
  public:
   void Blocked(int64_t) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     calls_.push_back("blocked");
     ++blocked_;
     changed_.NotifyAll();
   }
   void Ready(int64_t) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     calls_.push_back("ready");
   }
   void Resume(int64_t) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     calls_.push_back("resume");
   }
   void AwaitBlocked(int times) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (blocked_ < times) changed_.Wait(&mutex_);
   }
   std::vector<std::string> calls() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return calls_;
   }
 

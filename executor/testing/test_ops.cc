@@ -159,7 +159,7 @@ std::vector<std::string>& TraceLines() {
 }
 absl::Status LoggedCompute(KernelContext& c) {
   {
-    MutexLock lock(&TraceMutex());
+    ScopedLock lock(&TraceMutex());
     TraceLines().push_back(c.name());
   }
   c.output_value(0) = std::move(c.input_value(0));
@@ -177,7 +177,7 @@ std::map<std::string, std::function<void()>>& Hooks() {
 void CallHook(const std::string& name) {
   std::function<void()> hook;
   {
-    MutexLock lock(&TraceMutex());
+    ScopedLock lock(&TraceMutex());
     auto it = Hooks().find(name);
     if (it != Hooks().end()) hook = it->second;
   }
@@ -412,7 +412,7 @@ OutputList WhileLoop(const std::string& frame, const OutputList& first, const Lo
 }
 
 std::vector<std::string> TakeTrace() {
-  MutexLock lock(&TraceMutex());
+  ScopedLock lock(&TraceMutex());
   return std::exchange(TraceLines(), {});
 }
 int CountInTrace(const std::vector<std::string>& trace, const std::string& name) {
@@ -420,11 +420,11 @@ int CountInTrace(const std::vector<std::string>& trace, const std::string& name)
 }
 
 void SetHook(const std::string& name, std::function<void()> hook) {
-  MutexLock lock(&TraceMutex());
+  ScopedLock lock(&TraceMutex());
   Hooks()[name] = std::move(hook);
 }
 void ClearHooks() {
-  MutexLock lock(&TraceMutex());
+  ScopedLock lock(&TraceMutex());
   Hooks().clear();
 }
 
@@ -438,7 +438,7 @@ void Events::Add(const std::string& name, KernelContext& context,
   CancellationManager* cancellation = context.step().cancellation;
   const int64_t token = cancellation->NewToken();
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (fired_[name] == 0) {
       const int64_t id = next_id_++;
       if (cancellation->Register(token, [this, name, id] { Cancel(name, id); })) {
@@ -458,7 +458,7 @@ void Events::Add(const std::string& name, KernelContext& context,
 void Events::Cancel(const std::string& name, int64_t id) {
   std::function<void(absl::Status)> done;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     std::vector<Call>& calls = waiting_[name];
     auto it = std::find_if(calls.begin(), calls.end(), [&](const Call& c) { return c.id == id; });
     if (it == calls.end()) return;
@@ -472,7 +472,7 @@ void Events::Cancel(const std::string& name, int64_t id) {
 void Events::Fire(const std::string& name) {
   Call call;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     std::vector<Call>& calls = waiting_[name];
     if (calls.empty()) {
       ++fired_[name];
@@ -487,17 +487,17 @@ void Events::Fire(const std::string& name) {
 }
 
 void Events::Reset() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   fired_.clear();
 }
 
 int Events::waiting(const std::string& name) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return static_cast<int>(waiting_[name].size());
 }
 
 void Events::AwaitWaiting(const std::string& name, int n) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (static_cast<int>(waiting_[name].size()) < n) changed_.Wait(&mutex_);
 }
 

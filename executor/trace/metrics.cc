@@ -36,7 +36,7 @@ Metrics& Metrics::Global() {
 
 void Metrics::Add(std::weak_ptr<const void> object,
                   std::function<void(std::vector<Metric>&)> read) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (watched_.size() >= sweep_at_) {
     std::erase_if(watched_, [](const Watched& w) { return w.object.expired(); });
     sweep_at_ = 64 + 2 * watched_.size();
@@ -47,7 +47,7 @@ void Metrics::Add(std::weak_ptr<const void> object,
 std::vector<Metric> Metrics::ReadAll() const {
   std::vector<Watched> watched;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     watched = watched_;
   }
   std::vector<Metric> metrics;

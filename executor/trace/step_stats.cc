@@ -69,13 +69,13 @@ absl::Status StatsCollector::OnNode(const NodeRun& run) {
     stats.output.push_back(
         {i, tensor.dtype(), tensor.shape(), static_cast<int64_t>(tensor.bytes())});
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   stats_.dev_stats[node.device].node_stats.push_back(std::move(stats));
   return absl::OkStatus();
 }
 
 StepStats StatsCollector::Take() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (DeviceStepStats& device : stats_.dev_stats) {
     std::sort(device.node_stats.begin(), device.node_stats.end(),
               [](const NodeExecStats& a, const NodeExecStats& b) {

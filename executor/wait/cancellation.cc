@@ -24,7 +24,7 @@ bool CancellationManager::IsWanted() const {
 void CancellationManager::StartCancel() {
   std::unordered_map<Token, Callback> callbacks;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (cancelled_.load(std::memory_order_relaxed)) return;
     cancelled_.store(true, std::memory_order_release);
     running_callbacks_ = true;
@@ -33,21 +33,21 @@ void CancellationManager::StartCancel() {
   for (auto& [token, callback] : callbacks) callback();
   callbacks.clear();
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     running_callbacks_ = false;
     idle_.NotifyAll();  // under the lock: a waiter may destroy this object next
   }
 }
 
 bool CancellationManager::Register(Token token, Callback callback) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (cancelled_.load(std::memory_order_relaxed)) return false;
   callbacks_.emplace(token, std::move(callback));
   return true;
 }
 
 bool CancellationManager::Deregister(Token token) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (callbacks_.erase(token) != 0) return true;
   WaitForCallbacks();
   return false;
@@ -58,12 +58,12 @@ void CancellationManager::WaitForCallbacks() {
 }
 
 bool CancellationManager::TryDeregister(Token token) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return callbacks_.erase(token) != 0;
 }
 
 void CancellationManager::Reset() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   WaitForCallbacks();
   callbacks_.clear();
   cancelled_.store(false, std::memory_order_release);

@@ -58,7 +58,7 @@ struct LocalRendezvous::State {
 
   // Removes the waiter. Returns false if it was served already.
   bool Take(const std::string& key, int64_t id, Waiter* waiter) {
-    MutexLock lock(&mutex);
+    ScopedLock lock(&mutex);
     auto it = queues.find(key);
     if (it == queues.end()) return false;
     auto& waiters = it->second.waiters;
@@ -79,7 +79,7 @@ LocalRendezvous::~LocalRendezvous() { StartAbort(absl::CancelledError("Rendezvou
 absl::Status LocalRendezvous::Send(const std::string& key, Tensor value, bool is_dead) {
   State::Waiter waiter;
   {
-    MutexLock lock(&state_->mutex);
+    ScopedLock lock(&state_->mutex);
     if (!state_->aborted.ok()) return state_->aborted;
     State::Queue& queue = state_->queues[key];
     if (queue.waiters.empty()) {
@@ -99,7 +99,7 @@ void LocalRendezvous::RecvAsync(const std::string& key, CancellationManager* can
                                 Done done) {
   State::Item item;
   {
-    MutexLock lock(&state_->mutex);
+    ScopedLock lock(&state_->mutex);
     if (!state_->aborted.ok()) {
       const absl::Status status = state_->aborted;
       lock.Unlock();
@@ -135,7 +135,7 @@ void LocalRendezvous::RecvAsync(const std::string& key, CancellationManager* can
 void LocalRendezvous::StartAbort(const absl::Status& status) {
   std::unordered_map<std::string, State::Queue> queues;
   {
-    MutexLock lock(&state_->mutex);
+    ScopedLock lock(&state_->mutex);
     if (!state_->aborted.ok()) return;
     state_->aborted = status;
     queues.swap(state_->queues);

@@ -31,13 +31,13 @@ std::string LineOf(const Stalls::Report& r) {
 
 Stalls::Stalls() {
   Tables& tables = AllTables();
-  MutexLock lock(&tables.mutex);
+  ScopedLock lock(&tables.mutex);
   tables.all.insert(this);
 }
 
 Stalls::~Stalls() {
   Tables& tables = AllTables();
-  MutexLock lock(&tables.mutex);
+  ScopedLock lock(&tables.mutex);
   tables.all.erase(this);
 }
 
@@ -47,14 +47,14 @@ Stalls& Stalls::Global() {
 }
 
 Stalls::Entry Stalls::Open(Stall stall) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const Entry entry = next_++;
   waiting_.emplace(entry, Waiting{std::move(stall), std::chrono::steady_clock::now()});
   return entry;
 }
 
 void Stalls::Close(Entry entry) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto it = waiting_.find(entry);
   if (it == waiting_.end()) return;
   while (it->second.readers != 0) read_.Wait(&mutex_);
@@ -65,7 +65,7 @@ std::vector<Stalls::Report> Stalls::Describe(int64_t step_id) {
   std::vector<std::pair<Waiting*, Report>> read;
   const auto now = std::chrono::steady_clock::now();
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (auto& [entry, w] : waiting_) {  // ascending: the longest wait first
       if (step_id != 0 && w.stall.step_id != step_id) continue;
       ++w.readers;
@@ -78,7 +78,7 @@ std::vector<Stalls::Report> Stalls::Describe(int64_t step_id) {
     if (w->stall.describe) report.state = w->stall.describe();
     reports.push_back(std::move(report));
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (auto& [w, report] : read) --w->readers;
   read_.NotifyAll();
   return reports;
@@ -95,7 +95,7 @@ std::string Stalls::AllToString() {
   Tables& tables = AllTables();
   {
     // Held while the tables are read: none may be destroyed meanwhile.
-    MutexLock lock(&tables.mutex);
+    ScopedLock lock(&tables.mutex);
     for (Stalls* table : tables.all) {
       for (Report& r : table->Describe()) reports.push_back(std::move(r));
     }

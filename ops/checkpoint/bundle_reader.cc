@@ -142,7 +142,7 @@ absl::StatusOr<FileReader*> BundleReader::Shard(int shard) const {
   if (shard < 0 || shard >= num_shards_) {
     return Damaged(StrCat("expected a shard below ", num_shards_, ", got ", shard));
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   std::unique_ptr<FileReader>& file = shards_[shard];
   if (file == nullptr) {
     absl::StatusOr<std::unique_ptr<FileReader>> opened =

@@ -9,7 +9,7 @@ namespace sluice {
 std::string NamedMutex::DebugString() const { return StrCat("mutex '", name_, "': ", State()); }
 
 std::string NamedMutex::State() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!is_held_) return "free";
   return StrCat("held by '", holder_, "', ", queue_.size(), " waiting");
 }
@@ -17,7 +17,7 @@ std::string NamedMutex::State() const {
 Variant NamedMutex::NewHold() { return Variant(std::make_shared<MutexHold>(shared_from_this())); }
 
 void NamedMutex::Acquire(const Caller& caller, Taken taken) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!is_held_) {
     is_held_ = true;
     holder_ = std::string(caller.node);
@@ -42,7 +42,7 @@ void NamedMutex::Acquire(const Caller& caller, Taken taken) {
 
 void NamedMutex::Cancel(const std::shared_ptr<Waiting>& waiting) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = std::find(queue_.begin(), queue_.end(), waiting);
     if (it == queue_.end()) return;  // it holds the mutex
     queue_.erase(it);
@@ -54,7 +54,7 @@ void NamedMutex::Cancel(const std::shared_ptr<Waiting>& waiting) {
 void NamedMutex::Release() {
   std::shared_ptr<Waiting> next;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     is_held_ = !queue_.empty();
     if (!is_held_) return;
     next = std::move(queue_.front());

@@ -38,7 +38,7 @@ class OneShotIteratorKernel final : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(handle_->Compute(c));
     if (is_set_) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, factory_->Call({}, {}, c.step().cancellation));

@@ -21,11 +21,11 @@ void IteratorResource::Stop() {
   std::shared_ptr<Source> source;
   std::thread thread;
   {
-    MutexLock lock(&thread_mutex_);
+    ScopedLock lock(&thread_mutex_);
     thread = std::move(thread_);
   }
   {
-    MutexLock lock(&state_->attempts.mutex());
+    ScopedLock lock(&state_->attempts.mutex());
     source = std::exchange(state_->source, nullptr);
     state_->wake.NotifyAll();
   }
@@ -44,7 +44,7 @@ absl::Status IteratorResource::SetDataset(const DatasetPointer& dataset) {
   SLUICE_ASSIGN_OR_RETURN(source->iterator, dataset->Iterate(source->reading));
   while (true) {
     Stop();
-    MutexLock lock(&thread_mutex_);
+    ScopedLock lock(&thread_mutex_);
     if (thread_.joinable()) continue;  // another call set a dataset in between
     state_->attempts.Change([&] {
       state_->attempts.mutex().AssertHeld();
@@ -62,7 +62,7 @@ void IteratorResource::Read(const std::shared_ptr<State>& state,
                             const std::shared_ptr<Source>& source) {
   while (true) {
     {
-      MutexLock lock(&state->attempts.mutex());
+      ScopedLock lock(&state->attempts.mutex());
       while (state->source == source && state->requested == 0) {
         state->wake.Wait(&state->attempts.mutex());
       }

@@ -24,7 +24,7 @@ class PrefetchIterator : public DatasetIterator {
 
   ~PrefetchIterator() override {
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       stop_ = true;
     }
     changed_.NotifyAll();
@@ -35,7 +35,7 @@ class PrefetchIterator : public DatasetIterator {
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     if (!thread_.joinable()) thread_ = std::thread([this] { Read(); });
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (ready_.empty() && !at_end_) changed_.Wait(&mutex_);
     if (ready_.empty()) return false;
     absl::StatusOr<Tensors> next = std::move(ready_.front());
@@ -54,7 +54,7 @@ class PrefetchIterator : public DatasetIterator {
     while (true) {
       Tensors element;
       const absl::StatusOr<bool> any = inner_->Next(&element);
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       if (!any.ok()) {
         ready_.push_back(any.status());
       } else if (*any) {

@@ -118,7 +118,7 @@ ShuffleSeeds::ShuffleSeeds(int64_t seed, int64_t seed2, bool reshuffle)
 }
 
 std::pair<uint64_t, uint64_t> ShuffleSeeds::Next() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!reshuffle_) return {static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_)};
   const uint64_t first = numbers_();
   return {first, numbers_()};

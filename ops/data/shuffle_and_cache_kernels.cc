@@ -30,12 +30,12 @@ class MemoryCache : public Resource {
 
   // A dataset of the elements, or null before there are any.
   DatasetPointer elements() const {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return elements_;
   }
   // Does nothing if another reading was complete before.
   void SetElements(std::vector<Tensors> elements) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (elements_ == nullptr) elements_ = DatasetOf({}, std::move(elements));
   }
 

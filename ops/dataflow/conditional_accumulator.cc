@@ -31,7 +31,7 @@ absl::Status ConditionalAccumulator::Apply(const Caller& caller, int64_t local_s
                                            const Parallel& parallel) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (IsStale(local_step)) {
       ++counts_.dropped_as_stale;
       replicas_.Enter(counts_.global_step, caller.replica, GradientLedger::kStale);
@@ -80,7 +80,7 @@ std::optional<absl::StatusOr<GradientTensors>> ConditionalAccumulator::TakeAtOnc
   if (num_required < 1 || caller.IsCancelled()) return std::nullopt;
   GradientSum::Taken sum;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!takers_.empty() || !HasEnough(num_required)) return std::nullopt;
     const absl::Status status = TakeSum(caller, parallel, &sum);
     if (!status.ok()) return status;
@@ -96,7 +96,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
   if (caller.IsCancelled()) return taken(TakeCancelled());
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const int64_t id = next_id_++;
     takers_.push_back({.id = id,
                        .num_required = num_required,
@@ -110,7 +110,7 @@ void ConditionalAccumulator::Take(const Caller& caller, int64_t num_required,
       Taker& blocked = takers_.back();
       const auto self = shared_from_this();
       const auto describe = [self, num_required] {
-        MutexLock lock(&self->mutex_);
+        ScopedLock lock(&self->mutex_);
         return self->State(num_required);
       };
       if (!blocked.wait.Start(
@@ -165,7 +165,7 @@ void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
 void ConditionalAccumulator::Cancel(int64_t id) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const auto found = std::find_if(takers_.begin(), takers_.end(),
                                     [id](const Taker& taker) { return taker.id == id; });
     if (found == takers_.end()) return;
@@ -180,7 +180,7 @@ void ConditionalAccumulator::Cancel(int64_t id) {
 void ConditionalAccumulator::SetGlobalStep(int64_t step) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (replicas_.replicas > 0) {
       for (Taker& taker : takers_) {
         taker.status = AnotherChiefStarted(StrCat("accumulator '", name_, "'"));
@@ -225,7 +225,7 @@ int64_t ConditionalAccumulator::Needed(int64_t num_required) const {
 void ConditionalAccumulator::SetUpdateSize(int64_t gradients) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     next_update_size_ = gradients;
     if (update_size_ == 0 || gradients < update_size_) update_size_ = gradients;
     if (!takers_.empty()) TryTakers(takers_.front().caller, RunHere, &complete);
@@ -234,7 +234,7 @@ void ConditionalAccumulator::SetUpdateSize(int64_t gradients) {
 }
 
 ConditionalAccumulator::Counts ConditionalAccumulator::counts() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return counts_;
 }
 
@@ -255,7 +255,7 @@ std::string ConditionalAccumulator::State(int64_t num_required) const {
 }
 
 std::string ConditionalAccumulator::DebugString() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return StrCat("accumulator '", name_, "': ", State(0), ", ", takers_.size(), " waiting to take");
 }
 

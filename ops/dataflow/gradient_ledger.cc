@@ -21,7 +21,7 @@ GradientLedger::GradientLedger(std::string name, int num_replicas)
 
 void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t gradients) {
   const int row = replica >= 0 && replica < num_replicas_ ? replica : num_replicas_;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   Rows& rows = updates_[step];
   if (rows.empty()) {
     rows.resize(num_replicas_ + 1);
@@ -35,7 +35,7 @@ void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t g
 }
 
 void GradientLedger::Undo(int64_t step) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (auto it = updates_.lower_bound(step); it != updates_.end(); ++it) {
     for (size_t row = 0; row < it->second.size(); ++row) {
       Counts& counts = it->second[row];
@@ -51,7 +51,7 @@ Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
   if (!table.IsInitialized()) return table;
   std::fill_n(table.data<int64_t>(), table.num_elements(), 0);
   const int64_t size = (num_replicas_ + 1) * kOutcomes;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (auto it = updates_.lower_bound(first); it != updates_.end(); ++it) {
     // Unsigned, because the difference of two int64 steps may overflow.
     const uint64_t at = static_cast<uint64_t>(it->first) - static_cast<uint64_t>(first);
@@ -65,13 +65,13 @@ Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
 Tensor GradientLedger::Totals() const {
   Tensor table(DT_INT64, {num_replicas_ + 1, kOutcomes});
   int64_t* to = table.data<int64_t>();
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (const Counts& counts : totals_) to = std::copy(counts.begin(), counts.end(), to);
   return table;
 }
 
 std::string GradientLedger::DebugString() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   Counts all = {};
   for (const Counts& c : totals_) {
     for (int i = 0; i < kOutcomes; ++i) all[i] = SaturatedSum(all[i], c[i]);

@@ -58,7 +58,7 @@ absl::Status GradientQueue::CheckSame(const QueueSpec& requested) const {
 }
 
 int64_t GradientQueue::step() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return step_;
 }
 

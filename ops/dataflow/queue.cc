@@ -31,7 +31,7 @@ QueueResource::~QueueResource() = default;
 void QueueResource::Submit(Attempt attempt) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     Line& line = attempt.action == Action::kTake ? taking_ : putting_;
     const int64_t id = attempt.id = next_id_++;
     line.push_back(std::move(attempt));
@@ -141,7 +141,7 @@ void QueueResource::CancelAttempt(Line& line, Line::iterator attempt, Line* comp
 void QueueResource::Cancel(int64_t id) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (Line* line : {&putting_, &taking_}) {
       const auto found =
           std::find_if(line->begin(), line->end(), [id](const Attempt& a) { return a.id == id; });
@@ -156,7 +156,7 @@ void QueueResource::Cancel(int64_t id) {
 void QueueResource::Change(const absl::Status& takers_end, const std::function<void()>& change) {
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!taking_.empty()) {
       Attempt& head = taking_.front();
       head.missing += static_cast<int64_t>(head.rows.size());
@@ -196,7 +196,7 @@ void QueueResource::FinishTake(Attempt& attempt) {
 // --- calls
 
 bool QueueResource::PutAtOnce(Tensors& element) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (closed_ || !putting_.empty() || !taking_.empty() || Count() >= options_.capacity)
     return false;
   Put(std::move(element));
@@ -205,7 +205,7 @@ bool QueueResource::PutAtOnce(Tensors& element) {
 
 std::optional<Tensors> QueueResource::DequeueAtOnce(const Caller& caller) {
   if (caller.IsCancelled()) return std::nullopt;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!putting_.empty() || !taking_.empty() || Available(closed_) == 0) return std::nullopt;
   return Take();
 }
@@ -272,7 +272,7 @@ void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Do
   }
   Line complete;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     SetClosed(reason);
     for (Attempt& a : putting_) a.status = PutCancelled();
     complete.splice(complete.end(), putting_);
@@ -283,12 +283,12 @@ void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Do
 }
 
 bool QueueResource::is_closed() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return closed_;
 }
 
 int64_t QueueResource::size() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return Count();
 }
 
@@ -398,12 +398,12 @@ std::string QueueResource::State() const {
 }
 
 std::string QueueResource::DebugString() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return StrCat("queue '", options_.name, "': ", State());
 }
 
 std::string QueueResource::DescribeAttempt(int64_t id) const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   std::string text = State();
   for (const Attempt& a : taking_) {
     if (a.id == id && a.is_many) {

@@ -11,7 +11,7 @@ namespace sluice {
 std::string Reader::Describe() const { return StrCat(kind_, " '", name_, "'"); }
 
 std::string Reader::DebugString() const {
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   return StrCat("reader ", Describe(), ": ", records_produced_, " records of ", work_finished_,
                 " files");
 }
@@ -36,7 +36,7 @@ void Reader::ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue
 void Reader::Submit(Request request) {
   Line refused;
   {
-    MutexLock lock(&line_mutex_);
+    ScopedLock lock(&line_mutex_);
     const int64_t id = request.id = next_id_++;
     line_.push_back(std::move(request));
     if (line_.size() > 1) {
@@ -55,7 +55,7 @@ void Reader::Submit(Request request) {
 void Reader::Cancel(int64_t id) {
   Line cancelled;
   {
-    MutexLock lock(&line_mutex_);
+    ScopedLock lock(&line_mutex_);
     const auto found =
         std::find_if(line_.begin(), line_.end(), [id](const Request& r) { return r.id == id; });
     // The first request waits for its queue, which cancels it.
@@ -70,7 +70,7 @@ void Reader::Serve() {
   while (true) {
     Request* head;
     {
-      MutexLock lock(&line_mutex_);
+      ScopedLock lock(&line_mutex_);
       head = &line_.front();  // valid until this chain of calls answers it
     }
     absl::Status status;
@@ -104,7 +104,7 @@ bool Reader::Answer(const absl::Status& status) {
   Line answered;
   Request* next = nullptr;
   {
-    MutexLock lock(&line_mutex_);
+    ScopedLock lock(&line_mutex_);
     answered.splice(answered.end(), line_, line_.begin());
     if (!line_.empty()) next = &line_.front();
   }
@@ -133,14 +133,14 @@ void Reader::StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status
     *status = InvalidArgument("Expected to dequeue a one-element string tensor");
   }
   if (!status->ok()) return;
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   work_ = (*element)[0].data<std::string>()[0];
   *status = StartWork(work_);
   if (status->ok()) ++work_started_;
 }
 
 bool Reader::ReadWork(Request& request, absl::Status* status) {
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   while (work_finished_ < work_started_) {
     Record record;
     bool is_last = false;
@@ -166,17 +166,17 @@ bool Reader::ReadWork(Request& request, absl::Status* status) {
 // --- state
 
 int64_t Reader::num_records_produced() const {
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   return records_produced_;
 }
 
 int64_t Reader::num_work_units_completed() const {
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   return work_finished_;
 }
 
 absl::Status Reader::Reset() {
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   FinishWork();
   work_started_ = work_finished_ = records_produced_ = 0;
   work_.clear();
@@ -185,7 +185,7 @@ absl::Status Reader::Reset() {
 
 absl::StatusOr<std::string> Reader::SerializeState() const {
   if (!HasState()) return absl::UnimplementedError("Reader SerializeState");
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   pb::ReaderBaseState state;
   state.set_work_started(work_started_);
   state.set_work_finished(work_finished_);
@@ -208,7 +208,7 @@ absl::Status Reader::RestoreState(const std::string& bytes) {
     return InvalidArgument("Inconsistent work started vs. finished when restoring in ", Describe(),
                            ": ", state.ShortDebugString());
   }
-  MutexLock lock(&state_mutex_);
+  ScopedLock lock(&state_mutex_);
   work_started_ = state.work_started();
   work_finished_ = state.work_finished();
   records_produced_ = state.num_records_produced();

@@ -65,7 +65,7 @@ absl::Status MatrixBatch::ForEach(KernelContext& c, int64_t count, double cost,
     for (int64_t i = begin; i < end; ++i) {
       const absl::Status status = f(i);
       if (status.ok()) continue;
-      MutexLock lock(&mutex);
+      ScopedLock lock(&mutex);
       if (i < failed_at) {
         failed_at = i;
         failed = status;

@@ -30,12 +30,12 @@ absl::Status TensorArrayObject::CheckOpen() const {
 }
 
 bool TensorArrayObject::dynamic_size() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return spec_.dynamic_size;
 }
 
 PartialShape TensorArrayObject::element_shape() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return spec_.element_shape;
 }
 
@@ -61,7 +61,7 @@ absl::Status TensorArrayObject::CheckWrite(int64_t index, const Tensor& value) c
 }
 
 absl::Status TensorArrayObject::Write(Allocator& allocator, int64_t index, Tensor value) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(CheckWrite(index, value));
   if (spec_.identical_element_shapes && !spec_.element_shape.IsFullyDefined()) {
     spec_.element_shape = value.shape();
@@ -153,13 +153,13 @@ absl::StatusOr<Tensor> TensorArrayObject::ReadLocked(Allocator& allocator, int64
 }
 
 absl::StatusOr<Tensor> TensorArrayObject::Read(Allocator& allocator, int64_t index) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return ReadLocked(allocator, index);
 }
 
 absl::StatusOr<Tensors> TensorArrayObject::ReadMany(Allocator& allocator,
                                                     absl::Span<const int32_t> indices) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   Tensors values;
   values.reserve(indices.size());
   for (int32_t index : indices) {
@@ -170,13 +170,13 @@ absl::StatusOr<Tensors> TensorArrayObject::ReadMany(Allocator& allocator,
 }
 
 absl::StatusOr<int64_t> TensorArrayObject::Size() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(CheckOpen());
   return static_cast<int64_t>(elements_.size());
 }
 
 absl::Status TensorArrayObject::MergeElementShape(const PartialShape& shape) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   absl::StatusOr<PartialShape> merged = spec_.element_shape.MergeWith(shape);
   if (!merged.ok()) {
     return Wrong("expected elements of shape ", spec_.element_shape.ToString(), ", got ",
@@ -187,7 +187,7 @@ absl::Status TensorArrayObject::MergeElementShape(const PartialShape& shape) {
 }
 
 void TensorArrayObject::Close() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   elements_.clear();
   gradients_.clear();
   is_closed_ = true;
@@ -195,7 +195,7 @@ void TensorArrayObject::Close() {
 
 absl::StatusOr<std::shared_ptr<TensorArrayObject>> TensorArrayObject::Gradient(
     const std::string& source, const std::string& name, const TensorShape* prepended) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(CheckOpen());
   if (spec_.writes_are_added) {
     return InvalidArgument(
@@ -219,7 +219,7 @@ absl::StatusOr<std::shared_ptr<TensorArrayObject>> TensorArrayObject::Gradient(
     spec.element_shape = PartialShape(*prepended).Concatenate(spec_.element_shape);
   }
   gradient = std::make_shared<TensorArrayObject>(spec, static_cast<int64_t>(elements_.size()));
-  MutexLock gradient_lock(&gradient->mutex_);
+  ScopedLock gradient_lock(&gradient->mutex_);
   for (size_t i = 0; i < elements_.size(); ++i) {
     const Element& from = elements_[i];
     if (!from.written) continue;
@@ -231,7 +231,7 @@ absl::StatusOr<std::shared_ptr<TensorArrayObject>> TensorArrayObject::Gradient(
 }
 
 std::string TensorArrayObject::DebugString() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return StrCat("TensorArray '", name_, "': ", elements_.size(), " elements");
 }
 

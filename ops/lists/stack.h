@@ -25,7 +25,7 @@ class TensorStack final : public Resource {
       : name_(std::move(name)), type_(type), max_size_(max_size) {}
 
   absl::Status Push(Tensor value) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(CheckOpen());
     if (value.dtype() != type_) {
       return InvalidArgument("Stack[", name_, "]: expected a tensor of type ", DataTypeName(type_),
@@ -38,7 +38,7 @@ class TensorStack final : public Resource {
     return absl::OkStatus();
   }
   absl::StatusOr<Tensor> Pop() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(CheckOpen());
     if (values_.empty()) {
       return InvalidArgument("Stack[", name_, "] is empty when calling Pop().");
@@ -48,13 +48,13 @@ class TensorStack final : public Resource {
     return value;
   }
   void Close() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     values_.clear();
     is_closed_ = true;
   }
   DataType type() const { return type_; }
   std::string DebugString() const override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return StrCat("stack '", name_, "': ", values_.size(), " elements");
   }
 

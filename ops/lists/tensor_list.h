@@ -35,18 +35,18 @@ class TensorList final : public VariantObject {
   int64_t size() const { return static_cast<int64_t>(size_); }
   // Uninitialised if it was never set.
   Tensor element(int64_t i) const {
-    MutexLock lock(&store_->mutex);
+    ScopedLock lock(&store_->mutex);
     return store_->elements[static_cast<size_t>(i)];
   }
   Tensors elements() const {
-    MutexLock lock(&store_->mutex);
+    ScopedLock lock(&store_->mutex);
     return Tensors(store_->elements.begin(),
                    store_->elements.begin() + static_cast<std::ptrdiff_t>(size_));
   }
 
   std::shared_ptr<TensorList> WithPushed(Tensor value) const {
     {
-      MutexLock lock(&store_->mutex);
+      ScopedLock lock(&store_->mutex);
       if (store_->elements.size() == size_) {
         store_->elements.push_back(std::move(value));
         return std::shared_ptr<TensorList>(new TensorList(*this, size_ + 1));

@@ -53,7 +53,7 @@ absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions 
     return InvalidArgument("Empty and deleted keys cannot be equal");
   }
   {
-    WriterMutexLock lock(&table->mutex_);
+    WriterLock lock(&table->mutex_);
     SLUICE_RETURN_IF_ERROR(table->ClearBuckets(buckets));
   }
   return std::shared_ptr<LookupTable>(std::move(table));
@@ -150,7 +150,7 @@ absl::Status DenseTable::Grow(int64_t keys) {
 }
 
 int64_t DenseTable::size() const {
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   return count_;
 }
 
@@ -159,7 +159,7 @@ absl::Status DenseTable::Find(const Tensor& keys, const Tensor& default_value,
   SLUICE_RETURN_IF_ERROR(CheckDefault(keys, default_value));
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
   const bool one_for_all = default_value.shape() == spec().value_shape;
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   for (int64_t i = 0; i < CountOf(keys); ++i) {
     const int64_t bucket = BucketOf(keys, i);
     if (bucket >= 0) {
@@ -174,7 +174,7 @@ absl::Status DenseTable::Find(const Tensor& keys, const Tensor& default_value,
 absl::Status DenseTable::Insert(const Tensor& keys, const Tensor& values) {
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(Grow(CountOf(keys)));
   for (int64_t i = 0; i < CountOf(keys); ++i) Put(keys, values, i);
   return absl::OkStatus();
@@ -183,7 +183,7 @@ absl::Status DenseTable::Insert(const Tensor& keys, const Tensor& values) {
 absl::Status DenseTable::Remove(const Tensor& keys) {
   SLUICE_RETURN_IF_ERROR(ValuesShape(keys).status());
   SLUICE_RETURN_IF_ERROR(CheckKeys(keys));
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   for (int64_t i = 0; i < CountOf(keys); ++i) {
     const int64_t bucket = BucketOf(keys, i);
     if (bucket < 0) continue;
@@ -201,7 +201,7 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
                            " elements each, got shapes ", keys.shape().ToString(), " and ",
                            values.shape().ToString());
   }
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(ClearBuckets(options_.buckets));
   int64_t count = 0;
   for (int64_t i = 0; i < rows; ++i) count += IsReserved(keys, i) ? 0 : 1;
@@ -217,7 +217,7 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
 }
 
 absl::StatusOr<LookupTable::Contents> DenseTable::Export() const {
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   SLUICE_ASSIGN_OR_RETURN(Tensor keys, key_buckets_.Clone());
   SLUICE_ASSIGN_OR_RETURN(Tensor values, value_buckets_.Clone());
   return Contents{.keys = std::move(keys), .values = std::move(values)};

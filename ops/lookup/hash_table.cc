@@ -111,14 +111,14 @@ absl::StatusOr<LookupTable::Contents> KeyedRows::All() const {
 }
 
 int64_t HashTable::size() const {
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   return rows_.size();
 }
 
 absl::Status HashTable::Find(const Tensor& keys, const Tensor& default_value,
                              Tensor* values) const {
   SLUICE_RETURN_IF_ERROR(CheckDefault(keys, default_value));
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   if (!is_initialized_) return absl::FailedPreconditionError("Table not initialized.");
   rows_.Find(keys, default_value, values);
   return absl::OkStatus();
@@ -140,7 +140,7 @@ absl::Status HashTable::Import(const Tensor& keys, const Tensor& values) {
 }
 
 absl::StatusOr<LookupTable::Contents> HashTable::Export() const {
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   if (!is_initialized_) return absl::AbortedError("HashTable is not initialized.");
   return rows_.All();
 }
@@ -155,7 +155,7 @@ absl::StatusOr<bool> HashTable::HasSameContents(const Tensor& keys, const Tensor
 }
 
 absl::Status HashTable::Initialize(const Tensor& keys, const Tensor& values) {
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   if (is_initialized_) {
     SLUICE_ASSIGN_OR_RETURN(const bool is_same, HasSameContents(keys, values));
     if (is_same) return absl::OkStatus();
@@ -179,39 +179,39 @@ absl::Status HashTable::Initialize(const Tensor& keys, const Tensor& values) {
 }
 
 int64_t MutableHashTable::size() const {
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   return rows_.size();
 }
 
 absl::Status MutableHashTable::Find(const Tensor& keys, const Tensor& default_value,
                                     Tensor* values) const {
   SLUICE_RETURN_IF_ERROR(CheckDefault(keys, default_value));
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   rows_.Find(keys, default_value, values);
   return absl::OkStatus();
 }
 
 absl::Status MutableHashTable::Insert(const Tensor& keys, const Tensor& values) {
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   return rows_.SetAll(keys, values);
 }
 
 absl::Status MutableHashTable::Remove(const Tensor& keys) {
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   for (int64_t i = 0; i < keys.num_elements(); ++i) rows_.Remove(keys, i);
   return absl::OkStatus();
 }
 
 absl::Status MutableHashTable::Import(const Tensor& keys, const Tensor& values) {
   SLUICE_RETURN_IF_ERROR(CheckValues(keys, values));
-  WriterMutexLock lock(&mutex_);
+  WriterLock lock(&mutex_);
   rows_.Clear();
   return rows_.SetAll(keys, values);
 }
 
 absl::StatusOr<LookupTable::Contents> MutableHashTable::Export() const {
-  ReaderMutexLock lock(&mutex_);
+  ReaderLock lock(&mutex_);
   return rows_.All();
 }
 

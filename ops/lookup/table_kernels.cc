@@ -79,7 +79,7 @@ class TableKernel final : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (named_ == nullptr) SLUICE_RETURN_IF_ERROR(MakeTable(c));
     return named_->Compute(c);
   }

@@ -16,17 +16,17 @@ class SparseTensorsMap : public Resource {
   static constexpr const char* kTypeName = "N10tensorflow16SparseTensorsMapE";
 
   std::string DebugString() const override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return StrCat("sparse tensors: ", tensors_.size());
   }
   int64_t Add(SparseParts parts) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     tensors_.emplace(next_, std::move(parts));
     return next_++;
   }
   // Removes and returns all tensors, or none if one is missing.
   absl::StatusOr<std::vector<SparseParts>> Take(absl::Span<const int64_t> numbers) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     std::vector<SparseParts> taken;
     for (int64_t number : numbers) {
       const auto found = tensors_.find(number);

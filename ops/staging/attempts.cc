@@ -18,7 +18,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
                    Function attempt, Done done) {
   List ended;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const int64_t id = next_id_++;
     waiting_.push_back(
         {.id = id, .line = line, .function = std::move(attempt), .done = std::move(done)});
@@ -34,7 +34,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
       const bool waits = last.wait.Start(
           caller, resource_, [this, owner, id] { Cancel(id); },
           [this, owner] {
-            MutexLock state_lock(&mutex_);
+            ScopedLock state_lock(&mutex_);
             return State();
           });
       if (!waits) ended.splice(ended.end(), waiting_, std::prev(waiting_.end()));
@@ -46,7 +46,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
 void Attempts::Change(const std::function<void()>& change) {
   List ended;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     change();
     TryAll(&ended);
   }
@@ -79,7 +79,7 @@ bool Attempts::TryOnce(List* ended) {
 void Attempts::Cancel(int64_t id) {
   List ended;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [id](const Attempt& a) { return a.id == id; });
     if (found == waiting_.end()) return;
@@ -102,7 +102,7 @@ std::string Attempts::State() const {
 }
 
 std::string Attempts::Describe() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return StrCat(resource_, ": ", State());
 }
 

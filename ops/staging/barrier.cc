@@ -180,12 +180,12 @@ absl::Status BarrierResource::CloseLocked(bool cancel_pending_inserts) {
 }
 
 int64_t BarrierResource::ready_size() const {
-  MutexLock lock(&attempts_.mutex());
+  ScopedLock lock(&attempts_.mutex());
   return static_cast<int64_t>(ready_.size());
 }
 
 int64_t BarrierResource::incomplete_size() const {
-  MutexLock lock(&attempts_.mutex());
+  ScopedLock lock(&attempts_.mutex());
   return static_cast<int64_t>(incomplete_.size());
 }
 

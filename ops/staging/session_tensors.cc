@@ -15,26 +15,26 @@ absl::StatusOr<std::shared_ptr<SessionTensors>> SessionTensors::Of(ResourceManag
 }
 
 std::string SessionTensors::DebugString() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return StrCat("session tensors: ", by_handle_.size());
 }
 
 std::string SessionTensors::Add(std::string_view node, std::string_view device, Tensor value) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   std::string handle = StrCat(node, ";", next_++, ";", device);
   by_handle_.emplace(handle, std::move(value));
   return handle;
 }
 
 absl::StatusOr<Tensor> SessionTensors::Get(const std::string& handle) const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const auto found = by_handle_.find(handle);
   if (found != by_handle_.end()) return found->second;
   return InvalidArgument("The tensor with handle '", handle, "' is not in the session store.");
 }
 
 absl::Status SessionTensors::Delete(const std::string& handle) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (by_handle_.erase(handle) == 1) return absl::OkStatus();
   return InvalidArgument("Failed to delete a tensor with handle '", handle,
                          "' in the session store.");

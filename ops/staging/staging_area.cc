@@ -101,7 +101,7 @@ void StagingArea::Clear() {
 }
 
 int64_t StagingArea::size() const {
-  MutexLock lock(&attempts_.mutex());
+  ScopedLock lock(&attempts_.mutex());
   return static_cast<int64_t>(tuples_.size());
 }
 

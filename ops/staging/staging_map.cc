@@ -144,12 +144,12 @@ void StagingMap::Clear() {
 }
 
 int64_t StagingMap::size() const {
-  MutexLock lock(&attempts_.mutex());
+  ScopedLock lock(&attempts_.mutex());
   return static_cast<int64_t>(complete_.size());
 }
 
 int64_t StagingMap::incomplete_size() const {
-  MutexLock lock(&attempts_.mutex());
+  ScopedLock lock(&attempts_.mutex());
   return static_cast<int64_t>(incomplete_.size());
 }
 

@@ -20,14 +20,14 @@ class Tables {
     return *tables;
   }
   std::shared_ptr<Table> Find(const Graph& graph) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     auto it = tables_.find(&graph);
     return it == tables_.end() ? nullptr : it->second.lock();
   }
   std::shared_ptr<Table> Make(Graph& graph) {
     auto table = std::make_shared<Table>();
     graph.Own(table);
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     std::erase_if(tables_, [](const auto& entry) { return entry.second.expired(); });
     tables_[&graph] = table;
     return table;

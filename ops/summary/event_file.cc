@@ -66,7 +66,7 @@ absl::Status EventFile::Write(const pb::Event& event) {
 
 absl::Status EventFile::WriteBytes(std::string_view event) {
   const RecordFrame frame(event);
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (file_ == nullptr && status_.ok()) {
     return absl::FailedPreconditionError(StrCat(path_, " is closed"));
   }
@@ -85,7 +85,7 @@ absl::Status EventFile::Append(std::string_view bytes) {
 }
 
 absl::Status EventFile::Flush() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (file_ != nullptr && status_.ok() && std::fflush(file_) != 0) {
     status_ = FileError(path_, errno);
   }
@@ -93,7 +93,7 @@ absl::Status EventFile::Flush() {
 }
 
 absl::Status EventFile::Close() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (file_ == nullptr) return status_;
   if (std::fclose(file_) != 0) status_.Update(FileError(path_, errno));
   file_ = nullptr;

@@ -18,14 +18,14 @@ SummaryWriterResource::~SummaryWriterResource() { Flush().IgnoreError(); }
 absl::Status SummaryWriterResource::Write(pb::Event event) {
   const double now = WallTime();
   if (event.wall_time() == 0) event.set_wall_time(now);
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   waiting_.push_back(std::move(event));
   if (waiting_.size() <= max_queue_ && now < last_flush_ + flush_seconds_) return absl::OkStatus();
   return FlushLocked();
 }
 
 absl::Status SummaryWriterResource::Flush() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return FlushLocked();
 }
 

@@ -37,12 +37,12 @@ class Call final : public RpcCall {
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
   void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (response_) std::abort();  // finished twice
     response_ = response;
   }
   std::optional<absl::StatusOr<grpc::ByteBuffer>> response() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return response_;
   }
 
@@ -59,21 +59,21 @@ class Watchdog {
   Watchdog() : thread_([this] { Run(); }) {}
   ~Watchdog() {
     {
-      MutexLock lock(&mutex_);
+      ScopedLock lock(&mutex_);
       ends_ = true;
       changed_.NotifyAll();
     }
     thread_.join();
   }
   void Watch(Call* call) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     call_ = call;
     changed_.NotifyAll();
   }
 
  private:
   void Run() {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (!ends_) {
       while (!ends_ && call_ == nullptr) changed_.Wait(&mutex_);
       Call* const watched = call_;

@@ -44,12 +44,12 @@ class Simulation::TaskScheduler final : public StepScheduler {
 
   void Blocked(int64_t step_id) override {
     if (current_ == nullptr) return;
-    MutexLock lock(&world_->mutex_);
+    ScopedLock lock(&world_->mutex_);
     blocked_[step_id] = current_;
     world_->GiveTurn();
   }
   void Ready(int64_t step_id) override {
-    MutexLock lock(&world_->mutex_);
+    ScopedLock lock(&world_->mutex_);
     const auto found = blocked_.find(step_id);
     if (found == blocked_.end()) return;
     world_->ready_.push_back(found->second);
@@ -57,7 +57,7 @@ class Simulation::TaskScheduler final : public StepScheduler {
   }
   void Resume(int64_t) override {
     if (current_ == nullptr) return;
-    MutexLock lock(&world_->mutex_);
+    ScopedLock lock(&world_->mutex_);
     world_->AwaitTurn(current_);
   }
 
@@ -70,7 +70,7 @@ Simulation::Simulation(uint64_t seed) : random_(seed) {}
 
 Simulation::~Simulation() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     is_over_ = true;
     for (const auto& actor : actors_) actor->turn.NotifyOne();
   }
@@ -78,24 +78,24 @@ Simulation::~Simulation() {
 }
 
 int64_t Simulation::Draw(int64_t n) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return static_cast<int64_t>(random_() % static_cast<uint64_t>(n));
 }
 
 double Simulation::Uniform() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return static_cast<double>(random_() >> 11) * 0x1p-53;
 }
 
 StepScheduler* Simulation::SchedulerOf(const std::string& task) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   auto& scheduler = schedulers_[task];
   if (scheduler == nullptr) scheduler = std::make_unique<TaskScheduler>(this);
   return scheduler.get();
 }
 
 void Simulation::Spawn(std::function<void()> body) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (unused_.empty()) {
     actors_.push_back(std::make_unique<Actor>());
     Actor* added = actors_.back().get();
@@ -111,7 +111,7 @@ void Simulation::Spawn(std::function<void()> body) {
 
 void Simulation::Act(Actor* actor) {
   current_ = actor;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (true) {
     AwaitTurn(actor);
     if (is_over_) return;
@@ -134,12 +134,12 @@ void Simulation::GiveTurn() {
 }
 
 void Simulation::At(int64_t delay, std::function<void()> event) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   events_.emplace(EventKey(now_ + std::max<int64_t>(delay, 0), events_so_far_++), std::move(event));
 }
 
 void Simulation::Wait(const void* key) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (auto early = early_wakes_.find(key); early != early_wakes_.end()) {
     if (--early->second == 0) early_wakes_.erase(early);
     return;
@@ -150,7 +150,7 @@ void Simulation::Wait(const void* key) {
 }
 
 void Simulation::Wake(const void* key) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const auto found = waiting_.find(key);
   if (found == waiting_.end()) {
     ++early_wakes_[key];
@@ -169,7 +169,7 @@ void Simulation::Sleep(int64_t microseconds) {
 void Simulation::Pause() {
   if (current_ == nullptr) return;
   Simulation& world = *current_->world;
-  MutexLock lock(&world.mutex_);
+  ScopedLock lock(&world.mutex_);
   if (world.random_() % 2 == 0) return;
   world.ready_.push_back(current_);
   world.GiveTurn();
@@ -202,7 +202,7 @@ bool Simulation::RunEvent() {
 int Simulation::Run(const Watch& watch) {
   const OnOneCore on_one_core;
   int times_stuck = 0;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (true) {
     bool is_stuck = false;
     if (!RunTurn()) {
@@ -225,7 +225,7 @@ int Simulation::Run(const Watch& watch) {
 
 void Simulation::Settle() {
   const OnOneCore on_one_core;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (RunTurn() || RunEvent()) {
   }
 }

@@ -103,7 +103,7 @@ absl::Status Saver::Resolve(Graph& graph) {
   if (!restore_) {
     return absl::NotFoundError(StrCat("no node '", def_->restore_op_name(), "' in the graph"));
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   next_kept_time_ = options_.clock() + 3600.0 * options_.keep_checkpoint_every_n_hours;
   return absl::OkStatus();
 }
@@ -197,7 +197,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
 }
 
 absl::Status Saver::Record(const std::string& path, const SaveOptions& options) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   CheckpointState state;
   state.latest = path;
   if (options_.max_to_keep > 0) {
@@ -290,14 +290,14 @@ absl::StatusOr<LatestCheckpoints> Saver::FindCheckpoints(const std::string& fold
 }
 
 std::vector<std::string> Saver::last_checkpoints() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   std::vector<std::string> paths;
   for (const Kept& k : kept_) paths.push_back(k.path);
   return paths;
 }
 
 void Saver::RecoverLastCheckpoints(const std::vector<std::string>& paths) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   kept_.clear();
   for (const std::string& path : paths) {
     if (const absl::StatusOr<double> time = CheckpointTime(path); time.ok()) {

@@ -5,18 +5,18 @@
 namespace sluice {
 
 void Wake::Set() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   set_ = true;
   changed_.NotifyAll();
 }
 
 void Wake::Reset() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   set_ = false;
 }
 
 bool Wake::is_set() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return set_;
 }
 
@@ -24,7 +24,7 @@ bool Clock::WaitReal(Wake& wake, std::optional<Duration> time) {
   using Steady = std::chrono::steady_clock;
   std::optional<Steady::time_point> deadline;
   if (time) deadline = Steady::now() + std::chrono::ceil<Steady::duration>(*time);
-  MutexLock lock(&wake.mutex_);
+  ScopedLock lock(&wake.mutex_);
   while (!wake.set_) {
     if (!deadline) {
       wake.changed_.Wait(&wake.mutex_);
@@ -53,7 +53,7 @@ Clock& Clock::Real() {
 }
 
 Clock::Duration ManualClock::Now() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return now_;
 }
 
@@ -61,7 +61,7 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& shared_wake, std::optional<D
   Wake& wake = *shared_wake;
   std::optional<Duration> end;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (time) end = now_ + *time;
     waiting_.push_back(shared_wake);
     ++waits_;
@@ -70,16 +70,16 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& shared_wake, std::optional<D
   while (true) {
     int clock_changes;
     {
-      MutexLock lock(&wake.mutex_);
+      ScopedLock lock(&wake.mutex_);
       if (wake.set_) break;
       clock_changes = wake.clock_changes_;
     }
     if (end && Now() >= *end) break;
     // If the clock advanced after Now, the loop below ends at once.
-    MutexLock lock(&wake.mutex_);
+    ScopedLock lock(&wake.mutex_);
     while (!wake.set_ && wake.clock_changes_ == clock_changes) wake.changed_.Wait(&wake.mutex_);
   }
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), shared_wake));
   return wake.is_set();
 }
@@ -87,25 +87,25 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& shared_wake, std::optional<D
 void ManualClock::Advance(Duration time) {
   std::vector<std::shared_ptr<Wake>> waiting;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     now_ += time;
     waiting = waiting_;
   }
   for (const auto& shared_wake : waiting) {
     Wake& wake = *shared_wake;
-    MutexLock lock(&wake.mutex_);
+    ScopedLock lock(&wake.mutex_);
     ++wake.clock_changes_;
     wake.changed_.NotifyAll();
   }
 }
 
 void ManualClock::AwaitWaiting(int n) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (static_cast<int>(waiting_.size()) < n) changed_.Wait(&mutex_);
 }
 
 void ManualClock::AwaitWaits(int n) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (waits_ < n) changed_.Wait(&mutex_);
 }
 

@@ -20,7 +20,7 @@ class CancelledFlag {
     if (manager_ == nullptr) return;
     token_ = manager_->NewToken();
     const bool registered = manager_->Register(token_, [this, &mutex, &changed] {
-      MutexLock lock(&mutex);
+      ScopedLock lock(&mutex);
       is_set_ = true;
       changed.NotifyAll();
     });
@@ -55,7 +55,7 @@ Coordinator::~Coordinator() {
 void Coordinator::RequestStop(absl::Status why) {
   std::vector<std::function<void()>> callbacks;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const bool clean = why.ok() || std::find(clean_stop_codes_.begin(), clean_stop_codes_.end(),
                                              why.code()) != clean_stop_codes_.end();
     // Errors after a stop are mostly its consequences (closed queues, cancelled steps).
@@ -72,28 +72,28 @@ void Coordinator::StopOnError(const std::function<absl::Status()>& body) {
 }
 
 bool Coordinator::ShouldStop() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return stop_;
 }
 
 absl::Status Coordinator::RequestedError() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return first_error_;
 }
 
 void Coordinator::set_goes_on_after(std::vector<absl::StatusCode> codes) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   goes_on_after_ = std::move(codes);
 }
 
 bool Coordinator::GoesOn() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return std::find(goes_on_after_.begin(), goes_on_after_.end(), first_error_.code()) !=
          goes_on_after_.end();
 }
 
 bool Coordinator::joined() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return joined_;
 }
 
@@ -102,7 +102,7 @@ bool Coordinator::WaitForStop(std::optional<std::chrono::milliseconds> timeout,
   const CancelledFlag cancelled(cancellation, mutex_, changed_);
   std::optional<Deadline> deadline;
   if (timeout) deadline = std::chrono::steady_clock::now() + *timeout;
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (!stop_ && !cancelled.is_set()) {
     if (!deadline) {
       changed_.Wait(&mutex_);
@@ -115,7 +115,7 @@ bool Coordinator::WaitForStop(std::optional<std::chrono::milliseconds> timeout,
 
 void Coordinator::OnStop(std::function<void()> callback) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!stop_) {
       on_stop_.push_back(std::move(callback));
       return;
@@ -125,13 +125,13 @@ void Coordinator::OnStop(std::function<void()> callback) {
 }
 
 void Coordinator::Start(std::string name, std::function<absl::Status()> body) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   joined_ = false;
   Worker& worker = workers_.emplace_back();
   worker.name = std::move(name);
   worker.thread = std::thread([this, &worker, body = std::move(body)] {
     StopOnError(body);
-    MutexLock ended(&mutex_);
+    ScopedLock ended(&mutex_);
     worker.ended = true;
     changed_.NotifyAll();
   });
@@ -166,7 +166,7 @@ std::vector<std::string> Coordinator::LiveNames() const {
 }
 
 std::vector<std::string> Coordinator::LiveThreads() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return LiveNames();
 }
 
@@ -174,7 +174,7 @@ std::vector<std::string> Coordinator::LiveThreads() const {
 void Coordinator::JoinEnded() {
   std::list<Worker> ended;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (auto it = workers_.begin(); it != workers_.end();) {
       const auto worker = it++;
       if (worker->ended) ended.splice(ended.end(), workers_, worker);
@@ -187,7 +187,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
   std::vector<std::string> alive;
   {
     const CancelledFlag cancelled(options.cancellation, mutex_, changed_);
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     while (!stop_ && !AllEnded() && !cancelled.is_set()) changed_.Wait(&mutex_);
     const Deadline deadline = std::chrono::steady_clock::now() + options.grace;
     while (!AllEnded() && !cancelled.is_set() && changed_.WaitUntil(&mutex_, deadline)) {
@@ -199,7 +199,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
     }
   }
   JoinEnded();
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   joined_ = true;
   if (!first_error_.ok() || alive.empty() || options.ignore_live_threads) return first_error_;
   return absl::DeadlineExceededError(
@@ -208,7 +208,7 @@ absl::Status Coordinator::Join(const JoinOptions& options) {
 }
 
 void Coordinator::ClearStop() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   stop_ = false;
   joined_ = false;
   first_error_ = absl::OkStatus();

@@ -44,13 +44,13 @@ void Rewrite(std::string_view text) {
 
 LogSink SetLogSink(LogSink sink) {
   LogState& state = State();
-  MutexLock lock(&state.mutex);
+  ScopedLock lock(&state.mutex);
   return std::exchange(state.sink, std::move(sink));
 }
 
 void Log(LogSeverity severity, const std::string& line) {
   LogState& state = State();
-  MutexLock lock(&state.mutex);
+  ScopedLock lock(&state.mutex);
   if (state.sink) return state.sink(severity, line);
   if (!state.live.empty()) Rewrite("");
   std::fprintf(stderr, "%s%s\n", Prefix(severity), line.c_str());
@@ -63,7 +63,7 @@ LiveLine::LiveLine(bool terminal) : terminal_(terminal) {}
 
 LiveLine::~LiveLine() {
   LogState& state = State();
-  MutexLock lock(&state.mutex);
+  ScopedLock lock(&state.mutex);
   if (!state.live.empty()) std::fprintf(stderr, "\n");
   state.live.clear();
 }
@@ -71,7 +71,7 @@ LiveLine::~LiveLine() {
 void LiveLine::Show(std::string_view text) {
   if (!terminal_) return;
   LogState& state = State();
-  MutexLock lock(&state.mutex);
+  ScopedLock lock(&state.mutex);
   state.live = text;
   Rewrite(text);
 }

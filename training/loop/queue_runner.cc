@@ -34,12 +34,12 @@ class RunningThreads {
   }
   // False if there are threads already.
   bool Add(const Key& key, int threads) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     return running_.emplace(key, threads).second;
   }
   // Whether it was the last thread.
   bool Remove(const Key& key) {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     const auto it = running_.find(key);
     if (--it->second > 0) return false;
     running_.erase(it);

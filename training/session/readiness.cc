@@ -8,17 +8,17 @@ Readiness& Readiness::Global() {
 }
 
 void Readiness::Join(const std::shared_ptr<Wake>& wake) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   waiting_.insert(wake);
 }
 
 void Readiness::Leave(const std::shared_ptr<Wake>& wake) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   waiting_.erase(wake);
 }
 
 void Readiness::Announce() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (const std::shared_ptr<Wake>& wake : waiting_) wake->Set();
 }
 

@@ -73,12 +73,12 @@ absl::Status RecordingHook::End(Session& session) {
 
 CapturedLog::CapturedLog()
     : before_(SetLogSink([this](LogSeverity, const std::string& line) {
-        MutexLock lock(&mutex_);
+        ScopedLock lock(&mutex_);
         StrAppend(&text_, line, "\n");
       })) {}
 CapturedLog::~CapturedLog() { SetLogSink(std::move(before_)); }
 std::string CapturedLog::text() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return text_;
 }
 

@@ -71,7 +71,7 @@ class MirroredReplica : public ReplicaContext {
   // The body of the thread: waits for its turn, builds, and gives the turn to the next replica.
   absl::Status Build(const std::function<absl::Status(ReplicaContext&)>& program) {
     {
-      MutexLock lock(&meeting_.mutex);
+      ScopedLock lock(&meeting_.mutex);
       WaitForTurn();
     }
     Graph& graph = strategy_.graph_;
@@ -85,7 +85,7 @@ class MirroredReplica : public ReplicaContext {
       status = program(*this);
     }
     graph.scopes() = outside;
-    MutexLock lock(&meeting_.mutex);
+    ScopedLock lock(&meeting_.mutex);
     ++meeting_.ended;
     for (const auto& argument : meeting_.arguments) meeting_.is_broken |= argument.has_value();
     meeting_.is_broken |= !status.ok();
@@ -94,7 +94,7 @@ class MirroredReplica : public ReplicaContext {
   }
 
   absl::StatusOr<std::any> MergeCall(const MergeFunction& function, std::any argument) override {
-    MutexLock lock(&meeting_.mutex);
+    ScopedLock lock(&meeting_.mutex);
     if (meeting_.ended > 0) meeting_.is_broken = true;
     if (meeting_.is_broken) return Broken();
     meeting_.arguments[replica_] = std::move(argument);

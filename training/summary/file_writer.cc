@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<SummaryFileWriter>> SummaryFileWriter::Open(
 absl::StatusOr<std::shared_ptr<SummaryFileWriter>> SummaryFileWriter::Shared(
     const std::string& logdir) {
   SharedWriters& writers = Writers();
-  MutexLock lock(&writers.mutex);
+  ScopedLock lock(&writers.mutex);
   std::shared_ptr<SummaryFileWriter>& writer = writers.by_logdir[logdir];
   if (writer == nullptr) {
     SLUICE_ASSIGN_OR_RETURN(writer, Open(logdir));
@@ -70,7 +70,7 @@ absl::StatusOr<std::shared_ptr<SummaryFileWriter>> SummaryFileWriter::Shared(
 
 void SummaryFileWriter::ClearShared() {
   SharedWriters& writers = Writers();
-  MutexLock lock(&writers.mutex);
+  ScopedLock lock(&writers.mutex);
   for (auto& [logdir, writer] : writers.by_logdir) {
     if (writer != nullptr) writer->Close().IgnoreError();
   }
@@ -80,7 +80,7 @@ void SummaryFileWriter::ClearShared() {
 absl::Status SummaryFileWriter::Start() {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
                           EventFile::Open(logdir_, options_.filename_suffix));
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   file_ = std::move(file);
   is_open_ = true;
   status_ = absl::OkStatus();
@@ -93,7 +93,7 @@ absl::Status SummaryFileWriter::Start() {
 void SummaryFileWriter::Work() {
   const auto period = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(options_.flush_secs));
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   const std::shared_ptr<EventFile> file = file_;
   while (true) {
     while (!HasWork()) {
@@ -125,7 +125,7 @@ void SummaryFileWriter::Work() {
 }
 
 absl::Status SummaryFileWriter::AddEvent(pb::Event event) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (is_open_ && status_.ok() && options_.max_queue > 0 &&
          static_cast<int>(waiting_.size()) >= options_.max_queue) {
     changed_.Wait(&mutex_);
@@ -144,7 +144,7 @@ absl::Status SummaryFileWriter::Add(pb::Event event, int64_t step) {
 }
 
 absl::Status SummaryFileWriter::Flush() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   if (!is_open_) return status_;
   const int64_t requested = added_;
   flush_requested_ = std::max(flush_requested_, requested);
@@ -155,27 +155,27 @@ absl::Status SummaryFileWriter::Flush() {
 
 absl::Status SummaryFileWriter::Close() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!is_open_) return status_;
     is_open_ = false;
     changed_.NotifyAll();
   }
   thread_.join();
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   status_.Update(file_->Close());
   return status_;
 }
 
 absl::Status SummaryFileWriter::Reopen() {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (is_open_) return status_;
   }
   return Start();
 }
 
 std::string SummaryFileWriter::path() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return file_->path();
 }
 
@@ -183,7 +183,7 @@ std::string SummaryFileWriter::path() const {
 
 absl::Status SummaryFileWriter::AddSummary(pb::Summary summary, int64_t step) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     for (pb::Summary::Value& value : *summary.mutable_value()) {
       if (!tags_seen_.insert(value.tag()).second) value.clear_metadata();
     }
@@ -245,7 +245,7 @@ absl::Status SummaryFileWriter::AddMetaGraph(const pb::MetaGraphDef& meta_graph,
 absl::Status SummaryFileWriter::AddRunMetadata(const pb::RunMetadata& metadata,
                                                std::string_view tag, int64_t step) {
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (!run_tags_.emplace(tag).second) {
       return InvalidArgument("The provided tag was already used for this event type: '", tag, "'");
     }

@@ -35,14 +35,14 @@ absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text) {
 }
 
 LostReplicas::~LostReplicas() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   for (const auto& [replica, lost] : lost_) Stalls::Global().Close(lost.stall);
 }
 
 void LostReplicas::Hear(const ReplicaNews& news) {
   std::optional<Stalls::Entry> over;
   {
-    MutexLock lock(&mutex_);
+    ScopedLock lock(&mutex_);
     if (news.state == ReplicaNews::kLost) {
       if (there_.erase(news.replica) == 0) return;
       LogWarning(name_, ": ", Name(news), " is lost: ", news.why, "; ", What(action_));
@@ -71,7 +71,7 @@ void LostReplicas::Hear(const ReplicaNews& news) {
 }
 
 int LostReplicas::num_fit() const {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   return fit_;
 }
 
@@ -85,14 +85,14 @@ absl::Status LostReplicas::Failure() const {
 }
 
 void LostReplicas::Start() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   stopped_ = false;
   fit_ = 0;
   losses_handled_ = losses_;
 }
 
 absl::Status LostReplicas::Run(const Resize& resize) {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   while (true) {
     while (!stopped_ && !MustResize() && !MustFail()) changed_.Wait(&mutex_);
     if (stopped_) return absl::OkStatus();
@@ -109,7 +109,7 @@ absl::Status LostReplicas::Run(const Resize& resize) {
 }
 
 void LostReplicas::Stop() {
-  MutexLock lock(&mutex_);
+  ScopedLock lock(&mutex_);
   stopped_ = true;
   changed_.NotifyAll();
 }

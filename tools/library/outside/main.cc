@@ -1,11 +1,13 @@
-// A program that uses only the installed headers of Sluice: trains, saves, restores, prints. It is
-// also linked with another library, which parses the graph with its own protocol messages.
+// A program that uses only the installed headers of Sluice: trains, saves, restores, runs a step on
+// a server, prints. It is also linked with another library, which parses the graph with its own
+// protocol messages.
 #include <cstdio>
 
 #include "executor/kernel/kernel.h"
 #include "graph/format/graph_def.h"
 #include "other.h"
 #include "sluice.h"
+#include "sluice_cluster.h"
 using namespace sluice;
 
 // Weights after training, and after a restart from a checkpoint.
@@ -36,6 +38,20 @@ absl::StatusOr<Tensor> TrainedAndRestored(Graph& g, const char* path) {
   return values[0];
 }
 
+// Layers, embeddings, servers and remote sessions are installed too.
+absl::Status RunsOnAServer() {
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start({.port = 0}));
+  Graph g;
+  Variable table(g, "table", {4, 2}, Zeros());
+  Output rows = EmbeddingLookup(table, Constant(g, Tensor::Vector<int32_t>({1, 3})));
+  Output logits = layers::Dense(3)(rows);
+  Operation init = InitializeVariables(g);
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
+                          RemoteSession::Connect(g, server->target()));
+  SLUICE_RETURN_IF_ERROR(session->Run({init}));
+  return session->Run({}, {logits}).status();
+}
+
 // All ops are linked, including those that this program does not name.
 int OpsWithKernels() {
   int count = 0;
@@ -51,6 +67,7 @@ int main(int argc, char** argv) {
   absl::StatusOr<pb::GraphDef> exported = ExportGraphDef(g);
   absl::Status status = w.status();
   status.Update(exported.status());
+  status.Update(RunsOnAServer());
   if (!status.ok()) std::printf("%s\n", status.ToString().c_str());
   if (!status.ok()) return 1;
   std::printf("w = [%.0f %.0f]; %s first; %d ops\n", w->data<float>()[0], w->data<float>()[1],
