@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "executor/plan/error_at.h"
-#include "graph/ir/frame_id.h"
 #include "executor/step/running_step.h"
+#include "graph/ir/frame_id.h"
 #include "graph/status.h"
 
 namespace sluice {

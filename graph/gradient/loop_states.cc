@@ -11,10 +11,7 @@
 #include "graph/status.h"
 
 namespace sluice::gradient {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 LoopStates::LoopStates(Graph& graph) : graph_(graph), call_(graph.scopes().context) {}
 

@@ -78,8 +78,7 @@ class FrameAssigner {
     Frames::Frame& frame = frames_.frames[it->second];
     const int64_t iterations =
         std::clamp<int64_t>(enter.AttrOr<int64_t>("parallel_iterations", 10), 1, 1 << 20);
-    frame.parallel_iterations =
-        std::max(frame.parallel_iterations, static_cast<int>(iterations));
+    frame.parallel_iterations = std::max(frame.parallel_iterations, static_cast<int>(iterations));
     return it->second;
   }
 

@@ -69,8 +69,8 @@ class FusedConvInt8Kernel : public Kernel {
       return c.input(i).dtype() == dtype && c.input(i).num_elements() == elements;
     };
     const Tensor& side = c.input(3);
-    const bool fits_side = side.dtype() == c.input(0).dtype() &&
-                           (side.num_elements() == 0 || side.shape() == shape);
+    const bool fits_side =
+        side.dtype() == c.input(0).dtype() && (side.num_elements() == 0 || side.shape() == shape);
     if (has(2, DT_FLOAT, channels) && fits_side && has(5, DT_FLOAT, 1) &&
         (has(4, DT_FLOAT, 1) || has(4, DT_FLOAT, channels))) {
       return absl::OkStatus();
@@ -80,9 +80,8 @@ class FusedConvInt8Kernel : public Kernel {
 
   void Finish(KernelContext& c, const Tensor& sums, Tensor* out) const {
     const float *bias = c.input(2).data<float>(), *scale = c.input(4).data<float>();
-    const auto* side = c.input(3).num_elements() == 0
-                           ? nullptr
-                           : static_cast<const int8_t*>(c.input(3).raw());
+    const auto* side =
+        c.input(3).num_elements() == 0 ? nullptr : static_cast<const int8_t*>(c.input(3).raw());
     const float side_scale = *c.input(5).data<float>();
     const int64_t n = c.input(2).num_elements(), step = c.input(4).num_elements() == 1 ? 0 : 1;
     auto* to = static_cast<int8_t*>(out->raw());

@@ -1,5 +1,5 @@
-// The slices of a tensor along one axis, each of which has a range of its own. For axis -1, the whole
-// tensor is one slice.
+// The slices of a tensor along one axis, each of which has a range of its own. For axis -1, the
+// whole tensor is one slice.
 //
 // Errors: INVALID_ARGUMENT for an axis that the shape does not have.
 #ifndef SLUICE_OPS_QUANTIZE_CHANNELS_H_
