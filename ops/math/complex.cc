@@ -35,6 +35,7 @@ OP(Complex, "Makes complex numbers of real and imaginary parts. Broadcasts.")
     .Output("out", "Tout")
     .Attr("T", TypeAttr(FloatAndDouble(), DT_FLOAT))
     .Attr("Tout", TypeAttr(ComplexTypes(), DT_COMPLEX64))
+    .With(ElementsBroadcast)
     .Shape(BroadcastBinary()) GRADIENT([](Backprop& b) {
       Output grad = b.Of("out");
       const DataType part = RealPartType(grad.dtype());

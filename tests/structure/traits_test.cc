@@ -170,11 +170,11 @@ class Samples {
     spec.op = "TraitsSink";
     spec.attrs = {{"T", y.dtype()}};
     spec.inputs = {y};
-    sinks_[y] = Add(std::move(spec)).node;
+    sinks_[{y.node, y.index}] = Add(std::move(spec)).node;
   }
   void Compute() { ASSERT_TRUE(FoldConstants(graph_, {}).ok()); }
   const Tensor* Computed(Output y) const {
-    const sluice::Node* value = sinks_.at(y)->input(0).node;
+    const sluice::Node* value = sinks_.at({y.node, y.index})->input(0).node;
     return IsConstant(*value) ? value->FindAttr<Tensor>("value") : nullptr;
   }
 
@@ -190,7 +190,8 @@ class Samples {
 
   Graph graph_;
   int names_ = 0;
-  std::map<Output, sluice::Node*> sinks_;
+  // By the node, which Compute may remove, and the output.
+  std::map<std::pair<const sluice::Node*, int>, sluice::Node*> sinks_;
 };
 
 // Second inputs that some op could accept.
