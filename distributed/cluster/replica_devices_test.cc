@@ -1,8 +1,19 @@
 #include "distributed/cluster/replica_devices.h"
 
+#include "graph/infer/shape_context.h"
+#include "graph/op/op_def.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
+
+// The op that StandardPsOps finds here, since this test does not link ops/.
+OP(VarHandleOp, "A handle of a variable.")
+    .Output("resource", DT_RESOURCE)
+    .Attr("shape", ShapeAttr())
+    .Attr("dtype", TypeAttr())
+    .SharedByReplicas()
+    .Shape(UnknownOutputs());
+
 namespace {
 
 NodeSpec Variable(const TensorShape& shape, DataType dtype = DT_FLOAT, std::string device = "") {

@@ -21,10 +21,6 @@ TEST(GenerateTest, DefaultsBecomeMembersInOrder) {
   EXPECT_THAT(y.node->AttrOr<std::vector<int64_t>>("class", {}), ElementsAre(1, -2));
   EXPECT_EQ(SampleSourceAttrs().class_, (std::vector<int64_t>{1, -2}));
   EXPECT_EQ(SampleSourceAttrs().rate, 0.1f);
-  // A tensor that is not given is the default of the op.
-  EXPECT_EQ(y.node->FindAttr<Tensor>("color")->data<int32_t>()[1], 8);
-  Output z = SampleSource(g, DT_FLOAT, {.color = Tensor::Scalar<int32_t>(9)});
-  EXPECT_EQ(z.node->FindAttr<Tensor>("color")->scalar<int32_t>(), 9);
 }
 
 TEST(GenerateTest, CountsAndTypesFollowFromInputs) {

@@ -61,8 +61,8 @@ std::string Literal(const PartialShape& v) {
   for (int64_t d : v.dims()) StrAppend(&dims, dims.empty() ? "" : ", ", d);
   return StrCat("PartialShape({", dims, "})");
 }
-// These kinds have no literal. An uninitialised tensor stands for the default of the op, and no op
-// has a default of the other kinds.
+// These kinds have no literal. They are value-initialised, because no op has a default of these
+// kinds.
 std::string Literal(const FunctionAttr&) { return "{}"; }
 std::string Literal(const Tensor&) { return "{}"; }
 std::string Literal(std::monostate) { return "{}"; }

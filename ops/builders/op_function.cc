@@ -145,10 +145,7 @@ std::string DefinitionText(const OpDef& op) {
     if (IsRequired(op, attr)) {
       StrAppend(&text, "  builder.Attr(\"", attr.name, "\", ", AsAttrValue(attr, id), ");\n");
     } else if (IsOptional(op, attr)) {
-      // A tensor has no literal, so a member without a value stands for the default of the op.
-      const bool is_tensor = attr.kind == AttrKind::kTensor;
-      StrAppend(&text, "  ", is_tensor ? StrCat("if (attrs.", id, ".IsInitialized()) ") : "",
-                "builder.Attr(\"", attr.name, "\", attrs.", id, ");\n");
+      StrAppend(&text, "  builder.Attr(\"", attr.name, "\", attrs.", id, ");\n");
     }
   }
   return StrCat(text, "  Node* node = builder.Finish();\n", Return(op), "}\n");

@@ -17,7 +17,6 @@ OP(SampleSource, "A tensor from nowhere.\n\nSecond paragraph.")
     .Attr("flags", BoolListAttr({true, false}))
     .Attr("words", StringListAttr({}))
     .Attr("kind", TypeAttr({}, DT_INT64))
-    .Attr("color", TensorAttr().Default(Tensor::Vector<int32_t>({7, 8})))
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
 OP(SampleSum, "Sum of a list.")
     .Input("inputs", "N*T")

@@ -13,8 +13,9 @@ absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch
   }
   if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
   if (owners.rank() != 1 || owners.dim(0) != boxes.dim(0)) {
-    return InvalidArgument("box_index must be 1-D with one element per box, got shape ",
-                           owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
+    return InvalidArgument(
+        "box_index has an incompatible shape: expected one element per box, got shape ",
+        owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
   }
   for (int32_t owner : owners.flat<int32_t>()) {
     if (owner < 0 || owner >= batch) {
