@@ -23,6 +23,16 @@ TEST(GenerateTest, DefaultsBecomeMembersInOrder) {
   EXPECT_EQ(SampleSourceAttrs().rate, 0.1f);
 }
 
+TEST(GenerateTest, ATensorThatIsNotSetHasItsDefault) {
+  Graph g;
+  Output y = SampleSource(g, DT_FLOAT);
+  Output z = SampleSource(g, DT_FLOAT, {.color = Tensor::Scalar<uint8_t>(7)});
+  ASSERT_TRUE(z) << g.status();
+  EXPECT_EQ(y.node->AttrOr<Tensor>("color", {}).ToString(),
+            Tensor::Vector<uint8_t>({1, 2}).ToString());
+  EXPECT_EQ(z.node->AttrOr<Tensor>("color", {}).scalar<uint8_t>(), 7);
+}
+
 TEST(GenerateTest, CountsAndTypesFollowFromInputs) {
   Graph g;
   Output a = SampleSource(g, DT_FLOAT), b = SampleSource(g, DT_INT32);

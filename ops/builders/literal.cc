@@ -61,8 +61,7 @@ std::string Literal(const PartialShape& v) {
   for (int64_t d : v.dims()) StrAppend(&dims, dims.empty() ? "" : ", ", d);
   return StrCat("PartialShape({", dims, "})");
 }
-// These kinds have no literal. They are value-initialised, because no op has a default of these
-// kinds.
+// These kinds have no literal, so they are value-initialised. Of them, only tensors are defaults.
 std::string Literal(const FunctionAttr&) { return "{}"; }
 std::string Literal(const Tensor&) { return "{}"; }
 std::string Literal(std::monostate) { return "{}"; }

@@ -25,6 +25,12 @@ bool IsOptional(const OpDef& op, const AttrDef& attr) {
   return attr.default_value && !FollowsFromInputs(op, attr);
 }
 
+// Default tensors cannot be written as members, so a member without a value stands for the default.
+std::string IfSet(const AttrDef& attr) {
+  if (attr.kind != AttrKind::kTensor || attr.is_list) return "";
+  return StrCat("if (attrs.", Identifier(attr.name), ".IsInitialized()) ");
+}
+
 // If all inputs can be empty lists, the graph does not follow from the inputs.
 bool TakesGraph(const OpDef& op) {
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const ArgDef& in) {
@@ -145,7 +151,7 @@ std::string DefinitionText(const OpDef& op) {
     if (IsRequired(op, attr)) {
       StrAppend(&text, "  builder.Attr(\"", attr.name, "\", ", AsAttrValue(attr, id), ");\n");
     } else if (IsOptional(op, attr)) {
-      StrAppend(&text, "  builder.Attr(\"", attr.name, "\", attrs.", id, ");\n");
+      StrAppend(&text, "  ", IfSet(attr), "builder.Attr(\"", attr.name, "\", attrs.", id, ");\n");
     }
   }
   return StrCat(text, "  Node* node = builder.Finish();\n", Return(op), "}\n");

@@ -17,6 +17,7 @@ OP(SampleSource, "A tensor from nowhere.\n\nSecond paragraph.")
     .Attr("flags", BoolListAttr({true, false}))
     .Attr("words", StringListAttr({}))
     .Attr("kind", TypeAttr({}, DT_INT64))
+    .Attr("color", TensorAttr().Default(Tensor::Vector<uint8_t>({1, 2})))
     .Shape([](ShapeContext& c) { return c.SetOutput(0, c.attr<PartialShape>("shape")); });
 OP(SampleSum, "Sum of a list.")
     .Input("inputs", "N*T")
