@@ -193,7 +193,7 @@ TEST(Fusion, VectorsThatMeetRowsGiveTheSameBits) {
 TEST(Fusion, PartsAndRowsGiveTheSameBits) {
   std::mt19937 random(20);
   for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
-    for (const auto [lines, columns] :
+    for (const auto& [lines, columns] :
          {std::pair<int64_t, int64_t>{4, 16}, {3, 33}, {64, 64}, {5, 700}, {2, 1024}, {3, 1500}}) {
       for (int round = 0; round < 4; ++round) {
         RandomGraph net(dtype, random,
