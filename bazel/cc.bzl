@@ -26,11 +26,14 @@ def _precompiled_header_of(folder, loops):
         return "graph"
     return "loops" if loops else "kernel" if room in ["executor", "ops"] else "graph"
 
+# -fpch-deps lists the headers that a precompiled one contains among the dependencies of each object.
+# Otherwise Bazel would not compile a file again if one of them changes.
+#
 # clang, which fuzzing uses, checks flags of precompiled headers more strictly, so it uses none.
 def _precompiled(name):
     return select({
         "//bazel:fuzz": [],
-        "//conditions:default": ["-include", "bazel/precompiled/%s.h" % name],
+        "//conditions:default": ["-fpch-deps", "-include", "bazel/precompiled/%s.h" % name],
     })
 
 def _precompiled_dep(name):

@@ -37,7 +37,7 @@ def _precompiled_header_impl(ctx):
         arguments = [
             compiled.path,
             cc_common.get_tool_for_action(feature_configuration = features, action_name = _ACTION),
-        ] + flags + ["-iquote", ".", "-iquote", ctx.bin_dir.path, "-x", "c++-header", header.path],
+        ] + flags + ["-iquote", ".", "-iquote", ctx.bin_dir.path, "-MD", "-MF", "/dev/null", "-x", "c++-header", header.path],
         inputs = depset([header] + ctx.files.hdrs, transitive = [toolchain.all_files, context.headers]),
         outputs = [compiled],
         mnemonic = "PrecompileHeader",
