@@ -6,7 +6,6 @@
 #include "executor/fusion/tile_updates.h"
 #include "executor/memory/rematerialize.h"
 #include "executor/passes/choose_layout.h"
-#include "executor/passes/common_subexpressions.h"
 #include "executor/passes/defer_adam.h"
 #include "executor/passes/fold_constants.h"
 #include "executor/passes/fold_transposes.h"
@@ -16,6 +15,7 @@
 #include "executor/passes/narrow_products.h"
 #include "executor/passes/pack_operands.h"
 #include "executor/passes/simplify.h"
+#include "executor/passes/subexpressions.h"
 #include "executor/passes/unused_nodes.h"
 #include "graph/status.h"
 

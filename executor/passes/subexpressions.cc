@@ -1,4 +1,4 @@
-#include "executor/passes/common_subexpressions.h"
+#include "executor/passes/subexpressions.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,8 +3,8 @@
 // Two nodes are merged if op, attributes, device, inputs and control inputs are equal.
 // Left alone: impure and kept nodes.
 // Order: after fold_constants, whose constants make more nodes equal.
-#ifndef SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
-#define SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
+#ifndef SLUICE_EXECUTOR_PASSES_SUBEXPRESSIONS_H_
+#define SLUICE_EXECUTOR_PASSES_SUBEXPRESSIONS_H_
 
 #include "absl/status/statusor.h"
 #include "executor/passes/pass_options.h"
@@ -16,4 +16,4 @@ absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& o
 
 }  // namespace sluice
 
-#endif  // SLUICE_EXECUTOR_PASSES_COMMON_SUBEXPRESSIONS_H_
+#endif  // SLUICE_EXECUTOR_PASSES_SUBEXPRESSIONS_H_
