@@ -14,6 +14,9 @@ namespace {
 absl::Status Unknown(ShapeContext&) { return absl::OkStatus(); }
 absl::Status FirstShape(ShapeContext& c) { return c.SetOutput(0, c.input(0)); }
 
+// Output b has the type of input a.
+void FromAToB(OpDefBuilder& op) { op.Input("a", "T").Output("b", "T").Attr("T", TypeAttr()); }
+
 OP(Const, "")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())
@@ -83,28 +86,11 @@ OP(LoopCond, "")
 OP(TestAdd, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(FirstShape);
 OP(TestSub, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_FLOAT).Shape(FirstShape);
 OP(TestLess, "").Input("a", DT_FLOAT).Input("b", DT_FLOAT).Output("c", DT_BOOL).Shape(Unknown);
-OP(TestLogged, "").Input("a", "T").Output("b", "T").Attr("T", TypeAttr()).Shape(Unknown).Stateful();
-OP(TestFail, "").Input("a", "T").Output("b", "T").Attr("T", TypeAttr()).Shape(Unknown);
-OP(TestHooked, "")
-    .Input("a", "T")
-    .Output("b", "T")
-    .Attr("T", TypeAttr())
-    .Attr("hook", StringAttr())
-    .Shape(Unknown)
-    .Stateful();
-OP(TestWait, "")
-    .Input("a", "T")
-    .Output("b", "T")
-    .Attr("T", TypeAttr())
-    .Attr("event", StringAttr())
-    .Shape(Unknown)
-    .Stateful();
-OP(TestInstant, "")
-    .Input("a", "T")
-    .Output("b", "T")
-    .Attr("T", TypeAttr())
-    .Shape(Unknown)
-    .Stateful();
+OP(TestLogged, "").With(FromAToB).Shape(Unknown).Stateful();
+OP(TestFail, "").With(FromAToB).Shape(Unknown);
+OP(TestHooked, "").With(FromAToB).Attr("hook", StringAttr()).Shape(Unknown).Stateful();
+OP(TestWait, "").With(FromAToB).Attr("event", StringAttr()).Shape(Unknown).Stateful();
+OP(TestInstant, "").With(FromAToB).Shape(Unknown).Stateful();
 OP(TestVariable, "").RefOutput("ref", DT_FLOAT).Shape(Unknown).Stateful();
 OP(Assign, "")
     .RefInput("ref", DT_FLOAT)
