@@ -63,7 +63,7 @@ absl::Status PartialRun::CheckPiece(absl::Span<const NamedFeed> feeds,
 
 // A fetch must not need a feed that was not fed yet.
 absl::Status PartialRun::CheckComputable(const Output& fetch) const {
-  const auto graph_lock = session_->LockGraph();
+  ReaderLock reading(session_->graph_mutex());
   std::unordered_set<const Node*> seen;
   std::vector<Output> stack = {fetch};
   while (!stack.empty()) {

@@ -8,6 +8,7 @@
 #include "executor/session/task_executor.h"
 #include "executor/testing/test_ops.h"
 #include "gmock/gmock.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 
@@ -44,7 +45,7 @@ absl::StatusOr<Tensors> RunParts(Parts parts, size_t num_fetches) {
   LocalRendezvous rendezvous;
   Tensors results(num_fetches);
   absl::Status first;
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::thread> threads;
   for (auto& [name, part] : parts) {
     threads.emplace_back([&, task = name, part = &part] {
@@ -57,7 +58,7 @@ absl::StatusOr<Tensors> RunParts(Parts parts, size_t num_fetches) {
       absl::Status status = step.status();
       if (step.ok()) status = (*step)->RunPart(1, &rendezvous, {{}, fetched.data(), RunOptions()});
       if (!status.ok()) rendezvous.StartAbort(status);
-      std::lock_guard<std::mutex> lock(mutex);
+      ScopedLock lock(&mutex);
       first.Update(status);
       for (size_t i = 0; i < fetched.size(); ++i) results[part->fetches[i]] = fetched[i];
     });

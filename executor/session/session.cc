@@ -236,7 +236,7 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
   SLUICE_RETURN_IF_ERROR(CheckDisabledPasses(options().disabled_passes));
-  const auto graph_lock = LockGraph();
+  ReaderLock reading(&graph_mutex_);
   WarnOfGrowth();
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedStep> step, runner_->Prepare(request, shapes));
   // If the session was closed meanwhile, the step's first Run returns at once.
@@ -254,7 +254,7 @@ absl::Status SessionState::RunStep(PreparedStep& step, const StepCall& call) {
 }
 
 absl::Status SessionState::Explain(absl::Status error) const {
-  const auto graph_lock = LockGraph();
+  ReaderLock reading(&graph_mutex_);
   return runner_->Explain(std::move(error));
 }
 
@@ -278,18 +278,18 @@ void SessionState::WarnOfGrowth() {
 absl::StatusOr<NamedRequest> SessionState::FindByName(absl::Span<const std::string> feeds,
                                                       absl::Span<const std::string> fetches,
                                                       absl::Span<const std::string> targets) const {
-  const auto graph_lock = LockGraph();
+  ReaderLock reading(&graph_mutex_);
   return sluice::FindByName(graph_, feeds, fetches, targets);
 }
 
 absl::Status SessionState::Extend(absl::FunctionRef<absl::Status(Graph&)> change) {
-  std::unique_lock<std::shared_mutex> lock(graph_mutex_);
+  WriterLock changing(&graph_mutex_);
   return change(graph_);
 }
 
 absl::Status SessionState::WhilePreparing(absl::FunctionRef<absl::Status()> f) {
   ScopedLock preparing(&prepare_mutex_);
-  const auto graph_lock = LockGraph();
+  ReaderLock reading(&graph_mutex_);
   return f();
 }
 

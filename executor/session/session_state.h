@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "executor/session/task_executor.h"
 #include "executor/wait/stalls.h"
 #include "graph/mutex.h"
+#include "graph/shared_mutex.h"
 
 namespace sluice {
 
@@ -78,10 +78,8 @@ class SessionState {
   const SessionOptions& options() const { return executor_.options(); }
   DeviceSet& devices() const { return executor_.devices(); }
   Stalls& stalls() { return executor_.stalls(); }
-  // Extend waits until the lock is released.
-  std::shared_lock<std::shared_mutex> LockGraph() const {
-    return std::shared_lock<std::shared_mutex>(graph_mutex_);
-  }
+  // Held as a reader while the graph is read other than through handles. Extend waits for it.
+  SharedMutex* graph_mutex() const { return &graph_mutex_; }
 
  private:
   void WarnOfGrowth() ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
@@ -97,8 +95,7 @@ class SessionState {
   Mutex prepare_mutex_;
   int known_nodes_ ABSL_GUARDED_BY(prepare_mutex_) = 0;  // node ids at the last preparation
   int growths_ ABSL_GUARDED_BY(prepare_mutex_) = 0;
-  // Held shared while the graph is read other than through handles.
-  mutable std::shared_mutex graph_mutex_;
+  mutable SharedMutex graph_mutex_;
   Mutex cache_mutex_;  // held by writers of the cache
   StepCache cache_;
 };

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "gmock/gmock.h"
+#include "graph/mutex.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -42,27 +43,27 @@ DatasetPointer Counting(int count) {
 // dataset holds a reference to this object, because the reading thread may be the last to hold the
 // iterator.
 struct ByHand : std::enable_shared_from_this<ByHand> {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<float> values;
-  bool cancelled = false;
+  Mutex mutex;
+  CondVar changed;
+  std::deque<float> values ABSL_GUARDED_BY(mutex);
+  bool cancelled ABSL_GUARDED_BY(mutex) = false;
 
   void Give(float value) {
-    std::lock_guard lock(mutex);
+    ScopedLock lock(&mutex);
     values.push_back(value);
-    changed.notify_all();
+    changed.NotifyAll();
   }
   DatasetPointer Dataset() {
     return MakeDataset(
         {}, [self = shared_from_this()](Reading& reading) -> absl::StatusOr<IteratorPointer> {
           reading.cancellation.Register(reading.cancellation.NewToken(), [self] {
-            std::lock_guard lock(self->mutex);
+            ScopedLock lock(&self->mutex);
             self->cancelled = true;
-            self->changed.notify_all();
+            self->changed.NotifyAll();
           });
           return MakeIterator([self](Tensors* element) -> absl::StatusOr<bool> {
-            std::unique_lock lock(self->mutex);
-            self->changed.wait(lock, [&] { return self->cancelled || !self->values.empty(); });
+            ScopedLock lock(&self->mutex);
+            while (!self->cancelled && self->values.empty()) self->changed.Wait(&self->mutex);
             if (self->values.empty()) return absl::CancelledError("the reading has ended");
             *element = {Tensor::Scalar<float>(self->values.front())};
             self->values.pop_front();
@@ -115,6 +116,7 @@ TEST(IteratorResourceTest, EndsWhileItsDatasetWaits) {
   cancellation.StartCancel();
   waiting.wait();
   iterator.reset();  // would hang if the reading were not cancelled
+  ScopedLock lock(&hand->mutex);
   EXPECT_TRUE(hand->cancelled);
 }
 

@@ -3,11 +3,11 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <shared_mutex>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "executor/kernel/scratch.h"
+#include "graph/shared_mutex.h"
 #include "graph/tensor/room.h"
 #include "graph/tensor/sizes.h"
 #include "ops/embedding/class_sampler.h"
@@ -54,18 +54,20 @@ class CandidateSamplerKernel : public Kernel {
       TakeAll(samples, true_counts, sampled_counts);
       return absl::OkStatus();
     }
-    {
-      std::shared_lock lock(mutex_, std::defer_lock);
-      if (sampler_->learns()) lock.lock();
+    const auto sample = [&]() -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const int64_t tries,
                               Draw(context, &generator, samples->flat<int64_t>()));
       Count(context, samples->flat<int64_t>(), tries, sampled_counts);
       Count(context, classes.flat<int64_t>(), tries, true_counts);
+      return absl::OkStatus();
+    };
+    if (!sampler_->learns()) return sample();
+    {
+      ReaderLock lock(&mutex_);
+      SLUICE_RETURN_IF_ERROR(sample());
     }
-    if (sampler_->learns()) {
-      std::unique_lock lock(mutex_);
-      sampler_->Update(classes.flat<int64_t>());
-    }
+    WriterLock lock(&mutex_);
+    sampler_->Update(classes.flat<int64_t>());
     return absl::OkStatus();
   }
 
@@ -123,8 +125,8 @@ class CandidateSamplerKernel : public Kernel {
   const int64_t num_true_, num_sampled_;
   const bool unique_;
   ReservedGenerator generator_;
-  mutable std::shared_mutex mutex_;
-  const std::unique_ptr<ClassSampler> sampler_;  // mutex_ guards its counts
+  SharedMutex mutex_;  // guards the counts of a sampler that learns
+  const std::unique_ptr<ClassSampler> sampler_;
   const int64_t drawable_;
 };
 

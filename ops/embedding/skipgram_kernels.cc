@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
 #include "ops/checkpoint/files.h"
@@ -101,7 +101,7 @@ class SkipgramKernel : public Kernel {
     Tensor *examples, *labels;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(5, {options_.batch_size}, &examples));
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(6, {options_.batch_size}, &labels));
-    std::lock_guard lock(mutex_);
+    ScopedLock lock(&mutex_);
     for (int64_t i = 0; i < options_.batch_size; ++i) {
       examples->data<int32_t>()[i] = ahead_[next_ahead_].first;
       labels->data<int32_t>()[i] = ahead_[next_ahead_].second;
@@ -118,16 +118,17 @@ class SkipgramKernel : public Kernel {
  private:
   SkipgramKernel(const Options& options, Corpus corpus)
       : options_(options), corpus_(std::move(corpus)), at_(corpus_.words.size()) {
+    ScopedLock lock(&mutex_);  // for the analysis
     LookAhead();
   }
 
-  void LookAhead() {
+  void LookAhead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (auto& pair : ahead_) pair = NextPair();
     next_ahead_ = 0;
   }
 
   // Returns the next word of the sentence with its next neighbour.
-  std::pair<int32_t, int32_t> NextPair() {
+  std::pair<int32_t, int32_t> NextPair() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (true) {
       if (neighbour_ >= last_neighbour_) {
         ++processed_;
@@ -148,7 +149,7 @@ class SkipgramKernel : public Kernel {
 
   // Omits frequent words at random. Reference: equation 5 of Mikolov et al., 2013
   // (http://arxiv.org/abs/1310.4546).
-  void ReadSentence() {
+  void ReadSentence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto size = static_cast<float>(static_cast<int64_t>(corpus_.words.size()));
     for (int i = 0; i < kSentence; ++at_) {
       if (at_ >= corpus_.words.size()) {
@@ -168,17 +169,18 @@ class SkipgramKernel : public Kernel {
 
   const Options options_;
   const Corpus corpus_;
-  std::mutex mutex_;
-  // mutex_ guards the members below.
-  Philox philox_{0, 0};
-  SingleNumbers bits_{&philox_};
-  std::array<int32_t, kSentence> sentence_{};
-  std::array<std::pair<int32_t, int32_t>, kAhead> ahead_;
-  int next_ahead_ = 0;
-  size_t at_;  // the next word of the corpus
-  int word_ = kSentence, neighbour_ = 0, last_neighbour_ = 0;
-  int32_t epoch_ = -1;
-  int64_t processed_ = 0;
+  Mutex mutex_;
+  Philox philox_ ABSL_GUARDED_BY(mutex_){0, 0};
+  SingleNumbers bits_ ABSL_GUARDED_BY(mutex_){&philox_};
+  std::array<int32_t, kSentence> sentence_ ABSL_GUARDED_BY(mutex_){};
+  std::array<std::pair<int32_t, int32_t>, kAhead> ahead_ ABSL_GUARDED_BY(mutex_);
+  int next_ahead_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t at_ ABSL_GUARDED_BY(mutex_);  // the next word of the corpus
+  int word_ ABSL_GUARDED_BY(mutex_) = kSentence;
+  int neighbour_ ABSL_GUARDED_BY(mutex_) = 0;
+  int last_neighbour_ ABSL_GUARDED_BY(mutex_) = 0;
+  int32_t epoch_ ABSL_GUARDED_BY(mutex_) = -1;
+  int64_t processed_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 KERNEL(Skipgram, SkipgramKernel);
 

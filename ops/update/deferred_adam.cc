@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<DeferredAdam<T>>> DeferredAdam<T>::Find(const Ada
     SLUICE_RETURN_IF_ERROR(MakeWritable(home, *step.allocator));
   }
   std::shared_ptr<DeferredAdam> made(new DeferredAdam);
-  std::lock_guard lock(made->mutex_);
+  ScopedLock lock(&made->mutex_);
   made->homes_ = homes;
   made->rows_ = homes[0]->dim(0);
   made->row_size_ = homes[0]->num_elements() / made->rows_;
@@ -72,7 +72,7 @@ double DeferredAdam<T>::CostOf(const std::vector<Missed>& missed, uint64_t now) 
 template <typename T>
 void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indices, const T* to_m,
                            const T* to_v, KernelContext& c) {
-  std::lock_guard lock(mutex_);
+  ScopedLock lock(&mutex_);
   const uint64_t now = history_.steps();
   history_.Add(numbers);
   is_settled_ = false;
@@ -80,6 +80,7 @@ void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indice
   const bool are_all_different = static_cast<int64_t>(touched.size()) == indices.size();
   const auto count = static_cast<int64_t>(touched.size());
   c.ParallelFor(count, CostOf(touched, now), [&](int64_t begin, int64_t end) {
+    mutex_.AssertHeld();  // by the caller
     for (int64_t i = begin; i < end; ++i) {
       const AdamRow<T> row = RowAt(touched[i].row);
       ReplayDecay(history_, touched[i].from, now, row);
@@ -107,6 +108,7 @@ void DeferredAdam<T>::CatchUp(int64_t first, int64_t count, const StepContext& s
   const uint64_t now = history_.steps();
   step.ParallelFor(count, kLookCost * static_cast<double>(row_size_),
                    [&](int64_t begin, int64_t end) {
+                     mutex_.AssertHeld();  // by the caller
                      for (int64_t i = begin; i < end; ++i) {
                        const int64_t row = (first + i) % rows_;
                        ReplayDecay(history_, std::min(done_[row], now), now, RowAt(row));
@@ -118,11 +120,12 @@ void DeferredAdam<T>::CatchUp(int64_t first, int64_t count, const StepContext& s
 template <typename T>
 const Tensor& DeferredAdam<T>::Rows(const Tensor* home, const Tensor& indices,
                                     const StepContext& step) {
-  std::lock_guard lock(mutex_);
+  ScopedLock lock(&mutex_);
   const uint64_t now = history_.steps();
   const std::vector<Missed> missed = Claim(RowIndex(indices), now);
   step.ParallelFor(static_cast<int64_t>(missed.size()), CostOf(missed, now),
                    [&](int64_t begin, int64_t end) {
+                     mutex_.AssertHeld();  // by the caller
                      for (int64_t i = begin; i < end; ++i) {
                        ReplayDecay(history_, missed[i].from, now, RowAt(missed[i].row));
                      }
@@ -132,7 +135,7 @@ const Tensor& DeferredAdam<T>::Rows(const Tensor* home, const Tensor& indices,
 
 template <typename T>
 void DeferredAdam<T>::Settle(Tensor* home, const StepContext& step) {
-  std::lock_guard lock(mutex_);
+  ScopedLock lock(&mutex_);
   for (size_t k = 0; k < homes_.size(); ++k) {
     if (homes_[k] != home || !is_away_[k]) continue;
     if (!is_settled_) CatchUp(0, rows_, step);

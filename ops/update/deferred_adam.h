@@ -17,13 +17,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
+#include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "ops/loops/row_index.h"
 #include "ops/update/row_decay.h"
@@ -54,23 +54,26 @@ class DeferredAdam final : public DeferredUpdates,
     uint64_t from;
   };
   DeferredAdam() = default;
-  AdamRow<T> RowAt(int64_t row);
+  AdamRow<T> RowAt(int64_t row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Marks the rows as done up to `step`. Returns those that lag, each once.
-  std::vector<Missed> Claim(const RowIndex& indices, uint64_t step);
-  double CostOf(const std::vector<Missed>& missed, uint64_t now) const;
+  std::vector<Missed> Claim(const RowIndex& indices, uint64_t step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  double CostOf(const std::vector<Missed>& missed, uint64_t now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Does the deferred steps of `count` rows, cyclically from row `first`.
-  void CatchUp(int64_t first, int64_t count, const StepContext& step);
+  void CatchUp(int64_t first, int64_t count, const StepContext& step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   AdamHomes homes_ = {};  // constant after Find
-  std::mutex mutex_;      // guards the members below
-  std::array<bool, 3> is_away_ = {};
-  std::array<Tensor, 3> tensors_;
-  int64_t rows_ = 0;
-  int64_t row_size_ = 0;
-  AdamHistory<T> history_;
-  std::vector<uint64_t> done_;  // by row: the number of steps done
-  int64_t sweep_ = 0;           // the next row whose turn it is
-  bool is_settled_ = true;      // no row lags
+  Mutex mutex_;
+  std::array<bool, 3> is_away_ ABSL_GUARDED_BY(mutex_) = {};
+  std::array<Tensor, 3> tensors_ ABSL_GUARDED_BY(mutex_);
+  int64_t rows_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t row_size_ ABSL_GUARDED_BY(mutex_) = 0;
+  AdamHistory<T> history_ ABSL_GUARDED_BY(mutex_);
+  std::vector<uint64_t> done_ ABSL_GUARDED_BY(mutex_);  // by row: the number of steps done
+  int64_t sweep_ ABSL_GUARDED_BY(mutex_) = 0;           // the next row whose turn it is
+  bool is_settled_ ABSL_GUARDED_BY(mutex_) = true;      // no row lags
 };
 
 }  // namespace sluice

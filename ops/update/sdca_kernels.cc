@@ -7,6 +7,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "ops/embedding/class_sampler.h"
 #include "ops/random/distributions.h"
@@ -83,7 +84,7 @@ class SdcaOptimizerKernel : public Kernel {
   // between calls and are the same in each program.
   std::vector<int64_t> Order(const Examples& examples, const std::vector<float>& labels,
                              const float* state) {
-    std::lock_guard lock(mutex_);
+    ScopedLock lock(&mutex_);
     SingleNumbers bits(&philox_);
     if (is_adaptive_) return AdaptiveOrder(examples, labels, state, bits);
     std::vector<int64_t> order(labels.size());
@@ -140,8 +141,8 @@ class SdcaOptimizerKernel : public Kernel {
   const float l2_;
   const int partitions_;
   const bool is_adaptive_;
-  std::mutex mutex_;
-  Philox philox_{0, 0};  // guarded by mutex_
+  Mutex mutex_;
+  Philox philox_ ABSL_GUARDED_BY(mutex_){0, 0};
 };
 KERNEL(SdcaOptimizer, SdcaOptimizerKernel);
 KERNEL(SdcaOptimizerV2, SdcaOptimizerKernel);

@@ -2,8 +2,6 @@
 // Invariants are in tests/simulate, nodes in tests/structure.
 #include "training/sync/sync_replicas_optimizer.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -11,6 +9,7 @@
 #include "executor/session/session.h"
 #include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
@@ -328,14 +327,14 @@ TYPED_TEST(BothForms, AStallNamesTheOpTheQueueTheCountsAndWhoIsMissing) {
 
 TYPED_TEST(BothForms, StallsCanBeAskedWhileAStepWaitsAndAreWarnedOfOnce) {
   TypeParam world({.replicas_to_aggregate = 2, .replica_id = 0});
-  std::mutex mutex;
-  std::condition_variable warned;
+  Mutex mutex;
+  CondVar warned;
   std::vector<std::string> warnings;
   Session session(world.g, {.warn =
                                 [&](const std::string& text) {
-                                  std::lock_guard lock(mutex);
+                                  ScopedLock lock(&mutex);
                                   warnings.push_back(text);
-                                  warned.notify_all();
+                                  warned.NotifyAll();
                                 },
                             .stall_warning_ms = 1});
   ASSERT_TRUE(world.Start(session, 0).ok());
@@ -345,8 +344,8 @@ TYPED_TEST(BothForms, StallsCanBeAskedWhileAStepWaitsAndAreWarnedOfOnce) {
     session.Run({}, {}, {world.optimizer.sync_op()}, {.cancellation = &cancellation}).IgnoreError();
   });
   {
-    std::unique_lock lock(mutex);
-    warned.wait(lock, [&] { return !warnings.empty(); });
+    ScopedLock lock(&mutex);
+    while (warnings.empty()) warned.Wait(&mutex);
   }
   ASSERT_THAT(session.Stalls(), SizeIs(1));
   EXPECT_THAT(session.Stalls()[0].state, HasSubstr("none yet of replicas 0, 1"));
