@@ -84,7 +84,8 @@ RpcMethod TextMethod(const char* path, std::function<std::string()> text) {
 
 }  // namespace
 
-// What runs behind the port. Members are destroyed in reverse order, users before what they use.
+// The parts of a server. Members are destroyed in reverse order, so each part before those that it
+// uses.
 struct Server::Services {
   explicit Services(ServerOptions o) : options(std::move(o)) {}
   ~Services() {

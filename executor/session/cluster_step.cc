@@ -112,14 +112,13 @@ absl::Status ClusterStep::RunningParts::Run() {
 }
 
 void ClusterStep::RunningParts::StartRemote(const RemotePart& part) {
-  const int64_t timeout_ms = call_.options.timeout_ms;
   RemoteTasks::PartStep step;
   step.task = part.task;
   step.handle = part.handle;
   step.step_id = step_id_;
   for (int i : part.feeds) step.feeds.push_back(*call_.feeds[i]);
   step.num_fetches = part.fetches.size();
-  step.timeout_ms = timeout_ms != 0 ? timeout_ms : step_.executor_.options().operation_timeout_ms;
+  step.timeout_ms = step_.executor_.TimeoutMs(call_.options);
   step.trace = call_.options.trace;
   step_.tasks_.Run(std::move(step), &cancellation_, [this, &part](RemoteTasks::PartResult result) {
     RemoteEnded(part, std::move(result));

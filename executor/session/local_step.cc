@@ -24,11 +24,9 @@ bool HasTransfers(const Graph& graph) {
   return false;
 }
 
-CancellationManager::Time DeadlineOf(const RunOptions& options, int64_t default_timeout_ms) {
-  const int64_t timeout_ms = options.timeout_ms != 0 ? options.timeout_ms : default_timeout_ms;
-  const CancellationManager::Time deadline = options.cancellation != nullptr
-                                                 ? options.cancellation->deadline()
-                                                 : CancellationManager::Time::max();
+CancellationManager::Time DeadlineOf(CancellationManager* cancellation, int64_t timeout_ms) {
+  const CancellationManager::Time deadline =
+      cancellation != nullptr ? cancellation->deadline() : CancellationManager::Time::max();
   if (timeout_ms <= 0) return deadline;
   return std::min(deadline,
                   std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms));
@@ -69,9 +67,9 @@ absl::Status LocalStep::Run(const StepCall& call) {
 absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call) {
   Step* step = Take();
   // Checked after Take: closing cancels all existing Steps, and this Run sees that it is closed.
-  if (executor_.is_closed()) {
+  if (absl::Status open = executor_.CheckOpen(); !open.ok()) {
     Return(step);
-    return absl::CancelledError("Session has been closed.");
+    return open;
   }
   StepArguments arguments;
   arguments.step_id = step_id;
@@ -79,7 +77,7 @@ absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const S
   arguments.rendezvous = rendezvous;
   std::optional<LocalRendezvous> own;
   if (rendezvous == nullptr && sends_to_itself_) arguments.rendezvous = &own.emplace();
-  arguments.deadline = DeadlineOf(call.options, executor_.options().operation_timeout_ms);
+  arguments.deadline = DeadlineOf(call.options.cancellation, executor_.TimeoutMs(call.options));
   std::unique_ptr<StatsCollector> collector;
   if (call.options.trace && call.metadata != nullptr) {
     collector = std::make_unique<StatsCollector>(executor_.devices().names());

@@ -96,9 +96,9 @@ absl::Status RemoteRunner::Call(
 }
 
 absl::Status RemoteRunner::Run(const RemoteMaster::Names& names, const StepCall& call) {
-  if (executor_.is_closed()) return absl::CancelledError("Session has been closed.");
+  SLUICE_RETURN_IF_ERROR(executor_.CheckOpen());
   RunOptions options = call.options;
-  if (options.timeout_ms == 0) options.timeout_ms = executor_.options().operation_timeout_ms;
+  options.timeout_ms = executor_.TimeoutMs(options);
   return Call(call.options.cancellation, [&](RemoteMaster& master, CancellationManager& of_call) {
     options.cancellation = &of_call;
     Stalls& stalls = executor_.stalls();

@@ -230,7 +230,7 @@ SessionState::~SessionState() = default;
 absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, FeedShapes shapes) {
   SLUICE_RETURN_IF_ERROR(CheckRequest(graph_, request));
   if (PreparedStep* step = cache_.Find(request)) return step;
-  if (executor_.is_closed()) return absl::CancelledError("Session has been closed.");
+  SLUICE_RETURN_IF_ERROR(executor_.CheckOpen());
   ScopedLock preparing(&prepare_mutex_);
   if (PreparedStep* step = cache_.Find(request)) return step;
   static MetricCounter plans("sluice_plans_total");

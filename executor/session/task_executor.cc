@@ -63,6 +63,10 @@ TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)
 
 TaskExecutor::~TaskExecutor() = default;
 
+absl::Status TaskExecutor::CheckOpen() const {
+  return closed_.load() ? absl::CancelledError("Session has been closed.") : absl::OkStatus();
+}
+
 int64_t TaskExecutor::NextStepId() {
   static std::atomic<int64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;

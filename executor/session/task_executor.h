@@ -39,7 +39,12 @@ class TaskExecutor {
 
   // Later Runs return CANCELLED. The caller cancels the Runs in progress.
   void Close() { closed_.store(true); }
-  bool is_closed() const { return closed_.load(); }
+  // CANCELLED after Close.
+  absl::Status CheckOpen() const;
+  // The timeout of a Run: its own, or else the one of the session. 0: none.
+  int64_t TimeoutMs(const RunOptions& run) const {
+    return run.timeout_ms != 0 ? run.timeout_ms : options_.operation_timeout_ms;
+  }
   // Step ids are unique in the process.
   static int64_t NextStepId();
 
