@@ -1,13 +1,10 @@
 // Iterators: positions in datasets. Steps take elements from them.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
-
-void MakesIterator(OpDefBuilder& op) {
-  op.Output("handle", DT_RESOURCE).Stateful().Shape(ScalarOutput());
-}
 
 void FindsIterator(OpDefBuilder& op) {
   op.Input("string_handle", DT_STRING)
@@ -23,16 +20,16 @@ void ReturnsElement(OpDefBuilder& op) {
 }
 
 OP(AnonymousIterator, "Makes a new iterator at each call. MakeIterator sets its dataset.")
-    .With(MakesIterator)
+    .With(MakesResourceHandle("handle"))
     .With(ElementAttrs);
 
 OP(AnonymousIteratorV2, "Makes a new iterator, and the deleter that DeleteIterator takes.")
-    .With(MakesIterator)
+    .With(MakesResourceHandle("handle"))
     .Output("deleter", DT_VARIANT)
     .With(ElementAttrs);
 
 OP(AnonymousIteratorV3, "Makes a new iterator at each call. MakeIterator sets its dataset.")
-    .With(MakesIterator)
+    .With(MakesResourceHandle("handle"))
     .With(ElementAttrs);
 
 OP(DatasetToSingleElement, "Returns the components of the only element.")
@@ -47,7 +44,7 @@ OP(DeleteIterator, "Removes the name of an iterator.")
     .Shape(NoOutputs());
 
 OP(Iterator, "Makes an iterator as IteratorV2 does. With an empty `shared_name` it is private.")
-    .With(MakesIterator)
+    .With(MakesResourceHandle("handle"))
     .With(Attrs({"shared_name", "container"}, StringAttr()))
     .With(ElementAttrs);
 
@@ -79,7 +76,7 @@ OP(IteratorToStringHandle, "Returns a string that identifies the iterator.")
     .Shape(ScalarOutput());
 
 OP(IteratorV2, "Makes an iterator that is shared by name. MakeIterator sets its dataset.")
-    .With(MakesIterator)
+    .With(MakesResourceHandle("handle"))
     .With(Attrs({"shared_name", "container"}, StringAttr()))
     .With(ElementAttrs);
 
@@ -91,10 +88,10 @@ OP(MakeIterator, "Moves the iterator to the beginning of the dataset.")
 
 OP(OneShotIterator,
    "Makes an iterator over the dataset that `dataset_factory` returns. Calls the function once.")
-    .With(MakesIterator)
+    .With(MakesResourceHandle("handle"))
     .Attr("dataset_factory", FunctionAttrDef())
     .With(ElementAttrs)
-    .With(Attrs({"container", "shared_name"}, StringAttr("")));
+    .With(ContainerAttrs);
 
 }  // namespace
 }  // namespace sluice

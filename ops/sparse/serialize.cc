@@ -2,6 +2,7 @@
 // and files, or store them in a map of the device.
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
+#include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
@@ -10,10 +11,6 @@ absl::Status SparseInputs(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 2).status());
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
   return c.WithRank(2, 1).status();
-}
-
-void UsesMap(OpDefBuilder& op) {
-  op.Attr("container", StringAttr("")).Attr("shared_name", StringAttr("")).Stateful();
 }
 
 void SerializeOp(OpDefBuilder& op) {
@@ -27,7 +24,7 @@ OP(AddManySparseToTensorsMap,
     .With(SparseInput{"sparse_"})
     .Output("sparse_handles", DT_INT64)
     .Attr("T", TypeAttr())
-    .With(UsesMap)
+    .With(ContainerAttrs)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(SparseInputs(c));
       return c.SetOutput(0, {-1});
@@ -37,7 +34,7 @@ OP(AddSparseToTensorsMap, "Stores a sparse tensor in the map. Returns its number
     .With(SparseInput{"sparse_"})
     .Output("sparse_handle", DT_INT64)
     .Attr("T", TypeAttr())
-    .With(UsesMap)
+    .With(ContainerAttrs)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(SparseInputs(c));
       return c.SetOutput(0, PartialShape::Scalar());
@@ -55,8 +52,7 @@ OP(DeserializeManySparse, "Deserializes a sparse tensor from its serialized rows
 
 OP(DeserializeSparse,
    "Deserializes sparse tensors whose three parts are along the last dimension. Stacks several "
-   "along "
-   "the other dimensions.")
+   "along the other dimensions.")
     .Input("serialized_sparse", "Tserialized")
     .With(SparseOutput{"sparse_", "dtype"})
     .Attr("dtype", TypeAttr())
@@ -83,12 +79,11 @@ OP(SerializeSparse, "Serializes a sparse tensor to its three parts.")
 
 OP(TakeManySparseFromTensorsMap,
    "Removes sparse tensors from the map and stacks them along a new first dimension. shared_name "
-   "is "
-   "that of the op that added them, or the name of this op.")
+   "is that of the op that added them, or the name of this op.")
     .Input("sparse_handles", DT_INT64)
     .With(SparseOutput{"sparse_", "dtype"})
     .Attr("dtype", TypeAttr())
-    .With(UsesMap)
+    .With(ContainerAttrs)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
       return SetSparse(c, 0, -1);
