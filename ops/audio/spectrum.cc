@@ -35,8 +35,7 @@ OP(AudioSpectrogram,
 
 OP(Mfcc,
    "Computes the mel-frequency cepstral coefficients of squared magnitudes: the cosine transform "
-   "of "
-   "the logarithms of the energies in bands of the mel scale.")
+   "of the logarithms of the energies in bands of the mel scale.")
     .Input("spectrogram", DT_FLOAT)
     .Input("sample_rate", DT_INT32)
     .Output("output", DT_FLOAT)

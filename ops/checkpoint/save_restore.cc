@@ -57,8 +57,7 @@ OP(DisableCopyOnRead, "Does nothing, because reads of variables never copy.")
 
 OP(MergeV2Checkpoints,
    "Merges checkpoints into one. Renames their data files. `delete_old_dirs` removes what remains "
-   "of "
-   "the old checkpoints.")
+   "of the old checkpoints.")
     .Input("checkpoint_prefixes", DT_STRING)
     .Input("destination_prefix", DT_STRING)
     .Attr("delete_old_dirs", BoolAttr(true))

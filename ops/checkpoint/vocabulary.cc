@@ -6,8 +6,7 @@ namespace {
 
 OP(GenerateVocabRemapping,
    "Maps `num_new_vocab` lines of a vocabulary, from `new_vocab_offset` on, to the equal lines of "
-   "the "
-   "old vocabulary (-1: none). Also returns the number of equal lines.")
+   "the old vocabulary (-1: none). Also returns the number of equal lines.")
     .Input("new_vocab_file", DT_STRING)
     .Input("old_vocab_file", DT_STRING)
     .Output("remapping", DT_INT64)
@@ -25,8 +24,7 @@ OP(GenerateVocabRemapping,
 
 OP(LoadAndRemapMatrix,
    "Loads a matrix from a checkpoint and reorders its rows and columns. Cells that it lacks are "
-   "taken "
-   "from `initializing_values` in order.")
+   "taken from `initializing_values` in order.")
     .Input("ckpt_path", DT_STRING)
     .Input("old_tensor_name", DT_STRING)
     .Input("row_remapping", DT_INT64)

@@ -37,8 +37,7 @@ absl::Status MergeShape(ShapeContext& c) {
 
 OP(Merge,
    "Passes on the first of `inputs` that arrives alive, and ignores the others. Returns its "
-   "position "
-   "as `value_index`. The outputs are dead if all inputs are.")
+   "position as `value_index`. The outputs are dead if all inputs are.")
     .Input("inputs", "N*T")
     .Output("output", "T")
     .Output("value_index", DT_INT32)

@@ -29,8 +29,7 @@ void FrameAttrs(OpDefBuilder& op) {
 
 OP(Enter,
    "Passes `data` to the child frame `frame_name`. The first value that enters makes the frame. "
-   "With "
-   "`is_constant` every iteration receives the value, else only the first one. At most "
+   "With `is_constant` every iteration receives the value, else only the first one. At most "
    "`parallel_iterations` iterations of the frame run at a time.")
     .With(PassesData)
     .With(FrameAttrs)

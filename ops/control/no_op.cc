@@ -6,8 +6,7 @@ namespace {
 
 OP(Abort,
    "Fails the step with `error_msg`, or does nothing with `exit_without_error`. (TensorFlow ends "
-   "the "
-   "process. See docs/differences.md.)")
+   "the process. See docs/differences.md.)")
     .Attr("error_msg", StringAttr(""))
     .Attr("exit_without_error", BoolAttr(false))
     .Shape(NoOutputs());

@@ -40,8 +40,7 @@ OP(_ListToArray, "Returns the tensors of `input`, which all have type T.")
 
 OP(_SwitchN,
    "Passes `data` to output number `output_index`, or to the last one if the number is out of "
-   "range. "
-   "The other outputs are dead.")
+   "range. The other outputs are dead.")
     .Input("data", "T")
     .Input("output_index", DT_INT32)
     .Output("outputs", "num_outs*T")

@@ -57,8 +57,7 @@ OP(ResourceConditionalAccumulator,
 
 OP(SparseConditionalAccumulator,
    "Makes an accumulator of sparse gradients, which have some rows of the tensor. Takes a "
-   "reference "
-   "handle.")
+   "reference handle.")
     .With(MakesRefHandle("handle"))
     .With(AccumulatorAttrs);
 
@@ -89,8 +88,7 @@ OP(AccumulatorTakeGradient, "ResourceAccumulatorTakeGradient with a reference ha
 
 OP(ResourceAccumulatorTakeGradient,
    "Takes the mean (or sum) of the gradients that were added since the last take. Waits until "
-   "there "
-   "are `num_required`. Then the step of the accumulator grows by one.")
+   "there are `num_required`. Then the step of the accumulator grows by one.")
     .With(UsesAccumulator)
     .With(TakesGradient);
 

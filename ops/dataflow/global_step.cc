@@ -8,8 +8,7 @@ namespace {
 OP(QueueSetGlobalStep,
    "Sets the global step at which a chief starts. A queue of gradients drops those of other steps, "
    "and waiting dequeues end without an update. A queue of tokens drops tokens of later steps, "
-   "whose "
-   "updates were undone.")
+   "whose updates were undone.")
     .Input("handle", DT_RESOURCE)
     .Input("new_global_step", DT_INT64)
     .Stateful()

@@ -105,8 +105,7 @@ OP(QueueDequeueMany, "QueueDequeueManyV2 with a reference handle.")
 
 OP(QueueDequeueManyV2,
    "Dequeues `n` elements and stacks them along a new first dimension. Waits for them. "
-   "OUT_OF_RANGE "
-   "if the queue is closed and has fewer, which then stay.")
+   "OUT_OF_RANGE if the queue is closed and has fewer, which then stay.")
     .With(UsesQueue)
     .With(DequeuesMany);
 

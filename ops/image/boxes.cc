@@ -122,8 +122,7 @@ void ThresholdType(OpDefBuilder& op) {
 
 OP(CombinedNonMaxSuppression,
    "Applies NonMaxSuppression to each class of a batch of images, and returns the best boxes of "
-   "all "
-   "classes of each image.")
+   "all classes of each image.")
     .With(Inputs({"boxes", "scores"}, DT_FLOAT))
     .With(Inputs({"max_output_size_per_class", "max_total_size"}, DT_INT32))
     .With(Inputs({"iou_threshold", "score_threshold"}, DT_FLOAT))
@@ -203,8 +202,7 @@ OP(NonMaxSuppressionWithOverlaps, "NonMaxSuppressionV3 with a matrix of overlaps
 OP(SampleDistortedBoundingBox,
    "Returns a random crop of an image, as begin and size for Slice and as a box. The crop contains "
    "at least the fraction min_object_covered of one of the boxes. Its aspect ratio and its "
-   "fraction "
-   "of the image are in the given ranges. Returns the whole image if no crop is found in "
+   "fraction of the image are in the given ranges. Returns the whole image if no crop is found in "
    "max_attempts.")
     .With(DistortsBoxes)
     .With(Attrs({"seed", "seed2"}, IntAttr(0)))

@@ -69,8 +69,7 @@ OP(DecodeImage,
 
 OP(DecodeJpeg,
    "Decodes a JPEG image to [height, width, channels], `ratio` times smaller. Accepts other "
-   "formats "
-   "too.")
+   "formats too.")
     .Input("contents", DT_STRING)
     .Output("image", DT_UINT8)
     .With(JpegAttrs)

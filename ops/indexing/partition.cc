@@ -86,8 +86,7 @@ OP(DynamicPartition,
 
 OP(DynamicStitch,
    "Merges slices of all `data` into one tensor, each at the row given by its index. The last "
-   "slice "
-   "wins if an index is repeated.")
+   "slice wins if an index is repeated.")
     .With(StitchOp) GRADIENT(DynamicStitchGradient);
 
 OP(ParallelDynamicStitch, "DynamicStitch for which any slice wins if an index is repeated.")

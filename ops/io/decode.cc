@@ -34,8 +34,7 @@ absl::Status PaddedShape(ShapeContext& c) {
 
 OP(DecodeCSV,
    "Parses lines of comma-separated values (RFC 4180) into a tensor per column. An empty field "
-   "takes "
-   "the default of its column, which is required then.")
+   "takes the default of its column, which is required then.")
     .Input("records", DT_STRING)
     .Input("record_defaults", "OUT_TYPE")
     .Output("output", "OUT_TYPE")
@@ -54,8 +53,7 @@ OP(DecodeCompressed, "Decompresses bytes (ZLIB, GZIP).")
 
 OP(DecodePaddedRaw,
    "Reads the bytes of strings as numbers. Cuts each string to `fixed_length` bytes, or pads it "
-   "with "
-   "zeros.")
+   "with zeros.")
     .Input("input_bytes", DT_STRING)
     .Input("fixed_length", DT_INT32)
     .Output("output", "out_type")

@@ -264,8 +264,7 @@ OP(MatrixDiagPartV2,
 
 OP(MatrixDiagPartV3,
    "MatrixDiagPartV2 with alignment: the first word of `align` is for diagonals above the main "
-   "one, "
-   "the second for those below.")
+   "one, the second for those below.")
     .With(DiagPartOfBand)
     .With(AlignAttr) GRADIENT([](Backprop& b) {
       const std::string align = Align(b);
@@ -281,8 +280,7 @@ OP(MatrixDiagPartV3,
 
 OP(MatrixDiagV2,
    "Returns matrices with the diagonals of band k and padding_value elsewhere. num_rows and "
-   "num_cols "
-   "may be -1 for the smallest matrices that have these diagonals.")
+   "num_cols may be -1 for the smallest matrices that have these diagonals.")
     .With(DiagOfBand) GRADIENT([](Backprop& b) {
       Output grad = b.Of("output");
       b.Into("diagonal", MatrixDiagPartV2(grad, b.Value("k"), ZeroLike(grad)));

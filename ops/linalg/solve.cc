@@ -195,8 +195,7 @@ void TridiagonalSolveGradient(Backprop& b) {
 
 OP(BandedTriangularSolve,
    "Solves matrix * output = rhs. The rows of `matrix` are the diagonals of a triangular matrix: "
-   "the "
-   "main one and those next to it, below (lower) or above.")
+   "the main one and those next to it, below (lower) or above.")
     .With(Solve{kFloatOrComplex, true})
     .Shape(BandedSolveShape) GRADIENT(BandedSolveGradient);
 
@@ -230,8 +229,7 @@ OP(MatrixTriangularSolve,
 
 OP(TridiagonalMatMul,
    "Computes the product of a tridiagonal matrix and a dense one. The last element of superdiag "
-   "and "
-   "the first of subdiag are ignored.")
+   "and the first of subdiag are ignored.")
     .Input("superdiag", "T")
     .Input("maindiag", "T")
     .Input("subdiag", "T")

@@ -150,8 +150,7 @@ OP(TensorListConcatLists, "Concatenates the lists of `a` and `b` elementwise.")
 
 OP(TensorListConcatV2,
    "Concatenates as TensorListConcat does. `leading_dims` are the first sizes of elements that "
-   "were "
-   "never set.")
+   "were never set.")
     .Input("input_handle", DT_VARIANT)
     .Input("element_shape", "shape_type")
     .Input("leading_dims", DT_INT64)

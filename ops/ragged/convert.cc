@@ -148,8 +148,7 @@ OP(RaggedTensorToSparse, "Converts a ragged tensor to a sparse one.")
 OP(RaggedTensorToTensor,
    "Converts a ragged tensor to a dense one. Rows are cut off or padded with default_value to the "
    "sizes in `shape`. -1 means the length of the longest row. row_partition_types are "
-   "FIRST_DIM_SIZE, "
-   "VALUE_ROWIDS and ROW_SPLITS.")
+   "FIRST_DIM_SIZE, VALUE_ROWIDS and ROW_SPLITS.")
     .Input("shape", "Tshape")
     .Input("values", "T")
     .Input("default_value", "T")
@@ -182,8 +181,7 @@ OP(RaggedTensorToVariant,
 
 OP(RaggedTensorToVariantGradient,
    "Computes the gradient of RaggedTensorToVariant: the values of the ragged tensors in the "
-   "variants, "
-   "in the shape of the values.")
+   "variants, in the shape of the values.")
     .Input("encoded_ragged_grad", DT_VARIANT)
     .Input("row_splits", "Tsplits")
     .Input("dense_values_shape", DT_INT32)

@@ -97,8 +97,7 @@ OP(RaggedBincount, "Counts the numbers below `size` in each row, or sums their w
 
 OP(RaggedFillEmptyRows,
    "Adds default_value to rows without values. Returns also which rows were empty, and the new "
-   "number "
-   "of each value.")
+   "number of each value.")
     .Input("value_rowids", DT_INT64)
     .Input("values", "T")
     .Input("nrows", DT_INT64)

@@ -51,8 +51,7 @@ OP(Bucketize, "Counts the boundaries that each value is not below.")
 
 OP(DenseBincount,
    "Computes the Bincount of a vector or of each row of a matrix. With binary_output, returns 1 "
-   "for "
-   "numbers that occur.")
+   "for numbers that occur.")
     .Input("input", "Tidx")
     .Input("size", "Tidx")
     .Input("weights", "T")

@@ -80,8 +80,7 @@ OP(RaggedCross,
 
 OP(SparseCross,
    "Crosses sparse and dense inputs, sparse ones first. Returns strings joined by _X_, or "
-   "fingerprints "
-   "modulo num_buckets if out_type is int64.")
+   "fingerprints modulo num_buckets if out_type is int64.")
     .With(CrossInputs)
     .With(SparseOutput{"output_", "out_type"})
     .Attr("hashed_output", BoolAttr())
@@ -94,8 +93,7 @@ OP(SparseCross,
 
 OP(SparseCrossHashed,
    "Crosses inputs to fingerprints modulo num_buckets. With strong_hash, the hash is keyed with "
-   "salt, "
-   "so that collisions cannot be found without it.")
+   "salt, so that collisions cannot be found without it.")
     .With(CrossInputs)
     .Input("num_buckets", DT_INT64)
     .Input("strong_hash", DT_BOOL)

@@ -38,8 +38,7 @@ OP(SparseConcat, "Concatenates sparse tensors along dimension concat_dim.")
 
 OP(SparseFillEmptyRows,
    "Adds an entry default_value at the first position of each row without entries. Returns also "
-   "which "
-   "rows were empty, and the new number of each entry.")
+   "which rows were empty, and the new number of each entry.")
     .Input("indices", DT_INT64)
     .Input("values", "T")
     .Input("dense_shape", DT_INT64)
@@ -142,8 +141,7 @@ OP(SparseSliceGrad, "Computes the gradient of SparseSlice with respect to the va
 
 OP(SparseSplit,
    "Splits a sparse tensor into num_split parts along dimension split_dim. If the size is not "
-   "divisible, "
-   "the first parts are larger by one.")
+   "divisible, the first parts are larger by one.")
     .Input("split_dim", DT_INT64)
     .With(SparseInput{""})
     .Output("output_indices", "num_split*int64")

@@ -36,8 +36,7 @@ void MakesVariable(OpDefBuilder& op) {
 
 OP(Assign,
    "Computes ref = value and returns `ref`. With `validate_shape` the shapes must be equal. "
-   "Otherwise "
-   "`ref` gets the shape of `value`.")
+   "Otherwise `ref` gets the shape of `value`.")
     .With(UpdatesRef)
     .Attr("T", TypeAttr())
     .Attr("validate_shape", BoolAttr(true))

@@ -51,8 +51,7 @@ absl::Status GatherNdShape(ShapeContext& c) {
 
 OP(ResourceGather,
    "Computes output[b…, i…, :] = variable[b…, indices[b…, i…], :], where b are the first "
-   "`batch_dims` "
-   "dimensions of both.")
+   "`batch_dims` dimensions of both.")
     .Input("resource", DT_RESOURCE)
     .Input("indices", "Tindices")
     .Output("output", "dtype")
@@ -80,8 +79,7 @@ OP(ResourceGather,
 
 OP(ResourceGatherNd,
    "Computes output[i…, :] = variable[indices[i…, 0], indices[i…, 1], …, :], where the last "
-   "dimension "
-   "of `indices` is a position in the first dimensions of the variable.")
+   "dimension of `indices` is a position in the first dimensions of the variable.")
     .Input("resource", DT_RESOURCE)
     .Input("indices", "Tindices")
     .Output("output", "dtype")

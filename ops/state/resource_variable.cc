@@ -26,8 +26,7 @@ OP(AssignSubVariableOp, "Computes variable -= value.").With(AssignsVariable);
 
 OP(AssignVariableOp,
    "Computes variable = value. Makes the variable if there is none. With `validate_shape`, the "
-   "value "
-   "must have the shape of the variable.")
+   "value must have the shape of the variable.")
     .With(AssignsVariable)
     .Attr("validate_shape", BoolAttr(false))
     .OnVariable(VariableUse::kAssigns);
@@ -66,8 +65,7 @@ OP(ResourceCountUpTo,
 
 OP(VarHandleOp,
    "Returns a handle of the variable with this container and name (`shared_name` or, without it, "
-   "the "
-   "name of the node). The first assignment makes the variable.")
+   "the name of the node). The first assignment makes the variable.")
     .Output("resource", DT_RESOURCE)
     .With(ContainerAttrs)
     .Attr("debug_name", StringAttr(""))

@@ -30,8 +30,7 @@ OP(StringNGrams,
    "Joins each sequence of `ngram_widths` neighbours in the rows of a ragged matrix, with "
    "`separator` between. Pads rows at both ends with up to `pad_width` of `left_pad` and "
    "`right_pad` (-1: as many as an n-gram can contain). With `preserve_short_sequences`, a row "
-   "that "
-   "is too short for any n-gram yields one.")
+   "that is too short for any n-gram yields one.")
     .Input("data", DT_STRING)
     .Input("data_splits", "Tsplits")
     .Output("ngrams", DT_STRING)

@@ -37,10 +37,8 @@ void DecodesUnicode(OpDefBuilder& op) {
 
 OP(UnicodeDecode,
    "Decodes each string to the numbers of its characters, in the rows of a ragged matrix. Text "
-   "that "
-   "is invalid in `input_encoding` is replaced by `replacement_char`, ignored or an error, "
-   "depending "
-   "on `errors`.")
+   "that is invalid in `input_encoding` is replaced by `replacement_char`, ignored or an error, "
+   "depending on `errors`.")
     .With(DecodesUnicode);
 
 OP(UnicodeDecodeWithOffsets,
