@@ -62,8 +62,9 @@ TEST(PeerMemory, AnotherProcessReadsBlocksAndTheRest) {
     if (!memory.Open(parent, &rest) || rest != "word") _exit(2);
     if (!memory.reach().blocks || !memory.reach().all) _exit(3);
     char found[32] = {};
-    if (!memory.Read(AddressOf(block), found, 16) || std::strcmp(found, "in a block") != 0)
+    if (!memory.Read(AddressOf(block), found, 16) || std::strcmp(found, "in a block") != 0) {
       _exit(4);
+    }
     if (!memory.Read(AddressOf(elsewhere), found, sizeof(elsewhere))) _exit(5);
     if (std::strcmp(found, "after the fork!") != 0) _exit(6);
     if (memory.Read(8, found, 8)) _exit(7);

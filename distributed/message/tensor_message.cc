@@ -220,8 +220,8 @@ class TensorReader {
     pb::TensorProto proto;
     SLUICE_RETURN_IF_ERROR(ReadFields(in_, end, proto.GetDescriptor()->name(), &rest,
                                       [&](uint32_t tag) -> absl::StatusOr<bool> {
-                                        if (tag != TagOf(kContentField) || content.IsInitialized())
-                                          return false;
+                                        const bool is_content = tag == TagOf(kContentField);
+                                        if (!is_content || content.IsInitialized()) return false;
                                         return ReadContent(rest, end, &content);
                                       }));
     if (!proto.ParseFromString(rest)) return Damaged(proto);

@@ -12,8 +12,9 @@ void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* canc
                                Done done) {
   const std::string_view from = TaskOf(std::string_view(key).substr(0, key.find(';')));
   if (from == task_) return local_.RecvAsync(key, cancellation, std::move(done));
-  if (absl::Status status = AbortedOr(absl::OkStatus()); !status.ok())
+  if (absl::Status status = AbortedOr(absl::OkStatus()); !status.ok()) {
     return done(status, Tensor(), false);
+  }
   // The fetch is cancelled with the receiver and with the step.
   const auto token = cancellation == nullptr ? 0 : cancellation->NewToken();
   auto call = std::make_shared<CancellationManager>(&receiving_);

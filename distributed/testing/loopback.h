@@ -78,8 +78,9 @@ class Loopback final : public RpcClient {
     bool LinkCancellation() {
       if (call_.cancellation == nullptr) return true;
       token_ = call_.cancellation->NewToken();
-      if (call_.cancellation->Register(token_, [this] { cancellation_.StartCancel(); }))
+      if (call_.cancellation->Register(token_, [this] { cancellation_.StartCancel(); })) {
         return true;
+      }
       Finish(absl::CancelledError("CANCELLED"));
       return false;
     }

@@ -27,8 +27,9 @@ class UnfedPlaceholder final : public Kernel {
       : message_(StrCat("You must feed a value for placeholder tensor '", node.name(),
                         "' with dtype ", DataTypeName(node.output_type(0)))) {
     const PartialShape* shape = node.FindAttr<PartialShape>("shape");
-    if (shape != nullptr && shape->rank() > 0)
+    if (shape != nullptr && shape->rank() > 0) {
       StrAppend(&message_, " and shape ", shape->ToString());
+    }
   }
   absl::Status Compute(KernelContext&) override { return absl::InvalidArgumentError(message_); }
   bool IsExpensive() const override { return false; }

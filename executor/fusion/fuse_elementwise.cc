@@ -64,8 +64,9 @@ class Fuser {
   bool CanRunIn(int i, int reader) const {
     const DraftItem& to = body_.items[reader];
     for (size_t k = 0; k < to.inputs.size(); ++k) {
-      if (to.inputs[k].item == i && members_[reader].broadcast[k] != BroadcastKind::kWhole)
+      if (to.inputs[k].item == i && members_[reader].broadcast[k] != BroadcastKind::kWhole) {
         return false;
+      }
     }
     const PartialShape& elements =
         members_[reader].rows != nullptr ? to.node->input(0).shape() : to.node->output_shape(0);
@@ -76,8 +77,9 @@ class Fuser {
 
   // The source of an item that can be recomputed; none for other items.
   std::optional<Source> SourceOf(int i) const {
-    if (members_[i].loops == nullptr || is_awaited_[i] || readers_[i].size() > kMostReaders)
+    if (members_[i].loops == nullptr || is_awaited_[i] || readers_[i].size() > kMostReaders) {
       return {};
+    }
     for (int to : readers_[i]) {
       if (!members_[to] || !CanRunIn(i, to)) return {};
     }

@@ -100,8 +100,9 @@ SLUICE_INLINE_IN_CLONES void FusedElementwise::PrefetchTile(const Tiles& tiles, 
     const int64_t first = static_cast<int64_t>(step) * sequence.lines_per_step;
     const int64_t last = std::min(first + sequence.lines_per_step, sequence.lines);
     const int64_t begin = next * sequence.size;
-    for (int64_t line = first; line < last; ++line)
+    for (int64_t line = first; line < last; ++line) {
       prefetch(sequence.base, begin + line * kLineBytes);
+    }
   };
   for (const Sequence& sequence : tiles.reads) prefetch_lines(sequence, Prefetch<false, char>);
   prefetch_lines(tiles.write, Prefetch<true, char>);

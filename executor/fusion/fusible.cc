@@ -143,8 +143,9 @@ const ElementwiseLoops* GroupLoopsOf(const DraftItem& item,
     return IsColumnOf(x, result) ? loops : nullptr;
   }
   const size_t operands = item.inputs.size();
-  if (operands != static_cast<size_t>(node.num_inputs()))
+  if (operands != static_cast<size_t>(node.num_inputs())) {
     return nullptr;  // accumulate_sums added an input
+  }
   if (operands < 2 || operands > FusedElementwise::kMostOperands) return nullptr;
   for (size_t k = 0; k < operands; ++k) {
     if (item.inputs[k].is_ref || !IsCompatible(node.input(k).shape(), result)) return nullptr;

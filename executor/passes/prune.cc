@@ -128,8 +128,9 @@ class Pruner {
   bool PushMissing(const Node& node, std::vector<Node*>* stack) {
     const size_t before = stack->size();
     for (const Output& in : node.inputs()) {
-      if (!in || IsFed(in) || copies_[in.node->id()] != nullptr || IsBackEdge(*in.node, node))
+      if (!in || IsFed(in) || copies_[in.node->id()] != nullptr || IsBackEdge(*in.node, node)) {
         continue;
+      }
       stack->push_back(in.node);
     }
     for (Node* control : node.control_inputs()) {

@@ -160,8 +160,9 @@ absl::StatusOr<bool> ReshapeOnce(Rewriter& rewriter, Node* node) {
   if (!IsView(*inner)) return false;
   const Output x = inner->input(0);
   const std::optional<ViewSizes> sizes = SizesOf(x.shape());
-  if (!sizes || !inner->traits().view_sizes(*inner, *sizes) || MayLookAtSizes(*node, x.shape()))
+  if (!sizes || !inner->traits().view_sizes(*inner, *sizes) || MayLookAtSizes(*node, x.shape())) {
     return false;
+  }
   return rewriter.Shorten(node, 0, {x, {inner}});
 }
 

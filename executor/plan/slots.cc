@@ -184,8 +184,9 @@ class SlotAssigner {
           return other.base == in.base && other.item == in.item && other.index == in.index;
         };
         const auto first = std::find_if(item.inputs.begin(), item.inputs.end(), same);
-        if (first != item.inputs.begin() + static_cast<int64_t>(k))
+        if (first != item.inputs.begin() + static_cast<int64_t>(k)) {
           continue;  // an earlier input has counted it
+        }
         placed.releases.push_back(placed.inputs[k].index);
         if (k < 64 && std::count_if(item.inputs.begin(), item.inputs.end(), same) == 1) {
           placed.movable |= uint64_t{1} << k;

@@ -197,8 +197,9 @@ void AttrDefToProto(const AttrDef& def, pb::OpDef::AttrDef* proto) {
   proto->set_name(def.name);
   proto->set_type(def.KindName());
   // Default values are constants of this program, which can always be written.
-  if (def.default_value)
+  if (def.default_value) {
     AttrToProto(*def.default_value, proto->mutable_default_value()).IgnoreError();
+  }
   if (def.minimum) {
     proto->set_has_minimum(true);
     proto->set_minimum(*def.minimum);

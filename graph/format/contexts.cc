@@ -94,8 +94,9 @@ class Importer {
 
   template <typename List>
   absl::Status Nested(const List& list, ControlFlowContext* outer, int depth) {
-    if (depth > kNestingMax)
+    if (depth > kNestingMax) {
       return InvalidArgument("contexts nest more than ", kNestingMax, " deep");
+    }
     for (const pb::ControlFlowContextDef& nested : list) {
       if (nested.has_cond_ctxt()) {
         SLUICE_RETURN_IF_ERROR(Cond(nested.cond_ctxt(), outer, depth + 1));

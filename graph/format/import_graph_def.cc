@@ -115,8 +115,9 @@ absl::Status Importer::IndexNodes() {
     if (!by_name_.emplace(name, n).second) {
       return InvalidArgument("Node '", name, "' is not unique");
     }
-    if (node(n).op().empty())
+    if (node(n).op().empty()) {
       return InvalidArgument("Node '", name, "' does not specify an operation");
+    }
     roles_.push_back(TraitsOfOp(node(n).op()).role);
     if (const std::string name_here = NewName(name); graph_.Find(name_here) != nullptr) {
       return InvalidArgument("Node name '", name_here, "' already exists in the Graph");

@@ -241,8 +241,9 @@ std::string Graph::UniqueName(std::string_view base, bool mark) {
 
 void Graph::AddToCollection(std::string_view key, std::string value) {
   auto it = collections_.find(key);
-  if (it == collections_.end())
+  if (it == collections_.end()) {
     it = collections_.emplace(std::string(key), std::vector<std::string>()).first;
+  }
   it->second.push_back(std::move(value));
 }
 

@@ -78,13 +78,15 @@ absl::Status CheckAttr(const AttrDef& def, const AttrValue& value) {
     return InvalidArgument("AttrValue had value with unexpected type for attr '", def.name,
                            "': expected ", def.KindName(), ", got ", AttrToString(value));
   }
-  if (const auto* type = std::get_if<DataType>(&value))
+  if (const auto* type = std::get_if<DataType>(&value)) {
     SLUICE_RETURN_IF_ERROR(CheckType(def, *type));
+  }
   if (const auto* types = std::get_if<std::vector<DataType>>(&value)) {
     for (DataType t : *types) SLUICE_RETURN_IF_ERROR(CheckType(def, t));
   }
-  if (const auto* s = std::get_if<std::string>(&value))
+  if (const auto* s = std::get_if<std::string>(&value)) {
     SLUICE_RETURN_IF_ERROR(CheckString(def, *s));
+  }
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
     for (const std::string& s : *list) SLUICE_RETURN_IF_ERROR(CheckString(def, s));
   }

@@ -168,11 +168,13 @@ absl::Status UnravelIndex(KernelContext& c) {
   const Ints dims = IntsOf(c.input(1));
   int64_t total = 1;
   for (int64_t d : dims) {
-    if (d == 0)
+    if (d == 0) {
       return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
+    }
     total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
-    if (total < 0)
+    if (total < 0) {
       return InvalidArgument("Dimensions must be positive, and their product an int64");
+    }
   }
   const int64_t n = indices.num_elements();
   const int64_t rank = static_cast<int64_t>(dims.size());

@@ -23,8 +23,9 @@ class Bands {
   // Checks the arguments. `bins` is the number of frequencies from 0 to half the sample rate.
   static absl::Status Check(int64_t bins, double sample_rate, double lower, double upper) {
     if (bins < 2) return InvalidArgument("Input length must be at least 2, got ", bins);
-    if (!(lower >= 0))
+    if (!(lower >= 0)) {
       return InvalidArgument("lower_frequency_limit must be at least 0, got ", lower);
+    }
     if (!(upper > lower)) {
       return InvalidArgument("upper_frequency_limit must be above the lower one, got ", upper,
                              " and ", lower);

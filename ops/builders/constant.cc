@@ -20,9 +20,10 @@ void ForType(DataType dtype, TypeList<Ts...>, F&& f) {
 template <typename T>
 bool Fits(bool is_integer, int64_t integer, double real) {
   if constexpr (std::is_integral_v<T>) {
-    if (!is_integer)
+    if (!is_integer) {
       return std::floor(real) == real && std::abs(real) < 9e15 &&
              Fits<T>(true, static_cast<int64_t>(real), real);
+    }
     if constexpr (std::is_same_v<T, uint64_t>) return integer >= 0;
     return integer >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
            integer <= static_cast<int64_t>(std::numeric_limits<T>::max());

@@ -197,8 +197,9 @@ void QueueResource::FinishTake(Attempt& attempt) {
 
 bool QueueResource::PutAtOnce(Tensors& element) {
   ScopedLock lock(&mutex_);
-  if (closed_ || !putting_.empty() || !taking_.empty() || Count() >= options_.capacity)
+  if (closed_ || !putting_.empty() || !taking_.empty() || Count() >= options_.capacity) {
     return false;
+  }
   Put(std::move(element));
   return true;
 }

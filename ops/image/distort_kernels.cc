@@ -184,8 +184,9 @@ class DistortedBoxKernel : public Kernel {
                              covered.shape().ToString());
     }
     const float value = *covered.data<float>();
-    if (!(value >= 0))
+    if (!(value >= 0)) {
       return InvalidArgument("min_object_covered must be non-negative, got ", value);
+    }
     return value;
   }
 

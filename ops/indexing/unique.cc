@@ -26,8 +26,9 @@ absl::Status UniqueV2Shape(ShapeContext& c) {
     return c.SetOutput(0, x.rank_known() ? PartialShape::UnknownOfRank(x.rank()) : PartialShape());
   }
   const std::vector<int64_t> axes = *c.InputInts(1);
-  if (axes.size() > 1)
+  if (axes.size() > 1) {
     return InvalidArgument("axis does not support input tensors larger than 1 elements");
+  }
   if (axes.empty()) {
     SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(0, 1));
     SLUICE_RETURN_IF_ERROR(c.SetOutput(1, vector));

@@ -50,9 +50,10 @@ absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
     return InvalidArgument("Expecting ", equation.inputs.size(), " inputs for equation '", text,
                            "' but got: ", inputs);
   }
-  if (inputs > 2)
+  if (inputs > 2) {
     return InvalidArgument("Expecting 1 or 2 input subscripts in equation '", text,
                            "' but got: ", inputs);
+  }
   const std::string_view out = text.substr(arrow + 2);
   SLUICE_RETURN_IF_ERROR(Check(out));
   equation.output = Subscripts(out);

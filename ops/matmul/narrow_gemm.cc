@@ -208,8 +208,9 @@ SLUICE_AVX512 void BySums(int64_t m, int64_t n, int64_t depth, MatrixView<float>
     }
   }
   const int64_t done = m / 4 * 4;
-  if (done < m)
+  if (done < m) {
     ByColumnsOfB(m - done, n, depth, a.FromRow(done), b, add, c + done * c_step, c_step);
+  }
 }
 
 }  // namespace

@@ -89,8 +89,9 @@ class LrnGradKernel : public Kernel {
                          [&](const float* dy, const float* x, const float* y, float* dx) {
                            c.ParallelFor(rows, 50.0 * static_cast<double>(n),
                                          [&](int64_t begin, int64_t end) {
-                                           for (int64_t r = begin * n; r < end * n; r += n)
+                                           for (int64_t r = begin * n; r < end * n; r += n) {
                                              Row(dy + r, x + r, y + r, n, dx + r);
+                                           }
                                          });
                            return absl::OkStatus();
                          });

@@ -34,8 +34,9 @@ absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, cons
 // pixel j * size + offset - before of the wide one.
 void CopyBlocks(KernelContext& c, const SpaceBlocks& b, const Tensor& wide, const Tensor& deep,
                 bool to_deep) {
-  if (wide.num_elements() == 0 || deep.num_elements() == 0)
+  if (wide.num_elements() == 0 || deep.num_elements() == 0) {
     return;  // the number of blocks has no bound
+  }
   const auto wide_strides = RowMajorStrides(wide.shape());
   const auto deep_strides = RowMajorStrides(deep.shape());
   const int rank = wide.rank();

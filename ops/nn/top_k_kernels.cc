@@ -71,8 +71,9 @@ class TopKKernel : public Kernel {
       return InvalidArgument("input must be >= 1-D, got shape ", input.shape().ToString());
     }
     const int64_t n = input.dim(input.rank() - 1);
-    if (n < k)
+    if (n < k) {
       return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
+    }
     TensorShape shape = input.shape();
     shape.set_dim(shape.rank() - 1, k);
     Tensor *values, *indices;

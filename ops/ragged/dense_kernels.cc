@@ -48,8 +48,9 @@ class RaggedTensorToTensorKernel : public Kernel {
       // Copies consecutive values at once.
       size_t end = i + 1;
       while (positions[i] >= 0 && end < positions.size() &&
-             positions[end] == positions[end - 1] + 1)
+             positions[end] == positions[end - 1] + 1) {
         ++end;
+      }
       if (positions[i] >= 0) {
         CopyElements(c, values.dtype(),
                      ElementAt(values.raw(), static_cast<int64_t>(i) * length, size),

@@ -165,8 +165,9 @@ absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   static constexpr const char* kPeepholes[] = {"wci", "wcf", "wco"};
   for (int k = 0; k < 3; ++k) {
     const Tensor& t = c.input(first + 4 + k);
-    if (t.rank() != 1)
+    if (t.rank() != 1) {
       return InvalidArgument(kPeepholes[k], " must be rank 1 but is rank ", t.rank());
+    }
     if (l->peephole) SLUICE_RETURN_IF_ERROR(CheckShape(t, kPeepholes[k], {l->cell}));
   }
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 7), "b", {l->gates()}));

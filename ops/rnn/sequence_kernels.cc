@@ -185,8 +185,9 @@ class EditDistanceKernel : public Kernel {
                                std::vector<Run>* runs) {
     for (int64_t i = 0; i < s.values.dim(0); ++i) {
       const int64_t place = s.Place(i, shape);
-      if (place < 0)
+      if (place < 0) {
         return InvalidArgument("entry ", i, " lies outside of the shape ", shape.ToString());
+      }
       Run& run = (*runs)[static_cast<size_t>(place)];
       if (run.size() == 0) {
         run = {i, i + 1};

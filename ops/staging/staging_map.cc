@@ -53,8 +53,9 @@ std::optional<absl::Status> StagingMap::TryPut(int64_t key, const Indices& indic
   const bool has_all_parts = indices.size() == parts_;
   if (!limits_.HaveBytes(bytes_, bytes)) return std::nullopt;
   // A tuple that a later part completes may exceed the limit, because its parts are here already.
-  if (has_all_parts && !limits_.HavePlace(static_cast<int64_t>(complete_.size())))
+  if (has_all_parts && !limits_.HavePlace(static_cast<int64_t>(complete_.size()))) {
     return std::nullopt;
+  }
   if (has_all_parts && complete_.contains(key)) return absl::OkStatus();
   Parts& parts = has_all_parts ? complete_[key] : incomplete_[key];
   parts.resize(parts_);

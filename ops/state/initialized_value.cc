@@ -20,8 +20,9 @@ namespace {
 // A read in a branch of a cond, with the nodes of `read_value`.
 Output ReadInBranch(const Variable& v, At at) {
   Graph& g = v.graph();
-  if (!v.is_resource())
+  if (!v.is_resource()) {
     return NodeBuilder(&g, "Identity", at).Name("read").Input(v.handle()).Finish();
+  }
   Output value;
   {
     NameScope scope(g, "Read");

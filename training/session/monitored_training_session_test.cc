@@ -301,8 +301,9 @@ std::vector<std::string> LinesOf(const std::string& path) {
       lines.push_back(pb::SessionLog::SessionStatus_Name(event.session_log().status()) + at);
     }
     for (const auto& value : event.summary().value()) lines.push_back(value.tag() + at);
-    if (event.has_tagged_run_metadata())
+    if (event.has_tagged_run_metadata()) {
       lines.push_back("run " + event.tagged_run_metadata().tag());
+    }
   }
   return lines;
 }
