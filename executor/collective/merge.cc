@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/status.h"
-
 namespace sluice {
 namespace {
 
@@ -77,20 +75,6 @@ void WithType(DataType dtype, F f) {
 }
 
 }  // namespace
-
-absl::StatusOr<MergeOp> MergeOpOf(std::string_view name) {
-  if (name == "Add") return MergeOp::kAdd;
-  if (name == "Mul") return MergeOp::kMul;
-  if (name == "Min") return MergeOp::kMin;
-  if (name == "Max") return MergeOp::kMax;
-  return InvalidArgument("merge_op must be one of Add, Mul, Min, Max, got '", name, "'");
-}
-
-absl::StatusOr<FinalOp> FinalOpOf(std::string_view name) {
-  if (name == "Id") return FinalOp::kId;
-  if (name == "Div") return FinalOp::kDiv;
-  return InvalidArgument("final_op must be one of Id, Div, got '", name, "'");
-}
 
 void Merge(MergeOp op, Tensor& values, int64_t begin, const Tensor& more) {
   WithType(values.dtype(), [&]<typename T>(T*) {

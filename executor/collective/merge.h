@@ -5,9 +5,6 @@
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_MERGE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_MERGE_H_
 
-#include <string_view>
-
-#include "absl/status/statusor.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
@@ -15,9 +12,6 @@ namespace sluice {
 enum class MergeOp { kAdd, kMul, kMin, kMax };
 // The last operation on the merged values: none, or a division by the number of members.
 enum class FinalOp { kId, kDiv };
-
-absl::StatusOr<MergeOp> MergeOpOf(std::string_view name);  // "Add", "Mul", "Min", "Max"
-absl::StatusOr<FinalOp> FinalOpOf(std::string_view name);  // "Id", "Div"
 
 // values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both have
 // the same type, which CollectiveReduce allows.

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "graph/build/core_ops.h"
 #include "graph/ir/constant.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/frames.h"
@@ -168,20 +169,13 @@ class Cutter {
     auto [it, is_new] = received_.emplace(std::make_tuple(&node, -1, task), nullptr);
     if (!is_new) return it->second;
     const std::string& from = *tasks_[node.id()].begin();
-    NodeSpec token;
-    token.name = NewName(node, "token");
-    token.op = "Const";
+    NodeSpec token = core::ConstSpec(NewName(node, "token"), Tensor(DT_FLOAT, TensorShape({0})));
     token.control_inputs = {copies_.at({&node, from})};
-    token.attrs = {{"dtype", DT_FLOAT}, {"value", Tensor(DT_FLOAT, TensorShape({0}))}};
     SLUICE_ASSIGN_OR_RETURN(Node * sent, part(from).Add(std::move(token)));
     sent->set_assigned_device(DeviceOn(node, from));
     SLUICE_ASSIGN_OR_RETURN(Node * recv, Connect(from, Output(sent), task, node));
-    NodeSpec identity;
-    identity.name = NewName(node, "done");
-    identity.op = "Identity";
-    identity.inputs = {Output(recv)};
-    identity.attrs = {{"T", DT_FLOAT}};
-    SLUICE_ASSIGN_OR_RETURN(Node * done, part(task).Add(std::move(identity)));
+    SLUICE_ASSIGN_OR_RETURN(
+        Node * done, part(task).Add(core::IdentitySpec(NewName(node, "done"), Output(recv))));
     done->set_assigned_device(recv->assigned_device());
     received_[std::make_tuple(&node, -1, task)] = done;
     return done;
@@ -231,23 +225,27 @@ class Cutter {
       return InvalidArgument("A cross-device loop must have a pivot predicate: ",
                              frames_.frames[frame].name);
     }
-    std::vector<Node*> controls;  // in a nested loop: entered once per iteration of the outer one
+    NodeSpec constant = core::ConstSpec("", Tensor::Scalar(false));
     if (const int parent = frames_.frames[frame].parent; parent != 0) {
+      // A nested loop is entered once per iteration of the outer one.
       SLUICE_ASSIGN_OR_RETURN(Node * outer, ControlLoopOn(task, parent));
-      controls = {outer};
+      constant.control_inputs = {outer};
     }
-    SLUICE_ASSIGN_OR_RETURN(Node * first,
-                            AddLoopNode(task, "Const", {}, controls,
-                                        {{"dtype", DT_BOOL}, {"value", Tensor::Scalar(false)}}));
+    SLUICE_ASSIGN_OR_RETURN(Node * first, AddLoopNode(task, std::move(constant)));
     SLUICE_ASSIGN_OR_RETURN(
         Node * enter,
-        AddLoopNode(task, "Enter", {Output(first)}, {},
-                    {{"T", DT_BOOL},
-                     {"frame_name", frames_.frames[frame].name},
-                     {"is_constant", false},
-                     {"parallel_iterations", int64_t{frames_.frames[frame].parallel_iterations}}}));
-    SLUICE_ASSIGN_OR_RETURN(Node * merge, AddLoopNode(task, "Merge", {Output(enter), Output()}, {},
-                                                      {{"T", DT_BOOL}, {"N", int64_t{2}}}));
+        AddLoopNode(task, {.op = "Enter",
+                           .inputs = {Output(first)},
+                           .attrs = {{"T", DT_BOOL},
+                                     {"frame_name", frames_.frames[frame].name},
+                                     {"is_constant", false},
+                                     {"parallel_iterations",
+                                      int64_t{frames_.frames[frame].parallel_iterations}}}}));
+    SLUICE_ASSIGN_OR_RETURN(Node * merge,
+                            AddLoopNode(task, {.op = "Merge",
+                                               .inputs = {Output(enter), Output()},
+                                               .attrs = {{"T", DT_BOOL}, {"N", int64_t{2}}},
+                                               .allow_missing_inputs = true}));
     control_loops_.push_back({frame, task, merge});
     return merge;
   }
@@ -259,26 +257,20 @@ class Cutter {
       const ControlLoop loop = control_loops_[i];
       SLUICE_ASSIGN_OR_RETURN(const Output predicate,
                               InputOn(loop.task, Output(loop_conds_[loop.frame])));
-      SLUICE_ASSIGN_OR_RETURN(
-          Node * taken,
-          AddLoopNode(loop.task, "Switch", {Output(loop.merge), predicate}, {}, {{"T", DT_BOOL}}));
-      SLUICE_ASSIGN_OR_RETURN(Node * next, AddLoopNode(loop.task, "NextIteration",
-                                                       {Output(taken, 1)}, {}, {{"T", DT_BOOL}}));
+      SLUICE_ASSIGN_OR_RETURN(Node * taken,
+                              AddLoopNode(loop.task, {.op = "Switch",
+                                                      .inputs = {Output(loop.merge), predicate},
+                                                      .attrs = {{"T", DT_BOOL}}}));
+      SLUICE_ASSIGN_OR_RETURN(Node * next, AddLoopNode(loop.task, {.op = "NextIteration",
+                                                                   .inputs = {Output(taken, 1)},
+                                                                   .attrs = {{"T", DT_BOOL}}}));
       SLUICE_RETURN_IF_ERROR(part(loop.task).UpdateInput(loop.merge, 1, Output(next)));
     }
     return absl::OkStatus();
   }
 
-  absl::StatusOr<Node*> AddLoopNode(const std::string& task, const char* op,
-                                    std::vector<Output> inputs, std::vector<Node*> controls,
-                                    AttrMap attrs) {
-    NodeSpec spec;
-    spec.name = StrCat("_cloop_", op, "_", names_++);
-    spec.op = op;
-    spec.inputs = std::move(inputs);
-    spec.control_inputs = std::move(controls);
-    spec.attrs = std::move(attrs);
-    spec.allow_missing_inputs = TraitsOfOp(op).role == OpRole::kMerge;
+  absl::StatusOr<Node*> AddLoopNode(const std::string& task, NodeSpec spec) {
+    spec.name = StrCat("_cloop_", spec.op, "_", names_++);
     SLUICE_ASSIGN_OR_RETURN(Node * node, part(task).Add(std::move(spec)));
     node->set_assigned_device(StrCat(task, "/device:CPU:0"));
     return node;

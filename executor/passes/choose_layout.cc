@@ -15,6 +15,9 @@
 namespace sluice {
 namespace {
 
+constexpr char kTranspose[] = "Transpose";
+constexpr char kGather[] = "Gather";
+
 // Whether Transpose has a kernel for the type.
 bool CanBeTurned(DataType type) { return RealTypes().contains(type) || type == DT_BOOL; }
 
@@ -138,7 +141,7 @@ class Turner {
   absl::StatusOr<Output> Transposed(Output x, const ImageOrder& order) {
     SLUICE_ASSIGN_OR_RETURN(
         const Output y,
-        InOrderOf("Transpose", x, order, {{"T", BaseType(x.dtype())}, {"Tperm", DT_INT32}}));
+        InOrderOf(kTranspose, x, order, {{"T", BaseType(x.dtype())}, {"Tperm", DT_INT32}}));
     const bool last = order == kChannelsLast;
     y.node->set_output_shape(0, last ? InOrder(x.shape(), order) : x.shape());
     return y;
@@ -146,7 +149,7 @@ class Turner {
 
   absl::StatusOr<Output> SizesInOrder(Output sizes, const ImageOrder& order) {
     SLUICE_ASSIGN_OR_RETURN(
-        const Output y, InOrderOf("Gather", sizes, order,
+        const Output y, InOrderOf(kGather, sizes, order,
                                   {{"Tparams", BaseType(sizes.dtype())}, {"Tindices", DT_INT32}}));
     y.node->set_output_shape(0, PartialShape::Vector(4));
     return y;
@@ -254,7 +257,7 @@ bool IsConvolutionOfChannelsFirst(const Node& node) {
 
 bool HasOps() {
   const OpRegistry& ops = OpRegistry::Global();
-  return ops.Find("Transpose") != nullptr && ops.Find("Gather") != nullptr;
+  return ops.Find(kTranspose) != nullptr && ops.Find(kGather) != nullptr;
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ struct SparseAdam {
 };
 
 bool IsOp(const Node* node, std::string_view op) { return node->op() == op; }
+bool IsMul(const Node* node) { return IsOp(node, "Mul"); }
 bool IsOneOf(const Node* node, std::string_view by_reference, std::string_view by_handle) {
   return node->op() == by_reference || node->op() == by_handle;
 }
@@ -106,7 +107,7 @@ std::optional<Moment> MomentOf(Node* value) {
   moment.assign = AssignBefore(*moment.add, moment.variable);
   if (moment.assign == nullptr) return std::nullopt;
   moment.decay = moment.assign->input(1).node;
-  if (!IsOp(moment.decay, "Mul") || VariableRead(moment.decay->input(0)) != moment.variable ||
+  if (!IsMul(moment.decay) || VariableRead(moment.decay->input(0)) != moment.variable ||
       !IsScalar(moment.decay->input(1))) {
     return std::nullopt;
   }
@@ -121,9 +122,8 @@ void CollectParts(const std::set<std::string>& keep, SparseAdam* adam) {
   }
   for (const Node* variable : {adam->variable, adam->m.variable, adam->v.variable}) {
     for (const Use& use : variable->uses()) {
-      if (!ReadsVariable(*use.dst) || !use.dst->uses().empty() || keep.contains(use.dst->name()))
-        continue;
-      adam->parts.push_back(use.dst);
+      const bool is_unused = use.dst->uses().empty() && !keep.contains(use.dst->name());
+      if (ReadsVariable(*use.dst) && is_unused) adam->parts.push_back(use.dst);
     }
   }
   adam->is_part.insert(adam->parts.begin(), adam->parts.end());
@@ -138,7 +138,7 @@ std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
   if (!IsVariable(*adam.variable) || !IsOp(adam.quotient, "RealDiv")) return std::nullopt;
   adam.step = adam.quotient->input(0).node;
   adam.divisor = adam.quotient->input(1).node;
-  if (!IsOp(adam.step, "Mul") || !IsOneOf(adam.divisor, "AddV2", "Add")) return std::nullopt;
+  if (!IsMul(adam.step) || !IsOneOf(adam.divisor, "AddV2", "Add")) return std::nullopt;
   adam.root = adam.divisor->input(0).node;
   if (!IsOp(adam.root, "Sqrt") || !IsScalar(adam.step->input(0)) ||
       !IsScalar(adam.divisor->input(1))) {
@@ -170,8 +170,9 @@ Node* GatheredVariable(const Node& gather) {
   if (!IsGatherOfRows(gather)) return nullptr;
   Node* variable = VariableRead(gather.input(0));
   const DataType index = gather.input(1).dtype();
-  if (variable == nullptr || IsHandle(*variable) || (index != DT_INT32 && index != DT_INT64))
+  if (variable == nullptr || IsHandle(*variable) || (index != DT_INT32 && index != DT_INT64)) {
     return nullptr;
+  }
   const PartialShape& shape = variable->output_shape(0);
   const bool is_beside = gather.assigned_device() == variable->assigned_device();
   return is_beside && shape.rank_known() && shape.rank() >= 1 ? variable : nullptr;

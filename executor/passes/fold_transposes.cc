@@ -7,10 +7,12 @@
 namespace sluice {
 namespace {
 
+bool IsMatMul(const Node& node) { return node.op() == "MatMul"; }
+
 // The attribute that transposes operand i of a product. Null if `node` is no product, or if the
 // attribute would also conjugate the operand.
 const char* TransposesOperand(const Node& node, int i) {
-  if (node.op() == "MatMul") return i == 0 ? "transpose_a" : "transpose_b";
+  if (IsMatMul(node)) return i == 0 ? "transpose_a" : "transpose_b";
   if (!node.op().starts_with("BatchMatMul")) return nullptr;
   if (IsComplex(node.input(i).dtype())) return nullptr;
   return i == 0 ? "adj_x" : "adj_y";
@@ -40,7 +42,7 @@ absl::StatusOr<bool> FoldOperand(Rewriter& rewriter, Node* node, int i) {
       ConstantPermutation(transpose->input(1), transpose->input(0).shape().rank());
   if (!order || !SwapsTheLastTwo(*order)) return false;
   // MatMul rejects other ranks, with an error that shows the shape.
-  if (node->op() == "MatMul" && order->size() != 2) return false;
+  if (IsMatMul(*node) && order->size() != 2) return false;
   SLUICE_ASSIGN_OR_RETURN(const bool folded,
                           rewriter.Shorten(node, i, {transpose->input(0), {transpose}}));
   if (folded) node->SetAttr(attr, !*transposed);

@@ -75,10 +75,12 @@ struct Scaled {
   float by;
 };
 
+bool IsMul(const Node& node) { return node.op() == "Mul"; }
+
 // x and its factor, if the node multiplies or divides by a constant scalar.
 std::optional<Scaled> ScaledOf(const Node& node) {
   const bool divides = node.op() == "RealDiv" || node.op() == "Div";
-  if (!divides && node.op() != "Mul") return std::nullopt;
+  if (!divides && !IsMul(node)) return std::nullopt;
   for (const int i : {0, 1}) {
     const Tensor* factor = ConstantBehind(node.input(i));
     if (factor == nullptr || factor->rank() != 0 || factor->dtype() != DT_FLOAT) continue;
@@ -163,7 +165,7 @@ std::optional<WeightsReaders> SortReaders(const std::vector<Use>& readers, Atten
     if (node == a.product) continue;
     if (IsProduct(*node, true, false) && use.dst_input == 0) {
       sorted.by_v = node;
-    } else if (node->op() == "Mul") {
+    } else if (IsMul(*node)) {
       Nodes passed;
       Node* const other = Behind(node->input(1 - use.dst_input), passed);
       const bool is_last = other->op() == "Sub";

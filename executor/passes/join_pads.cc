@@ -9,6 +9,8 @@
 namespace sluice {
 namespace {
 
+bool IsPad(const Node& node) { return node.op() == "Pad"; }
+
 // A tensor among zeros.
 struct Part {
   Node* pad;
@@ -17,7 +19,7 @@ struct Part {
 };
 
 std::optional<Part> PartOf(Node* pad) {
-  if (pad->op() != "Pad" || !IsConstant(*pad->input(1).node)) return std::nullopt;
+  if (!IsPad(*pad) || !IsConstant(*pad->input(1).node)) return std::nullopt;
   const Tensor* paddings = ConstantBehind(pad->input(1));
   const PartialShape& shape = pad->input(0).shape();
   if (paddings == nullptr || !shape.IsFullyDefined() ||
@@ -42,9 +44,8 @@ std::optional<Part> PartOf(Node* pad) {
 
 bool IsSumOfPads(const Node& node) {
   return node.op() == "AddN" && node.num_inputs() >= 2 &&
-         std::all_of(node.inputs().begin(), node.inputs().end(), [](Output in) {
-           return in.node->op() == "Pad" && in.node->uses().size() == 1;
-         });
+         std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [](Output in) { return IsPad(*in.node) && in.node->uses().size() == 1; });
 }
 
 // Except in the dimension along which the parts lie.

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "graph/build/core_ops.h"
 #include "graph/ir/constant.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/purity.h"
@@ -96,11 +97,8 @@ absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
 
 absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,
                                          const Tensor& value) {
-  NodeSpec spec;
-  spec.name = graph.UniqueName(std::move(name));
-  spec.op = "Const";
+  NodeSpec spec = core::ConstSpec(graph.UniqueName(std::move(name)), value);
   spec.device = like.device();
-  spec.attrs = {{"dtype", value.dtype()}, {"value", value}};
   SLUICE_ASSIGN_OR_RETURN(Node * constant, graph.Add(std::move(spec)));
   constant->set_assigned_device(like.assigned_device());
   constant->set_output_shape(0, value.shape());
@@ -165,13 +163,10 @@ bool Rewriter::CanBePassed(const Detour& detour, const Node& reader, bool copies
 
 absl::StatusOr<Output> Rewriter::IdentityOf(const Detour& detour, std::vector<Node*> controls) {
   const Node& node = *detour.passed[0];
-  NodeSpec spec;
-  spec.name = graph_.UniqueName(StrCat(node.name(), "/simplified"));
-  spec.op = "Identity";
-  spec.inputs = {detour.x};
+  NodeSpec spec =
+      core::IdentitySpec(graph_.UniqueName(StrCat(node.name(), "/simplified")), detour.x);
   spec.control_inputs = std::move(controls);
   spec.device = node.device();
-  spec.attrs = {{"T", BaseType(detour.x.dtype())}};
   spec.at = node.at();
   SLUICE_ASSIGN_OR_RETURN(Node * identity, graph_.Add(std::move(spec)));
   identity->set_assigned_device(node.assigned_device());

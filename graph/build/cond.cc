@@ -86,9 +86,7 @@ absl::StatusOr<ControlFlowContext*> CondContext::Enter(NodeSpec& spec) {
       return LoopOf(ContextOfOutputs(*control)) != around;
     });
   }
-  const bool is_call = spec.op == "PartitionedCall" || spec.op == "StatefulPartitionedCall" ||
-                       spec.op == "SymbolicGradient";
-  if (spec.inputs.empty() || is_call) spec.control_inputs.push_back(pivot_.node);
+  if (spec.inputs.empty() || IsCall(spec.op)) spec.control_inputs.push_back(pivot_.node);
   if (spec.inputs.empty()) return this;
   NameScope scope(graph, spec.name + "/");
   for (Output& in : spec.inputs) {

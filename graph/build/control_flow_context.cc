@@ -20,6 +20,10 @@ bool ControlFlowContext::Contains(const Output& value) const {
   return false;
 }
 
+bool ControlFlowContext::IsCall(std::string_view op) {
+  return op == "PartitionedCall" || op == "StatefulPartitionedCall" || op == "SymbolicGradient";
+}
+
 ControlFlowContext* ContextOfOutputs(const Node& node) {
   ControlFlowContext* context = node.context();
   const bool leaves = context != nullptr && IsExit(node);

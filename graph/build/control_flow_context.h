@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "graph/ir/graph.h"
 
@@ -42,6 +43,10 @@ class ControlFlowContext {
   virtual Node* control_pivot() const = 0;
 
  protected:
+  // Whether `op` calls a function by name. The nodes of its body depend on the call's controls
+  // only, so that a call inside gets the pivot as a control input.
+  static bool IsCall(std::string_view op);
+
   std::map<Output, Output> entered_;
 
  private:

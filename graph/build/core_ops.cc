@@ -1,6 +1,7 @@
 #include "graph/build/core_ops.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
@@ -28,13 +29,16 @@ Tensor ScalarOf(DataType dtype, int value, TypeList<Ts...>) {
   return t;
 }
 
+constexpr std::string_view kConst = "Const";
+constexpr std::string_view kIdentity = "Identity";
+constexpr std::string_view kNoOp = "NoOp";
 constexpr std::string_view kEnter = "Enter";
 constexpr std::string_view kSwitch = "Switch";
 constexpr std::string_view kShape = "Shape";
 
 }  // namespace
 
-Output Identity(Output x, std::string_view name, At at) { return Unary("Identity", x, name, at); }
+Output Identity(Output x, std::string_view name, At at) { return Unary(kIdentity, x, name, at); }
 
 Output IdentityOrRef(Output x, std::string_view name, At at) {
   return IsRef(x) ? Unary("RefIdentity", x, name, at) : Identity(x, name, at);
@@ -84,7 +88,7 @@ Node* ControlTrigger(Graph& graph, std::string_view name) {
 }
 
 Node* NoOp(Graph& graph, std::string_view name, const std::vector<Operation>& after, At at) {
-  NodeBuilder builder(&graph, "NoOp", at);
+  NodeBuilder builder(&graph, kNoOp, at);
   builder.Name(name);
   for (const Operation& op : after) builder.ControlInput(op);
   return builder.Finish();
@@ -115,7 +119,7 @@ Output StackPop(Output stack, DataType dtype) {
 }
 
 Output Const(Graph& graph, const Tensor& value, std::string_view name, At at) {
-  return NodeBuilder(&graph, "Const", at)
+  return NodeBuilder(&graph, kConst, at)
       .Name(name)
       .Attr("value", value)
       .Attr("dtype", value.dtype())
@@ -216,5 +220,86 @@ Output Greater(Output a, Output b) { return Binary("Greater", a, b); }
 Output GreaterEqual(Output a, Output b) { return Binary("GreaterEqual", a, b); }
 Output LogicalAnd(Output a, Output b) { return Binary("LogicalAnd", a, b); }
 Output LogicalOr(Output a, Output b) { return Binary("LogicalOr", a, b); }
+
+Output ToBool(Output x) { return Unary("ToBool", x); }
+
+Node* Assert(Output condition, const OutputList& data) {
+  return NodeBuilder(condition.graph(), "Assert", At::current())
+      .Input(condition)
+      .Input(data)
+      .Finish();
+}
+
+Output GatherV2(Output params, Output indices, Output axis) {
+  return NodeBuilder(indices.graph(), "GatherV2", At::current())
+      .Input(params)
+      .Input(indices)
+      .Input(axis)
+      .Finish();
+}
+
+Output Range(Output start, Output limit, Output delta) {
+  return NodeBuilder(start.graph(), "Range", At::current())
+      .Input(start)
+      .Input(limit)
+      .Input(delta)
+      .Finish();
+}
+
+Node* TensorArray(Output size, DataType dtype, const PartialShape& element) {
+  return NodeBuilder(size.graph(), "TensorArrayV3", At::current())
+      .Input(size)
+      .Attr("dtype", dtype)
+      .Attr("element_shape", element)
+      .Finish();
+}
+
+Output TensorArrayWrite(Output handle, Output index, Output value, Output flow) {
+  return NodeBuilder(flow.graph(), "TensorArrayWriteV3", At::current())
+      .Input(handle)
+      .Input(index)
+      .Input(value)
+      .Input(flow)
+      .Finish();
+}
+
+Output TensorArrayGather(Output handle, Output indices, Output flow, DataType dtype,
+                         const PartialShape& element) {
+  return NodeBuilder(indices.graph(), "TensorArrayGatherV3", At::current())
+      .Input(handle)
+      .Input(indices)
+      .Input(flow)
+      .Attr("dtype", dtype)
+      .Attr("element_shape", element)
+      .Finish();
+}
+
+NodeSpec ConstSpec(std::string name, const Tensor& value) {
+  NodeSpec spec;
+  spec.name = std::move(name);
+  spec.op = kConst;
+  spec.attrs = {{"dtype", value.dtype()}, {"value", value}};
+  return spec;
+}
+
+NodeSpec IdentitySpec(std::string name, Output x) {
+  NodeSpec spec;
+  spec.name = std::move(name);
+  spec.op = kIdentity;
+  spec.inputs = {x};
+  spec.attrs = {{"T", BaseType(x.dtype())}};
+  return spec;
+}
+
+NodeSpec IdentityNSpec(std::string name, const OutputList& values) {
+  NodeSpec spec;
+  spec.name = std::move(name);
+  spec.op = values.empty() ? kNoOp : "IdentityN";
+  spec.inputs = values;
+  std::vector<DataType> types;
+  for (const Output& value : values) types.push_back(BaseType(value.dtype()));
+  if (!types.empty()) spec.attrs["T"] = types;
+  return spec;
+}
 
 }  // namespace sluice::core

@@ -24,7 +24,7 @@ Output IdentityOrRef(Output x, std::string_view name = "", At at = At::current()
 Node* Switch(Output data, Output pred, std::string_view name = "", At at = At::current());
 Node* SwitchOrRef(Output data, Output pred, At at = At::current());
 // These take the form for references (RefMerge, …) if all inputs are references. The default name
-// of a RefEnter is "Enter".
+// of a RefEnter is that of an Enter.
 Output Merge(const OutputList& inputs, std::string_view name = "", At at = At::current());
 Output Enter(Output value, const std::string& frame, bool is_constant, int parallel_iterations,
              std::string_view name = "");
@@ -77,6 +77,29 @@ Output Greater(Output a, Output b);
 Output GreaterEqual(Output a, Output b);
 Output LogicalAnd(Output a, Output b);
 Output LogicalOr(Output a, Output b);
+
+// --- calls of functions
+
+// Whether x is true, non-zero or not empty.
+Output ToBool(Output x);
+// The step fails with `data` if `condition` is false.
+Node* Assert(Output condition, const OutputList& data);
+// Slices of `params` along dimension `axis`.
+Output GatherV2(Output params, Output indices, Output axis);
+Output Range(Output start, Output limit, Output delta);
+// `size` elements of one type and shape: output 0 is the handle, output 1 the flow, a value that
+// orders the writes. Write returns the next one.
+Node* TensorArray(Output size, DataType dtype, const PartialShape& element);
+Output TensorArrayWrite(Output handle, Output index, Output value, Output flow);
+Output TensorArrayGather(Output handle, Output indices, Output flow, DataType dtype,
+                         const PartialShape& element);
+
+// --- nodes of passes, which choose the device and ignore scopes
+
+NodeSpec ConstSpec(std::string name, const Tensor& value);
+NodeSpec IdentitySpec(std::string name, Output x);
+// A NoOp if there are no values.
+NodeSpec IdentityNSpec(std::string name, const OutputList& values);
 
 }  // namespace sluice::core
 

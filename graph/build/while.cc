@@ -86,8 +86,9 @@ class LoopBuilder {
                            "' is not compatible with its first shape, ", value.shape().ToString()));
       }
       entered.node->set_output_shape(0, shape);
-      if (pivot != nullptr && IsConstantEnter(*value.node))
+      if (pivot != nullptr && IsConstantEnter(*value.node)) {
         graph_.AddControlEdge(pivot, entered.node);
+      }
       context_->enters.push_back(entered);
     }
   }
@@ -234,11 +235,10 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
   const bool on_constants =
       std::all_of(spec.inputs.begin(), spec.inputs.end(),
                   [](const Output& in) { return in && IsConstantEnter(*in.node); });
-  const bool is_call = spec.op == "PartitionedCall" || spec.op == "StatefulPartitionedCall" ||
-                       spec.op == "SymbolicGradient";
   // An op with only loop constants as inputs would otherwise run in an iteration that does not
   // exist.
-  if (((on_constants && spec.control_inputs.empty()) || is_call) && control_pivot() != nullptr) {
+  const bool is_unbound = on_constants && spec.control_inputs.empty();
+  if ((is_unbound || IsCall(spec.op)) && control_pivot() != nullptr) {
     spec.control_inputs.push_back(control_pivot());
   }
   for (auto it = outside.rbegin(); it != outside.rend(); ++it) {

@@ -70,7 +70,7 @@ class WhileContext final : public ControlFlowContext {
   LoopHistory* history = nullptr;
 
   // Adds the Enter of a variable.
-  Output NewEnter(Output value, std::string_view name = "Enter");
+  Output NewEnter(Output value, std::string_view name = "");
   Output AddValue(Output value) override;
   absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) override;
   Node* control_pivot() const override {

@@ -268,7 +268,7 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   spec.control_inputs = std::move(controls);
   // Colocation groups name nodes of the function's body. References are colocated anyway.
   own.erase("_class");
-  if (spec.op == "Enter" || spec.op == "RefEnter") {
+  if (TraitsOfOp(spec.op).role == OpRole::kEnter) {
     // Each call of the function has a loop of its own.
     const auto* frame = FindAttr<std::string>(own, "frame_name");
     own["frame_name"] = StrCat(graph_.scopes().name, frame != nullptr ? *frame : "");
@@ -309,7 +309,7 @@ OutputList Expander::After(const Expansion& expansion) const {
 
 absl::StatusOr<Output> Expander::AsBool(Output value) {
   if (value.dtype() == DT_BOOL && value.shape().rank() == 0) return value;
-  const Output truth = NodeBuilder(&graph_, "ToBool", At::current()).Input(value).Finish();
+  const Output truth = core::ToBool(value);
   if (!truth) return graph_.status();
   return truth;
 }

@@ -136,10 +136,8 @@ absl::StatusOr<Output> Expander::CheckedStart(const Call& call, Output limit, Ou
   const Output towards = core::Greater(core::Mul(core::Sub(limit, start), delta),
                                        Constant(Tensor::Scalar<int64_t>(0)));
   const Output what = Constant(Tensor::Scalar(std::string("Invalid start/limit/delta: ")));
-  Node* check = NodeBuilder(&graph_, "Assert", At::current())
-                    .Input(core::LogicalOr(towards, core::Equal(start, limit)))
-                    .Input(OutputList{what, start, limit, delta})
-                    .Finish();
+  Node* check = core::Assert(core::LogicalOr(towards, core::Equal(start, limit)),
+                             {what, start, limit, delta});
   if (check == nullptr) return graph_.status();
   ControlDependencies after(graph_, {Operation(check)});
   return core::Identity(start);
@@ -181,31 +179,15 @@ namespace {
 // Collects one output of a function, call by call, as the rows of a tensor.
 class RowArray {
  public:
-  RowArray(Output count, DataType dtype, const PartialShape& row) : dtype_(dtype), row_(row) {
-    array_ = NodeBuilder(count.graph(), "TensorArrayV3", At::current())
-                 .Input(count)
-                 .Attr("dtype", dtype)
-                 .Attr("element_shape", row)
-                 .Finish();
-  }
+  RowArray(Output count, DataType dtype, const PartialShape& row)
+      : dtype_(dtype), row_(row), array_(core::TensorArray(count, dtype, row)) {}
   // A value that orders the writes, at the beginning and after a write.
   Output flow() const { return array_ == nullptr ? Output() : Output(array_, 1); }
   Output Write(Output index, Output value, Output flow) const {
-    return NodeBuilder(flow.graph(), "TensorArrayWriteV3", At::current())
-        .Input(Output(array_, 0))
-        .Input(index)
-        .Input(value)
-        .Input(flow)
-        .Finish();
+    return core::TensorArrayWrite(Output(array_, 0), index, value, flow);
   }
   Output Gather(Output indices, Output flow) const {
-    return NodeBuilder(indices.graph(), "TensorArrayGatherV3", At::current())
-        .Input(Output(array_, 0))
-        .Input(indices)
-        .Input(flow)
-        .Attr("dtype", dtype_)
-        .Attr("element_shape", row_)
-        .Finish();
+    return core::TensorArrayGather(Output(array_, 0), indices, flow, dtype_, row_);
   }
 
  private:
@@ -218,11 +200,7 @@ class RowArray {
 OutputList RowsOf(const OutputList& inputs, size_t num_rows, Output index, Output zero) {
   OutputList args = inputs;
   for (size_t i = 0; i < std::min(num_rows, inputs.size()); ++i) {
-    args[i] = NodeBuilder(index.graph(), "GatherV2", At::current())
-                  .Input(inputs[i])
-                  .Input(index)
-                  .Input(zero)
-                  .Finish();
+    args[i] = core::GatherV2(inputs[i], index, zero);
   }
   return args;
 }
@@ -270,8 +248,7 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   const OutputList last =
       WhileLoop([&](const OutputList& v) { return core::Less(v[0], count); }, step, variables);
   SLUICE_RETURN_IF_ERROR(TakeFailure());
-  const Output all =
-      NodeBuilder(&graph_, "Range", At::current()).Input(zero).Input(count).Input(one).Finish();
+  const Output all = core::Range(zero, count, one);
   Expansion result;
   for (size_t i = 0; i < arrays.size(); ++i) {
     result.outputs.push_back(arrays[i].Gather(all, last[i + 1]));

@@ -71,16 +71,10 @@ class CallSite {
     if (keeps_name_) {
       // A new node takes over the name of the call.
       for (Node* to : waiting) graph_.RemoveControlEdge(node_, to);
-      std::vector<DataType> types;
-      for (const Output& out : made.outputs) types.push_back(BaseType(out.dtype()));
       SLUICE_RETURN_IF_ERROR(Redirect(uses, made.outputs));
       graph_.Remove(node_);
-      NodeSpec spec;
-      spec.name = name;
+      NodeSpec spec = core::IdentityNSpec(name, made.outputs);
       spec.device = device;
-      spec.op = types.empty() ? "NoOp" : "IdentityN";
-      spec.inputs = made.outputs;
-      if (!types.empty()) spec.attrs["T"] = types;
       for (Node* c : made.controls) spec.control_inputs.push_back(c);
       SLUICE_ASSIGN_OR_RETURN(Node * stand_in, graph_.Add(std::move(spec)));
       stand_in->set_context(context);

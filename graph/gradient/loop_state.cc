@@ -14,6 +14,9 @@
 namespace sluice::gradient {
 namespace {
 
+// The sums of counters and gradients have the name of the op that TensorFlow first had for them.
+constexpr std::string_view kSumName = "Add";
+
 Output MergeTwice(Output value, std::string_view name = "") {
   return core::Merge({value, value}, name);
 }
@@ -83,7 +86,7 @@ Output LoopState::AddForwardCounter() {
   const Output merge = MergeTwice(entered);
   Node* split = merge ? core::Switch(merge, forward_->pivot) : nullptr;
   if (split == nullptr) return Output();
-  const Output back = AddBackEdge(merge, core::Increment(Output(split, 1), "Add"));
+  const Output back = AddBackEdge(merge, core::Increment(Output(split, 1), kSumName));
   if (!back) return Output();
   forward_index_ = back.node;
   const Output count = core::Exit(Output(split, 0), "f_count");
@@ -275,7 +278,7 @@ Output LoopState::AccumulateDense(const Node& op, Output grad) {
   const Output merge = entered ? MergeTwice(entered, "b_acc") : Output();
   Node* split = merge ? core::Switch(merge, backward_->pivot) : nullptr;
   if (split == nullptr) return Output();
-  AddBackEdge(merge, core::AddV2(Output(split, 1), grad, "Add"));
+  AddBackEdge(merge, core::AddV2(Output(split, 1), grad, kSumName));
   const Output result = core::Exit(Output(split, 0), "b_acc");
   backward_->exits.push_back(result);
   return result;

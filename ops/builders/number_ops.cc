@@ -1,5 +1,8 @@
 #include "ops/builders/number_ops.h"
 
+#include "graph/build/node_builder.h"
+#include "graph/build/scopes.h"
+
 namespace sluice {
 namespace {
 
@@ -26,6 +29,17 @@ Output Minimum(const Operand& x, const Operand& y, std::string_view name) {
 }
 Output NotEqual(const Operand& x, const Operand& y, std::string_view name) {
   return Named("NotEqual", x, y, name);
+}
+
+Output Cast(Graph& graph, const Operand& x, DataType dtype) {
+  NameScope scope(graph, "Cast");
+  const Output value = x.In(graph, DT_FLOAT, "x");
+  if (BaseType(value.dtype()) == dtype) return value;
+  return NodeBuilder(value.graph(), "Cast", x.at())
+      .Name(scope.prefix())
+      .Input(value)
+      .Attr("DstT", dtype)
+      .Finish();
 }
 
 }  // namespace sluice

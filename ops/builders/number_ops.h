@@ -9,6 +9,7 @@
 
 #include <string_view>
 
+#include "graph/ir/graph.h"
 #include "ops/builders/operand.h"
 
 namespace sluice {
@@ -19,6 +20,10 @@ Output GreaterEqual(const Operand& x, const Operand& y, std::string_view name = 
 Output Maximum(const Operand& x, const Operand& y, std::string_view name = "");
 Output Minimum(const Operand& x, const Operand& y, std::string_view name = "");
 Output NotEqual(const Operand& x, const Operand& y, std::string_view name = "");
+
+// `x` as `dtype`. A number becomes the float constant `Cast/x`, and a variable is read under
+// `Cast`. No Cast is added to a value that has the type.
+Output Cast(Graph& graph, const Operand& x, DataType dtype);
 
 }  // namespace sluice
 

@@ -1,6 +1,7 @@
 // Kernels of collectives.
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "executor/collective/collectives.h"
@@ -18,6 +19,20 @@ CollectiveAlgorithm AlgorithmOf(const std::string& hint) {
   if (hint == "ring") return CollectiveAlgorithm::kRing;
   if (hint == "tree") return CollectiveAlgorithm::kTree;
   return CollectiveAlgorithm::kAuto;  // TensorFlow's other hints name libraries
+}
+
+absl::StatusOr<MergeOp> MergeOpOf(std::string_view name) {
+  if (name == "Add") return MergeOp::kAdd;
+  if (name == "Mul") return MergeOp::kMul;
+  if (name == "Min") return MergeOp::kMin;
+  if (name == "Max") return MergeOp::kMax;
+  return InvalidArgument("merge_op must be one of Add, Mul, Min, Max, got '", name, "'");
+}
+
+absl::StatusOr<FinalOp> FinalOpOf(std::string_view name) {
+  if (name == "Id") return FinalOp::kId;
+  if (name == "Div") return FinalOp::kDiv;
+  return InvalidArgument("final_op must be one of Id, Div, got '", name, "'");
 }
 
 // Starts a call of a collective, which Fill completes. The result becomes output 0.

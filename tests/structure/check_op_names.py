@@ -27,9 +27,7 @@ ALLOWED = {
     "executor/passes/pack_operands.cc",
     "executor/passes/simplify.cc",
     # Calls of functions.
-    "graph/build/cond.cc",
-    "graph/build/while.cc",
-    "graph/function/expand.cc",
+    "graph/build/control_flow_context.cc",
     # Tables that programs extend by the names of their ops.
     "distributed/cluster/replica_devices.cc",
     "training/optimizer/processor.cc",

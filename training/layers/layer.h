@@ -117,7 +117,7 @@ class Layer {
 };
 
 // Reads a variable under the name of the op that uses the value, as TensorFlow does:
-// "MatMul/ReadVariableOp" for the op "MatMul". `make` receives the value and the name of the op.
+// "MatMul/ReadVariableOp" for a MatMul. `make` receives the value and the name of the op.
 Output WithRead(std::string_view name, const Variable& weight, At at,
                 const std::function<Output(Output value, std::string_view name)>& make);
 Output MatMulWith(Output x, const Variable& weight, At at);

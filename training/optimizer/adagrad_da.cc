@@ -2,6 +2,7 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/builders/number_ops.h"
 #include "ops/builders/ops.h"
 #include "ops/sugar.h"
 
@@ -40,16 +41,10 @@ AdagradDA::Scalars AdagradDA::ScalarsFor(const Variable& var) const {
     DeviceScope beside(graph, var.device());
     step = Identity(scalar("global_step").tensor);
   }
-  // TensorFlow names the constant after the cast of a number.
-  const auto number = [&](float value) {
-    NameScope scope(graph, "Cast");
-    const Output x = Constant(graph, value, "x");
-    return var.dtype() == DT_FLOAT ? x : Cast(x, var.dtype(), {.name = scope.prefix()});
-  };
   Scalars scalars;
   scalars["lr"] = Typed("lr", var);
-  scalars["l1"] = number(l1_);
-  scalars["l2"] = number(l2_);
+  scalars["l1"] = Cast(graph, l1_, var.dtype());
+  scalars["l2"] = Cast(graph, l2_, var.dtype());
   scalars["global_step"] = CastTo(step, DT_INT64);
   return scalars;
 }

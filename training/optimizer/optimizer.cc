@@ -63,8 +63,7 @@ absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
 }
 
 Operation AddOne(const Variable& step, std::string_view name) {
-  const Output one =
-      Constant(step.graph(), 1, step.dtype(), step.is_resource() ? "Const" : "value");
+  const Output one = Constant(step.graph(), 1, step.dtype(), step.is_resource() ? "" : "value");
   return step.AssignAdd(one, {.name = name});
 }
 
@@ -236,8 +235,9 @@ absl::StatusOr<Operation> Optimizer::ApplyDistributed(
   for (size_t i = 0; i < first.size(); ++i) {
     PerReplica<Grad> grads;
     for (const GradientsAndVariables& pairs : replicas) {
-      if (i >= pairs.size())
+      if (i >= pairs.size()) {
         return InvalidArgument("replicas have gradients of different variables");
+      }
       grads.push_back(pairs[i].grad);
     }
     SLUICE_ASSIGN_OR_RETURN(PerReplica<Grad> sum,

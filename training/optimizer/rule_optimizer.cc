@@ -6,6 +6,7 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "graph/strings.h"
+#include "ops/builders/number_ops.h"
 #include "ops/builders/ops.h"
 #include "training/optimizer/slot.h"
 
@@ -57,8 +58,7 @@ ScalarValue RuleOptimizer::Typed(std::string_view name, const Variable& var) con
   const ScalarValue value = scalar(name);
   if (!value.variable) return value.tensor ? CastTo(value.tensor, var.dtype()) : Output();
   if (value.variable.dtype() == var.dtype()) return value;
-  NameScope scope(var.graph(), "Cast");
-  return Cast(value.variable.Read(), var.dtype(), {.name = scope.prefix()});
+  return Cast(var.graph(), value.variable, var.dtype());
 }
 
 RuleOptimizer::Scalars RuleOptimizer::ScalarsFor(const Variable& var) const {
