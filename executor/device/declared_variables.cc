@@ -1,4 +1,4 @@
-#include "executor/session/declared_variables.h"
+#include "executor/device/declared_variables.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Checks variables that jobs share by name on devices that outlive them.
-#ifndef SLUICE_EXECUTOR_SESSION_DECLARED_VARIABLES_H_
-#define SLUICE_EXECUTOR_SESSION_DECLARED_VARIABLES_H_
+#ifndef SLUICE_EXECUTOR_DEVICE_DECLARED_VARIABLES_H_
+#define SLUICE_EXECUTOR_DEVICE_DECLARED_VARIABLES_H_
 
 #include <memory>
 #include <string>
@@ -23,4 +23,4 @@ absl::Status DeclareVariable(const KernelInit& init, const std::shared_ptr<const
 
 }  // namespace sluice
 
-#endif  // SLUICE_EXECUTOR_SESSION_DECLARED_VARIABLES_H_
+#endif  // SLUICE_EXECUTOR_DEVICE_DECLARED_VARIABLES_H_

@@ -6,9 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include "executor/device/declared_variables.h"
 #include "executor/device/pool_allocator.h"
 #include "executor/plan/op_kind.h"
-#include "executor/session/declared_variables.h"
 #include "executor/session/local_step.h"
 #include "graph/mutex.h"
 #include "graph/status.h"

@@ -1,4 +1,4 @@
-#include "training/optimizer/clip.h"
+#include "training/gradient/clip.h"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 // the graph. An empty `name` stands for TensorFlow's default.
 // Reference: tf.clip_by_value, clip_by_norm, clip_by_global_norm, clip_by_average_norm. Nodes and
 // names are the same.
-#ifndef SLUICE_TRAINING_OPTIMIZER_CLIP_H_
-#define SLUICE_TRAINING_OPTIMIZER_CLIP_H_
+#ifndef SLUICE_TRAINING_GRADIENT_CLIP_H_
+#define SLUICE_TRAINING_GRADIENT_CLIP_H_
 
 #include <string_view>
 #include <vector>
@@ -45,4 +45,4 @@ Output ClipByGlobalNorm(GradientsAndVariables& pairs, const Operand& clip_norm);
 
 }  // namespace sluice
 
-#endif  // SLUICE_TRAINING_OPTIMIZER_CLIP_H_
+#endif  // SLUICE_TRAINING_GRADIENT_CLIP_H_

@@ -5,8 +5,8 @@
 //   Operation train = optimizer.Minimize(loss);
 //
 // Reference: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
-#ifndef SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
-#define SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
+#ifndef SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_
+#define SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_
 
 #include <concepts>
 #include <memory>
@@ -74,4 +74,4 @@ class LossScaleOptimizer : public Optimizer {
 
 }  // namespace sluice
 
-#endif  // SLUICE_TRAINING_OPTIMIZER_LOSS_SCALE_H_
+#endif  // SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_

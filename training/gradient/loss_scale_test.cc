@@ -1,4 +1,4 @@
-#include "training/optimizer/loss_scale.h"
+#include "training/gradient/loss_scale.h"
 
 #include <cmath>
 

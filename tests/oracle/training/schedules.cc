@@ -1,7 +1,7 @@
 // Learning-rate decays over a counted step, and clipping.
 #include "graph/status.h"
 #include "tests/oracle/training/examples.h"
-#include "training/optimizer/clip.h"
+#include "training/gradient/clip.h"
 #include "training/schedule/decay.h"
 
 namespace sluice {
