@@ -13,6 +13,13 @@
 namespace sluice {
 namespace {
 
+// Whether only loop constants are inputs of the op.
+bool IsUnbound(const NodeSpec& spec) {
+  return spec.control_inputs.empty() &&
+         std::all_of(spec.inputs.begin(), spec.inputs.end(),
+                     [](const Output& in) { return in && IsConstantEnter(*in.node); });
+}
+
 Tensor ScalarOf(DataType dtype, int value) {
   return dtype == DT_INT64 ? Tensor::Scalar<int64_t>(value) : Tensor::Scalar(value);
 }
@@ -232,13 +239,8 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
     (is_inside ? inside : outside).push_back(control);
   }
   spec.control_inputs = std::move(inside);
-  const bool on_constants =
-      std::all_of(spec.inputs.begin(), spec.inputs.end(),
-                  [](const Output& in) { return in && IsConstantEnter(*in.node); });
-  // An op with only loop constants as inputs would otherwise run in an iteration that does not
-  // exist.
-  const bool is_unbound = on_constants && spec.control_inputs.empty();
-  if ((is_unbound || IsCall(spec.op)) && control_pivot() != nullptr) {
+  // An unbound op would otherwise run in an iteration that does not exist.
+  if ((IsUnbound(spec) || IsCall(spec.op)) && control_pivot() != nullptr) {
     spec.control_inputs.push_back(control_pivot());
   }
   for (auto it = outside.rbegin(); it != outside.rend(); ++it) {

@@ -35,12 +35,15 @@ class Importer {
   absl::Status CheckVersions() const;
   absl::Status IndexNodes();
   absl::Status ReadSources(int n);
+  const Output* Mapped(const TensorName& name);
   absl::Status CheckColocation(int n) const;
   absl::Status CheckRequest() const;
   absl::Status CheckLibrary();
   absl::Status AddNodes();
+  absl::Status CycleError(int processed) const;
   absl::Status AddNode(int n);
   absl::Status ReadAttrs(int n, const OpDef& op, AttrMap* attrs);
+  void RenameColocation(AttrMap* attrs) const;
   absl::Status Connect(int n, NodeSpec* spec);
   absl::StatusOr<Output> Resolve(int n, const Source& source) const;
   absl::Status InferNode(int n, const std::vector<PartialShape>* declared);
@@ -126,6 +129,19 @@ absl::Status Importer::IndexNodes() {
   return absl::OkStatus();
 }
 
+// What input_map gives for an input, or null.
+const Output* Importer::Mapped(const TensorName& name) {
+  const std::string key =
+      name.index < 0 ? StrCat("^", name.node) : StrCat(name.node, ":", name.index);
+  auto mapped = options_.input_map.find(key);
+  if (mapped == options_.input_map.end() && name.index == 0) {
+    mapped = options_.input_map.find(name.node);
+  }
+  if (mapped == options_.input_map.end()) return nullptr;
+  used_mappings_.insert(mapped->first);
+  return &mapped->second;
+}
+
 absl::Status Importer::ReadSources(int n) {
   bool in_controls = false;
   absl::flat_hash_set<int> controls;  // a repeated control input counts once
@@ -138,15 +154,8 @@ absl::Status Importer::ReadSources(int n) {
     }
     in_controls = is_control;
     Source source{.index = name.index};
-    const std::string key =
-        is_control ? StrCat("^", name.node) : StrCat(name.node, ":", name.index);
-    auto mapped = options_.input_map.find(key);
-    if (mapped == options_.input_map.end() && name.index == 0) {
-      mapped = options_.input_map.find(name.node);
-    }
-    if (mapped != options_.input_map.end()) {
-      used_mappings_.insert(mapped->first);
-      source.mapped = mapped->second;
+    if (const Output* mapped = Mapped(name)) {
+      source.mapped = *mapped;
     } else if (auto it = by_name_.find(ToAbsl(name.node)); it != by_name_.end()) {
       source.node = it->second;
       if (is_control && !controls.insert(source.node).second) continue;
@@ -219,6 +228,17 @@ absl::Status Importer::CheckLibrary() {
   return absl::OkStatus();
 }
 
+absl::Status Importer::CycleError(int processed) const {
+  std::string some;
+  int named = 0;
+  for (int n = 0; n < def_.node_size() && named < 3; ++n) {
+    if (made_[n] == nullptr && pending_[n] > 0) {
+      StrAppend(&some, named++ == 0 ? ": " : ", ", "{{node ", node(n).name(), "}}");
+    }
+  }
+  return InvalidArgument(def_.node_size() - processed, " nodes in a cycle", some);
+}
+
 absl::Status Importer::AddNodes() {
   pending_.resize(def_.node_size());
   for (const std::vector<int>& users : consumers_) {
@@ -239,15 +259,7 @@ absl::Status Importer::AddNodes() {
       if (--pending_[consumer] == 0) ready.push(consumer);
     }
   }
-  if (processed == def_.node_size()) return absl::OkStatus();
-  std::string some;
-  int named = 0;
-  for (int n = 0; n < def_.node_size() && named < 3; ++n) {
-    if (made_[n] == nullptr && pending_[n] > 0) {
-      StrAppend(&some, named++ == 0 ? ": " : ", ", "{{node ", node(n).name(), "}}");
-    }
-  }
-  return InvalidArgument(def_.node_size() - processed, " nodes in a cycle", some);
+  return processed == def_.node_size() ? absl::OkStatus() : CycleError(processed);
 }
 
 absl::Status Importer::ReadAttrs(int n, const OpDef& op, AttrMap* attrs) {
@@ -265,15 +277,18 @@ absl::Status Importer::ReadAttrs(int n, const OpDef& op, AttrMap* attrs) {
     }
     attrs->emplace(name, *std::move(read));
   }
-  if (options_.prefix.empty()) return absl::OkStatus();
-  if (auto it = attrs->find("_class"); it != attrs->end()) {
-    if (auto* classes = std::get_if<std::vector<std::string>>(&it->second)) {
-      for (std::string& c : *classes) {
-        if (c.starts_with("loc:@")) c = StrCat("loc:@", NewName(std::string_view(c).substr(5)));
-      }
-    }
-  }
+  if (!options_.prefix.empty()) RenameColocation(attrs);
   return absl::OkStatus();
+}
+
+void Importer::RenameColocation(AttrMap* attrs) const {
+  auto it = attrs->find("_class");
+  if (it == attrs->end()) return;
+  auto* classes = std::get_if<std::vector<std::string>>(&it->second);
+  if (classes == nullptr) return;
+  for (std::string& c : *classes) {
+    if (c.starts_with("loc:@")) c = StrCat("loc:@", NewName(std::string_view(c).substr(5)));
+  }
 }
 
 absl::StatusOr<Output> Importer::Resolve(int n, const Source& source) const {

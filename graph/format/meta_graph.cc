@@ -134,14 +134,22 @@ absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& met
   return imported;
 }
 
+namespace {
+
+// Whether the bytes, parsed as `meta`, can be a MetaGraphDef. A GraphDef may parse as one.
+bool IsPlausible(const pb::MetaGraphDef& meta, std::string_view bytes) {
+  return !HasUnknownFields(meta) && !HasUnknownFields(meta.graph_def()) &&
+         (meta.has_graph_def() || meta.collection_def_size() > 0 || bytes.empty()) &&
+         HasNodes(meta.graph_def());
+}
+
+}  // namespace
+
 absl::StatusOr<pb::MetaGraphDef> ReadMetaGraphOrGraph(std::string_view bytes) {
   if (!HasCollectionTypes()) return absl::InternalError("messages of collections are not linked");
   pb::MetaGraphDef meta;
   const absl::Status as_meta = ParseBinaryOrText(bytes, "MetaGraphDef", &meta);
-  const bool plausible =
-      as_meta.ok() && !HasUnknownFields(meta) && !HasUnknownFields(meta.graph_def()) &&
-      (meta.has_graph_def() || meta.collection_def_size() > 0 || bytes.empty()) &&
-      HasNodes(meta.graph_def());
+  const bool plausible = as_meta.ok() && IsPlausible(meta, bytes);
   if (plausible && meta.graph_def().node_size() > 0) return meta;
   pb::MetaGraphDef as_graph;
   const absl::Status graph_status = ReadGraph(bytes, &as_graph);

@@ -54,18 +54,18 @@ bool ParseBinary(std::string_view bytes, Message* message) {
   return message->ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
 }
 
+bool IsControl(char c) {
+  return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
+}
+
 // Text begins with a field's name or a comment, and has no control characters.
 bool LooksLikeText(std::string_view bytes) {
   const size_t start = bytes.find_first_not_of(" \t\r\n");
   if (start == bytes.npos) return false;
   const char c = bytes[start];
   if (c != '#' && c != '_' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) return false;
-  for (char next : bytes.substr(start, 512)) {
-    if (static_cast<unsigned char>(next) < ' ' && next != '\n' && next != '\r' && next != '\t') {
-      return false;
-    }
-  }
-  return true;
+  const std::string_view beginning = bytes.substr(start, 512);
+  return std::none_of(beginning.begin(), beginning.end(), IsControl);
 }
 
 }  // namespace

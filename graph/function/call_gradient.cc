@@ -43,29 +43,14 @@ class Differentiator {
                    "before taking gradients")));
         return false;
       }
-      for (const auto& [key, attr] : node.attr()) {
-        if (attr.has_func() && !Check(attr.func().name())) return false;
-        for (const auto& f : attr.list().func()) {
-          if (!Check(f.name())) return false;
-        }
-      }
-      if (library_.Contains(node.op()) && !Check(node.op())) return false;
+      if (!CheckCallees(node)) return false;
     }
     return true;
   }
 
   // Collects the inputs from `first` on, and the gradients of the results.
   void Collect(int first) {
-    first_ = first;
-    for (int i = first; i < b_.op().num_inputs(); ++i) {
-      inputs_.push_back(b_.In(i));
-      in_types_.push_back(BaseType(b_.In(i).dtype()));
-      // The gradient of a handle is that of the variable it refers to.
-      const HandleData* data = b_.In(i).node->output_handle(b_.In(i).index);
-      const bool holds = in_types_.back() == DT_RESOURCE && data != nullptr;
-      out_types_.push_back(holds && data->dtype != DT_INVALID ? data->dtype : in_types_.back());
-      if (in_types_.back() == DT_RESOURCE && !holds) out_types_.back() = DT_FLOAT;
-    }
+    CollectInputs(first);
     for (int i = 0; i < b_.op().num_outputs(); ++i) {
       Output grad = CarriesGradient(b_.op().output_type(i)) ? b_.Of(i) : Output();
       if (!grad) grad = core::Const(graph_, Tensor::Scalar(false), "no_gradient");
@@ -126,6 +111,30 @@ class Differentiator {
   const std::vector<DataType>& out_types() const { return out_types_; }
 
  private:
+  // Checks the functions that the node calls.
+  bool CheckCallees(const pb::NodeDef& node) {
+    for (const auto& [key, attr] : node.attr()) {
+      if (attr.has_func() && !Check(attr.func().name())) return false;
+      for (const auto& f : attr.list().func()) {
+        if (!Check(f.name())) return false;
+      }
+    }
+    return !library_.Contains(node.op()) || Check(node.op());
+  }
+
+  void CollectInputs(int first) {
+    first_ = first;
+    for (int i = first; i < b_.op().num_inputs(); ++i) {
+      inputs_.push_back(b_.In(i));
+      in_types_.push_back(BaseType(b_.In(i).dtype()));
+      // The gradient of a handle is that of the variable it refers to.
+      const HandleData* data = b_.In(i).node->output_handle(b_.In(i).index);
+      const bool holds = in_types_.back() == DT_RESOURCE && data != nullptr;
+      out_types_.push_back(holds && data->dtype != DT_INVALID ? data->dtype : in_types_.back());
+      if (in_types_.back() == DT_RESOURCE && !holds) out_types_.back() = DT_FLOAT;
+    }
+  }
+
   pb::FunctionDef Signature(const std::string& base, const std::vector<DataType>& in,
                             const std::vector<DataType>& out) {
     pb::FunctionDef def;

@@ -84,6 +84,17 @@ absl::StatusOr<const FunctionBody*> Expander::Read(const std::string& name) {
 
 namespace {
 
+// The number of tensors of a declared argument.
+size_t LengthOf(const pb::OpDef::ArgDef& arg, const AttrMap& attrs) {
+  if (!arg.number_attr().empty()) {
+    const auto* number = FindAttr<int64_t>(attrs, arg.number_attr());
+    return number != nullptr && *number >= 0 ? static_cast<size_t>(*number) : 0;
+  }
+  if (arg.type_list_attr().empty()) return 1;
+  const auto* types = FindAttr<std::vector<DataType>>(attrs, arg.type_list_attr());
+  return types != nullptr ? types->size() : 0;
+}
+
 // The arguments of a call by declared argument: one tensor each, or as many as an attribute says.
 absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
                                                   const FunctionRef& function,
@@ -91,15 +102,7 @@ absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
   std::vector<OutputList> by_arg(static_cast<size_t>(signature.input_arg_size()));
   size_t next = 0;
   for (int i = 0; i < signature.input_arg_size(); ++i) {
-    const pb::OpDef::ArgDef& arg = signature.input_arg(i);
-    size_t n = 1;
-    if (!arg.number_attr().empty()) {
-      const auto* number = FindAttr<int64_t>(function.attrs, arg.number_attr());
-      n = number != nullptr && *number >= 0 ? static_cast<size_t>(*number) : 0;
-    } else if (!arg.type_list_attr().empty()) {
-      const auto* types = FindAttr<std::vector<DataType>>(function.attrs, arg.type_list_attr());
-      n = types != nullptr ? types->size() : 0;
-    }
+    size_t n = LengthOf(signature.input_arg(i), function.attrs);
     for (; n > 0 && next < args.size(); --n) by_arg[static_cast<size_t>(i)].push_back(args[next++]);
     if (n > 0) next = args.size() + 1;
   }
@@ -183,6 +186,26 @@ absl::StatusOr<AttrMap> Expander::Attributes(const pb::NodeDef& def,
   return attrs;
 }
 
+// The place of the first tensor of the output argument `name` among the outputs of a node.
+absl::StatusOr<size_t> Expander::FirstOf(const std::string& name, const pb::NodeDef& def,
+                                         const OutputList& outputs) const {
+  if (name.empty()) return 0;
+  if (library_.Contains(def.op())) {
+    SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* callee, library_.Find(def.op()));
+    size_t first = 0;
+    for (const auto& out : callee->signature().output_arg()) {
+      if (out.name() == name) break;
+      ++first;
+    }
+    return first;
+  }
+  if (Knows(def.op()) || outputs.empty()) return 0;
+  const Node& node = *outputs[0].node;
+  const int arg = node.def().OutputIndex(name);
+  if (arg < 0) return InvalidArgument("node '", def.name(), "' has no output '", name, "'");
+  return static_cast<size_t>(node.OutputRange(arg).first);
+}
+
 absl::StatusOr<Output> Expander::Find(const FunctionBody& body, const BodyTensor& tensor,
                                       const std::vector<OutputList>& args,
                                       const std::vector<Expansion>& made) const {
@@ -195,23 +218,7 @@ absl::StatusOr<Output> Expander::Find(const FunctionBody& body, const BodyTensor
   const size_t n = static_cast<size_t>(tensor.node);
   const pb::NodeDef& def = *body.nodes[n].def;
   const OutputList& outputs = made[n].outputs;
-  size_t first = 0;
-  if (!tensor.output.empty()) {
-    if (library_.Contains(def.op())) {
-      SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* callee, library_.Find(def.op()));
-      for (const auto& out : callee->signature().output_arg()) {
-        if (out.name() == tensor.output) break;
-        ++first;
-      }
-    } else if (!Knows(def.op()) && !outputs.empty()) {
-      const Node& node = *outputs[0].node;
-      const int arg = node.def().OutputIndex(tensor.output);
-      if (arg < 0) {
-        return InvalidArgument("node '", def.name(), "' has no output '", tensor.output, "'");
-      }
-      first = static_cast<size_t>(node.OutputRange(arg).first);
-    }
-  }
+  SLUICE_ASSIGN_OR_RETURN(const size_t first, FirstOf(tensor.output, def, outputs));
   if (first + index < outputs.size()) return outputs[first + index];
   return InvalidArgument("node '", def.name(), "' has no output '", tensor.output, ":",
                          tensor.index, "'");
@@ -230,23 +237,31 @@ absl::StatusOr<Node*> Expander::AddNode(NodeSpec spec) {
   return node;
 }
 
+// The inputs of a node, without those that close loops.
+absl::StatusOr<OutputList> Expander::BodyInputs(const FunctionBody& body, const BodyNode& node,
+                                                const std::vector<OutputList>& args,
+                                                const std::vector<Expansion>& made) const {
+  OutputList inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool is_later = std::find(node.back_edges.begin(), node.back_edges.end(),
+                                    static_cast<int>(i)) != node.back_edges.end();
+    if (is_later) {
+      inputs.push_back(Output());
+      continue;
+    }
+    SLUICE_ASSIGN_OR_RETURN(Output in, Find(body, node.inputs[i], args, made));
+    inputs.push_back(in);
+  }
+  return inputs;
+}
+
 absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrMap& attrs,
                                     const std::vector<OutputList>& args, const std::string& device,
                                     std::vector<Expansion>* made) {
   const BodyNode& node = body.nodes[static_cast<size_t>(n)];
   const pb::NodeDef& def = *node.def;
   SLUICE_ASSIGN_OR_RETURN(AttrMap own, Attributes(def, attrs));
-  OutputList inputs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const bool later = std::find(node.back_edges.begin(), node.back_edges.end(),
-                                 static_cast<int>(i)) != node.back_edges.end();
-    if (later) {
-      inputs.push_back(Output());
-      continue;
-    }
-    SLUICE_ASSIGN_OR_RETURN(Output in, Find(body, node.inputs[i], args, *made));
-    inputs.push_back(in);
-  }
+  SLUICE_ASSIGN_OR_RETURN(OutputList inputs, BodyInputs(body, node, args, *made));
   std::vector<Node*> controls;
   for (int from : node.controls) {
     const auto& theirs = (*made)[static_cast<size_t>(from)].controls;

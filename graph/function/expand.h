@@ -70,12 +70,17 @@ class Expander {
   absl::Status BodyNodeInto(const FunctionBody& body, int n, const AttrMap& attrs,
                             const std::vector<OutputList>& args, const std::string& device,
                             std::vector<Expansion>* made);
+  absl::StatusOr<OutputList> BodyInputs(const FunctionBody& body, const BodyNode& node,
+                                        const std::vector<OutputList>& args,
+                                        const std::vector<Expansion>& made) const;
   absl::StatusOr<Expansion> InnerCall(const Call& call, const std::vector<Node*>& controls);
   absl::StatusOr<Node*> AddNode(NodeSpec spec);
   absl::StatusOr<AttrMap> Attributes(const pb::NodeDef& def, const AttrMap& function) const;
   absl::StatusOr<Output> Find(const FunctionBody& body, const BodyTensor& tensor,
                               const std::vector<OutputList>& args,
                               const std::vector<Expansion>& made) const;
+  absl::StatusOr<size_t> FirstOf(const std::string& name, const pb::NodeDef& def,
+                                 const OutputList& outputs) const;
   absl::StatusOr<const FunctionBody*> Read(const std::string& name);
 
   // Calls the function of branches[first] if `index` says so, otherwise one of those after it. The

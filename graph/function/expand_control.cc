@@ -205,6 +205,17 @@ OutputList RowsOf(const OutputList& inputs, size_t num_rows, Output index, Outpu
   return args;
 }
 
+// An array for each output of the function.
+std::vector<RowArray> RowArrays(Output count, const std::vector<DataType>& types,
+                                const std::vector<PartialShape>* shapes) {
+  std::vector<RowArray> arrays;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const bool has_shape = shapes != nullptr && i < shapes->size();
+    arrays.emplace_back(count, types[i], has_shape ? (*shapes)[i] : PartialShape());
+  }
+  return arrays;
+}
+
 }  // namespace
 
 // Calls the function with one row of the arguments at a time. Its results are rows again.
@@ -222,13 +233,9 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   OutputList first;
   for (const int32_t n : {0, 1, 1}) first.push_back(Constant(Tensor::Vector<int32_t>({n})));
   const Output count = core::StridedSlice(shape, first, "shrink_axis_mask");
-  std::vector<RowArray> arrays;
+  const std::vector<RowArray> arrays = RowArrays(count, *output_types, shapes);
   OutputList variables = {zero};
-  for (size_t i = 0; i < output_types->size(); ++i) {
-    const bool has_shape = shapes != nullptr && i < shapes->size();
-    arrays.emplace_back(count, (*output_types)[i], has_shape ? (*shapes)[i] : PartialShape());
-    variables.push_back(arrays.back().flow());
-  }
+  for (const RowArray& array : arrays) variables.push_back(array.flow());
   SLUICE_RETURN_IF_ERROR(graph_.status());
   auto step = [&](const OutputList& v) -> OutputList {
     absl::StatusOr<Expansion> made =
@@ -257,6 +264,16 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   result.controls = {last[0].node};
   return result;
 }
+
+namespace {
+
+// Whether `grad` is a gradient that flows through `y`.
+bool IsGradientOf(const Output& grad, const Output& y) {
+  return BaseType(y.dtype()) == BaseType(grad.dtype()) &&
+         (IsFloating(y.dtype()) || IsComplex(y.dtype()));
+}
+
+}  // namespace
 
 Output Expander::DenseOrZeros(const Grad& grad, const Output& x, DataType declared) {
   if (Output dense = ToDense(grad)) return dense;
@@ -291,8 +308,7 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
     }
     const Output& y = forward.outputs[i];
     const Output& grad = call.inputs[position];
-    if (BaseType(y.dtype()) != BaseType(grad.dtype())) continue;
-    if (!IsFloating(y.dtype()) && !IsComplex(y.dtype())) continue;
+    if (!IsGradientOf(grad, y)) continue;
     ys.push_back(core::Identity(y));
     options.grad_ys.push_back(grad);
   }

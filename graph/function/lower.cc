@@ -35,18 +35,7 @@ class CallSite {
     const std::vector<Node*> controls(node_->control_inputs().begin(),
                                       node_->control_inputs().end());
     InContext in(graph_, node_->context());
-    Node* entry = nullptr;
-    if (node_->context() == nullptr && (!controls.empty() || may_be_dead)) {
-      // Nodes without inputs in the body wait for the call's controls, and are dead if these are.
-      ControlDependencies after(graph_, std::vector<Operation>(controls.begin(), controls.end()));
-      NameScope scope(graph_, name + "/");
-      if (may_be_dead && !inputs.empty()) {
-        entry = core::IdentityOrRef(inputs[0], "entry").node;
-      } else if (!controls.empty()) {
-        entry = core::NoOp(graph_, "entry");
-      }
-    }
-    expander.set_entry(entry);
+    expander.set_entry(MakeEntry(may_be_dead));
     Expander::Call call{op, name, &attrs, inputs, device};
     SLUICE_ASSIGN_OR_RETURN(Expansion made, expander.Expand(call));
     if (made.outputs.size() != static_cast<size_t>(node_->num_outputs())) {
@@ -57,39 +46,53 @@ class CallSite {
       for (const Output& out : made.outputs) made.controls.push_back(out.node);
     }
     if (made.controls.empty()) made.controls = controls;
-    return Replace(std::move(made));
+    return Replace(made);
   }
 
  private:
-  absl::Status Replace(Expansion made) {
+  // Nodes without inputs in the body wait for the call's controls, and are dead if these are. Null
+  // if there is nothing to wait for, or a context sees to it.
+  Node* MakeEntry(bool may_be_dead) {
+    const auto controls = node_->control_inputs();
+    if (node_->context() != nullptr || (controls.empty() && !may_be_dead)) return nullptr;
+    ControlDependencies after(graph_, std::vector<Operation>(controls.begin(), controls.end()));
+    NameScope scope(graph_, node_->name() + "/");
+    if (may_be_dead && node_->num_inputs() > 0) {
+      return core::IdentityOrRef(node_->input(0), "entry").node;
+    }
+    return controls.empty() ? nullptr : core::NoOp(graph_, "entry");
+  }
+
+  absl::Status Replace(const Expansion& made) {
     const std::vector<Use> uses(node_->uses().begin(), node_->uses().end());
     const std::vector<Node*> waiting(node_->control_outputs().begin(),
                                      node_->control_outputs().end());
-    const std::string name = node_->name();
-    const std::string device = node_->device();
-    ControlFlowContext* context = node_->context();
-    if (keeps_name_) {
-      // A new node takes over the name of the call.
-      for (Node* to : waiting) graph_.RemoveControlEdge(node_, to);
-      SLUICE_RETURN_IF_ERROR(Redirect(uses, made.outputs));
-      graph_.Remove(node_);
-      NodeSpec spec = core::IdentityNSpec(name, made.outputs);
-      spec.device = device;
-      for (Node* c : made.controls) spec.control_inputs.push_back(c);
-      SLUICE_ASSIGN_OR_RETURN(Node * stand_in, graph_.Add(std::move(spec)));
-      stand_in->set_context(context);
-      for (size_t i = 0; i < made.outputs.size(); ++i) {
-        stand_in->set_output_shape(static_cast<int>(i), made.outputs[i].shape());
-      }
-      for (Node* to : waiting) graph_.AddControlEdge(stand_in, to);
-      return absl::OkStatus();
-    }
+    if (keeps_name_) return ReplaceByNamesake(made, uses, waiting);
     SLUICE_RETURN_IF_ERROR(Redirect(uses, made.outputs));
     for (Node* to : waiting) {
       graph_.RemoveControlEdge(node_, to);
       for (Node* from : made.controls) graph_.AddControlEdge(from, to);
     }
     graph_.Remove(node_);
+    return absl::OkStatus();
+  }
+
+  // A new node takes over the name of the call.
+  absl::Status ReplaceByNamesake(const Expansion& made, const std::vector<Use>& uses,
+                                 const std::vector<Node*>& waiting) {
+    NodeSpec spec = core::IdentityNSpec(node_->name(), made.outputs);
+    spec.device = node_->device();
+    spec.control_inputs = made.controls;
+    ControlFlowContext* context = node_->context();
+    for (Node* to : waiting) graph_.RemoveControlEdge(node_, to);
+    SLUICE_RETURN_IF_ERROR(Redirect(uses, made.outputs));
+    graph_.Remove(node_);
+    SLUICE_ASSIGN_OR_RETURN(Node * namesake, graph_.Add(std::move(spec)));
+    namesake->set_context(context);
+    for (size_t i = 0; i < made.outputs.size(); ++i) {
+      namesake->set_output_shape(static_cast<int>(i), made.outputs[i].shape());
+    }
+    for (Node* to : waiting) graph_.AddControlEdge(namesake, to);
     return absl::OkStatus();
   }
 

@@ -52,6 +52,7 @@ class ReverseWalk {
   absl::StatusOr<std::vector<Grad>> Run();
 
  private:
+  void FindReached();
   void FindOpsBetween();
   void CountPending();
   void FindStops();
@@ -68,6 +69,8 @@ class ReverseWalk {
   Grad Result(const Output& x);
   absl::Status NoGradient(const Node& op) const;
   std::string PathThrough(const Node& op) const;
+  std::vector<std::string> NamesTo(const std::set<const Node*>& goal, const Node& op,
+                                   bool backwards) const;
   std::optional<ColocateWith> Colocation(Node* op) const;
 
   Graph& graph_;
@@ -86,7 +89,7 @@ class ReverseWalk {
   gradient::LoopStates loops_;
 };
 
-void ReverseWalk::FindOpsBetween() {
+void ReverseWalk::FindReached() {
   std::deque<const Node*> forward;
   for (const Output& x : xs_) forward.push_back(x.node);
   while (!forward.empty()) {
@@ -97,6 +100,10 @@ void ReverseWalk::FindOpsBetween() {
       if (CarriesGradient(op->output_type(use.src_output))) forward.push_back(use.dst);
     }
   }
+}
+
+void ReverseWalk::FindOpsBetween() {
+  FindReached();
   std::deque<Node*> backward;
   for (const Output& y : ys_) backward.push_back(y.node);
   while (!backward.empty()) {
@@ -346,38 +353,40 @@ absl::Status ReverseWalk::NoGradient(const Node& op) const {
                                     "' (op type: ", op.op(), ")", PathThrough(op)));
 }
 
+// The names of the nodes from one of `goal` to `op`, found breadth first in one direction.
+std::vector<std::string> ReverseWalk::NamesTo(const std::set<const Node*>& goal, const Node& op,
+                                              bool backwards) const {
+  std::map<const Node*, const Node*> from = {{&op, nullptr}};
+  std::deque<const Node*> queue = {&op};
+  std::vector<std::string> names;
+  while (!queue.empty()) {
+    const Node* at = queue.front();
+    queue.pop_front();
+    if (goal.contains(at)) {
+      for (const Node* n = at; n != nullptr && n != &op; n = from[n]) names.push_back(n->name());
+      break;
+    }
+    auto visit = [&](const Node* next) {
+      if (between_.contains(next) && from.emplace(next, at).second) queue.push_back(next);
+    };
+    if (backwards) {
+      for (const Output& in : at->inputs()) visit(in.node);
+    } else {
+      for (const Use& use : at->uses()) visit(use.dst);
+    }
+  }
+  return names;
+}
+
 // "; it is on the path x -> … -> op -> … -> y".
 std::string ReverseWalk::PathThrough(const Node& op) const {
   std::set<const Node*> ends;
   for (const Output& x : xs_) ends.insert(x.node);
   std::set<const Node*> starts;
   for (const Output& y : ys_) starts.insert(y.node);
-  // Searches breadth first from `op`, in one direction, for a node of `goal`.
-  auto walk = [&](const std::set<const Node*>& goal, bool backwards) {
-    std::map<const Node*, const Node*> from = {{&op, nullptr}};
-    std::deque<const Node*> queue = {&op};
-    std::vector<std::string> names;
-    while (!queue.empty()) {
-      const Node* at = queue.front();
-      queue.pop_front();
-      if (goal.contains(at)) {
-        for (const Node* n = at; n != nullptr && n != &op; n = from[n]) names.push_back(n->name());
-        break;
-      }
-      auto visit = [&](const Node* next) {
-        if (between_.contains(next) && from.emplace(next, at).second) queue.push_back(next);
-      };
-      if (backwards) {
-        for (const Output& in : at->inputs()) visit(in.node);
-      } else {
-        for (const Use& use : at->uses()) visit(use.dst);
-      }
-    }
-    return names;
-  };
-  std::vector<std::string> path = walk(ends, /*backwards=*/true);
+  std::vector<std::string> path = NamesTo(ends, op, /*backwards=*/true);
   path.push_back(op.name());
-  std::vector<std::string> rest = walk(starts, /*backwards=*/false);
+  std::vector<std::string> rest = NamesTo(starts, op, /*backwards=*/false);
   path.insert(path.end(), rest.rbegin(), rest.rend());
   std::string text;
   for (const std::string& name : path) StrAppend(&text, text.empty() ? "'" : " -> '", name, "'");

@@ -35,6 +35,15 @@ const Node* ConstantEnterBehind(Output value) {
 
 Tensor Number(int32_t n) { return Tensor::Scalar(n); }
 
+// The innermost cond that contains `value` but not `stack`, or null.
+CondContext* CondBetween(const Node& value, const Node& stack) {
+  for (ControlFlowContext* c = value.context(); c != nullptr && c != stack.context();
+       c = c->outer()) {
+    if (auto* cond = dynamic_cast<CondContext*>(c)) return cond;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 LoopState::LoopState(Graph& graph, WhileContext* forward, LoopState* outer,
@@ -165,29 +174,27 @@ Output LoopState::Push(Output value, Branch branch) {
   return stack;
 }
 
+// `stack`, alive in iterations that pushed only: those that took the branch.
+Output LoopState::InBranch(Output stack, const CondContext& cond, Branch branch) {
+  Output pred;
+  for (LoopState* s = this; s != nullptr && !pred; s = s->outer_) {
+    if (auto it = s->history_.find(cond.pred()); it != s->history_.end()) pred = it->second;
+  }
+  if (!pred) pred = cond.pred();
+  const int taken = branch == Branch::kOther ? 1 - cond.branch() : cond.branch();
+  ColocateWith with(graph_, stack, /*ignore_existing=*/true);
+  Node* split = core::Switch(stack, pred);
+  return split == nullptr ? stack : Output(split, taken);
+}
+
 Output LoopState::Pop(Output stack, Output value, Branch branch) {
   if (!stack || !value || !graph_.status().ok()) return Output();
-  CondContext* cond = nullptr;
-  for (ControlFlowContext* c = value.node->context(); c != nullptr && c != stack.node->context();
-       c = c->outer()) {
-    cond = dynamic_cast<CondContext*>(c);
-    if (cond != nullptr) break;
-  }
+  const CondContext* cond = CondBetween(*value.node, *stack.node);
   ControlDependencies none = ControlDependencies::None(graph_);
   Output popped;
   {
     InContext in(graph_, backward_);
-    if (cond != nullptr) {
-      // Pops only in iterations that pushed.
-      Output pred;
-      for (LoopState* s = this; s != nullptr && !pred; s = s->outer_) {
-        if (auto it = s->history_.find(cond->pred()); it != s->history_.end()) pred = it->second;
-      }
-      if (!pred) pred = cond->pred();
-      const int taken = branch == Branch::kOther ? 1 - cond->branch() : cond->branch();
-      ColocateWith with(graph_, stack, /*ignore_existing=*/true);
-      if (Node* split = core::Switch(stack, pred)) stack = Output(split, taken);
-    }
+    if (cond != nullptr) stack = InBranch(stack, *cond, branch);
     popped = core::StackPop(stack, BaseType(value.dtype()));
   }
   if (!popped) return Output();
@@ -303,46 +310,48 @@ Output LoopState::FirstRow(const Node& op, const Output& values) {
   return core::Filled(core::ConcatV2({one, rest}, axis), values.dtype(), 0);
 }
 
+// A row of zeros with index 0, in the types of `grad`.
+IndexedSlices LoopState::FirstSlices(const Node& op, const IndexedSlices& grad) {
+  InContext out(graph_, backward_->outer());
+  const Output values = FirstRow(op, grad.values);
+  const bool narrow = grad.indices.dtype() == DT_INT32;
+  const Output indices =
+      core::Const(graph_, narrow ? Tensor::Vector<int32_t>({0}) : Tensor::Vector<int64_t>({0}));
+  const Output& given = grad.dense_shape;
+  Output sizes;
+  if (given) {
+    sizes = given.shape().IsFullyDefined() ? core::Zeros(graph_, given.dtype(), given.shape(), "")
+                                           : core::ZerosLike(core::Shape(op.input(0)));
+  }
+  return {.values = values, .indices = indices, .dense_shape = sizes};
+}
+
+// Adds a variable of the backward loop for each sum. False after an error.
+bool LoopState::Open(std::vector<Sum>& sums) {
+  for (Sum& s : sums) s.first = NewVariable(s.first, s.shape);
+  for (Sum& s : sums) s.merge = s.first ? MergeTwice(s.first, "b_acc") : Output();
+  for (Sum& s : sums) s.split = s.merge ? core::Switch(s.merge, backward_->pivot) : nullptr;
+  return graph_.status().ok();
+}
+
 // Each iteration appends its rows to a first row of zeros with index 0.
 IndexedSlices LoopState::AccumulateSlices(const Node& op, const IndexedSlices& grad) {
-  Output indices, values, sizes;
-  {
-    InContext out(graph_, backward_->outer());
-    values = FirstRow(op, grad.values);
-    const bool narrow = grad.indices.dtype() == DT_INT32;
-    indices =
-        core::Const(graph_, narrow ? Tensor::Vector<int32_t>({0}) : Tensor::Vector<int64_t>({0}));
-    const Output& given = grad.dense_shape;
-    if (given) {
-      sizes = given.shape().IsFullyDefined() ? core::Zeros(graph_, given.dtype(), given.shape(), "")
-                                             : core::ZerosLike(core::Shape(op.input(0)));
-    }
-  }
+  const IndexedSlices first = FirstSlices(op, grad);
   InContext in(graph_, backward_);
   PartialShape rows = grad.values.shape();
   if (rows.rank() > 0) rows.set_dim(0, -1);
   const PartialShape any = PartialShape::Vector();
-  struct Part {
-    Output first;
-    const PartialShape* shape;
-    Output more;
-    Output merge = {};
-    Node* split = nullptr;
-    Output next = {};
-  };
-  std::vector<Part> parts = {{indices, &any, grad.indices}, {values, &rows, grad.values}};
-  if (sizes) parts.push_back({sizes, nullptr, grad.dense_shape});
-  for (Part& p : parts) p.first = NewVariable(p.first, p.shape);
-  for (Part& p : parts) p.merge = p.first ? MergeTwice(p.first, "b_acc") : Output();
-  for (Part& p : parts) p.split = p.merge ? core::Switch(p.merge, backward_->pivot) : nullptr;
-  if (!graph_.status().ok()) return {};
+  const Output& sizes = first.dense_shape;
+  std::vector<Sum> sums = {{first.indices, &any, grad.indices}, {first.values, &rows, grad.values}};
+  if (sizes) sums.push_back({sizes, nullptr, grad.dense_shape});
+  if (!Open(sums)) return {};
   for (size_t i = 0; i < 2; ++i) {
-    parts[i].next = core::Concat({Output(parts[i].split, 1), parts[i].more});
+    sums[i].next = core::Concat({Output(sums[i].split, 1), sums[i].more});
   }
-  if (sizes) parts[2].next = core::Maximum(parts[2].more, Output(parts[2].split, 1));
-  for (Part& p : parts) AddBackEdge(p.merge, p.next);
+  if (sizes) sums[2].next = core::Maximum(sums[2].more, Output(sums[2].split, 1));
+  for (Sum& s : sums) AddBackEdge(s.merge, s.next);
   OutputList exits;
-  for (Part& p : parts) exits.push_back(core::Exit(Output(p.split, 0), "b_acc"));
+  for (Sum& s : sums) exits.push_back(core::Exit(Output(s.split, 0), "b_acc"));
   backward_->exits.insert(backward_->exits.end(), exits.begin(), exits.end());
   return {exits[1], exits[0], sizes ? exits[2] : Output()};
 }

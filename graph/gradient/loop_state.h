@@ -13,7 +13,9 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
+#include "graph/build/cond.h"
 #include "graph/build/while.h"
 #include "graph/gradient/gradients.h"
 
@@ -62,10 +64,22 @@ class LoopState final : public LoopHistory {
   Node* ForwardSync();
   Node* BackwardSync();
   Node* ForwardAdd() const { return forward_index_->input(0).node; }
+  Output InBranch(Output stack, const CondContext& cond, Branch branch);
   Output ZerosOutside(const Node& enter, DataType dtype);
   Output AccumulateDense(const Node& op, Output grad);
   Output FirstRow(const Node& op, const Output& values);
+  IndexedSlices FirstSlices(const Node& op, const IndexedSlices& grad);
   IndexedSlices AccumulateSlices(const Node& op, const IndexedSlices& grad);
+  // A sum over the iterations of the backward loop, with the nodes of its variable.
+  struct Sum {
+    Output first;
+    const PartialShape* shape;
+    Output more;  // of one iteration
+    Output merge = {};
+    Node* split = nullptr;
+    Output next = {};
+  };
+  bool Open(std::vector<Sum>& sums);
   // The Enter of a new variable of the backward loop, of shape `shape` if it is not null.
   Output NewVariable(Output first, const PartialShape* shape);
 

@@ -111,6 +111,30 @@ Output LoopStates::ZerosForExit(Output exit) {
   return core::Filled(state.Pop(stack, shape), exit.dtype(), 0);
 }
 
+// The zeros on the branch that `cond` did not take.
+Output LoopStates::SwitchedZeros(LoopState& state, const CondContext& cond, Output zeros) {
+  const Output pred = state.Predicate(cond.pred());
+  ColocateWith with(graph_, zeros, /*ignore_existing=*/true);
+  Node* split = core::Switch(zeros, pred);
+  return split == nullptr ? Output() : Output(split, 1 - cond.branch());
+}
+
+// The shape of the data of `op`, a Switch of `cond`, computed on the other branch.
+Output LoopStates::ShapeOnOtherBranch(Node* op, const CondContext& cond) {
+  InContext out(graph_, cond.outer());
+  Node* split;
+  {
+    ColocateWith with(graph_, op->input(0), /*ignore_existing=*/true);
+    split = core::Switch(op->input(0), cond.pred());
+  }
+  if (split == nullptr) return Output();
+  const Output shape = core::Shape(Output(split, 1 - cond.branch()));
+  if (!shape) return Output();
+  split->set_context(op->context());
+  shape.node->set_context(op->context());
+  return shape;
+}
+
 // The caller opens the context of the backward loop if `op` is in a loop.
 Output LoopStates::ZerosFor(Node* op, int i) {
   if (IsLoopSwitch(*op)) return Output();
@@ -123,27 +147,14 @@ Output LoopStates::ZerosFor(Node* op, int i) {
   }
   if (value.shape().IsFullyDefined()) {
     const Output zeros = core::Zeros(graph_, value.dtype(), value.shape(), "");
-    if (cond == nullptr || !zeros) return zeros;
-    const Output pred = state->Predicate(cond->pred());
-    ColocateWith with(graph_, zeros, /*ignore_existing=*/true);
-    Node* split = core::Switch(zeros, pred);
-    return split == nullptr ? Output() : Output(split, 1 - cond->branch());
+    return cond == nullptr || !zeros ? zeros : SwitchedZeros(*state, *cond, zeros);
   }
   Output shape;
   if (cond != nullptr) {
     // Zeros are needed if the other branch is taken. That branch pushes the shape.
     state->Predicate(cond->pred());
-    InContext out(graph_, cond->outer());
-    Node* split;
-    {
-      ColocateWith with(graph_, op->input(0), /*ignore_existing=*/true);
-      split = core::Switch(op->input(0), cond->pred());
-    }
-    if (split == nullptr) return Output();
-    shape = core::Shape(Output(split, 1 - cond->branch()));
+    shape = ShapeOnOtherBranch(op, *cond);
     if (!shape) return Output();
-    split->set_context(op->context());
-    shape.node->set_context(op->context());
   } else {
     InContext in(graph_, op->context());
     shape = core::Shape(value);

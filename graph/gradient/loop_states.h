@@ -40,6 +40,9 @@ class LoopStates {
   void Close();
 
  private:
+  Output SwitchedZeros(LoopState& state, const CondContext& cond, Output zeros);
+  Output ShapeOnOtherBranch(Node* op, const CondContext& cond);
+
   Graph& graph_;
   ControlFlowContext* const call_;
   std::map<WhileContext*, std::shared_ptr<LoopState>> states_;

@@ -66,18 +66,27 @@ std::optional<int64_t> ConstantContext::Element(int i) const {
   return ints && ints->values.size() == 1 ? ints->values[0] : std::nullopt;
 }
 
+namespace {
+
+bool BroadcastsTo(const PartialInts& ints, size_t n) {
+  return ints.values.size() == n || ints.values.size() == 1;
+}
+
+const std::optional<int64_t>& ElementOf(const PartialInts& ints, size_t i) {
+  return ints.values[ints.values.size() == 1 ? 0 : i];
+}
+
+}  // namespace
+
 std::optional<PartialInts> ConstantContext::Broadcast(Arithmetic f) const {
   const std::optional<PartialInts> a = Input(0), b = Input(1);
   if (!a || !b) return std::nullopt;
   const size_t n = std::max(a->values.size(), b->values.size());
-  if ((a->values.size() != n && a->values.size() != 1) ||
-      (b->values.size() != n && b->values.size() != 1)) {
-    return std::nullopt;
-  }
+  if (!BroadcastsTo(*a, n) || !BroadcastsTo(*b, n)) return std::nullopt;
   PartialInts out{a->is_scalar && b->is_scalar, {}};
   for (size_t i = 0; i < n; ++i) {
-    const auto& x = a->values[a->values.size() == 1 ? 0 : i];
-    const auto& y = b->values[b->values.size() == 1 ? 0 : i];
+    const auto& x = ElementOf(*a, i);
+    const auto& y = ElementOf(*b, i);
     out.values.push_back(x && y ? f(*x, *y) : std::nullopt);
   }
   return out;

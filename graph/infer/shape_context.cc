@@ -146,6 +146,18 @@ absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b) {
   return InvalidArgument("Dimensions must be equal, but are ", a, " and ", b);
 }
 
+namespace {
+
+absl::StatusOr<int64_t> BroadcastDim(int64_t x, int64_t y) {
+  if (x == 1) return y;
+  if (y == 1) return x;
+  if (x >= 0 && y >= 0) return MergeDim(x, y);
+  const int64_t known = std::max(x, y);
+  return known > 1 ? known : known == 0 ? 0 : -1;
+}
+
+}  // namespace
+
 absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b) {
   if (!a.rank_known() || !b.rank_known()) return PartialShape();
   const int rank = std::max(a.rank(), b.rank());
@@ -153,16 +165,8 @@ absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const Partia
   for (int i = 0; i < rank; ++i) {
     const int64_t x = i < rank - a.rank() ? 1 : a.dim(i - (rank - a.rank()));
     const int64_t y = i < rank - b.rank() ? 1 : b.dim(i - (rank - b.rank()));
-    if (x == 1) {
-      out.set_dim(i, y);
-    } else if (y == 1) {
-      out.set_dim(i, x);
-    } else if (x < 0 || y < 0) {
-      out.set_dim(i, std::max(x, y) > 1 ? std::max(x, y) : std::max(x, y) == 0 ? 0 : -1);
-    } else {
-      SLUICE_ASSIGN_OR_RETURN(const int64_t d, MergeDim(x, y));
-      out.set_dim(i, d);
-    }
+    SLUICE_ASSIGN_OR_RETURN(const int64_t d, BroadcastDim(x, y));
+    out.set_dim(i, d);
   }
   return out;
 }

@@ -247,18 +247,28 @@ void Graph::AddToCollection(std::string_view key, std::string value) {
   it->second.push_back(std::move(value));
 }
 
+namespace {
+
+// The number of nodes that must come before `node` in an order, once per edge. The nodes at the
+// other end of an edge are read only if the edge may be a back edge: in large graphs they are in no
+// cache.
+int NumEdgesFromBefore(const Node& node) {
+  int count = static_cast<int>(node.control_inputs().size());
+  const bool may_lead_back = IsMerge(node);
+  for (const Output& in : node.inputs()) {
+    if (in && !(may_lead_back && IsNextIteration(*in.node))) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
-  // The nodes at the other end of an edge are read only if the edge may be a back edge: in large
-  // graphs they are in no cache.
   std::vector<int> pending(graph.num_node_ids(), 0);
   std::vector<Node*> order;
   order.reserve(graph.num_nodes());
   for (Node* node : graph.nodes()) {
-    int count = static_cast<int>(node->control_inputs().size());
-    const bool may_lead_back = IsMerge(*node);
-    for (const Output& in : node->inputs()) {
-      if (in && !(may_lead_back && IsNextIteration(*in.node))) ++count;
-    }
+    const int count = NumEdgesFromBefore(*node);
     pending[node->id()] = count;
     if (count == 0) order.push_back(node);
   }

@@ -111,6 +111,30 @@ absl::Status FillAndCheckAttrs(const OpDef& op, NodeSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<DataType> TypeOf(const ArgDef& arg, const AttrMap& attrs) {
+  DataType type = arg.type;
+  if (!arg.type_attr.empty()) {
+    const auto* t = FindAttr<DataType>(attrs, arg.type_attr);
+    if (t == nullptr) return InvalidArgument("attr '", arg.type_attr, "' is not a type");
+    type = *t;
+  }
+  if (BaseType(type) == DT_INVALID || !IsValidDataType(type)) {
+    return InvalidArgument("argument '", arg.name, "' has invalid type ", static_cast<int>(type));
+  }
+  return type;
+}
+
+absl::StatusOr<int64_t> LengthOf(const ArgDef& arg, const AttrMap& attrs) {
+  if (arg.number_attr.empty()) return 1;
+  const auto* number = FindAttr<int64_t>(attrs, arg.number_attr);
+  if (number == nullptr) return InvalidArgument("attr '", arg.number_attr, "' is not a number");
+  if (*number < 0 || *number > kMaxArgumentLength) {
+    return InvalidArgument("argument '", arg.name, "' has ", *number, " tensors, at most ",
+                           kMaxArgumentLength, " are allowed");
+  }
+  return *number;
+}
+
 // Appends the types of one argument to `types`.
 template <typename Types>
 absl::Status AppendTypes(const ArgDef& arg, const AttrMap& attrs, Types& types) {
@@ -121,25 +145,8 @@ absl::Status AppendTypes(const ArgDef& arg, const AttrMap& attrs, Types& types) 
     for (DataType t : *list) add(t);
     return absl::OkStatus();
   }
-  DataType type = arg.type;
-  if (!arg.type_attr.empty()) {
-    const auto* t = FindAttr<DataType>(attrs, arg.type_attr);
-    if (t == nullptr) return InvalidArgument("attr '", arg.type_attr, "' is not a type");
-    type = *t;
-  }
-  if (BaseType(type) == DT_INVALID || !IsValidDataType(type)) {
-    return InvalidArgument("argument '", arg.name, "' has invalid type ", static_cast<int>(type));
-  }
-  int64_t n = 1;
-  if (!arg.number_attr.empty()) {
-    const auto* number = FindAttr<int64_t>(attrs, arg.number_attr);
-    if (number == nullptr) return InvalidArgument("attr '", arg.number_attr, "' is not a number");
-    n = *number;
-  }
-  if (n < 0 || n > kMaxArgumentLength) {
-    return InvalidArgument("argument '", arg.name, "' has ", n, " tensors, at most ",
-                           kMaxArgumentLength, " are allowed");
-  }
+  SLUICE_ASSIGN_OR_RETURN(const DataType type, TypeOf(arg, attrs));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t n, LengthOf(arg, attrs));
   for (int64_t i = 0; i < n; ++i) add(type);
   return absl::OkStatus();
 }

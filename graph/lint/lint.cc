@@ -16,6 +16,14 @@ std::string Place(const Node& node) {
   return location.empty() ? node.Describe() : StrCat(node.Describe(), " (", location, ")");
 }
 
+// Whether a step may run the two accesses in either order, and one of them writes.
+bool AreInRace(const VariableAccess& a, const NodeSet& after_a, const VariableAccess& b,
+               const NodeSet& after_b) {
+  if (!a.is_write && !b.is_write) return false;
+  if (after_a.contains(b.node) || after_b.contains(a.node)) return false;
+  return !RunInOppositeBranches(*a.node, *b.node);
+}
+
 void FindUnorderedAccesses(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
   for (const auto& [variable, accesses] : VariableAccesses(nodes)) {
     if (std::none_of(accesses.begin(), accesses.end(), [](const auto& a) { return a.is_write; })) {
@@ -26,9 +34,7 @@ void FindUnorderedAccesses(const StepNodes& nodes, std::vector<LintWarning>* war
     for (size_t i = 0; i < accesses.size(); ++i) {
       for (size_t j = i + 1; j < accesses.size(); ++j) {
         const VariableAccess &a = accesses[i], &b = accesses[j];
-        if (!a.is_write && !b.is_write) continue;
-        if (after[i].contains(b.node) || after[j].contains(a.node)) continue;
-        if (RunInOppositeBranches(*a.node, *b.node)) continue;
+        if (!AreInRace(a, after[i], b, after[j])) continue;
         const char* what = a.is_write && b.is_write ? " both write" : " write and read";
         warnings->push_back(
             {LintWarning::Kind::kUnorderedAccess, a.node, b.node,
@@ -49,22 +55,25 @@ int OnlyBranch(const Node& node) {
   return used[0] == used[1] ? -1 : used[1] ? 1 : 0;
 }
 
+// The Switch that alone uses `node` in the step, in one branch. Null if there is none.
+const Node* OnlySwitch(const Node& node, const StepNodes& nodes) {
+  const Node* entry = nullptr;
+  for (const Use& use : node.uses()) {
+    if (!nodes.Contains(use.dst)) continue;
+    // The use must be the data of a Switch. Its second input is the predicate.
+    const bool is_switched = IsSwitch(*use.dst) && use.dst_input == 0 && OnlyBranch(*use.dst) >= 0;
+    if (!is_switched || (entry != nullptr && entry != use.dst)) return nullptr;
+    entry = use.dst;
+  }
+  return entry;
+}
+
 void FindOutsideOfBranch(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
   for (const Node* node : nodes.in_order()) {
     if (!node->IsStateful() || node->num_outputs() == 0) continue;
     if (IsRefType(node->output_type(0)) || node->output_type(0) == DT_RESOURCE) continue;
-    const Node* entry = nullptr;
-    bool only_one = true;
-    int uses = 0;
-    for (const Use& use : node->uses()) {
-      if (!nodes.Contains(use.dst)) continue;
-      ++uses;
-      // The use must be the data of a Switch. Its second input is the predicate.
-      only_one = only_one && IsSwitch(*use.dst) && use.dst_input == 0 &&
-                 OnlyBranch(*use.dst) >= 0 && (entry == nullptr || entry == use.dst);
-      entry = use.dst;
-    }
-    if (uses == 0 || !only_one) continue;
+    const Node* entry = OnlySwitch(*node, nodes);
+    if (entry == nullptr) continue;
     warnings->push_back({LintWarning::Kind::kOutsideOfBranch, node, entry,
                          StrCat(Place(*node), " runs whichever branch is taken, but only the ",
                                 OnlyBranch(*entry) == 1 ? "true" : "false", " branch behind ",
