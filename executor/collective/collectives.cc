@@ -138,6 +138,32 @@ void Collectives::JoinGroup(Group& group, CallRef call, Later& later) {
   });
 }
 
+absl::Status Collectives::SetMembers(Group& group, int key, CollectiveGroup formed) {
+  absl::Status status;
+  group.generation = formed.generation;
+  group.members = std::move(formed.members);
+  group.size = static_cast<int>(group.members.size());
+  group.joined.clear();
+  group.local.clear();
+  group.tasks.clear();
+  group.is_of_one_step = true;
+  for (const GroupMember& m : group.members) {
+    group.is_of_one_step = group.is_of_one_step && m.step == group.members[0].step;
+    const std::string task = TaskOfDevice(m.device);
+    if (group.tasks.empty() || TaskOfDevice(group.tasks.back().device) != task) {
+      group.tasks.push_back(m);
+    }
+    if (!devices_.contains(m.device)) continue;
+    group.rank = static_cast<int>(group.tasks.size()) - 1;
+    group.local.push_back(m.device);
+    if (group.tickets[m.device] != m.ticket) {
+      status = absl::AbortedError(
+          StrCat("collective group ", key, ": ", m.device, " has left before it was formed"));
+    }
+  }
+  return status;
+}
+
 void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
                          absl::StatusOr<CollectiveGroup> formed) {
   Later later;
@@ -154,27 +180,7 @@ void Collectives::Joined(int key, const std::string& device, uint64_t ticket,
             absl::AbortedError(StrCat("collective group ", key, " was formed anew by ", device)),
             later);
     }
-    group.generation = formed->generation;
-    group.members = std::move(formed->members);
-    group.size = static_cast<int>(group.members.size());
-    group.joined.clear();
-    group.local.clear();
-    group.tasks.clear();
-    group.is_of_one_step = true;
-    for (const GroupMember& m : group.members) {
-      group.is_of_one_step = group.is_of_one_step && m.step == group.members[0].step;
-      const std::string task = TaskOfDevice(m.device);
-      if (group.tasks.empty() || TaskOfDevice(group.tasks.back().device) != task) {
-        group.tasks.push_back(m);
-      }
-      if (!devices_.contains(m.device)) continue;
-      group.rank = static_cast<int>(group.tasks.size()) - 1;
-      group.local.push_back(m.device);
-      if (group.tickets[m.device] != m.ticket) {
-        status = absl::AbortedError(
-            StrCat("collective group ", key, ": ", m.device, " has left before it was formed"));
-      }
-    }
+    status = SetMembers(group, key, *std::move(formed));
     if (!status.ok()) Break(group, status, later);
   }
   if (!status.ok()) {
@@ -246,6 +252,22 @@ void Collectives::Stop(const absl::Status& status) {
   }
 }
 
+// `local`: the members of this task.
+std::string Collectives::DescribeMissing(const Call& call,
+                                         const std::vector<std::string>& local) const {
+  const std::vector<CallRef>& calls = call.round->calls;
+  std::string missing;
+  size_t come = 0;
+  for (const std::string& device : local) {
+    const bool has_come = std::any_of(
+        calls.begin(), calls.end(), [&](const CallRef& c) { return c->request.device == device; });
+    come += has_come ? 1 : 0;
+    if (!has_come) StrAppend(&missing, missing.empty() ? "" : ", ", device);
+  }
+  return StrCat("instance ", call.request.instance_key, ": ", come, " of ", local.size(),
+                " members of this task have come, missing: ", missing);
+}
+
 std::string Collectives::Describe(const Call& call) const {
   ScopedLock lock(&mutex_);
   const CollectiveCall& r = call.request;
@@ -259,17 +281,7 @@ std::string Collectives::Describe(const Call& call) const {
   }
   auto it = groups_.find(r.group_key);
   if (!round->is_complete && it != groups_.end()) {
-    std::string missing;
-    size_t come = 0;
-    for (const std::string& device : it->second->local) {
-      const bool has_come =
-          std::any_of(round->calls.begin(), round->calls.end(),
-                      [&](const CallRef& c) { return c->request.device == device; });
-      come += has_come ? 1 : 0;
-      if (!has_come) StrAppend(&missing, missing.empty() ? "" : ", ", device);
-    }
-    return StrCat("instance ", r.instance_key, ": ", come, " of ", it->second->local.size(),
-                  " members of this task have come, missing: ", missing);
+    return DescribeMissing(call, it->second->local);
   }
   std::string from;
   std::string last;

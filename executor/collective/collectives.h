@@ -140,6 +140,9 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
 
   void Joined(int key, const std::string& device, uint64_t ticket,
               absl::StatusOr<CollectiveGroup> formed);
+  // Takes over the members of a group that was formed anew. ABORTED if one of this task left.
+  absl::Status SetMembers(Group& group, int key, CollectiveGroup formed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(const CallRef& call, const absl::Status& own, const std::string& reason);
   void Combine(const RoundRef& round);
   void CombineReduce(const RoundRef& round);
@@ -150,6 +153,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void Fetch(const RoundRef& round, int from, const std::string& name,
              std::function<void(absl::StatusOr<Tensor>)> done);
   std::string Describe(const Call& call) const;
+  std::string DescribeMissing(const Call& call, const std::vector<std::string>& local) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::map<std::string, uint64_t> devices_;
   CollectiveNetwork* network_ = nullptr;

@@ -75,18 +75,21 @@ class Fuser {
            IsCompatible(node.output_shape(0), elements);
   }
 
+  // Whether each reader can recompute item `i`, and that is cheaper than storing it.
+  bool CanBeRecomputed(int i) const {
+    const ElementwiseLoops* loops = members_[i].loops;
+    if (loops == nullptr || is_awaited_[i] || readers_[i].size() > kMostReaders) return false;
+    for (int to : readers_[i]) {
+      if (!members_[to] || !CanRunIn(i, to)) return false;
+    }
+    return loops->cost <= kMostNodeNs && loops->out_size >= loops->in_size;  // masks are stored
+  }
+
   // The source of an item that can be recomputed; none for other items.
   std::optional<Source> SourceOf(int i) const {
-    if (members_[i].loops == nullptr || is_awaited_[i] || readers_[i].size() > kMostReaders) {
-      return {};
-    }
-    for (int to : readers_[i]) {
-      if (!members_[to] || !CanRunIn(i, to)) return {};
-    }
+    if (!CanBeRecomputed(i)) return {};
     const DraftItem& item = body_.items[i];
-    const ElementwiseLoops& loops = *members_[i].loops;
-    if (loops.cost > kMostNodeNs || loops.out_size < loops.in_size) return {};  // masks are stored
-    Source source{{}, loops.cost};
+    Source source{{}, members_[i].loops->cost};
     bool is_scalar = true;
     for (size_t k = 0; k < item.inputs.size(); ++k) {
       const DraftInput& in = item.inputs[k];

@@ -73,6 +73,12 @@ std::optional<std::array<BroadcastKind, 2>> OperandsOf(const Node& node) {
   return broadcast;
 }
 
+bool CanBroadcast(const ElementwiseLoops& loops, const std::array<BroadcastKind, 2>& kinds) {
+  if (loops.y_is_row) return kinds[1] == BroadcastKind::kRow;
+  const bool has_part = kinds[0] != BroadcastKind::kWhole || kinds[1] != BroadcastKind::kWhole;
+  return !has_part || loops.x_alone != nullptr;
+}
+
 // The item's kernel if it only runs its loops and if, by the known shapes, at most one operand
 // broadcasts: it is repeated over the first dimensions (a bias) or has one element per row (a
 // mean). Null for other items. Sets the broadcast kinds of the operands.
@@ -89,18 +95,29 @@ ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item,
   const std::optional<std::array<BroadcastKind, 2>> found = OperandsOf(node);
   if (!found.has_value()) return nullptr;
   *broadcast = *found;
-  const ElementwiseLoops& loops = kernel->loops();
-  const bool has_part =
-      (*broadcast)[0] != BroadcastKind::kWhole || (*broadcast)[1] != BroadcastKind::kWhole;
-  if (loops.y_is_row ? (*broadcast)[1] != BroadcastKind::kRow
-                     : has_part && loops.x_alone == nullptr) {
-    return nullptr;
-  }
+  if (!CanBroadcast(kernel->loops(), *broadcast)) return nullptr;
   for (int i = 0; i < static_cast<int>(operands); ++i) {
     if (item.inputs[i].is_ref) return nullptr;
     if (DataTypeSize(node.input_type(i)) != kernel->loops().in_size) return nullptr;
   }
   return kernel;
+}
+
+// Whether the rows of a tensor have a size that a group can compute row by row.
+bool HasFittingRows(const PartialShape& shape, DataType type) {
+  if (!shape.rank_known() || shape.rank() == 0) return false;
+  const int64_t row = shape.dim(shape.rank() - 1);  // -1 if unknown
+  if (row < kLeastInARow || row > FusedElementwise::kMostInARow) return false;
+  return static_cast<size_t>(row) * DataTypeSize(type) <= FusedElementwise::kRegisterBytes;
+}
+
+// Whether `axes` is a constant that names the last axis alone.
+bool IsLastAxis(const Output& axes, int rank) {
+  const Tensor* const value = ConstantBehind(axes);
+  if (value == nullptr || value->num_elements() != 1) return false;
+  const int64_t axis =
+      value->dtype() == DT_INT32 ? value->data<int32_t>()[0] : value->data<int64_t>()[0];
+  return axis == -1 || axis == rank - 1;
 }
 
 // The item's kernel if, by the known shapes, it maps rows of input 0. Null for other items.
@@ -111,18 +128,19 @@ const RowKernel* RowKernelOf(const DraftItem& item) {
   const size_t inputs = kernel->IsReduction() ? 2 : 1;
   if (item.inputs.size() != inputs || item.inputs[0].is_ref) return nullptr;
   const PartialShape& shape = item.node->input(0).shape();
-  if (!shape.rank_known() || shape.rank() == 0) return nullptr;
-  const int last = shape.rank() - 1;
-  const int64_t row = shape.dim(last);  // -1 if unknown
-  if (row < kLeastInARow || row > FusedElementwise::kMostInARow) return nullptr;
-  const size_t bytes = static_cast<size_t>(row) * DataTypeSize(item.node->input_type(0));
-  if (bytes > FusedElementwise::kRegisterBytes) return nullptr;
+  if (!HasFittingRows(shape, item.node->input_type(0))) return nullptr;
   if (!kernel->IsReduction()) return kernel;
-  const Tensor* const axes = ConstantBehind(item.node->input(1));
-  if (axes == nullptr || axes->num_elements() != 1) return nullptr;
-  const int64_t axis =
-      axes->dtype() == DT_INT32 ? axes->data<int32_t>()[0] : axes->data<int64_t>()[0];
-  return axis == -1 || axis == last ? kernel : nullptr;
+  return IsLastAxis(item.node->input(1), shape.rank()) ? kernel : nullptr;
+}
+
+// Whether the item spreads one element over each row of its result.
+bool SpreadsColumn(const DraftItem& item) {
+  const Node& node = *item.node;
+  const PartialShape& x = node.input(0).shape();
+  const PartialShape& result = node.output_shape(0);
+  // A value that is fed instead of a constant may contradict the result's shape.
+  if (item.inputs[0].is_ref || ConstantBehind(node.input(1)) == nullptr) return false;
+  return x.IsFullyDefined() && result.IsFullyDefined() && IsColumnOf(x, result);
 }
 
 // The loops that a kernel runs only in groups (GroupLoops). Null for other items.
@@ -135,12 +153,8 @@ const ElementwiseLoops* GroupLoopsOf(const DraftItem& item,
   if (loops == nullptr || DataTypeSize(item.output_types[0]) != loops->out_size) return nullptr;
   const PartialShape& result = node.output_shape(0);
   if (loops->spreads) {
-    const PartialShape& x = node.input(0).shape();
-    // A value that is fed instead of a constant may contradict the result's shape.
-    if (item.inputs[0].is_ref || ConstantBehind(node.input(1)) == nullptr) return nullptr;
-    if (!x.IsFullyDefined() || !result.IsFullyDefined()) return nullptr;
     *broadcast = {BroadcastKind::kColumn, BroadcastKind::kAxes};
-    return IsColumnOf(x, result) ? loops : nullptr;
+    return SpreadsColumn(item) ? loops : nullptr;
   }
   const size_t operands = item.inputs.size();
   if (operands != static_cast<size_t>(node.num_inputs())) {

@@ -131,6 +131,13 @@ class Walk {
     return node.num_inputs > 0 ? Fitting(node, 0, bytes) : -1;
   }
 
+  // Whether output i has memory of the step, of a size that follows from its shape.
+  static bool IsPlanned(const PlanNode& node, int i) {
+    const DataType dtype = node.output_types[i];
+    return !IsRefType(node.node->output_type(i)) && dtype != DT_RESOURCE && dtype != DT_VARIANT &&
+           !ReadsVariable(*node.node);
+  }
+
   void Make(const PlanNode& node) {
     if (node.kind != OpKind::kKernel && node.kind != OpKind::kFused && node.kind != OpKind::kPass) {
       if (node.kind == OpKind::kFetch) KeepFetched(node);
@@ -139,10 +146,7 @@ class Walk {
     for (int i = 0; i < node.num_outputs; ++i) {
       const uint32_t slot = node.first_output + static_cast<uint32_t>(i);
       const DataType dtype = node.output_types[i];
-      if (IsRefType(node.node->output_type(i)) || dtype == DT_RESOURCE || dtype == DT_VARIANT ||
-          ReadsVariable(*node.node)) {
-        continue;
-      }
+      if (!IsPlanned(node, i)) continue;
       const int64_t bytes = BytesOf(shapes_.Of(*node.node, i), dtype);
       int tensor = i == 0 ? Inherited(node, bytes) : -1;
       if (tensor >= 0) {  // the input's slot loses it

@@ -80,15 +80,17 @@ class Cutter {
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       Node* node = *it;
       std::set<std::string>& tasks = tasks_[node->id()];
-      if (IsCopied(*node)) {
-        for (const Use& use : node->uses()) {
-          tasks.insert(tasks_[use.dst->id()].begin(), tasks_[use.dst->id()].end());
-        }
-        for (const Node* waits : node->control_outputs()) {
-          tasks.insert(tasks_[waits->id()].begin(), tasks_[waits->id()].end());
-        }
-      }
+      if (IsCopied(*node)) AddTasksOfUsers(*node, tasks);
       if (tasks.empty()) tasks.insert(std::string(TaskOf(devices_[node->id()])));
+    }
+  }
+
+  void AddTasksOfUsers(const Node& node, std::set<std::string>& tasks) const {
+    for (const Use& use : node.uses()) {
+      tasks.insert(tasks_[use.dst->id()].begin(), tasks_[use.dst->id()].end());
+    }
+    for (const Node* waits : node.control_outputs()) {
+      tasks.insert(tasks_[waits->id()].begin(), tasks_[waits->id()].end());
     }
   }
 

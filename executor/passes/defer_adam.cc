@@ -94,6 +94,10 @@ Node* AddBefore(const Node& read) {
   return nullptr;
 }
 
+bool IsDecayOf(const Node& node, const Node* variable) {
+  return IsMul(&node) && VariableRead(node.input(0)) == variable && IsScalar(node.input(1));
+}
+
 std::optional<Moment> MomentOf(Node* value) {
   Moment moment;
   moment.value = value;
@@ -107,11 +111,7 @@ std::optional<Moment> MomentOf(Node* value) {
   moment.assign = AssignBefore(*moment.add, moment.variable);
   if (moment.assign == nullptr) return std::nullopt;
   moment.decay = moment.assign->input(1).node;
-  if (!IsMul(moment.decay) || VariableRead(moment.decay->input(0)) != moment.variable ||
-      !IsScalar(moment.decay->input(1))) {
-    return std::nullopt;
-  }
-  return moment;
+  return IsDecayOf(*moment.decay, moment.variable) ? std::optional(moment) : std::nullopt;
 }
 
 void CollectParts(const std::set<std::string>& keep, SparseAdam* adam) {
@@ -127,6 +127,13 @@ void CollectParts(const std::set<std::string>& keep, SparseAdam* adam) {
     }
   }
   adam->is_part.insert(adam->parts.begin(), adam->parts.end());
+}
+
+// Whether the variable and its moments are three variables, all references or all handles.
+bool AreThreeAlike(const SparseAdam& adam) {
+  const Node *m = adam.m.variable, *v = adam.v.variable;
+  if (m == v || m == adam.variable || v == adam.variable) return false;
+  return IsHandle(*m) == IsHandle(*adam.variable) && IsHandle(*v) == IsHandle(*adam.variable);
 }
 
 std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
@@ -149,12 +156,8 @@ std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
   if (!m.has_value() || !v.has_value()) return std::nullopt;
   adam.m = *m;
   adam.v = *v;
-  const bool are_three =
-      m->variable != v->variable && m->variable != adam.variable && v->variable != adam.variable;
-  const bool are_alike = IsHandle(*m->variable) == IsHandle(*adam.variable) &&
-                         IsHandle(*v->variable) == IsHandle(*adam.variable);
-  if (!are_three || !are_alike || v->add->input(1) != m->add->input(1)) return std::nullopt;
-  return adam;
+  return AreThreeAlike(adam) && m->add->input(1) == v->add->input(1) ? std::optional(adam)
+                                                                     : std::nullopt;
 }
 
 bool IsGatherOfRows(const Node& node) {
@@ -304,6 +307,13 @@ class Deferrer {
     graph_.Remove(read);
   }
 
+  // `node` waits for what `like` waits for, without the nodes that it replaces.
+  void WaitAs(const Node& like, const SparseAdam& adam, Node* node) {
+    for (Node* before : like.control_inputs()) {
+      if (!adam.is_part.contains(before)) graph_.AddControlEdge(before, node);
+    }
+  }
+
   absl::Status Replace(const SparseAdam& adam) {
     const Node& first = *adam.m.add;
     const std::vector<Output> inputs = {Output(adam.variable),   Output(adam.m.variable),
@@ -318,18 +328,12 @@ class Deferrer {
                           {"Tindices", BaseType(first.input(1).dtype())}}));
     const std::vector<Node*> reads = {adam.m.decay->input(0).node, adam.v.decay->input(0).node};
     for (Node* part : adam.parts) {
-      for (Node* before : part->control_inputs()) {
-        if (!adam.is_part.contains(before)) graph_.AddControlEdge(before, node);
-      }
+      WaitAs(*part, adam, node);
       for (Node* after : part->control_outputs()) {
         if (!adam.is_part.contains(after)) graph_.AddControlEdge(node, after);
       }
     }
-    for (Node* read : reads) {
-      for (Node* before : read->control_inputs()) {
-        if (!adam.is_part.contains(before)) graph_.AddControlEdge(before, node);
-      }
-    }
+    for (Node* read : reads) WaitAs(*read, adam, node);
     for (Node* part : adam.parts) graph_.Remove(part);
     for (Node* read : reads) RemoveUnusedRead(read);
     return absl::OkStatus();

@@ -79,6 +79,20 @@ size_t BytesOf(const std::vector<Tensor>& values) {
   return bytes;
 }
 
+// The outputs, from the shape or the values of the inputs; empty if they do not follow from these.
+std::vector<Tensor> ValuesOf(Node* node, const Known& known) {
+  if (node->traits().shape_query != ShapeQuery::kNone && node->num_outputs() == 1) {
+    const std::optional<Tensor> value = ConstantValue(Output(node));
+    return value ? std::vector<Tensor>{*value} : std::vector<Tensor>();
+  }
+  const bool can_compute = node->num_inputs() > 0 && AreKnown(*node, known);
+  return can_compute ? Compute(*node, known) : std::vector<Tensor>();
+}
+
+bool CanBeRemoved(const Node& node) {
+  return IsPure(node) && node.control_inputs().empty() && node.control_outputs().empty();
+}
+
 }  // namespace
 
 absl::StatusOr<int> FoldConstants(Graph& graph, const PassOptions& options) {
@@ -94,15 +108,8 @@ absl::StatusOr<int> FoldConstants(Graph& graph, const PassOptions& options) {
       if (const Tensor* value = node->FindAttr<Tensor>("value")) known[node] = {*value};
       continue;
     }
-    if (!IsPure(*node) || !node->control_inputs().empty() || !node->control_outputs().empty()) {
-      continue;
-    }
-    std::vector<Tensor> values;
-    if (node->traits().shape_query != ShapeQuery::kNone && node->num_outputs() == 1) {
-      if (std::optional<Tensor> value = ConstantValue(Output(node))) values = {*value};
-    } else if (node->num_inputs() > 0 && AreKnown(*node, known)) {
-      values = Compute(*node, known);
-    }
+    if (!CanBeRemoved(*node)) continue;
+    const std::vector<Tensor> values = ValuesOf(node, known);
     if (values.empty() || BytesOf(values) > static_cast<size_t>(options.max_constant_bytes)) {
       continue;
     }

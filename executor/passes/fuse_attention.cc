@@ -200,14 +200,23 @@ bool FindGradients(const std::vector<Use>& readers, Attention& a) {
   return by_weights.input(1) == a.v && FindEnds(*of->by_scores, a);
 }
 
+// Whether both have the rank of a batch of matrices, and known sizes that are not 0.
+bool AreBatches(const PartialShape& s, const PartialShape& of_same_rank) {
+  return s.rank() >= 3 && s.rank() == of_same_rank.rank() && s.IsFullyDefined() &&
+         s.num_elements() > 0;
+}
+
+// Whether the mask can be added to the scores of each row of a batch.
+bool MaskFits(const PartialShape& mask, const PartialShape& scores) {
+  const absl::StatusOr<PartialShape> masked = BroadcastShapes(scores, mask);
+  return mask.IsFullyDefined() && masked.ok() && *masked == scores && mask.rank() > 0 &&
+         mask.dim(mask.rank() - 1) == scores.dim(scores.rank() - 1);
+}
+
 bool SizesFit(const Attention& a) {
   const PartialShape &q = a.q.shape(), &k = a.k.shape(), &v = a.v.shape();
   const int rank = q.rank();
-  for (const PartialShape* s : {&q, &k, &v}) {
-    if (s->rank() < 3 || s->rank() != rank || !s->IsFullyDefined() || s->num_elements() == 0) {
-      return false;
-    }
-  }
+  if (!AreBatches(q, q) || !AreBatches(k, q) || !AreBatches(v, q)) return false;
   const auto of_batch = [&](int64_t rows, int64_t columns) {
     PartialShape s = q;
     s.set_dim(rank - 2, rows);
@@ -217,11 +226,18 @@ bool SizesFit(const Attention& a) {
   const int64_t rows = q.dim(rank - 2), columns = k.dim(rank - 2), width = v.dim(rank - 1);
   if (k != of_batch(columns, q.dim(rank - 1)) || v != of_batch(columns, width)) return false;
   if (a.grad && a.grad.shape() != of_batch(rows, width)) return false;
-  if (!a.mask) return true;
-  const PartialShape &mask = a.mask.shape(), scores = of_batch(rows, columns);
-  const absl::StatusOr<PartialShape> masked = BroadcastShapes(scores, mask);
-  return mask.IsFullyDefined() && masked.ok() && *masked == scores && mask.rank() > 0 &&
-         mask.dim(mask.rank() - 1) == columns;
+  return !a.mask || MaskFits(a.mask.shape(), of_batch(rows, columns));
+}
+
+// The product of the weights and v, if there is one. False if there are several.
+bool FindProduct(const std::vector<Use>& readers, Attention& a) {
+  for (const Use& use : readers) {
+    if (!IsProduct(*use.dst, false, false) || use.dst_input != 0) continue;
+    if (a.product != nullptr) return false;
+    a.product = use.dst;
+  }
+  if (a.product != nullptr) a.v = a.product->input(1);
+  return true;
 }
 
 std::optional<Attention> AttentionOf(Node* softmax) {
@@ -230,12 +246,7 @@ std::optional<Attention> AttentionOf(Node* softmax) {
   a.softmax_name = softmax->name();
   a.inner.push_back(softmax);
   const std::vector<Use> readers = ReadersOf(*softmax, a.inner);
-  for (const Use& use : readers) {
-    if (!IsProduct(*use.dst, false, false) || use.dst_input != 0) continue;
-    if (a.product != nullptr) return std::nullopt;
-    a.product = use.dst;
-  }
-  if (a.product != nullptr) a.v = a.product->input(1);
+  if (!FindProduct(readers, a)) return std::nullopt;
   const bool is_all = a.product != nullptr && readers.size() == 1;
   if (!is_all && !FindGradients(readers, a)) return std::nullopt;
   return a.q.dtype() == DT_FLOAT && SizesFit(a) ? std::optional(std::move(a)) : std::nullopt;

@@ -131,6 +131,13 @@ class Chains {
     }
   }
 
+  // Adds the elements that a node with channels last need not transpose inside.
+  static void AddSaved(const ImageNode& node, double* saved) {
+    if (!node.roles.transposes_inside) return;
+    for (int i : node.roles.images) *saved += ElementsOf(node.node->input(i));
+    if (node.roles.makes_image) *saved += ElementsOf(Output(node.node));
+  }
+
   std::vector<ImageNode> WorthIt() {
     JoinChains();
     std::vector<double> saved(nodes_.size(), 0);
@@ -138,10 +145,7 @@ class Chains {
     for (int n = 0; n < size(); ++n) {
       if (!is_last_[n]) continue;
       if (nodes_[n].roles.is_convolution) has_convolution[RootOf(n)] = true;
-      if (!nodes_[n].roles.transposes_inside) continue;
-      const ImageNode& node = nodes_[n];
-      for (int i : node.roles.images) saved[RootOf(n)] += ElementsOf(node.node->input(i));
-      if (node.roles.makes_image) saved[RootOf(n)] += ElementsOf(Output(node.node));
+      AddSaved(nodes_[n], &saved[RootOf(n)]);
     }
     for (const Image& image : images_) {
       const bool is_last = image.maker >= 0 && is_last_[image.maker];

@@ -37,29 +37,39 @@ Way WayToProduct(const Node& slice, const Rewriter& rewriter) {
   }
 }
 
-// The columns of the product that `slice` takes. Nothing if it may fail, or takes only some rows or
-// all columns.
-std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
-  const std::optional<std::vector<int64_t>> begin = ConstantInts(slice.input(1));
-  const std::optional<std::vector<int64_t>> size = ConstantInts(slice.input(2));
+struct ProductSizes {
+  int64_t rows, columns;  // -1: unknown rows
+};
+
+// Nothing if the product may fail.
+std::optional<ProductSizes> SizesOf(const Node& product) {
   const PartialShape& a = product.input(0).shape();
   const PartialShape& b = product.input(1).shape();
-  if (!begin || !size || begin->size() != 2 || size->size() != 2 || a.rank() != 2 ||
-      b.rank() != 2) {
-    return std::nullopt;
-  }
+  if (a.rank() != 2 || b.rank() != 2) return std::nullopt;
   const bool turns_a = product.AttrOr<bool>("transpose_a", false);
   const bool turns_b = product.AttrOr<bool>("transpose_b", false);
   const int64_t rows = a.dim(turns_a ? 1 : 0), columns = b.dim(turns_b ? 0 : 1);
   const int64_t depth = a.dim(turns_a ? 0 : 1);
   if (depth < 0 || depth != b.dim(turns_b ? 1 : 0) || columns < 0) return std::nullopt;
-  const bool takes_all_rows =
-      (*begin)[0] == 0 && ((*size)[0] == -1 || (rows >= 0 && (*size)[0] == rows));
+  return ProductSizes{rows, columns};
+}
+
+bool TakesAllRows(int64_t begin, int64_t size, int64_t rows) {
+  return begin == 0 && (size == -1 || (rows >= 0 && size == rows));
+}
+
+// The columns of the product that `slice` takes. Nothing if it may fail, or takes only some rows or
+// all columns.
+std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
+  const std::optional<std::vector<int64_t>> begin = ConstantInts(slice.input(1));
+  const std::optional<std::vector<int64_t>> size = ConstantInts(slice.input(2));
+  if (!begin || !size || begin->size() != 2 || size->size() != 2) return std::nullopt;
+  const std::optional<ProductSizes> of = SizesOf(product);
+  if (!of || !TakesAllRows((*begin)[0], (*size)[0], of->rows)) return std::nullopt;
   const int64_t first = (*begin)[1];
-  const int64_t count = (*size)[1] == -1 ? columns - first : (*size)[1];
-  if (!takes_all_rows || first < 0 || count <= 0 || count >= columns || first > columns - count) {
-    return std::nullopt;
-  }
+  const int64_t count = (*size)[1] == -1 ? of->columns - first : (*size)[1];
+  const bool are_some = first >= 0 && count > 0 && count < of->columns;
+  if (!are_some || first > of->columns - count) return std::nullopt;
   return Columns{first, count};
 }
 

@@ -141,6 +141,13 @@ class Pruner {
     return true;
   }
 
+  static void CopyOutputs(const Node& node, Node* copy) {
+    for (int i = 0; i < node.num_outputs(); ++i) {
+      copy->set_output_shape(i, node.output_shape(i));
+      if (const HandleData* handle = node.output_handle(i)) copy->set_output_handle(i, *handle);
+    }
+  }
+
   absl::Status CopyOne(Node* node) {
     // The step numbers its own. Such a node of an imported graph has a value only if it is fed.
     if (const OpRole role = node->role(); role == OpRole::kFeed || role == OpRole::kFetch) {
@@ -172,10 +179,7 @@ class Pruner {
     }
     SLUICE_ASSIGN_OR_RETURN(Node * copy, result_->Add(std::move(spec)));
     copy->set_assigned_device(node->assigned_device());
-    for (int i = 0; i < node->num_outputs(); ++i) {
-      copy->set_output_shape(i, node->output_shape(i));
-      if (const HandleData* handle = node->output_handle(i)) copy->set_output_handle(i, *handle);
-    }
+    CopyOutputs(*node, copy);
     for (const auto& [i, source] : back) back_edges_.push_back({copy, i, source});
     copies_[node->id()] = copy;
     return absl::OkStatus();

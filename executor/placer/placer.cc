@@ -152,16 +152,18 @@ absl::Status NoDevice(const Node& node, const DeviceSpec& wanted,
                          " ]. Make sure the device specification refers to a valid device.");
 }
 
+bool IsUsedSource(const Node& node) {
+  return node.num_inputs() == 0 && node.num_outputs() == 1 && !node.uses().empty() &&
+         !IsRefType(node.output_type(0));
+}
+
 // Moves sources to the device of their users, if all users have one device that the source allows
 // and the source's group has no other member.
 void FollowUsers(const Graph& graph, Groups& groups, const std::vector<DeviceInfo>& devices) {
   std::vector<int> members(graph.num_node_ids(), 0);
   for (const Node* node : graph.nodes()) ++members[groups.Root(node->id())];
   for (Node* node : graph.nodes()) {
-    if (node->num_inputs() != 0 || node->num_outputs() != 1 || node->uses().empty() ||
-        IsRefType(node->output_type(0)) || members[groups.Root(node->id())] != 1) {
-      continue;
-    }
+    if (!IsUsedSource(*node) || members[groups.Root(node->id())] != 1) continue;
     const std::string& device = node->uses().front().dst->assigned_device();
     bool same = device != node->assigned_device();
     for (const Use& use : node->uses()) same = same && use.dst->assigned_device() == device;

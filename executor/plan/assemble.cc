@@ -120,11 +120,14 @@ class BodyBuilder {
     if (item.is_scalar_loop) node.flags |= PlanNode::kScalarLoop;
     const bool has_op = item.kind != OpKind::kLoop && item.kind != OpKind::kArrival;
     if (has_op && item.node->traits().runs_when_dead) node.flags |= PlanNode::kRunsWhenDead;
+    AddDeadness(i);
+  }
 
+  void AddDeadness(int i) {
     NodeDeadness deadness;
     deadness.flag = flags_[i];
     deadness.first_control = static_cast<uint32_t>(body_.controls.size());
-    for (int c : item.controls) {
+    for (int c : draft_.items[i].controls) {
       if (flags_[c] >= 0) body_.controls.push_back(static_cast<uint32_t>(flags_[c]));
     }
     deadness.num_controls = static_cast<uint32_t>(body_.controls.size()) - deadness.first_control;
@@ -230,6 +233,21 @@ Body AssembleBody(const DraftBody& draft, const UnitAssignment& units) {
   return BodyBuilder(draft, units).Build();
 }
 
+// The arrivals of Enters and NextIterations, which are units of the receiving body.
+std::map<const Node*, ArrivalPoint> ArrivalsOf(const Draft& draft,
+                                               const std::vector<UnitAssignment>& units) {
+  std::map<const Node*, ArrivalPoint> arrivals;
+  for (size_t b = 0; b < draft.bodies.size(); ++b) {
+    const DraftBody& body = draft.bodies[b];
+    for (size_t i = 0; i < body.items.size(); ++i) {
+      if (body.items[i].kind != OpKind::kArrival) continue;
+      arrivals[body.items[i].node] = {static_cast<uint32_t>(b),
+                                      static_cast<uint32_t>(units[b].unit_of[i])};
+    }
+  }
+  return arrivals;
+}
+
 void LinkFrames(const Draft& draft, const std::vector<UnitAssignment>& units, Plan* plan) {
   for (size_t b = 0; b < draft.bodies.size(); ++b) {
     const DraftBody& body = draft.bodies[b];
@@ -240,16 +258,7 @@ void LinkFrames(const Draft& draft, const std::vector<UnitAssignment>& units, Pl
       plan->bodies[b].invariant_units.push_back(static_cast<uint32_t>(units[b].unit_of[arrival]));
     }
   }
-  // The arrivals of Enters and NextIterations, which are units of the receiving body.
-  std::map<const Node*, ArrivalPoint> arrivals;
-  for (size_t b = 0; b < draft.bodies.size(); ++b) {
-    const DraftBody& body = draft.bodies[b];
-    for (size_t i = 0; i < body.items.size(); ++i) {
-      if (body.items[i].kind != OpKind::kArrival) continue;
-      arrivals[body.items[i].node] = {static_cast<uint32_t>(b),
-                                      static_cast<uint32_t>(units[b].unit_of[i])};
-    }
-  }
+  std::map<const Node*, ArrivalPoint> arrivals = ArrivalsOf(draft, units);
   for (Body& body : plan->bodies) {
     for (PlanNode& node : body.nodes) {
       if (node.kind != OpKind::kEnter && node.kind != OpKind::kNextIteration) continue;

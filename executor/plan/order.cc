@@ -14,23 +14,31 @@ bool RunsEarly(const DraftItem& item) {
   return item.inputs.empty() || (item.node != nullptr && ReadsVariable(*item.node));
 }
 
+struct Edges {
+  explicit Edges(const DraftBody& body) : waiting(body.items.size(), 0), users(body.items.size()) {
+    for (int i = 0; i < static_cast<int>(body.items.size()); ++i) {
+      const DraftItem& item = body.items[i];
+      for (const DraftInput& in : item.inputs) {
+        if (in.item >= 0) Add(in.item, i);
+      }
+      for (int from : item.controls) Add(from, i);
+    }
+  }
+  void Add(int from, int to) {
+    users[from].push_back(to);
+    ++waiting[to];
+  }
+
+  std::vector<int> waiting;  // the number of edges to each item
+  std::vector<std::vector<int>> users;
+};
+
 }  // namespace
 
 std::vector<int> ExecutionOrder(const DraftBody& body) {
   const int n = static_cast<int>(body.items.size());
-  std::vector<int> waiting(n, 0);
-  std::vector<std::vector<int>> users(n);
-  for (int i = 0; i < n; ++i) {
-    const DraftItem& item = body.items[i];
-    const auto wait_for = [&](int from) {
-      users[from].push_back(i);
-      ++waiting[i];
-    };
-    for (const DraftInput& in : item.inputs) {
-      if (in.item >= 0) wait_for(in.item);
-    }
-    for (int from : item.controls) wait_for(from);
-  }
+  Edges edges(body);
+  std::vector<int>& waiting = edges.waiting;
   std::deque<int> early;
   std::vector<int> late;
   const auto add = [&](int i) {
@@ -59,8 +67,9 @@ std::vector<int> ExecutionOrder(const DraftBody& body) {
       late.pop_back();
     }
     order.push_back(next);
-    for (size_t u = users[next].size(); u-- > 0;) {
-      if (--waiting[users[next][u]] == 0) add(users[next][u]);
+    const std::vector<int>& users = edges.users[next];
+    for (size_t u = users.size(); u-- > 0;) {
+      if (--waiting[users[u]] == 0) add(users[u]);
     }
   }
   return order;

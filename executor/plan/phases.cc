@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace sluice {
@@ -26,8 +27,8 @@ class PhaseFinder {
   int condition() const { return condition_; }
 
  private:
-  bool Place(int i) {
-    const DraftItem& item = body_.items[i];
+  // The phase that the item's inputs leave for it. None if they never are there together.
+  std::optional<Phase> PhaseOf(const DraftItem& item) const {
     bool needs_true = false, needs_false = false;
     const auto needs = [&](Phase phase) {
       needs_true |= phase == Phase::kTrue;
@@ -36,14 +37,21 @@ class PhaseFinder {
     for (const DraftInput& in : item.inputs) {
       if (in.item < 0) continue;
       // Only the Merge knows whether a variable has its first value.
-      if (body_.items[in.item].kind == OpKind::kLoopVariable && in.index != 0) return false;
+      if (body_.items[in.item].kind == OpKind::kLoopVariable && in.index != 0) return std::nullopt;
       const Phase from = phases_[in.item];
       const Phase taken = in.index == 1 ? Phase::kTrue : Phase::kFalse;
       needs(from == Phase::kSwitch ? taken : from);
     }
     for (int from : item.controls) needs(phases_[from]);
-    if (needs_true && needs_false) return false;
-    phases_[i] = needs_true ? Phase::kTrue : needs_false ? Phase::kFalse : Phase::kCondition;
+    if (needs_true && needs_false) return std::nullopt;
+    return needs_true ? Phase::kTrue : needs_false ? Phase::kFalse : Phase::kCondition;
+  }
+
+  bool Place(int i) {
+    const DraftItem& item = body_.items[i];
+    const std::optional<Phase> phase = PhaseOf(item);
+    if (!phase) return false;
+    phases_[i] = *phase;
     switch (item.kind) {
       case OpKind::kSwitch:
         return PlaceSwitch(i);
@@ -51,9 +59,9 @@ class PhaseFinder {
         has_variable_ = true;
         return true;
       case OpKind::kCarry:
-        return needs_true && !item.inputs[0].is_ref;  // it carries the value itself
+        return *phase == Phase::kTrue && !item.inputs[0].is_ref;  // it carries the value itself
       case OpKind::kLeave:
-        return needs_false;
+        return *phase == Phase::kFalse;
       case OpKind::kLoop:
         return phased_[loops_[item.aux]];
       case OpKind::kMerge:
@@ -99,6 +107,27 @@ class PhaseFinder {
   bool has_variable_ = false;
 };
 
+// Whether the item only passes its input on, in an order of phases.
+bool Passes(const DraftBody& body, int condition, int i) {
+  const DraftItem& item = body.items[i];
+  return item.kind == OpKind::kSwitch ||
+         (item.kind == OpKind::kPass && i != condition && !item.inputs[0].is_ref);
+}
+
+// Lets the item read constants and the inputs of items that only pass them on. Inputs come first,
+// so one bypass is enough.
+void BypassInputs(const DraftBody& body, int condition, DraftItem& item) {
+  for (DraftInput& in : item.inputs) {
+    if (in.item < 0) continue;
+    const DraftItem& from = body.items[in.item];
+    if (from.kind == OpKind::kConstant) {
+      in = {ValueRef::kConstant, from.aux};
+    } else if (Passes(body, condition, in.item)) {
+      in = from.inputs[0];
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
@@ -111,24 +140,13 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
     item.controls.clear();  // the order respects them
     item.may_be_dead = false;
   }
-  const auto passes = [&](int i) {
-    const DraftItem& item = result.items[i];
-    return item.kind == OpKind::kSwitch ||
-           (item.kind == OpKind::kPass && i != finder.condition() && !item.inputs[0].is_ref);
-  };
   std::vector<int> order[2];  // the items that need the condition true, and false
   for (int i : body.order) {
     DraftItem& item = result.items[i];
-    for (DraftInput& in : item.inputs) {
-      if (in.item < 0) continue;
-      // Inputs come first, so one bypass is enough.
-      if (result.items[in.item].kind == OpKind::kConstant) {
-        in = {ValueRef::kConstant, result.items[in.item].aux};
-      } else if (passes(in.item)) {
-        in = result.items[in.item].inputs[0];
-      }
-    }
-    if (passes(i) || item.kind == OpKind::kConstant || i == finder.condition()) continue;
+    BypassInputs(result, finder.condition(), item);
+    if (Passes(result, finder.condition(), i) || item.kind == OpKind::kConstant ||
+        i == finder.condition())
+      continue;
     const Phase phase = finder.phases()[i];
     if (phase == Phase::kCondition) {
       result.order.push_back(i);
