@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "executor/collective/collective_state.h"
@@ -252,6 +253,19 @@ void Collectives::Stop(const absl::Status& status) {
   }
 }
 
+namespace {
+
+std::string WithoutRepetitions(const std::multiset<std::string>& tasks) {
+  std::string text;
+  std::string last;
+  for (const std::string& task : tasks) {
+    if (task != std::exchange(last, task)) StrAppend(&text, text.empty() ? "" : ", ", task);
+  }
+  return text;
+}
+
+}  // namespace
+
 // `local`: the members of this task.
 std::string Collectives::DescribeMissing(const Call& call,
                                          const std::vector<std::string>& local) const {
@@ -283,11 +297,7 @@ std::string Collectives::Describe(const Call& call) const {
   if (!round->is_complete && it != groups_.end()) {
     return DescribeMissing(call, it->second->local);
   }
-  std::string from;
-  std::string last;
-  for (const std::string& task : round->fetching) {
-    if (task != std::exchange(last, task)) StrAppend(&from, from.empty() ? "" : ", ", task);
-  }
+  const std::string from = WithoutRepetitions(round->fetching);
   return StrCat("instance ", r.instance_key, ": waits for ", from.empty() ? "its exchange" : from);
 }
 

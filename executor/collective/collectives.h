@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void Enter(Group& group, const CallRef& call, Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckFits(const Round& round, const Call& call) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds the call to the round, if it agrees with the calls and requests that are there.
+  absl::Status AddCall(Round& round, const CallRef& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RoundRef RoundOf(Group& group, const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FailRound(Group& group, const RoundRef& round, const absl::Status& status, Later& later)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -148,6 +151,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void CombineReduce(const RoundRef& round);
   void CombineGather(const RoundRef& round);
   void CombineBroadcast(const RoundRef& round);
+  // What the source of a broadcast in this task sends. Nothing if there is none.
+  static std::optional<Tensor> SourceOf(const Round& round);
   void Finish(const RoundRef& round, absl::StatusOr<Tensor> result);
   void Post(const RoundRef& round, const std::string& name, Tensor value);
   void Fetch(const RoundRef& round, int from, const std::string& name,

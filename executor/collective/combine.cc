@@ -1,5 +1,6 @@
 // Combines the inputs of a round, first within this task, then between the tasks.
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "executor/collective/collective_state.h"
@@ -43,6 +44,22 @@ void Collectives::Combine(const RoundRef& round) {
   }
 }
 
+namespace {
+
+absl::StatusOr<Tensor> Divided(absl::StatusOr<Tensor> sum, int n) {
+  // Other tasks may still fetch the sum.
+  if (sum.ok() && !sum->BufferIsUnique()) sum = sum->Clone();
+  if (sum.ok()) Divide(*sum, n);
+  return sum;
+}
+
+bool UsesRing(CollectiveAlgorithm algorithm, int size, size_t bytes) {
+  if (algorithm == CollectiveAlgorithm::kAuto) return PrefersRing(size, bytes);
+  return algorithm == CollectiveAlgorithm::kRing;
+}
+
+}  // namespace
+
 void Collectives::CombineReduce(const RoundRef& round) {
   std::vector<Tensor> inputs;
   CollectiveCall first;
@@ -61,21 +78,14 @@ void Collectives::CombineReduce(const RoundRef& round) {
   for (size_t i = 1; i < inputs.size(); ++i) Merge(first.merge, *sum, 0, inputs[i]);
   auto done = [self = shared_from_this(), round, final_op = first.final_op,
                shape = first.shape](absl::StatusOr<Tensor> merged) {
-    if (merged.ok() && final_op == FinalOp::kDiv) {
-      // Other tasks may still fetch the sum.
-      if (!merged->BufferIsUnique()) merged = merged->Clone();
-      if (merged.ok()) Divide(*merged, round->num_members);
-    }
+    if (final_op == FinalOp::kDiv) merged = Divided(std::move(merged), round->num_members);
     if (merged.ok()) merged = merged->Reshaped(shape);
     self->Finish(round, std::move(merged));
   };
   const int size = static_cast<int>(round->tasks.size());
   if (size == 1) return done(std::move(sum));
   ExchangeParty party{std::make_shared<Links>(shared_from_this(), round, ""), round->rank, size};
-  const bool ring = first.algorithm == CollectiveAlgorithm::kAuto
-                        ? PrefersRing(size, sum->bytes())
-                        : first.algorithm == CollectiveAlgorithm::kRing;
-  if (ring) {
+  if (UsesRing(first.algorithm, size, sum->bytes())) {
     RingReduce(std::move(party), first.merge, *std::move(sum), std::move(done));
   } else {
     TreeReduce(std::move(party), first.merge, *std::move(sum), std::move(done));
@@ -121,20 +131,24 @@ void Collectives::CombineGather(const RoundRef& round) {
              });
 }
 
+std::optional<Tensor> Collectives::SourceOf(const Round& round) {
+  for (const CallRef& call : round.calls) {
+    if (call->request.is_source) return call->request.input;
+  }
+  return std::nullopt;
+}
+
 void Collectives::CombineBroadcast(const RoundRef& round) {
-  Tensor value;
-  bool has_source = false;
+  std::optional<Tensor> source;
   int instance = 0;
   {
     ScopedLock lock(&mutex_);
     if (round->is_ended) return;
     instance = round->calls[0]->request.instance_key;
-    for (const CallRef& call : round->calls) {
-      if (!call->request.is_source) continue;
-      has_source = true;
-      value = call->request.input;
-    }
+    source = SourceOf(*round);
   }
+  const bool has_source = source.has_value();
+  const Tensor value = has_source ? *source : Tensor();
   const int size = static_cast<int>(round->tasks.size());
   const absl::Status none =
       absl::InternalError(StrCat("Instance ", instance,
@@ -142,7 +156,7 @@ void Collectives::CombineBroadcast(const RoundRef& round) {
                                  "were group_size=",
                                  round->num_members, " BcastRecvs but no BcastSend."));
   if (size == 1) {
-    return Finish(round, has_source ? absl::StatusOr<Tensor>(value) : absl::StatusOr<Tensor>(none));
+    return Finish(round, has_source ? absl::StatusOr<Tensor>(value) : none);
   }
   // In the first exchange all tasks find out which one has the source.
   const Tensor claim =

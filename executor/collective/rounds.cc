@@ -95,15 +95,9 @@ void Collectives::Enter(Group& group, const CallRef& call, Later& later) {
   if (r.iteration.empty() && group.ended.contains(id)) return EndCall(call, TooMany(r), later);
   const RoundRef round = RoundOf(group, id);
   call->round = round;
-  round->calls.push_back(call);
-  absl::Status fits = CheckFits(*round, *call);
-  if (fits.ok() && round->agreement.empty()) round->agreement = Agreement(r);
-  for (const auto& [name, request] : round->requests) {
-    if (fits.ok() && request.call != round->agreement) {
-      fits = Disagreement(r.instance_key, r.device, round->agreement, request.call);
-    }
+  if (const absl::Status fits = AddCall(*round, call); !fits.ok()) {
+    return FailRound(group, round, fits, later);
   }
-  if (!fits.ok()) return FailRound(group, round, fits, later);
   if (round->calls.size() < group.local.size()) return;
   round->is_complete = true;
   std::sort(round->calls.begin(), round->calls.end(), [&](const CallRef& a, const CallRef& b) {
@@ -113,6 +107,19 @@ void Collectives::Enter(Group& group, const CallRef& call, Later& later) {
     return at(a) < at(b);
   });
   later.Do([self = shared_from_this(), round] { self->Combine(round); });
+}
+
+absl::Status Collectives::AddCall(Round& round, const CallRef& call) {
+  const CollectiveCall& r = call->request;
+  round.calls.push_back(call);
+  SLUICE_RETURN_IF_ERROR(CheckFits(round, *call));
+  if (round.agreement.empty()) round.agreement = Agreement(r);
+  for (const auto& [name, request] : round.requests) {
+    if (request.call != round.agreement) {
+      return Disagreement(r.instance_key, r.device, round.agreement, request.call);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Collectives::CheckFits(const Round& round, const Call& call) const {

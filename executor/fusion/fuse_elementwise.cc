@@ -85,6 +85,17 @@ class Fuser {
     return loops->cost <= kMostNodeNs && loops->out_size >= loops->in_size;  // masks are stored
   }
 
+  // Adds what the input is computed from. False if that is another tensor than before.
+  bool AddSource(const DraftInput& in, Source& source) const {
+    const bool is_copied = in.item >= 0 && sources_[in.item].has_value();
+    const Source from = is_copied ? *sources_[in.item] : Source{in};
+    source.cost += from.cost;
+    if (!from.tensor.has_value()) return true;
+    if (source.tensor.has_value() && !IsSame(*source.tensor, *from.tensor)) return false;
+    source.tensor = from.tensor;
+    return true;
+  }
+
   // The source of an item that can be recomputed; none for other items.
   std::optional<Source> SourceOf(int i) const {
     if (!CanBeRecomputed(i)) return {};
@@ -97,12 +108,7 @@ class Fuser {
       if (shape.rank_known() && shape.rank() == 0) continue;
       is_scalar = false;
       if (members_[i].broadcast[k] != BroadcastKind::kWhole) continue;
-      const bool is_copied = in.item >= 0 && sources_[in.item].has_value();
-      const Source from = is_copied ? *sources_[in.item] : Source{in};
-      source.cost += from.cost;
-      if (!from.tensor.has_value()) continue;
-      if (source.tensor.has_value() && !IsSame(*source.tensor, *from.tensor)) return {};
-      source.tensor = from.tensor;
+      if (!AddSource(in, source)) return {};
     }
     if (is_scalar || source.cost > kMostCopiedNs) return {};
     return source;

@@ -19,6 +19,10 @@ namespace {
 constexpr int64_t kMostRepeated = 1 << 16;  // elements; larger parts do not stay in a cache
 constexpr int64_t kLeastInARow = 16;        // elements; fewer are not worth a call of a loop
 
+bool IsKernelOfOneOutput(const DraftItem& item) {
+  return item.kind == OpKind::kKernel && item.output_types.size() == 1;
+}
+
 // Whether the operand has the last dimensions of the result and is repeated over the others.
 bool IsRepeatedIn(const PartialShape& operand, const PartialShape& result) {
   if (!operand.rank_known() || !result.rank_known() || operand.rank() > result.rank()) return false;
@@ -46,6 +50,15 @@ bool IsColumnOf(const PartialShape& operand, const PartialShape& result) {
          HasOneElementARow(operand.dims(), result.dims());
 }
 
+// The broadcast kind of operand k of an elementwise node. Nullopt if a group cannot compute it.
+std::optional<BroadcastKind> KindOf(const Node& node, int k) {
+  const PartialShape &shape = node.input(k).shape(), &result = node.output_shape(0);
+  const bool may_be_part = node.num_inputs() == 2;
+  if (may_be_part && IsRepeatedIn(shape, result)) return BroadcastKind::kRow;
+  if (may_be_part && IsColumnOf(shape, result)) return BroadcastKind::kColumn;
+  return IsCompatible(shape, result) ? std::optional(BroadcastKind::kWhole) : std::nullopt;
+}
+
 // The broadcast kinds of an elementwise node's operands, from known shapes. Nullopt if a group
 // cannot compute the node.
 std::optional<std::array<BroadcastKind, 2>> OperandsOf(const Node& node) {
@@ -53,14 +66,9 @@ std::optional<std::array<BroadcastKind, 2>> OperandsOf(const Node& node) {
   const PartialShape& result = node.output_shape(0);
   bool has_part = false;
   for (int k = 0; k < node.num_inputs() && k < 2; ++k) {
-    const PartialShape& shape = node.input(k).shape();
-    if (node.num_inputs() == 2 && IsRepeatedIn(shape, result)) {
-      broadcast[k] = BroadcastKind::kRow;
-    } else if (node.num_inputs() == 2 && IsColumnOf(shape, result)) {
-      broadcast[k] = BroadcastKind::kColumn;
-    } else if (!IsCompatible(shape, result)) {
-      return std::nullopt;
-    }
+    const std::optional<BroadcastKind> kind = KindOf(node, k);
+    if (!kind) return std::nullopt;
+    broadcast[k] = *kind;
     has_part |= broadcast[k] != BroadcastKind::kWhole;
   }
   if (!has_part) return broadcast;
@@ -71,6 +79,16 @@ std::optional<std::array<BroadcastKind, 2>> OperandsOf(const Node& node) {
     if (broadcast[k] == BroadcastKind::kWhole && !is_full) return std::nullopt;
   }
   return broadcast;
+}
+
+bool HasOperandsOf(const ElementwiseLoops& loops, const DraftItem& item) {
+  const size_t operands = loops.one != nullptr ? 1 : 2;
+  if (item.inputs.size() != operands) return false;
+  for (size_t i = 0; i < operands; ++i) {
+    if (item.inputs[i].is_ref) return false;
+    if (DataTypeSize(item.node->input_type(static_cast<int>(i))) != loops.in_size) return false;
+  }
+  return true;
 }
 
 bool CanBroadcast(const ElementwiseLoops& loops, const std::array<BroadcastKind, 2>& kinds) {
@@ -84,23 +102,17 @@ bool CanBroadcast(const ElementwiseLoops& loops, const std::array<BroadcastKind,
 // mean). Null for other items. Sets the broadcast kinds of the operands.
 ElementwiseLoopKernel* LoopKernelOf(const DraftItem& item,
                                     std::array<BroadcastKind, 2>* broadcast) {
-  if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
+  if (!IsKernelOfOneOutput(item)) return nullptr;
   auto* kernel = dynamic_cast<ElementwiseLoopKernel*>(item.kernel);
   if (kernel == nullptr || !kernel->IsLoopsAlone()) return nullptr;
-  const size_t operands = kernel->loops().one != nullptr ? 1 : 2;
-  if (item.inputs.size() != operands) return nullptr;
+  if (!HasOperandsOf(kernel->loops(), item)) return nullptr;
   // A tile cannot hold objects.
   if (DataTypeSize(item.output_types[0]) != kernel->loops().out_size) return nullptr;
   const Node& node = *item.node;
   const std::optional<std::array<BroadcastKind, 2>> found = OperandsOf(node);
   if (!found.has_value()) return nullptr;
   *broadcast = *found;
-  if (!CanBroadcast(kernel->loops(), *broadcast)) return nullptr;
-  for (int i = 0; i < static_cast<int>(operands); ++i) {
-    if (item.inputs[i].is_ref) return nullptr;
-    if (DataTypeSize(node.input_type(i)) != kernel->loops().in_size) return nullptr;
-  }
-  return kernel;
+  return CanBroadcast(kernel->loops(), *broadcast) ? kernel : nullptr;
 }
 
 // Whether the rows of a tensor have a size that a group can compute row by row.
@@ -122,7 +134,7 @@ bool IsLastAxis(const Output& axes, int rank) {
 
 // The item's kernel if, by the known shapes, it maps rows of input 0. Null for other items.
 const RowKernel* RowKernelOf(const DraftItem& item) {
-  if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
+  if (!IsKernelOfOneOutput(item)) return nullptr;
   const auto* kernel = dynamic_cast<const RowKernel*>(item.kernel);
   if (kernel == nullptr || !kernel->CanMakeRows()) return nullptr;
   const size_t inputs = kernel->IsReduction() ? 2 : 1;
@@ -143,28 +155,33 @@ bool SpreadsColumn(const DraftItem& item) {
   return x.IsFullyDefined() && result.IsFullyDefined() && IsColumnOf(x, result);
 }
 
+// Whether the item has several operands, as many as a group can have, of the result's shape.
+bool HasCompatibleOperands(const DraftItem& item) {
+  const Node& node = *item.node;
+  const size_t operands = item.inputs.size();
+  // accumulate_sums may have added an input.
+  if (operands != static_cast<size_t>(node.num_inputs())) return false;
+  if (operands < 2 || operands > FusedElementwise::kMostOperands) return false;
+  for (size_t k = 0; k < operands; ++k) {
+    if (item.inputs[k].is_ref) return false;
+    if (!IsCompatible(node.input(k).shape(), node.output_shape(0))) return false;
+  }
+  return true;
+}
+
 // The loops that a kernel runs only in groups (GroupLoops). Null for other items.
 const ElementwiseLoops* GroupLoopsOf(const DraftItem& item,
                                      absl::InlinedVector<BroadcastKind, 2>* broadcast) {
-  if (item.kind != OpKind::kKernel || item.output_types.size() != 1) return nullptr;
+  if (!IsKernelOfOneOutput(item)) return nullptr;
   const auto* member = dynamic_cast<const GroupLoops*>(item.kernel);
   const ElementwiseLoops* const loops = member != nullptr ? member->LoopsInGroup() : nullptr;
-  const Node& node = *item.node;
   if (loops == nullptr || DataTypeSize(item.output_types[0]) != loops->out_size) return nullptr;
-  const PartialShape& result = node.output_shape(0);
   if (loops->spreads) {
     *broadcast = {BroadcastKind::kColumn, BroadcastKind::kAxes};
     return SpreadsColumn(item) ? loops : nullptr;
   }
-  const size_t operands = item.inputs.size();
-  if (operands != static_cast<size_t>(node.num_inputs())) {
-    return nullptr;  // accumulate_sums added an input
-  }
-  if (operands < 2 || operands > FusedElementwise::kMostOperands) return nullptr;
-  for (size_t k = 0; k < operands; ++k) {
-    if (item.inputs[k].is_ref || !IsCompatible(node.input(k).shape(), result)) return nullptr;
-  }
-  broadcast->assign(operands, BroadcastKind::kWhole);
+  if (!HasCompatibleOperands(item)) return nullptr;
+  broadcast->assign(item.inputs.size(), BroadcastKind::kWhole);
   return loops;
 }
 

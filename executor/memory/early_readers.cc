@@ -33,6 +33,15 @@ int64_t Find(const BytesOfTensors& bytes, const Output& tensor) {
   return found == bytes.end() ? 0 : found->second;
 }
 
+bool MayRunEarlier(const Node& node, const StepOrder& order) {
+  return IsPure(node) && order.IsCertain(node);
+}
+
+// Whether the node at `n` can run right after the one at `ready` without another unit between.
+bool AreInOneUnit(const StepOrder& order, int ready, int n) {
+  return order.UnitOf(ready + 1) == order.UnitOf(n) && order.UnitOf(ready) == order.UnitOf(n);
+}
+
 }  // namespace
 
 std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
@@ -46,14 +55,12 @@ std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
     if (order.At(n).size() > 1) continue;
     const Node& node = *order.At(n)[0];
     const int ready = ReadyAt(node, order);
-    if (!IsPure(node) || !order.IsCertain(node) || ready < 0 || ready >= memory.peak_at) continue;
+    if (!MayRunEarlier(node, order) || ready < 0 || ready >= memory.peak_at) continue;
     const int64_t fewest = std::max<int64_t>(2 * made[&node], 1);
     const auto is_released = [&](const Output& in) { return Find(alive, in) >= fewest; };
     if (std::none_of(node.inputs().begin(), node.inputs().end(), is_released)) continue;
     const Node& next = *order.At(ready + 1).back();
-    const bool in_one_unit =
-        order.UnitOf(ready + 1) == order.UnitOf(n) && order.UnitOf(ready) == order.UnitOf(n);
-    if (!in_one_unit || !order.IsCertain(next)) continue;
+    if (!AreInOneUnit(order, ready, n) || !order.IsCertain(next)) continue;
     edges.emplace_back(graph.node(node.id()), graph.node(next.id()));
   }
   return edges;

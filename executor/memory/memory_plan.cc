@@ -131,6 +131,20 @@ class Walk {
     return node.num_inputs > 0 ? Fitting(node, 0, bytes) : -1;
   }
 
+  // The tensor of an input in which output 0 lies, otherwise -1.
+  int TakenOrShared(const PlanNode& node, int64_t bytes) {
+    const int tensor = Inherited(node, bytes);
+    if (tensor < 0) return Shared(node, bytes);
+    std::replace(in_slot_.begin(), in_slot_.end(), tensor, -1);  // the input's slot loses it
+    holders_[tensor] = 0;
+    return tensor;
+  }
+
+  static bool MakesTensors(const PlanNode& node) {
+    return node.kind == OpKind::kKernel || node.kind == OpKind::kFused ||
+           node.kind == OpKind::kPass;
+  }
+
   // Whether output i has memory of the step, of a size that follows from its shape.
   static bool IsPlanned(const PlanNode& node, int i) {
     const DataType dtype = node.output_types[i];
@@ -139,22 +153,14 @@ class Walk {
   }
 
   void Make(const PlanNode& node) {
-    if (node.kind != OpKind::kKernel && node.kind != OpKind::kFused && node.kind != OpKind::kPass) {
-      if (node.kind == OpKind::kFetch) KeepFetched(node);
-      return;
-    }
+    if (node.kind == OpKind::kFetch) KeepFetched(node);
+    if (!MakesTensors(node)) return;
     for (int i = 0; i < node.num_outputs; ++i) {
       const uint32_t slot = node.first_output + static_cast<uint32_t>(i);
       const DataType dtype = node.output_types[i];
       if (!IsPlanned(node, i)) continue;
       const int64_t bytes = BytesOf(shapes_.Of(*node.node, i), dtype);
-      int tensor = i == 0 ? Inherited(node, bytes) : -1;
-      if (tensor >= 0) {  // the input's slot loses it
-        std::replace(in_slot_.begin(), in_slot_.end(), tensor, -1);
-        holders_[tensor] = 0;
-      } else if (i == 0) {
-        tensor = Shared(node, bytes);
-      }
+      int tensor = i == 0 ? TakenOrShared(node, bytes) : -1;
       if (tensor < 0 && node.kind == OpKind::kPass) continue;  // a variable's value, for example
       if (tensor < 0) tensor = NewTensor({node.node, i, bytes, number_, number_, {}});
       Hold(tensor, slot);

@@ -84,6 +84,22 @@ class Finder {
     return c;
   }
 
+  // Whether the reader needs the tensor itself: the node at the peak, the caller, or a node that
+  // may not run.
+  bool IsPinned(const Node& reader, int number) const {
+    return number < 0 || number == memory_.peak_at || IsFetch(reader);
+  }
+
+  bool MayReadCopy(const Node& reader, const Node& of) const {
+    return order_.IsCertain(reader) && reader.assigned_device() == of.assigned_device();
+  }
+
+  bool AreInUnit(const std::vector<Use>& uses, int unit) const {
+    return std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return order_.UnitOf(order_.NumberOf(*use.dst)) == unit;
+    });
+  }
+
   // False if the node at the peak, the caller, or a node that may not run reads the tensor.
   bool FindLateUses(const PlannedTensor& tensor, Candidate* c) const {
     for (const Output& result : tensor.results) {
@@ -92,10 +108,9 @@ class Finder {
       for (const Use& use : result.node->uses()) {
         if (use.src_output != result.index) continue;
         const int number = order_.NumberOf(*use.dst);
-        if (number < 0 || number == memory_.peak_at || IsFetch(*use.dst)) return false;
+        if (IsPinned(*use.dst, number)) return false;
         if (number < memory_.peak_at) continue;
-        if (!order_.IsCertain(*use.dst)) return false;
-        if (use.dst->assigned_device() != result.node->assigned_device()) return false;
+        if (!MayReadCopy(*use.dst, *result.node)) return false;
         c->late_uses.push_back(use);
         c->before = std::min(c->before, number);
         is_late = true;
@@ -103,27 +118,30 @@ class Finder {
       if (is_late) c->results.push_back(result);
     }
     // Nodes of one unit can wait for a node of the unit. Other units would wait for each other.
-    return !c->results.empty() &&
-           std::all_of(c->late_uses.begin(), c->late_uses.end(), [&](const Use& use) {
-             return order_.UnitOf(order_.NumberOf(*use.dst)) == order_.UnitOf(c->before);
-           });
+    return !c->results.empty() && AreInUnit(c->late_uses, order_.UnitOf(c->before));
   }
 
   static bool IsFetch(const Node& node) { return OpKindOf(node) == OpKind::kFetch; }
 
-  // The last node that the first late reader waits for. If all those run before the peak, the last
-  // node before that reader.
-  bool FindTrigger(Candidate* c) const {
+  // The number of the last node that the nodes numbered `reader` wait for.
+  int LatestBefore(int reader) const {
     int latest = -1;
     const auto consider = [&](const Node* node) {
       if (copies_.IsCopy(*node)) node = copies_.TriggerOf(*node);
       const int number = order_.NumberOf(*node);
-      if (number < c->before) latest = std::max(latest, number);
+      if (number < reader) latest = std::max(latest, number);
     };
-    for (const Node* reader : order_.At(c->before)) {
-      for (const Output& in : reader->inputs()) consider(in.node);
-      for (const Node* control : reader->control_inputs()) consider(control);
+    for (const Node* node : order_.At(reader)) {
+      for (const Output& in : node->inputs()) consider(in.node);
+      for (const Node* control : node->control_inputs()) consider(control);
     }
+    return latest;
+  }
+
+  // The last node that the first late reader waits for. If all those run before the peak, the last
+  // node before that reader.
+  bool FindTrigger(Candidate* c) const {
+    int latest = LatestBefore(c->before);
     if (latest < memory_.peak_at) latest = c->before - 1;
     for (; latest >= memory_.peak_at; --latest) {
       const Node* const node = order_.At(latest).back();

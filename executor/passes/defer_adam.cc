@@ -136,21 +136,24 @@ bool AreThreeAlike(const SparseAdam& adam) {
   return IsHandle(*m) == IsHandle(*adam.variable) && IsHandle(*v) == IsHandle(*adam.variable);
 }
 
-std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
-  if (!IsOneOf(move, "AssignSub", "AssignSubVariableOp")) return std::nullopt;
-  SparseAdam adam;
+// Finds the nodes from the moments to `move`. False if one of them is another op.
+bool FindQuotient(Node* move, SparseAdam& adam) {
+  if (!IsOneOf(move, "AssignSub", "AssignSubVariableOp")) return false;
   adam.move = move;
   adam.variable = move->input(0).node;
   adam.quotient = move->input(1).node;
-  if (!IsVariable(*adam.variable) || !IsOp(adam.quotient, "RealDiv")) return std::nullopt;
+  if (!IsVariable(*adam.variable) || !IsOp(adam.quotient, "RealDiv")) return false;
   adam.step = adam.quotient->input(0).node;
   adam.divisor = adam.quotient->input(1).node;
-  if (!IsMul(adam.step) || !IsOneOf(adam.divisor, "AddV2", "Add")) return std::nullopt;
+  if (!IsMul(adam.step) || !IsOneOf(adam.divisor, "AddV2", "Add")) return false;
   adam.root = adam.divisor->input(0).node;
-  if (!IsOp(adam.root, "Sqrt") || !IsScalar(adam.step->input(0)) ||
-      !IsScalar(adam.divisor->input(1))) {
-    return std::nullopt;
-  }
+  return IsOp(adam.root, "Sqrt") && IsScalar(adam.step->input(0)) &&
+         IsScalar(adam.divisor->input(1));
+}
+
+std::optional<SparseAdam> AdamThatEndsIn(Node* move) {
+  SparseAdam adam;
+  if (!FindQuotient(move, adam)) return std::nullopt;
   const std::optional<Moment> m = MomentOf(adam.step->input(1).node);
   const std::optional<Moment> v = MomentOf(adam.root->input(0).node);
   if (!m.has_value() || !v.has_value()) return std::nullopt;

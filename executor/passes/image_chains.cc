@@ -138,6 +138,14 @@ class Chains {
     if (node.roles.makes_image) *saved += ElementsOf(Output(node.node));
   }
 
+  void SubtractCosts(std::vector<double>& saved) {
+    for (const Image& image : images_) {
+      const bool is_last = image.maker >= 0 && is_last_[image.maker];
+      const int n = is_last ? image.maker : image.reader;
+      if (n >= 0) saved[RootOf(n)] -= CostOf(image);
+    }
+  }
+
   std::vector<ImageNode> WorthIt() {
     JoinChains();
     std::vector<double> saved(nodes_.size(), 0);
@@ -147,11 +155,7 @@ class Chains {
       if (nodes_[n].roles.is_convolution) has_convolution[RootOf(n)] = true;
       AddSaved(nodes_[n], &saved[RootOf(n)]);
     }
-    for (const Image& image : images_) {
-      const bool is_last = image.maker >= 0 && is_last_[image.maker];
-      const int n = is_last ? image.maker : image.reader;
-      if (n >= 0) saved[RootOf(n)] -= CostOf(image);
-    }
+    SubtractCosts(saved);
     std::vector<ImageNode> worth;
     for (int n = 0; n < size(); ++n) {
       if (is_last_[n] && has_convolution[RootOf(n)] && saved[RootOf(n)] > 0) {

@@ -18,14 +18,19 @@ struct Part {
   int64_t before, size, after;
 };
 
+// The paddings of a Pad of known sizes, before and after each dimension in turn. Null otherwise.
+const Tensor* PaddingsOf(const Node& pad) {
+  if (!IsPad(pad) || !IsConstant(*pad.input(1).node)) return nullptr;
+  const Tensor* paddings = ConstantBehind(pad.input(1));
+  const PartialShape& shape = pad.input(0).shape();
+  if (paddings == nullptr || !shape.IsFullyDefined()) return nullptr;
+  return paddings->num_elements() == 2 * shape.rank() ? paddings : nullptr;
+}
+
 std::optional<Part> PartOf(Node* pad) {
-  if (!IsPad(*pad) || !IsConstant(*pad->input(1).node)) return std::nullopt;
-  const Tensor* paddings = ConstantBehind(pad->input(1));
+  const Tensor* paddings = PaddingsOf(*pad);
+  if (paddings == nullptr) return std::nullopt;
   const PartialShape& shape = pad->input(0).shape();
-  if (paddings == nullptr || !shape.IsFullyDefined() ||
-      paddings->num_elements() != 2 * shape.rank()) {
-    return std::nullopt;
-  }
   std::optional<Part> part;
   for (int d = 0; d < shape.rank(); ++d) {
     const auto padding = [&](int i) -> int64_t {

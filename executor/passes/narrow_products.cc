@@ -54,6 +54,11 @@ std::optional<ProductSizes> SizesOf(const Node& product) {
   return ProductSizes{rows, columns};
 }
 
+std::optional<std::vector<int64_t>> ConstantPair(const Output& x) {
+  std::optional<std::vector<int64_t>> ints = ConstantInts(x);
+  return ints && ints->size() == 2 ? ints : std::nullopt;
+}
+
 bool TakesAllRows(int64_t begin, int64_t size, int64_t rows) {
   return begin == 0 && (size == -1 || (rows >= 0 && size == rows));
 }
@@ -61,9 +66,9 @@ bool TakesAllRows(int64_t begin, int64_t size, int64_t rows) {
 // The columns of the product that `slice` takes. Nothing if it may fail, or takes only some rows or
 // all columns.
 std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
-  const std::optional<std::vector<int64_t>> begin = ConstantInts(slice.input(1));
-  const std::optional<std::vector<int64_t>> size = ConstantInts(slice.input(2));
-  if (!begin || !size || begin->size() != 2 || size->size() != 2) return std::nullopt;
+  const std::optional<std::vector<int64_t>> begin = ConstantPair(slice.input(1));
+  const std::optional<std::vector<int64_t>> size = ConstantPair(slice.input(2));
+  if (!begin || !size) return std::nullopt;
   const std::optional<ProductSizes> of = SizesOf(product);
   if (!of || !TakesAllRows((*begin)[0], (*size)[0], of->rows)) return std::nullopt;
   const int64_t first = (*begin)[1];

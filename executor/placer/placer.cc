@@ -165,9 +165,10 @@ void FollowUsers(const Graph& graph, Groups& groups, const std::vector<DeviceInf
   for (Node* node : graph.nodes()) {
     if (!IsUsedSource(*node) || members[groups.Root(node->id())] != 1) continue;
     const std::string& device = node->uses().front().dst->assigned_device();
-    bool same = device != node->assigned_device();
-    for (const Use& use : node->uses()) same = same && use.dst->assigned_device() == device;
-    if (!same) continue;
+    const bool is_shared =
+        std::all_of(node->uses().begin(), node->uses().end(),
+                    [&](const Use& use) { return use.dst->assigned_device() == device; });
+    if (!is_shared || device == node->assigned_device()) continue;
     for (const DeviceInfo& info : devices) {
       if (info.name == device && groups.wanted(node->id()).Matches(info.spec)) {
         node->set_assigned_device(device);

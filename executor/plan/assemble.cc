@@ -109,6 +109,11 @@ class BodyBuilder {
     node.first_release = static_cast<uint32_t>(body_.releases.size());
     node.num_releases = static_cast<uint16_t>(placed.releases.size());
     body_.releases.insert(body_.releases.end(), placed.releases.begin(), placed.releases.end());
+    SetFlags(item, placed, node);
+    AddDeadness(i);
+  }
+
+  static void SetFlags(const DraftItem& item, const SlotPlan::Item& placed, PlanNode& node) {
     for (const DraftInput& in : item.inputs) {
       if (in.is_ref) node.flags |= PlanNode::kHasRefs;
     }
@@ -120,7 +125,6 @@ class BodyBuilder {
     if (item.is_scalar_loop) node.flags |= PlanNode::kScalarLoop;
     const bool has_op = item.kind != OpKind::kLoop && item.kind != OpKind::kArrival;
     if (has_op && item.node->traits().runs_when_dead) node.flags |= PlanNode::kRunsWhenDead;
-    AddDeadness(i);
   }
 
   void AddDeadness(int i) {

@@ -33,31 +33,26 @@ struct Edges {
   std::vector<std::vector<int>> users;
 };
 
-}  // namespace
-
-std::vector<int> ExecutionOrder(const DraftBody& body) {
-  const int n = static_cast<int>(body.items.size());
-  Edges edges(body);
-  std::vector<int>& waiting = edges.waiting;
-  std::deque<int> early;
-  std::vector<int> late;
-  const auto add = [&](int i) {
-    if (RunsEarly(body.items[i])) {
+// The items that wait for none: a queue of those that run early, before a stack of the others.
+struct ReadyItems {
+  ReadyItems(const DraftBody& body, const std::vector<int>& waiting) {
+    const int n = static_cast<int>(body.items.size());
+    for (int i = 0; i < n; ++i) {
+      if (waiting[i] == 0 && RunsEarly(body.items[i])) early.push_back(i);
+    }
+    for (int i = n; i-- > 0;) {  // the first item is then on top
+      if (waiting[i] == 0 && !RunsEarly(body.items[i])) late.push_back(i);
+    }
+  }
+  bool empty() const { return early.empty() && late.empty(); }
+  void Add(int i, const DraftItem& item) {
+    if (RunsEarly(item)) {
       early.push_back(i);
     } else {
       late.push_back(i);
     }
-  };
-  for (int i = 0; i < n; ++i) {
-    if (body.items[i].is_fused_away) waiting[i] = -1;
-    if (waiting[i] == 0 && RunsEarly(body.items[i])) early.push_back(i);
   }
-  for (int i = n; i-- > 0;) {  // the first item is then on top
-    if (waiting[i] == 0 && !RunsEarly(body.items[i])) late.push_back(i);
-  }
-  std::vector<int> order;
-  order.reserve(n);
-  while (!early.empty() || !late.empty()) {
+  int Take() {
     int next;
     if (!early.empty()) {
       next = early.front();
@@ -66,10 +61,31 @@ std::vector<int> ExecutionOrder(const DraftBody& body) {
       next = late.back();
       late.pop_back();
     }
+    return next;
+  }
+
+  std::deque<int> early;
+  std::vector<int> late;
+};
+
+}  // namespace
+
+std::vector<int> ExecutionOrder(const DraftBody& body) {
+  const int n = static_cast<int>(body.items.size());
+  Edges edges(body);
+  std::vector<int>& waiting = edges.waiting;
+  for (int i = 0; i < n; ++i) {
+    if (body.items[i].is_fused_away) waiting[i] = -1;
+  }
+  ReadyItems ready(body, waiting);
+  std::vector<int> order;
+  order.reserve(n);
+  while (!ready.empty()) {
+    const int next = ready.Take();
     order.push_back(next);
     const std::vector<int>& users = edges.users[next];
     for (size_t u = users.size(); u-- > 0;) {
-      if (--waiting[users[u]] == 0) add(users[u]);
+      if (--waiting[users[u]] == 0) ready.Add(users[u], body.items[users[u]]);
     }
   }
   return order;

@@ -27,6 +27,12 @@ class PhaseFinder {
   int condition() const { return condition_; }
 
  private:
+  Phase PhaseFrom(const DraftInput& in) const {
+    const Phase from = phases_[in.item];
+    if (from != Phase::kSwitch) return from;
+    return in.index == 1 ? Phase::kTrue : Phase::kFalse;
+  }
+
   // The phase that the item's inputs leave for it. None if they never are there together.
   std::optional<Phase> PhaseOf(const DraftItem& item) const {
     bool needs_true = false, needs_false = false;
@@ -38,9 +44,7 @@ class PhaseFinder {
       if (in.item < 0) continue;
       // Only the Merge knows whether a variable has its first value.
       if (body_.items[in.item].kind == OpKind::kLoopVariable && in.index != 0) return std::nullopt;
-      const Phase from = phases_[in.item];
-      const Phase taken = in.index == 1 ? Phase::kTrue : Phase::kFalse;
-      needs(from == Phase::kSwitch ? taken : from);
+      needs(PhaseFrom(in));
     }
     for (int from : item.controls) needs(phases_[from]);
     if (needs_true && needs_false) return std::nullopt;
@@ -128,6 +132,15 @@ void BypassInputs(const DraftBody& body, int condition, DraftItem& item) {
   }
 }
 
+// Bypassed items and constants are not in the order and read nothing.
+void ClearOthers(DraftBody& body) {
+  std::vector<bool> runs(body.items.size(), false);
+  for (int i : body.order) runs[i] = true;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i]) body.items[i].inputs.clear();
+  }
+}
+
 }  // namespace
 
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
@@ -160,7 +173,6 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
                               [&](int i) { return is_first(result.items[i].kind); }) -
         items.begin());
   };
-  // Bypassed items and constants are not in the order and read nothing.
   result.phases.num_variables =
       put_first(result.order, [](OpKind kind) { return kind == OpKind::kLoopVariable; });
   result.phases.condition = static_cast<uint32_t>(result.order.size());
@@ -171,11 +183,7 @@ std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>&
   result.order.insert(result.order.end(), order[0].begin(), order[0].end());
   result.phases.first_false = static_cast<uint32_t>(result.order.size());
   result.order.insert(result.order.end(), order[1].begin(), order[1].end());
-  std::vector<bool> runs(result.items.size(), false);
-  for (int i : result.order) runs[i] = true;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i]) result.items[i].inputs.clear();
-  }
+  ClearOthers(result);
   return result;
 }
 

@@ -66,6 +66,14 @@ class UnitAssigner {
   }
 
  private:
+  // `together`: all inputs depend on the same boundaries.
+  Unit::Kind KindOf(const DraftItem& item, bool together) const {
+    if (item.kernel != nullptr && item.kernel->AsAsync() != nullptr) return Unit::Kind::kAsync;
+    if (item.kind == OpKind::kArrival) return Unit::Kind::kArrival;
+    const bool is_merge = item.kind == OpKind::kMerge && !(together && HasNoInvariant(item));
+    return is_merge ? Unit::Kind::kMerge : Unit::Kind::kSegment;
+  }
+
   void Place(int i) {
     const DraftItem& item = body_.items[i];
     int waits_for = 0;
@@ -80,12 +88,7 @@ class UnitAssigner {
       if (in.item >= 0) add(in.item);
     }
     for (int from : item.controls) add(from);
-    const bool is_async = item.kernel != nullptr && item.kernel->AsAsync() != nullptr;
-    const bool is_merge = item.kind == OpKind::kMerge && !(together && HasNoInvariant(item));
-    const Unit::Kind kind = is_async                        ? Unit::Kind::kAsync
-                            : item.kind == OpKind::kArrival ? Unit::Kind::kArrival
-                            : is_merge                      ? Unit::Kind::kMerge
-                                                            : Unit::Kind::kSegment;
+    const Unit::Kind kind = KindOf(item, together);
     if (kind != Unit::Kind::kSegment || sets_[waits_for].size() > kLargestSet) {
       behind_[i] = sets_.Single(i);
       UnitAssignment::Members unit;

@@ -29,8 +29,8 @@ bool PartialRun::has_ended() const {
   return ended_;
 }
 
-absl::Status PartialRun::CheckPiece(absl::Span<const NamedFeed> feeds,
-                                    absl::Span<const std::string> fetches) {
+absl::Status PartialRun::CheckAnnounced(absl::Span<const NamedFeed> feeds,
+                                        absl::Span<const std::string> fetches) {
   for (const NamedFeed& feed : feeds) {
     auto it = feeds_.find(TensorName(feed.tensor));
     if (it == feeds_.end()) {
@@ -50,11 +50,20 @@ absl::Status PartialRun::CheckPiece(absl::Span<const NamedFeed> feeds,
       return InvalidArgument("The fetch ", fetch, " has already been fetched.");
     }
   }
-  for (const NamedFeed& feed : feeds) feeds_[TensorName(feed.tensor)].is_done = true;
+  return absl::OkStatus();
+}
+
+absl::Status PartialRun::CheckPiece(absl::Span<const NamedFeed> feeds,
+                                    absl::Span<const std::string> fetches) {
+  SLUICE_RETURN_IF_ERROR(CheckAnnounced(feeds, fetches));
+  const auto set_fed = [&](bool is_done) {
+    for (const NamedFeed& feed : feeds) feeds_[TensorName(feed.tensor)].is_done = is_done;
+  };
+  set_fed(true);
   for (const std::string& fetch : fetches) {
     absl::Status status = CheckComputable(fetches_[TensorName(fetch)].tensor);
     if (status.ok()) continue;
-    for (const NamedFeed& feed : feeds) feeds_[TensorName(feed.tensor)].is_done = false;
+    set_fed(false);
     return status;
   }
   for (const std::string& fetch : fetches) fetches_[TensorName(fetch)].is_done = true;

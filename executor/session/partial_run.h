@@ -64,6 +64,10 @@ class PartialRun {
   // Checks a piece and marks its feeds and fetches as done.
   absl::Status CheckPiece(absl::Span<const NamedFeed> feeds, absl::Span<const std::string> fetches)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Checks that they were announced and have not been fed or fetched.
+  absl::Status CheckAnnounced(absl::Span<const NamedFeed> feeds,
+                              absl::Span<const std::string> fetches)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckComputable(const Output& fetch) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool AllDone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
