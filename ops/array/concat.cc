@@ -15,14 +15,38 @@ namespace sluice {
 namespace {
 
 // The shape of the concatenation of inputs [first, last) along the axis in input `axis_input`.
+// An unknown shape of the rank of the first input in [first, last) whose rank is known.
+PartialShape CommonRank(const ShapeContext& c, int first, int last) {
+  for (int i = first; i < last; ++i) {
+    if (c.input(i).rank_known()) return PartialShape::UnknownOfRank(c.input(i).rank());
+  }
+  return PartialShape();
+}
+
+// The inputs in [first, last), joined along `axis`. `any`: an unknown shape of their rank.
+absl::StatusOr<PartialShape> Joined(const ShapeContext& c, int first, int last,
+                                    const PartialShape& any, int axis) {
+  PartialShape merged = any;
+  int64_t total = 0;
+  for (int i = first; i < last; ++i) {
+    PartialShape shape = c.input(i).rank_known() ? c.input(i) : any;
+    if (total < 0 || shape.dim(axis) < 0) {
+      total = -1;
+    } else if (__builtin_add_overflow(total, shape.dim(axis), &total)) {
+      return InvalidArgument("the result is too large along axis ", axis);
+    }
+    shape.set_dim(axis, PartialShape::kUnknown);
+    SLUICE_ASSIGN_OR_RETURN(merged, merged.MergeWith(shape));
+  }
+  merged.set_dim(axis, total);
+  return merged;
+}
+
 absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(axis_input, 0).status());
-  PartialShape merged;
   const std::optional<std::vector<int64_t>> given = c.InputInts(axis_input);
   const bool axis_known = c.InputValue(axis_input).has_value() && given && given->size() == 1;
-  for (int i = first; i < last && !merged.rank_known(); ++i) {
-    if (c.input(i).rank_known()) merged = PartialShape::UnknownOfRank(c.input(i).rank());
-  }
+  const PartialShape merged = CommonRank(c, first, last);
   if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
   constexpr int64_t kAboveAnyRank = 1 << 20;
   const int64_t axis = axis_known ? std::clamp((*given)[0], -kAboveAnyRank, kAboveAnyRank) : 0;
@@ -36,20 +60,8 @@ absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input)
   }
   if (!axis_known) return c.SetOutput(0, PartialShape::UnknownOfRank(merged.rank()));
   const int d = static_cast<int>(axis < 0 ? axis + merged.rank() : axis);
-  int64_t total = 0;
-  for (int i = first; i < last; ++i) {
-    PartialShape shape =
-        c.input(i).rank_known() ? c.input(i) : PartialShape::UnknownOfRank(merged.rank());
-    if (total < 0 || shape.dim(d) < 0) {
-      total = -1;
-    } else if (__builtin_add_overflow(total, shape.dim(d), &total)) {
-      return InvalidArgument("the result is too large along axis ", d);
-    }
-    shape.set_dim(d, PartialShape::kUnknown);
-    SLUICE_ASSIGN_OR_RETURN(merged, merged.MergeWith(shape));
-  }
-  merged.set_dim(d, total);
-  return c.SetOutput(0, std::move(merged));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape joined, Joined(c, first, last, merged, d));
+  return c.SetOutput(0, std::move(joined));
 }
 
 absl::Status ConcatShape(ShapeContext& c) { return ConcatShapeOf(c, 1, c.num_inputs(), 0); }
@@ -206,6 +218,13 @@ std::optional<PartialInts> ValueOfPack(ConstantContext& c) {
   return out;
 }
 
+bool AreEqualExcept(int64_t along, const PartialShape& a, const PartialShape& b) {
+  for (int d = 1; d < 4; ++d) {
+    if (d != along && a.dim(d) != b.dim(d)) return false;
+  }
+  return true;
+}
+
 std::optional<ImageRoles> ImagesOfConcatV2(const Node& node) {
   const int operand = node.num_inputs() - 1;
   const PartialShape& out = node.output_shape(0);
@@ -216,10 +235,7 @@ std::optional<ImageRoles> ImagesOfConcatV2(const Node& node) {
   ImageRoles roles{.operand = operand, .operand_kind = OperandKind::kAxes};
   for (int i = 0; i < operand; ++i) {
     const PartialShape& s = node.input(i).shape();
-    if (!IsImage(s)) return std::nullopt;
-    for (int d = 1; d < 4; ++d) {
-      if (d != along && s.dim(d) != out.dim(d)) return std::nullopt;
-    }
+    if (!IsImage(s) || !AreEqualExcept(along, s, out)) return std::nullopt;
     roles.images.push_back(i);
   }
   return roles;

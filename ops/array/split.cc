@@ -36,6 +36,27 @@ absl::Status SplitShape(ShapeContext& c) {
 }
 
 // Computes a size of -1 if possible.
+// The sum of the sizes without the one that may be missing (-1). `whole`: the size that is split,
+// or -1 if it is unknown.
+absl::StatusOr<int64_t> TotalOf(const std::vector<int64_t>& sizes, int64_t whole) {
+  int64_t total = 0;
+  int missing = 0;
+  for (int64_t s : sizes) {
+    if (s < -1) return InvalidArgument("Invalid size ", s, " in size_splits: must be >= -1");
+    if (s < 0) {
+      ++missing;
+    } else if (__builtin_add_overflow(total, s, &total)) {
+      return InvalidArgument("The sizes of the splits are too large");
+    }
+  }
+  if (missing > 1) return InvalidArgument("size_splits can only have one -1");
+  if (whole >= 0 && (missing == 0 ? total != whole : total > whole)) {
+    return InvalidArgument("can't split axis of size ", whole, " into pieces of total size ",
+                           total);
+  }
+  return total;
+}
+
 absl::Status SplitVShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
@@ -51,22 +72,8 @@ absl::Status SplitVShape(ShapeContext& c) {
   if (static_cast<int>(given.size()) != c.num_outputs()) {
     return InvalidArgument("Length of size_splits should be equal to num_outputs");
   }
-  int64_t total = 0;
-  int missing = 0;
-  for (int64_t s : given) {
-    if (s < -1) return InvalidArgument("Invalid size ", s, " in size_splits: must be >= -1");
-    if (s < 0) {
-      ++missing;
-    } else if (__builtin_add_overflow(total, s, &total)) {
-      return InvalidArgument("The sizes of the splits are too large");
-    }
-  }
-  if (missing > 1) return InvalidArgument("size_splits can only have one -1");
   const int64_t whole = in.dim(*axis);
-  if (whole >= 0 && (missing == 0 ? total != whole : total > whole)) {
-    return InvalidArgument("can't split axis of size ", whole, " into pieces of total size ",
-                           total);
-  }
+  SLUICE_ASSIGN_OR_RETURN(const int64_t total, TotalOf(given, whole));
   for (int i = 0; i < c.num_outputs(); ++i) {
     out.set_dim(*axis, given[i] >= 0 ? given[i] : whole >= 0 ? whole - total : -1);
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, out));

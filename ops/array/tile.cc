@@ -6,6 +6,15 @@
 namespace sluice {
 namespace {
 
+// -1 stands for an unknown size or number of times.
+absl::StatusOr<int64_t> TiledDim(int i, int64_t dim, int64_t times) {
+  if (times == 0 || dim == 0) return 0;
+  if (times < 0 || dim < 0) return -1;
+  const int64_t size = MultiplyWithoutOverflow(times, dim);
+  if (size < 0) return InvalidArgument("dimension ", i, " is too large");
+  return size;
+}
+
 absl::Status TileShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape multiples, c.WithRank(1, 1));
   PartialShape in = c.input(0);
@@ -22,9 +31,7 @@ absl::Status TileShape(ShapeContext& c) {
   for (int i = 0; i < in.rank(); ++i) {
     const int64_t m = (*times)[i];
     if (exact && m < 0) return InvalidArgument("Expected multiples[", i, "] >= 0, but got ", m);
-    const int64_t d = in.dim(i);
-    const int64_t size = m == 0 || d == 0 ? 0 : m < 0 || d < 0 ? -1 : MultiplyWithoutOverflow(m, d);
-    if (size < 0 && m > 0 && d > 0) return InvalidArgument("dimension ", i, " is too large");
+    SLUICE_ASSIGN_OR_RETURN(const int64_t size, TiledDim(i, in.dim(i), m));
     in.set_dim(i, size);
   }
   return c.SetOutput(0, std::move(in));

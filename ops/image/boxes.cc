@@ -37,6 +37,17 @@ absl::Status SuppressionShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// The number of boxes that are kept at most. -1 if it is unknown.
+absl::StatusOr<int64_t> MostBoxes(const ShapeContext& c, int64_t classes) {
+  const std::optional<std::vector<int64_t>> by_class = c.InputInts(2), total = c.InputInts(3);
+  if (!total || total->size() != 1 || total->front() == -1) return -1;
+  if (total->front() <= 0) return InvalidArgument("max_total_size should be > 0");
+  if (!c.attr<bool>("pad_per_class")) return total->front();
+  if (!by_class || by_class->size() != 1 || by_class->front() == -1 || classes < 0) return -1;
+  if (by_class->front() <= 0) return InvalidArgument("max_output_size_per_class must be > 0");
+  return std::min(total->front(), SaturatedProduct(by_class->front(), classes));
+}
+
 absl::Status CombinedShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(0, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape scores, c.WithRank(1, 3));
@@ -49,17 +60,7 @@ absl::Status CombinedShape(ShapeContext& c) {
     return InvalidArgument("third dimension of boxes must be either 1 or equal to the third ",
                            "dimension of scores, got ", own, " for ", classes, " classes");
   }
-  int64_t rows = -1;
-  std::optional<std::vector<int64_t>> by_class = c.InputInts(2), total = c.InputInts(3);
-  if (total && total->size() == 1 && total->front() != -1) {
-    if (total->front() <= 0) return InvalidArgument("max_total_size should be > 0");
-    if (!c.attr<bool>("pad_per_class")) {
-      rows = total->front();
-    } else if (by_class && by_class->size() == 1 && by_class->front() != -1 && classes >= 0) {
-      if (by_class->front() <= 0) return InvalidArgument("max_output_size_per_class must be > 0");
-      rows = std::min(total->front(), SaturatedProduct(by_class->front(), classes));
-    }
-  }
+  SLUICE_ASSIGN_OR_RETURN(const int64_t rows, MostBoxes(c, classes));
   c.SetOutput(0, {boxes.dim(0), rows, 4}).IgnoreError();
   c.SetOutput(1, {boxes.dim(0), rows}).IgnoreError();
   c.SetOutput(2, {boxes.dim(0), rows}).IgnoreError();

@@ -18,32 +18,14 @@ absl::Status GatherShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(1).Concatenate(row));
 }
 
-// The shape is params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
-absl::Status GatherV2Shape(ShapeContext& c) {
-  const PartialShape& params = c.input(0);
-  const PartialShape& indices = c.input(1);
-  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
-  const std::optional<std::vector<int64_t>> axis_value = c.InputInts(2);
-  const bool axis_known = c.InputValue(2).has_value() && axis_value->size() == 1;
-  int64_t batch = c.attr<int64_t>("batch_dims");
-  if (!axis_known) {
-    SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
-    const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
-    const int64_t rank = known ? params.rank() + indices.rank() - 1 - batch : -1;
-    return c.SetOutput(0, known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank))
-                                             : PartialShape());
-  }
-  constexpr int64_t kAboveAnyRank = 1 << 20;
-  int64_t axis = std::clamp((*axis_value)[0], -kAboveAnyRank, kAboveAnyRank);
-  const int64_t least = axis < 0 ? -axis : axis + 1;
-  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, static_cast<int>(least)).status());
-  if (!params.rank_known() || !indices.rank_known()) return c.SetOutput(0, PartialShape());
+// params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1:], of shapes of known rank.
+absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialShape& indices,
+                                      int64_t axis, int64_t batch) {
   if (batch < -indices.rank() || batch > indices.rank()) {
     return InvalidArgument("Expected batch_dims in the range [", -indices.rank(), ", ",
                            indices.rank(), "], but got ", batch);
   }
   if (batch < 0) batch += indices.rank();
-  if (axis < 0) axis += params.rank();
   if (batch > axis) {
     return InvalidArgument("batch_dims (", batch, ") must be less than or equal to axis (", axis,
                            ")");
@@ -56,6 +38,30 @@ absl::Status GatherV2Shape(ShapeContext& c) {
   for (int i = static_cast<int>(batch); i < axis; ++i) out.AddDim(params.dim(i));
   for (int i = static_cast<int>(batch); i < indices.rank(); ++i) out.AddDim(indices.dim(i));
   for (int i = static_cast<int>(axis) + 1; i < params.rank(); ++i) out.AddDim(params.dim(i));
+  return out;
+}
+
+absl::Status GatherV2Shape(ShapeContext& c) {
+  const PartialShape& params = c.input(0);
+  const PartialShape& indices = c.input(1);
+  SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+  const std::optional<std::vector<int64_t>> axis_value = c.InputInts(2);
+  const bool axis_known = c.InputValue(2).has_value() && axis_value->size() == 1;
+  const int64_t batch = c.attr<int64_t>("batch_dims");
+  if (!axis_known) {
+    SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
+    const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
+    const int64_t rank = known ? params.rank() + indices.rank() - 1 - batch : -1;
+    return c.SetOutput(0, known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank))
+                                             : PartialShape());
+  }
+  constexpr int64_t kAboveAnyRank = 1 << 20;
+  int64_t axis = std::clamp((*axis_value)[0], -kAboveAnyRank, kAboveAnyRank);
+  const int64_t least = axis < 0 ? -axis : axis + 1;
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, static_cast<int>(least)).status());
+  if (!params.rank_known() || !indices.rank_known()) return c.SetOutput(0, PartialShape());
+  if (axis < 0) axis += params.rank();
+  SLUICE_ASSIGN_OR_RETURN(PartialShape out, Gathered(params, indices, axis, batch));
   return c.SetOutput(0, std::move(out));
 }
 

@@ -60,8 +60,9 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
   });
 }
 
-absl::StatusOr<GatherPlan> PlanGather(const Tensor& params, const Tensor& indices, int64_t axis,
-                                      int64_t batch_dims) {
+// Makes both numbers non-negative.
+absl::Status CheckAxisAndBatch(const Tensor& params, const Tensor& indices, int64_t& axis,
+                               int64_t& batch_dims) {
   if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
   if (axis < -params.rank() || axis >= params.rank()) {
     return InvalidArgument("Expected axis in the range [", -params.rank(), ", ", params.rank(),
@@ -81,6 +82,12 @@ absl::StatusOr<GatherPlan> PlanGather(const Tensor& params, const Tensor& indice
     return InvalidArgument("batch_dims (", batch_dims, ") must be less than or equal to axis (",
                            axis, ").");
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GatherPlan> PlanGather(const Tensor& params, const Tensor& indices, int64_t axis,
+                                      int64_t batch_dims) {
+  SLUICE_RETURN_IF_ERROR(CheckAxisAndBatch(params, indices, axis, batch_dims));
   GatherPlan p;
   for (int d = 0; d < batch_dims; ++d) {
     if (params.dim(d) != indices.dim(d)) {

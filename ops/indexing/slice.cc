@@ -6,6 +6,22 @@
 namespace sluice {
 namespace {
 
+// The size of dimension `i` after a Slice. -1 stands for an unknown dimension, begin or result.
+absl::StatusOr<int64_t> SlicedDim(int i, int64_t dim, int64_t begin, int64_t size,
+                                  bool size_exact) {
+  const bool is_known = begin >= 0 && dim >= 0;
+  if (size >= 0) {
+    if (!is_known || size <= dim - begin) return size;
+    return InvalidArgument("Expected size[", i, "] in [0, ", dim - begin, "], but got ", size);
+  }
+  if (size_exact && size < -1) {
+    return InvalidArgument("size[", i, "] must be >= -1, but is ", size);
+  }
+  if (!size_exact || !is_known) return -1;
+  if (begin <= dim) return dim - begin;
+  return InvalidArgument("Expected begin[", i, "] in [0, ", dim, "], but got ", begin);
+}
+
 absl::Status SliceShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape begins, c.WithRank(1, 1));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape sizes, c.WithRank(2, 1));
@@ -22,21 +38,9 @@ absl::Status SliceShape(ShapeContext& c) {
   PartialShape out = PartialShape::UnknownOfRank(in.rank());
   if (!size || static_cast<int>(size->size()) != in.rank()) return c.SetOutput(0, std::move(out));
   for (int i = 0; i < in.rank(); ++i) {
-    const int64_t s = (*size)[i];
     const int64_t b = begin && c.InputValue(1) ? (*begin)[i] : -1;
-    if (s >= 0) {
-      out.set_dim(i, s);
-      if (b >= 0 && in.dim(i) >= 0 && s > in.dim(i) - b) {
-        return InvalidArgument("Expected size[", i, "] in [0, ", in.dim(i) - b, "], but got ", s);
-      }
-    } else if (sizes_exact && s == -1 && b >= 0 && in.dim(i) >= 0) {
-      if (b > in.dim(i)) {
-        return InvalidArgument("Expected begin[", i, "] in [0, ", in.dim(i), "], but got ", b);
-      }
-      out.set_dim(i, in.dim(i) - b);
-    } else if (sizes_exact && s < -1) {
-      return InvalidArgument("size[", i, "] must be >= -1, but is ", s);
-    }
+    SLUICE_ASSIGN_OR_RETURN(const int64_t d, SlicedDim(i, in.dim(i), b, (*size)[i], sizes_exact));
+    out.set_dim(i, d);
   }
   return c.SetOutput(0, std::move(out));
 }

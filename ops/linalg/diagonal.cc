@@ -81,6 +81,29 @@ std::optional<int64_t> SizeIn(ShapeContext& c, int i) {
   return t->data<int32_t>()[0];
 }
 
+// `count`: the rows of `diagonal`, or -1.
+absl::Status CheckCount(int64_t count, const Band& band) {
+  if (count < 0 || count == band.count()) return absl::OkStatus();
+  return InvalidArgument(
+      "The number of rows of `diagonal` doesn't match the number of "
+      "diagonals implied from `d_lower` and `d_upper`.");
+}
+
+// Adds the sizes of the matrices to `out`. `length`: of the longest diagonal. `rows`, `columns`: -1
+// if the op is to choose them.
+absl::Status AddSizes(int64_t length, const Band& band, int64_t rows, int64_t columns,
+                      PartialShape* out) {
+  const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band.upper, 0));
+  const int64_t least_columns = SaturatedSum(length, std::max<int64_t>(band.lower, 0));
+  if (rows >= 0 && rows < least_rows) return InvalidArgument("num_rows is too small");
+  if (columns >= 0 && columns < least_columns) return InvalidArgument("num_cols is too small");
+  const bool square = rows < 0 && columns < 0;
+  const int64_t side = std::max(least_rows, least_columns);
+  out->AddDim(rows >= 0 ? rows : (square ? side : least_rows));
+  out->AddDim(columns >= 0 ? columns : (square ? side : least_columns));
+  return absl::OkStatus();
+}
+
 absl::Status DiagOfBandShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape diagonal, c.WithRankAtLeast(0, 1));
   for (int i = 2; i <= 4; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
@@ -88,12 +111,7 @@ absl::Status DiagOfBandShape(ShapeContext& c) {
   if (!band || !diagonal.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
   if (!band->is_one()) {
     SLUICE_ASSIGN_OR_RETURN(diagonal, WithRank(diagonal, std::max(diagonal.rank(), 2)));
-    const int64_t count = diagonal.dim(diagonal.rank() - 2);
-    if (count >= 0 && count != band->count()) {
-      return InvalidArgument(
-          "The number of rows of `diagonal` doesn't match the number of "
-          "diagonals implied from `d_lower` and `d_upper`.");
-    }
+    SLUICE_RETURN_IF_ERROR(CheckCount(diagonal.dim(diagonal.rank() - 2), *band));
   }
   PartialShape out = Leading(diagonal, diagonal.rank() - (band->is_one() ? 1 : 2));
   const int64_t length = diagonal.dim(diagonal.rank() - 1);
@@ -103,16 +121,7 @@ absl::Status DiagOfBandShape(ShapeContext& c) {
     out.AddDim(columns && *columns >= 0 ? *columns : -1);
     return c.SetOutput(0, out);
   }
-  const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band->upper, 0));
-  const int64_t least_columns = SaturatedSum(length, std::max<int64_t>(band->lower, 0));
-  if ((*rows >= 0 && *rows < least_rows) || (*columns >= 0 && *columns < least_columns)) {
-    return InvalidArgument(*rows >= 0 && *rows < least_rows ? "num_rows" : "num_cols",
-                           " is too small");
-  }
-  const bool square = *rows < 0 && *columns < 0;
-  const int64_t side = std::max(least_rows, least_columns);
-  out.AddDim(*rows >= 0 ? *rows : (square ? side : least_rows));
-  out.AddDim(*columns >= 0 ? *columns : (square ? side : least_columns));
+  SLUICE_RETURN_IF_ERROR(AddSizes(length, *band, *rows, *columns, &out));
   return c.SetOutput(0, out);
 }
 

@@ -26,6 +26,19 @@ std::optional<std::vector<int64_t>> AxesOf(const std::optional<Tensor>& value) {
   return axes;
 }
 
+// By dimension, whether `axes` names it.
+absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int rank) {
+  std::vector<bool> reduced(rank, false);
+  for (int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) {
+      return InvalidArgument("Invalid reduction dimension ", axis, " for input with ", rank,
+                             " dimensions.");
+    }
+    reduced[axis < 0 ? axis + rank : axis] = true;
+  }
+  return reduced;
+}
+
 absl::Status ReductionShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(1, 1).status());
   const PartialShape& input = c.input(0);
@@ -35,14 +48,7 @@ absl::Status ReductionShape(ShapeContext& c) {
   if (!axes) {
     return c.SetOutput(0, keep_dims ? PartialShape::UnknownOfRank(input.rank()) : PartialShape());
   }
-  std::vector<bool> reduced(input.rank(), false);
-  for (int64_t axis : *axes) {
-    if (axis < -input.rank() || axis >= input.rank()) {
-      return InvalidArgument("Invalid reduction dimension ", axis, " for input with ", input.rank(),
-                             " dimensions.");
-    }
-    reduced[axis < 0 ? axis + input.rank() : axis] = true;
-  }
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, AreReduced(*axes, input.rank()));
   PartialShape output = PartialShape::Scalar();
   for (int i = 0; i < input.rank(); ++i) {
     if (!reduced[i]) {

@@ -21,6 +21,13 @@ bool TakeSign(std::string_view* text) {
   return negative;
 }
 
+// Whether a number out of range is too small: the sign of the exponent says it.
+bool IsSmall(std::string_view text, bool is_hex) {
+  const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
+  if (exponent != text.npos) return text.substr(exponent + 1).starts_with('-');
+  return text.starts_with("0.") || text.starts_with('.');
+}
+
 template <typename T>
 bool ParseFloating(std::string_view text, T* value) {
   text = Trimmed(text);
@@ -34,13 +41,7 @@ bool ParseFloating(std::string_view text, T* value) {
       std::from_chars(text.data(), text.data() + text.size(), magnitude, format);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return false;
   if (error == std::errc::result_out_of_range) {
-    // The sign of the exponent distinguishes numbers that are too small from those that are too
-    // large.
-    const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
-    const bool is_small = exponent != std::string_view::npos
-                              ? text.substr(exponent + 1).starts_with('-')
-                              : text.starts_with("0.") || text.starts_with('.');
-    magnitude = is_small ? T(0) : std::numeric_limits<T>::infinity();
+    magnitude = IsSmall(text, is_hex) ? T(0) : std::numeric_limits<T>::infinity();
   }
   *value = negative ? -magnitude : magnitude;
   return true;

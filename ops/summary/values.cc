@@ -133,8 +133,7 @@ absl::Status AddHistogram(const Tensor& values, const std::string& tag, const st
   return absl::OkStatus();
 }
 
-absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max_images,
-                       const Tensor& bad_color, pb::Summary* summary) {
+absl::Status CheckImages(const Tensor& images) {
   if (images.rank() != 4 || (images.dim(3) != 1 && images.dim(3) != 3 && images.dim(3) != 4)) {
     return InvalidArgument("Tensor must be 4-D with last dim 1, 3, or 4, not ",
                            images.shape().ToString());
@@ -144,6 +143,12 @@ absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max
       images.dim(3) >= kMost) {
     return InvalidArgument("Tensor too large for summary ", images.shape().ToString());
   }
+  return absl::OkStatus();
+}
+
+absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max_images,
+                       const Tensor& bad_color, pb::Summary* summary) {
+  SLUICE_RETURN_IF_ERROR(CheckImages(images));
   const ImageSize size = {images.dim(1), images.dim(2), static_cast<int>(images.dim(3))};
   if (images.dtype() != DT_UINT8 && bad_color.num_elements() < size.channels) {
     return InvalidArgument("expected depth <= bad_color.size, got depth = ", size.channels,

@@ -173,6 +173,41 @@ absl::StatusOr<EstimatorSpec> Estimator::CallModel(Graph& graph, const InputBatc
   return spec;
 }
 
+namespace {
+
+void AddTrainingHooks(const RunConfig& config, const EstimatorSpec& spec, const Variable& step,
+                      const TrainOptions& options, SessionRunHooks& hooks) {
+  Append(options.hooks, hooks);
+  hooks.push_back(StopOnNan(spec.loss));
+  if (config.log_step_count_steps > 0) {
+    hooks.push_back(std::make_shared<LoggingTensorHook>(
+        TaggedTensors{{"loss", spec.loss}, {"step", step.Read()}},
+        LoggingTensorOptions{.every = {.steps = config.log_step_count_steps},
+                             .last_step = options.max_steps}));
+  }
+  Append(spec.training_hooks, hooks);
+  if (options.steps) hooks.push_back(StopAfterSteps(*options.steps));
+  if (options.max_steps) hooks.push_back(StopAtStep(*options.max_steps));
+}
+
+// Unless a hook saves checkpoints already, or the configuration asks for none.
+void AddCheckpointSaver(const RunConfig& config, const TrainOptions& options,
+                        MonitoredTrainingSessionOptions& session) {
+  const Every every = CheckpointsEvery(config);
+  const bool has_saver =
+      HasCheckpointSaver(session.hooks) || HasCheckpointSaver(session.chief_only_hooks);
+  if ((!every.steps && !every.secs) || has_saver) return;
+  session.chief_only_hooks.insert(session.chief_only_hooks.begin(),
+                                  std::make_shared<CheckpointSaverHook>(
+                                      CheckpointSaverOptions{.checkpoint_dir = config.model_dir,
+                                                             .every = every,
+                                                             .scaffold = session.scaffold,
+                                                             .listeners = options.saving_listeners,
+                                                             .open_events = config.open_events}));
+}
+
+}  // namespace
+
 absl::StatusOr<double> Estimator::Train(const InputFn& input_fn, const TrainOptions& options) {
   if (options.steps && options.max_steps) {
     return InvalidArgument("Can not provide both steps and max_steps.");
@@ -197,44 +232,20 @@ absl::StatusOr<double> Estimator::Train(const InputFn& input_fn, const TrainOpti
   const Variable step = GlobalStep(graph);
   SLUICE_ASSIGN_OR_RETURN(const InputBatch batch, input_fn(graph));
   SLUICE_ASSIGN_OR_RETURN(const EstimatorSpec spec, CallModel(graph, batch, ModeKeys::kTrain));
-  const std::shared_ptr<Scaffold> scaffold = ScaffoldOf(spec, config_);
 
   MonitoredTrainingSessionOptions session_options = {
       .is_chief = config_.task.is_chief,
       .target = TargetOf(config_),
       .checkpoint_dir = config_.model_dir,
-      .scaffold = scaffold,
+      .scaffold = ScaffoldOf(spec, config_),
       .open_events = config_.open_events,
       .hooks = batch.hooks,
       .chief_only_hooks = spec.training_chief_hooks,
       .save_checkpoint_steps = 0,
       .save_summaries_steps = config_.save_summary_steps,
       .log_step_count_steps = config_.log_step_count_steps};
-  SessionRunHooks& hooks = session_options.hooks;
-  Append(options.hooks, hooks);
-  hooks.push_back(StopOnNan(spec.loss));
-  if (config_.log_step_count_steps > 0) {
-    hooks.push_back(std::make_shared<LoggingTensorHook>(
-        TaggedTensors{{"loss", spec.loss}, {"step", step.Read()}},
-        LoggingTensorOptions{.every = {.steps = config_.log_step_count_steps},
-                             .last_step = options.max_steps}));
-  }
-  Append(spec.training_hooks, hooks);
-  if (options.steps) hooks.push_back(StopAfterSteps(*options.steps));
-  if (options.max_steps) hooks.push_back(StopAtStep(*options.max_steps));
-  const Every every = CheckpointsEvery(config_);
-  const bool has_saver =
-      HasCheckpointSaver(hooks) || HasCheckpointSaver(session_options.chief_only_hooks);
-  if ((every.steps || every.secs) && !has_saver) {
-    session_options.chief_only_hooks.insert(
-        session_options.chief_only_hooks.begin(),
-        std::make_shared<CheckpointSaverHook>(
-            CheckpointSaverOptions{.checkpoint_dir = config_.model_dir,
-                                   .every = every,
-                                   .scaffold = scaffold,
-                                   .listeners = options.saving_listeners,
-                                   .open_events = config_.open_events}));
-  }
+  AddTrainingHooks(config_, spec, step, options, session_options.hooks);
+  AddCheckpointSaver(config_, options, session_options);
 
   MonitoredTrainingSession session(graph, session_options);
   std::optional<double> loss;

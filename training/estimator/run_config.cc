@@ -104,6 +104,22 @@ int GlobalId(const TaskConfig& task) {
   return before + task.task_id;
 }
 
+int NumAddresses(const TaskConfig& task) {
+  int addresses = 0;
+  for (const auto& [job, list] : task.cluster) addresses += static_cast<int>(list.size());
+  return addresses;
+}
+
+absl::StatusOr<int> TaskIndex(const JsonValue& index) {
+  const double id = index.kind_case() == JsonValue::kStringValue
+                        ? std::atof(index.string_value().c_str())
+                        : index.number_value();
+  if (!(id >= 0) || id > 1e9 || id != std::floor(id)) {
+    return InvalidArgument("Task index must be non-negative number.");
+  }
+  return static_cast<int>(id);
+}
+
 absl::Status ReadTask(const Json& config, TaskConfig& task) {
   const JsonValue* value = Field(config, "task");
   if (value == nullptr || value->kind_case() != JsonValue::kStructValue) {
@@ -123,13 +139,7 @@ absl::Status ReadTask(const Json& config, TaskConfig& task) {
   }
   if (type != nullptr) task.task_type = type->string_value();
   if (index == nullptr) return absl::OkStatus();
-  const double id = index->kind_case() == JsonValue::kStringValue
-                        ? std::atof(index->string_value().c_str())
-                        : index->number_value();
-  if (!(id >= 0) || id > 1e9 || id != std::floor(id)) {
-    return InvalidArgument("Task index must be non-negative number.");
-  }
-  task.task_id = static_cast<int>(id);
+  SLUICE_ASSIGN_OR_RETURN(task.task_id, TaskIndex(*index));
   return absl::OkStatus();
 }
 
@@ -168,10 +178,8 @@ absl::StatusOr<TaskConfig> TaskConfig::Parse(std::string_view tf_config) {
     task.num_worker_replicas = 0;
     return task;
   }
-  int addresses = 0;
-  for (const auto& [job, list] : task.cluster) addresses += static_cast<int>(list.size());
   // A cluster with one task needs no server.
-  if (addresses > 1) {
+  if (NumAddresses(task) > 1) {
     task.master = StrCat("grpc://", task.cluster[task.task_type][task.task_id]);
   }
   return task;
