@@ -15,6 +15,19 @@ namespace {
 absl::Status PutCancelled() { return absl::CancelledError("Enqueue operation was cancelled"); }
 absl::Status TakeCancelled() { return absl::CancelledError("Dequeue operation was cancelled"); }
 
+absl::Status CheckTypes(const Tensors& tuple, const std::vector<DataType>& types) {
+  if (tuple.size() != types.size()) {
+    return InvalidArgument("Wrong number of components in tuple. Expected ", types.size(), ", got ",
+                           tuple.size());
+  }
+  for (size_t i = 0; i < tuple.size(); ++i) {
+    if (tuple[i].dtype() == types[i]) continue;
+    return InvalidArgument("Type mismatch in tuple component ", i, ". Expected ",
+                           DataTypeName(types[i]), ", got ", DataTypeName(tuple[i].dtype()));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 QueueResource::QueueResource(QueueSpec options)
@@ -22,9 +35,6 @@ QueueResource::QueueResource(QueueSpec options)
         if (options.capacity < 0) options.capacity = std::numeric_limits<int32_t>::max();
         return std::move(options);
       }()) {}
-
-// Waiting attempts keep the queue alive, so there are none.
-QueueResource::~QueueResource() = default;
 
 // --- the lines
 
@@ -95,13 +105,9 @@ QueueResource::Progress QueueResource::TryClose(Attempt& attempt) {
   if (closed_) {
     attempt.status = absl::CancelledError(StrCat("Queue '", options_.name, "' is already closed."));
   }
-  SetClosed(attempt.reason);
-  return Progress::kComplete;
-}
-
-void QueueResource::SetClosed(const std::string& reason) {
   closed_ = true;
-  if (reason_.empty()) reason_ = reason;
+  if (reason_.empty()) reason_ = attempt.reason;
+  return Progress::kComplete;
 }
 
 QueueResource::Progress QueueResource::TryTake(Attempt& attempt) {
@@ -175,21 +181,15 @@ void QueueResource::Change(const absl::Status& takers_end, const std::function<v
 void QueueResource::Finish(Line complete) {
   for (Attempt& attempt : complete) {
     attempt.wait.End();
-    if (attempt.action == Action::kTake) {
-      FinishTake(attempt);
-    } else {
+    if (attempt.action != Action::kTake) {
       attempt.done(std::move(attempt.status));
+    } else if (!attempt.status.ok()) {
+      attempt.taken(std::move(attempt.status));
+    } else if (!attempt.is_many) {
+      attempt.taken(std::move(attempt.rows[0]));
+    } else {
+      attempt.taken(Stack(*attempt.caller.allocator, std::move(attempt.rows)));
     }
-  }
-}
-
-void QueueResource::FinishTake(Attempt& attempt) {
-  if (!attempt.status.ok()) {
-    attempt.taken(std::move(attempt.status));
-  } else if (!attempt.is_many) {
-    attempt.taken(std::move(attempt.rows[0]));
-  } else {
-    attempt.taken(Stack(*attempt.caller.allocator, std::move(attempt.rows)));
   }
 }
 
@@ -240,7 +240,8 @@ void QueueResource::Dequeue(const Caller& caller, Taken taken) {
   Submit({.action = Action::kTake, .caller = caller, .missing = 1, .taken = std::move(taken)});
 }
 
-void QueueResource::TakeMany(const Caller& caller, int64_t count, bool allow_fewer, Taken taken) {
+void QueueResource::DequeueMany(const Caller& caller, int64_t count, Taken taken,
+                                bool allow_fewer) {
   if (!HasShapes()) {
     return taken(InvalidArgument(
         options_.kind,
@@ -256,14 +257,6 @@ void QueueResource::TakeMany(const Caller& caller, int64_t count, bool allow_few
           .taken = std::move(taken)});
 }
 
-void QueueResource::DequeueMany(const Caller& caller, int64_t count, Taken taken) {
-  TakeMany(caller, count, false, std::move(taken));
-}
-
-void QueueResource::DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
-  TakeMany(caller, count, true, std::move(taken));
-}
-
 void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
                           const std::string& reason) {
   if (!cancel_pending_enqueues) {
@@ -274,7 +267,8 @@ void QueueResource::Close(const Caller& caller, bool cancel_pending_enqueues, Do
   Line complete;
   {
     ScopedLock lock(&mutex_);
-    SetClosed(reason);
+    closed_ = true;
+    if (reason_.empty()) reason_ = reason;
     for (Attempt& a : putting_) a.status = PutCancelled();
     complete.splice(complete.end(), putting_);
     TryLines(&complete);
@@ -297,22 +291,8 @@ int64_t QueueResource::size() const {
 
 bool QueueResource::HasShapes() const { return !options_.shapes.empty() || options_.types.empty(); }
 
-absl::Status QueueResource::CheckTypes(const Tensors& tuple) const {
-  if (tuple.size() != options_.types.size()) {
-    return InvalidArgument("Wrong number of components in tuple. Expected ", options_.types.size(),
-                           ", got ", tuple.size());
-  }
-  for (size_t i = 0; i < tuple.size(); ++i) {
-    if (tuple[i].dtype() == options_.types[i]) continue;
-    return InvalidArgument("Type mismatch in tuple component ", i, ". Expected ",
-                           DataTypeName(options_.types[i]), ", got ",
-                           DataTypeName(tuple[i].dtype()));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status QueueResource::CheckElement(const Tensors& element) const {
-  SLUICE_RETURN_IF_ERROR(CheckTypes(element));
+  SLUICE_RETURN_IF_ERROR(CheckTypes(element, options_.types));
   for (size_t i = 0; i < options_.shapes.size(); ++i) {
     if (options_.shapes[i].IsCompatibleWith(element[i].shape())) continue;
     return InvalidArgument("Shape mismatch in tuple component ", i, ". Expected ",
@@ -322,7 +302,7 @@ absl::Status QueueResource::CheckElement(const Tensors& element) const {
 }
 
 absl::Status QueueResource::CheckBatch(const Tensors& batch) const {
-  SLUICE_RETURN_IF_ERROR(CheckTypes(batch));
+  SLUICE_RETURN_IF_ERROR(CheckTypes(batch, options_.types));
   if (batch.empty()) return absl::OkStatus();
   for (size_t i = 0; i < batch.size(); ++i) {
     if (batch[i].rank() > 0) continue;

@@ -52,7 +52,6 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   using Taken = std::function<void(absl::StatusOr<Tensors>)>;
 
   explicit QueueResource(QueueSpec options);
-  ~QueueResource() override;
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
   // Enqueues row i of every component as element i, one by one as capacity becomes free. With
@@ -61,10 +60,12 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   void Dequeue(const Caller& caller, Taken taken);
   // Dequeues at once, or returns nothing if the caller would have to wait.
   std::optional<Tensors> DequeueAtOnce(const Caller& caller);
-  // Dequeues `count` elements, stacked along a new first dimension.
-  void DequeueMany(const Caller& caller, int64_t count, Taken taken);
-  // The same, but takes fewer elements, at least one, from a closed queue.
-  void DequeueUpTo(const Caller& caller, int64_t count, Taken taken);
+  // Dequeues `count` elements, stacked along a new first dimension. With `allow_fewer` it takes
+  // fewer elements, at least one, from a closed queue.
+  void DequeueMany(const Caller& caller, int64_t count, Taken taken, bool allow_fewer = false);
+  void DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
+    DequeueMany(caller, count, std::move(taken), /*allow_fewer=*/true);
+  }
   // Closes the queue after the attempts to enqueue that wait. `cancel_pending_enqueues` cancels
   // these instead. Errors of later dequeues name the `reason`.
   void Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
@@ -112,7 +113,6 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // The kind of queue in messages about single elements.
   virtual std::string kind_of_one() const { return options_.kind; }
 
-  absl::Status CheckTypes(const Tensors& tuple) const;
   // Runs `change` with the lock held, after the elements that the first taker holds were returned.
   // If `takers_end` is an error, it ends the waiting takers.
   void Change(const absl::Status& takers_end, const std::function<void()>& change)
@@ -149,7 +149,6 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   bool TryLine(Line& line, Line* complete) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Progress TryPut(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Progress TryClose(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SetClosed(const std::string& reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Progress TryTake(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends an attempt with CANCELLED.
   void CancelAttempt(Line& line, Line::iterator attempt, Line* complete)
@@ -157,11 +156,10 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   // Calls back.
   void Finish(Line complete) ABSL_LOCKS_EXCLUDED(mutex_);
-  void FinishTake(Attempt& attempt);
-  void TakeMany(const Caller& caller, int64_t count, bool allow_fewer, Taken taken);
   std::string DescribeAttempt(int64_t id) const ABSL_LOCKS_EXCLUDED(mutex_);
   std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Waiting attempts keep the queue alive.
   Line putting_ ABSL_GUARDED_BY(mutex_);
   Line taking_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -77,7 +77,7 @@ absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan&
   }
   SLUICE_RETURN_IF_ERROR(CheckRoom(optimizer));
   const int replicas = plan.replicas.value_or(optimizer.total_num_replicas());
-  const int64_t needed = optimizer.replicas_to_aggregate();
+  const int64_t needed = optimizer.options().replicas_to_aggregate;
   if (replicas < 1) return InvalidArgument(never, "an update: there is no replica");
 
   const std::vector<int64_t> init = TokensPut(plan.init_tokens, optimizer.token_queues());

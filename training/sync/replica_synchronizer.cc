@@ -68,12 +68,12 @@ absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_v
   if (apply.global_step == nullptr) {
     return InvalidArgument("Global step is required to check staleness");
   }
-  if (replicas_to_aggregate() < 1 || total_num_replicas() < 1) {
+  if (options().replicas_to_aggregate < 1 || total_num_replicas() < 1) {
     return InvalidArgument(name(),
                            ": expected at least one replica and one gradient to aggregate, "
                            "got total_num_replicas ",
                            total_num_replicas(), " and replicas_to_aggregate ",
-                           replicas_to_aggregate(), ": no update could ever be made");
+                           options().replicas_to_aggregate, ": no update could ever be made");
   }
   const std::optional<int>& id = options().replica_id;
   if (id && (*id < 0 || *id >= total_num_replicas())) {
@@ -81,11 +81,12 @@ absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_v
                            "), got ", *id);
   }
   SLUICE_RETURN_IF_ERROR(CheckForm(options(), exchange_->has_accumulators()));
-  if (!deterministic()) return absl::OkStatus();
+  if (!options().deterministic) return absl::OkStatus();
   if (!id) return InvalidArgument(name(), ": expected a replica_id for deterministic training");
-  if (total_num_replicas() > replicas_to_aggregate()) {
+  if (total_num_replicas() > options().replicas_to_aggregate) {
     return InvalidArgument(name(), ": expected no backup replicas in deterministic training, got ",
-                           total_num_replicas(), " replicas of which ", replicas_to_aggregate(),
+                           total_num_replicas(), " replicas of which ",
+                           options().replicas_to_aggregate,
                            " are aggregated: which come first would decide");
   }
   return absl::OkStatus();
@@ -245,27 +246,27 @@ Operation ReplicaSynchronizer::LeaveOp() {
   if (leave_ || !applied_) return leave_;
   NameScope root(graph(), "");
   DeviceScope with_step(graph(), global_step()->device());
-  if (!deterministic() && options().when_one_ends == WhenOneEnds::kOthersGoOn) {
+  if (!options().deterministic && options().when_one_ends == WhenOneEnds::kOthersGoOn) {
     return leave_ = token_queue().Enqueue({exchange_->LocalStep()});
   }
   const std::string id = options().replica_id ? StrCat(*options().replica_id, " ") : "";
   return leave_ = tokens_.Close(
              /*cancel_pending_enqueues=*/true, "leave",
-             StrCat(name(), " needs ", replicas_to_aggregate(), " gradients an update, and ",
-                    total_num_replicas() - 1, " of ", total_num_replicas(),
-                    " replicas are left: replica ", id, "has ended"));
+             StrCat(name(), " needs ", options().replicas_to_aggregate,
+                    " gradients an update, and ", total_num_replicas() - 1, " of ",
+                    total_num_replicas(), " replicas are left: replica ", id, "has ended"));
 }
 
 absl::StatusOr<Operation> ReplicaSynchronizer::InitTokensOp(int num_tokens) {
   if (!applied_) return NotApplied("get_init_tokens_op() s");
-  const int needed = replicas_to_aggregate() - total_num_replicas();
+  const int needed = options().replicas_to_aggregate - total_num_replicas();
   if (num_tokens == -1) {
-    num_tokens = replicas_to_aggregate();
+    num_tokens = options().replicas_to_aggregate;
   } else if (num_tokens < needed) {
     return InvalidArgument("Too few tokens to finish the first step: ", num_tokens, " (given) vs ",
                            needed, " (needed)");
   }
-  if (deterministic()) num_tokens = needed;
+  if (options().deterministic) num_tokens = needed;
   NameScope root(graph(), "");
   Operation init;
   if (num_tokens > 0) {
@@ -286,13 +287,6 @@ Operation ReplicaSynchronizer::GiveTokensOp() {
 }
 
 // --- lost replicas
-
-int ReplicaSynchronizer::ReplicasToAggregate(int replicas) const {
-  const int all = replicas_to_aggregate();
-  const int fit =
-      all <= total_num_replicas() ? std::min(all, replicas) : all * replicas / total_num_replicas();
-  return std::max(fit, 1);
-}
 
 absl::StatusOr<ReplicaSynchronizer::Resize> ReplicaSynchronizer::MakeResize() {
   NameScope root(graph(), "");

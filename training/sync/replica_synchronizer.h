@@ -111,14 +111,9 @@ class ReplicaSynchronizer : public Optimizer {
     Output replicas_to_aggregate, tokens;
   };
   absl::StatusOr<Resize> MakeResize();
-  // Gradients per update for `replicas` replicas: as many batches of each as before, or no backups.
-  int ReplicasToAggregate(int replicas) const;
 
   bool gradients_applied() const { return applied_; }
-  OnLostReplica on_lost_replica() const { return options().on_lost_replica; }
-  const ReplicaWatch& watch() const { return options().watch; }
-  bool deterministic() const { return options().deterministic; }
-  int replicas_to_aggregate() const { return options().replicas_to_aggregate; }
+  const SyncReplicasOptions& options() const { return exchange_->nodes().options; }
   int total_num_replicas() const { return options().NumReplicas(); }
   int tokens_per_step() const { return options().TokensPerStep(); }
   const std::optional<Variable>& global_step() const { return exchange_->nodes().global_step(); }
@@ -143,7 +138,6 @@ class ReplicaSynchronizer : public Optimizer {
   absl::Status FinishUpdate(Operation put_tokens);
   void MakeChiefQueueRunner(const std::optional<Queue>& runner_queue);
 
-  const SyncReplicasOptions& options() const { return exchange_->nodes().options; }
   Graph& graph() const { return exchange_->nodes().graph(); }
 
   // Not used: the wrapped optimizer makes the updates.

@@ -23,8 +23,8 @@ absl::Status SyncReplicasHook::Begin(Graph& graph) {
   SLUICE_ASSIGN_OR_RETURN(runner_, optimizer_.ChiefQueueRunner());
   forget_undone_tokens_ = optimizer_.ForgetUndoneTokensOp();
   SLUICE_ASSIGN_OR_RETURN(init_tokens_, optimizer_.InitTokensOp(num_tokens_));
-  if (!optimizer_.deterministic()) give_tokens_ = optimizer_.GiveTokensOp();
-  if (optimizer_.on_lost_replica() == OnLostReplica::kShrink) {
+  if (!optimizer_.options().deterministic) give_tokens_ = optimizer_.GiveTokensOp();
+  if (optimizer_.options().on_lost_replica == OnLostReplica::kShrink) {
     SLUICE_ASSIGN_OR_RETURN(resize_, optimizer_.MakeResize());
   }
   if (report_) ledger_ = optimizer_.LedgerTotals();
@@ -68,11 +68,12 @@ absl::Status SyncReplicasHook::PutFirstTokens(Session& session) const {
 // The watch lasts from the first session to the end, so that no change between two sessions is
 // missed.
 void SyncReplicasHook::WatchReplicas() {
-  if (!optimizer_.watch()) return;
+  if (!optimizer_.options().watch) return;
   if (lost_ == nullptr) {
-    lost_ = std::make_shared<LostReplicas>(optimizer_.name(), optimizer_.on_lost_replica(),
+    lost_ = std::make_shared<LostReplicas>(optimizer_.name(), optimizer_.options().on_lost_replica,
                                            optimizer_.total_num_replicas());
-    watch_ = optimizer_.watch()([lost = lost_](const ReplicaNews& news) { lost->Hear(news); });
+    watch_ =
+        optimizer_.options().watch([lost = lost_](const ReplicaNews& news) { lost->Hear(news); });
   }
   lost_->Start();
 }
@@ -92,7 +93,7 @@ void SyncReplicasHook::ActOnLostReplicas(Session& session, Coordinator& coordina
 
 absl::Status SyncReplicasHook::Resize(Session& session, int replicas, bool one_was_lost,
                                       CancellationManager* cancellation) const {
-  const int32_t replicas_to_aggregate = optimizer_.ReplicasToAggregate(replicas);
+  const int32_t replicas_to_aggregate = optimizer_.options().GradientsPerUpdate(replicas);
   const int32_t tokens = std::max(replicas_to_aggregate, int32_t{replicas});
   const RunOptions options = {.cancellation = cancellation};
   SLUICE_RETURN_IF_ERROR(

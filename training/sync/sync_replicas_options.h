@@ -72,6 +72,11 @@ struct SyncReplicasOptions {
   int NumReplicas() const { return total_num_replicas.value_or(replicas_to_aggregate); }
   // Number of tokens that follow an update (token_queues.h).
   int TokensPerStep() const { return std::max(NumReplicas(), replicas_to_aggregate); }
+  // Gradients per update for `replicas` replicas: as many batches of each as before, or no backups.
+  int GradientsPerUpdate(int replicas) const {
+    const int all = replicas_to_aggregate, total = NumReplicas();
+    return std::max(all <= total ? std::min(all, replicas) : all * replicas / total, 1);
+  }
   // -1: unknown.
   int ReplicaId() const { return replica_id.value_or(-1); }
   bool Shrinks() const { return on_lost_replica == OnLostReplica::kShrink; }
