@@ -96,21 +96,26 @@ void IntoBroadcast(Backprop& b, Output gx, Output gy) {
   if (reduced.y) b.Into(1, reduced.y);
 }
 
+// The sizes with ones in the place of reduced ones.
+std::vector<int64_t> KeptSizes(const Tensor& sizes, const Tensor& axes) {
+  std::vector<int64_t> kept;
+  for (int32_t size : sizes.flat<int32_t>()) kept.push_back(size);
+  const int64_t rank = static_cast<int64_t>(kept.size());
+  for (int64_t i = 0; i < axes.num_elements(); ++i) {
+    int64_t axis = axes.dtype() == DT_INT32 ? axes.flat<int32_t>()[i] : axes.flat<int64_t>()[i];
+    if (axis < 0) axis += rank;
+    if (axis >= 0 && axis < rank) kept[axis] = 1;
+  }
+  return kept;
+}
+
 Output ReducedShape(Output input_shape, Output axes) {
   if (!input_shape || !axes) return Output();
   Graph& graph = *input_shape.graph();
   std::optional<Tensor> sizes = ConstantValue(input_shape);
   std::optional<Tensor> axes_value = ConstantValue(axes);
   if (sizes && axes_value) {
-    std::vector<int64_t> kept;
-    for (int32_t size : sizes->flat<int32_t>()) kept.push_back(size);
-    const int64_t rank = static_cast<int64_t>(kept.size());
-    for (int64_t i = 0; i < axes_value->num_elements(); ++i) {
-      int64_t axis = axes_value->dtype() == DT_INT32 ? axes_value->flat<int32_t>()[i]
-                                                     : axes_value->flat<int64_t>()[i];
-      if (axis < 0) axis += rank;
-      if (axis >= 0 && axis < rank) kept[axis] = 1;
-    }
+    const std::vector<int64_t> kept = KeptSizes(*sizes, *axes_value);
     return IntVector(graph, kept, "Reshape/shape");
   }
   // Replaces the sizes of the reduced axes by ones.

@@ -42,6 +42,15 @@ absl::Status ReshapeShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
+PartialShape WithDimAt(const PartialShape& in, int64_t axis) {
+  PartialShape out = PartialShape::Scalar();
+  for (int i = 0; i <= in.rank(); ++i) {
+    if (i == axis) out.AddDim(1);
+    if (i < in.rank()) out.AddDim(in.dim(i));
+  }
+  return out;
+}
+
 absl::Status ExpandDimsShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
   if (c.input(1).IsFullyDefined() && c.input(1).num_elements() != 1) {
@@ -58,25 +67,26 @@ absl::Status ExpandDimsShape(ShapeContext& c) {
                            "].");
   }
   if (axis < 0) axis += in.rank() + 1;
-  PartialShape out = PartialShape::Scalar();
-  for (int i = 0; i <= in.rank(); ++i) {
-    if (i == axis) out.AddDim(1);
-    if (i < in.rank()) out.AddDim(in.dim(i));
+  return c.SetOutput(0, WithDimAt(in, axis));
+}
+
+// By dimension, whether `dims` names it.
+absl::StatusOr<std::vector<bool>> AreNamed(const std::vector<int64_t>& dims, int rank) {
+  std::vector<bool> named(rank);
+  for (int64_t d : dims) {
+    if (d < -rank || d >= rank) {
+      return InvalidArgument("squeeze_dims[", d, "] not in [", -rank, ",", rank, ").");
+    }
+    named[d < 0 ? d + rank : d] = true;
   }
-  return c.SetOutput(0, std::move(out));
+  return named;
 }
 
 absl::Status SqueezeShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
-  std::vector<bool> named(in.rank());
   const auto& dims = c.attr<std::vector<int64_t>>("squeeze_dims");
-  for (int64_t d : dims) {
-    if (d < -in.rank() || d >= in.rank()) {
-      return InvalidArgument("squeeze_dims[", d, "] not in [", -in.rank(), ",", in.rank(), ").");
-    }
-    named[d < 0 ? d + in.rank() : d] = true;
-  }
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> named, AreNamed(dims, in.rank()));
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i < in.rank(); ++i) {
     if (dims.empty() && in.dim(i) < 0) return c.SetOutput(0, PartialShape());
@@ -167,19 +177,27 @@ std::optional<ViewSizes> SizesAfterExpandDims(const Node& node, const ViewSizes&
   return out;
 }
 
+// By dimension, whether `dims` names it. Nothing if one of them cannot be squeezed.
+std::optional<std::vector<bool>> Squeezed(const std::vector<int64_t>& dims, const ViewSizes& in) {
+  const int64_t rank = static_cast<int64_t>(in.size());
+  std::vector<bool> goes(rank);
+  for (int64_t d : dims) {
+    if (d < -rank || d >= rank || in[d < 0 ? d + rank : d] != 1) return std::nullopt;
+    goes[d < 0 ? d + rank : d] = true;
+  }
+  return goes;
+}
+
 std::optional<ViewSizes> SizesAfterSqueeze(const Node& node, const ViewSizes& in) {
   const auto* dims = node.FindAttr<std::vector<int64_t>>("squeeze_dims");
   const int64_t rank = static_cast<int64_t>(in.size());
   if (dims == nullptr) return std::nullopt;
-  std::vector<bool> goes(rank);
-  for (int64_t d : *dims) {
-    if (d < -rank || d >= rank || in[d < 0 ? d + rank : d] != 1) return std::nullopt;
-    goes[d < 0 ? d + rank : d] = true;
-  }
+  const std::optional<std::vector<bool>> goes = Squeezed(*dims, in);
+  if (!goes) return std::nullopt;
   ViewSizes out;
   for (int64_t d = 0; d < rank; ++d) {
     if (dims->empty() && in[d] < 0) return std::nullopt;  // it may be 1
-    if (!goes[d] && !(dims->empty() && in[d] == 1)) out.push_back(in[d]);
+    if (!(*goes)[d] && !(dims->empty() && in[d] == 1)) out.push_back(in[d]);
   }
   return out;
 }

@@ -8,8 +8,24 @@
 namespace sluice {
 namespace {
 
-absl::Status Roll(KernelContext& c) {
-  const Tensor &in = c.input(0), &shift = c.input(1), &axis = c.input(2);
+// By dimension, the number of places by which the elements move.
+absl::StatusOr<Ints> PlacesOf(const Tensor& in, const Tensor& shift, const Tensor& axis) {
+  Ints moved(in.rank(), 0);
+  for (int64_t i = 0; i < axis.num_elements(); ++i) {
+    int64_t d = IntAt(axis, i);
+    if (d < 0) d += in.rank();
+    if (d < 0 || d >= in.rank()) {
+      return InvalidArgument("axis ", IntAt(axis, i), " is out of range for a tensor of rank ",
+                             in.rank());
+    }
+    if (in.num_elements() == 0) continue;
+    const int64_t size = in.dim(static_cast<int>(d));
+    moved[d] = ((moved[d] + IntAt(shift, i) % size) % size + size) % size;
+  }
+  return moved;
+}
+
+absl::Status CheckRoll(const Tensor& in, const Tensor& shift, const Tensor& axis) {
   if (in.rank() < 1) return InvalidArgument("input must be 1-D or higher, got shape []");
   if (shift.rank() > 1) {
     return InvalidArgument("shift must be a scalar or a 1-D vector. Found: ",
@@ -23,18 +39,13 @@ absl::Status Roll(KernelContext& c) {
     return InvalidArgument("shift and axis must have the same size, got ", shift.num_elements(),
                            " and ", axis.num_elements());
   }
-  Ints moved(in.rank(), 0);
-  for (int64_t i = 0; i < axis.num_elements(); ++i) {
-    int64_t d = IntAt(axis, i);
-    if (d < 0) d += in.rank();
-    if (d < 0 || d >= in.rank()) {
-      return InvalidArgument("axis ", IntAt(axis, i), " is out of range for a tensor of rank ",
-                             in.rank());
-    }
-    if (in.num_elements() == 0) continue;
-    const int64_t size = in.dim(static_cast<int>(d));
-    moved[d] = ((moved[d] + IntAt(shift, i) % size) % size + size) % size;
-  }
+  return absl::OkStatus();
+}
+
+absl::Status Roll(KernelContext& c) {
+  const Tensor &in = c.input(0), &shift = c.input(1), &axis = c.input(2);
+  SLUICE_RETURN_IF_ERROR(CheckRoll(in, shift, axis));
+  SLUICE_ASSIGN_OR_RETURN(const Ints moved, PlacesOf(in, shift, axis));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
   if (in.num_elements() == 0) return absl::OkStatus();

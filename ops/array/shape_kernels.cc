@@ -112,6 +112,22 @@ absl::Status BroadcastGradientArgs(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Whether input i + 1 has the sizes of the first one, except along `axis`.
+absl::Status CheckJoins(const Ints& shape, const Ints& first, int64_t axis, int i) {
+  const int64_t rank = static_cast<int64_t>(first.size());
+  if (static_cast<int64_t>(shape.size()) != rank) {
+    return InvalidArgument("input ", i, " should contain ", rank, " elements, but got ",
+                           shape.size());
+  }
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d == axis || shape[d] == first[d]) continue;
+    return InvalidArgument("All dimensions except ", axis, " must match. Input ", i, " has shape ",
+                           PartialShape(shape).ToString(), " and doesn't match input 0 with shape ",
+                           PartialShape(first).ToString(), ".");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ConcatOffset(KernelContext& c) {
   if (!c.input(0).shape().IsScalar()) {
     return InvalidArgument("Concat dim tensor should be a scalar integer, but got shape ",
@@ -131,18 +147,8 @@ absl::Status ConcatOffset(KernelContext& c) {
                              c.input(i).shape().ToString());
     }
     const Ints shape = IntsOf(c.input(i));
-    if (static_cast<int64_t>(shape.size()) != rank) {
-      return InvalidArgument("input ", i - 1, " should contain ", rank, " elements, but got ",
-                             shape.size());
-    }
+    SLUICE_RETURN_IF_ERROR(CheckJoins(shape, first, axis, i - 1));
     Ints begin(rank, 0);
-    for (int64_t d = 0; d < rank; ++d) {
-      if (d == axis || shape[d] == first[d]) continue;
-      return InvalidArgument("All dimensions except ", axis, " must match. Input ", i - 1,
-                             " has shape ", PartialShape(shape).ToString(),
-                             " and doesn't match input 0 with shape ",
-                             PartialShape(first).ToString(), ".");
-    }
     begin[axis] = offset;
     SLUICE_RETURN_IF_ERROR(EmitInts(c, i - 1, begin));
     if (i + 1 < c.num_inputs() && __builtin_add_overflow(offset, shape[axis], &offset)) {
@@ -151,6 +157,21 @@ absl::Status ConcatOffset(KernelContext& c) {
     }
   }
   return absl::OkStatus();
+}
+
+// The number of elements of a shape without zeros.
+absl::StatusOr<int64_t> ProductOf(const Ints& dims) {
+  int64_t total = 1;
+  for (int64_t d : dims) {
+    if (d == 0) {
+      return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
+    }
+    total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
+    if (total < 0) {
+      return InvalidArgument("Dimensions must be positive, and their product an int64");
+    }
+  }
+  return total;
 }
 
 absl::Status UnravelIndex(KernelContext& c) {
@@ -166,16 +187,7 @@ absl::Status UnravelIndex(KernelContext& c) {
     return InvalidArgument("received empty tensor indices of shape ", indices.shape().ToString());
   }
   const Ints dims = IntsOf(c.input(1));
-  int64_t total = 1;
-  for (int64_t d : dims) {
-    if (d == 0) {
-      return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
-    }
-    total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
-    if (total < 0) {
-      return InvalidArgument("Dimensions must be positive, and their product an int64");
-    }
-  }
+  SLUICE_ASSIGN_OR_RETURN(const int64_t total, ProductOf(dims));
   const int64_t n = indices.num_elements();
   const int64_t rank = static_cast<int64_t>(dims.size());
   Tensor* out;

@@ -116,16 +116,8 @@ Found FindNonFinite(const T* x, int64_t n) {
   return found;
 }
 
-// The found values in words. `signs` distinguishes the infinities.
-std::string Words(const Found& found, bool signs) {
-  std::vector<std::string> words;
-  if (signs) {
-    if (found.negative) words.push_back("-Inf");
-    if (found.positive) words.push_back("+Inf");
-  } else if (found.negative || found.positive) {
-    words.push_back("Inf");
-  }
-  if (found.nan) words.push_back("NaN");
+// "a", "a and b", "a, b, and c".
+std::string Listed(const std::vector<std::string>& words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
     const bool last = i + 1 == words.size();
@@ -137,6 +129,19 @@ std::string Words(const Found& found, bool signs) {
               words[i]);
   }
   return text;
+}
+
+// The found values in words. `signs` distinguishes the infinities.
+std::string Words(const Found& found, bool signs) {
+  std::vector<std::string> words;
+  if (signs) {
+    if (found.negative) words.push_back("-Inf");
+    if (found.positive) words.push_back("+Inf");
+  } else if (found.negative || found.positive) {
+    words.push_back("Inf");
+  }
+  if (found.nan) words.push_back("NaN");
+  return Listed(words);
 }
 
 template <typename T, bool kSigns>

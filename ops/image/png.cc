@@ -66,6 +66,43 @@ bool IsLittleEndian() {
   return *reinterpret_cast<const unsigned char*>(&one) == 1;
 }
 
+// The channels of an image, if the caller asks for no number of them. A palette has colours.
+// Transparency of a palette or of RGB adds a channel.
+int OwnChannels(Reader& r, int color, bool has_alpha) {
+  const bool is_grey = (color & PNG_COLOR_MASK_COLOR) == 0;
+  int channels =
+      color == PNG_COLOR_TYPE_PALETTE ? (has_alpha ? 4 : 3) : png_get_channels(r.png, r.info);
+  if (is_grey && has_alpha) channels = 2;
+  if (color == PNG_COLOR_TYPE_RGB && has_alpha) channels = 4;
+  return channels;
+}
+
+// Expands palettes and small depths, and cuts large depths off.
+void SetDepth(Reader& r, int color, int depth, int bits) {
+  if (bits == 8 && depth == 16) png_set_strip_16(r.png);
+  if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(r.png);
+  if ((color & PNG_COLOR_MASK_COLOR) == 0 && depth < 8) png_set_expand_gray_1_2_4_to_8(r.png);
+}
+
+void SetAlpha(Reader& r, int depth, bool has_alpha, bool has_output_alpha) {
+  if (!has_output_alpha) return png_set_strip_alpha(r.png);
+  if (png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0) {
+    png_set_tRNS_to_alpha(r.png);
+  } else if (!has_alpha) {
+    png_set_add_alpha(r.png, (1 << depth) - 1, PNG_FILLER_AFTER);
+  }
+}
+
+void SetColor(Reader& r, int color, int channels) {
+  const bool is_grey_output = channels < 3;
+  const bool is_grey_input = (color & PNG_COLOR_MASK_COLOR) == 0;
+  if (is_grey_output && !is_grey_input) {
+    png_set_rgb_to_gray(r.png, 1, 0.299, 0.587);
+  } else if (!is_grey_output && is_grey_input) {
+    png_set_gray_to_rgb(r.png);
+  }
+}
+
 // Reads the header, and sets the conversions to `channels` and `bits`. Returns false after an
 // error.
 bool ReadHeader(Reader& r, Trouble& trouble, Input* input, int channels, int bits,
@@ -80,37 +117,13 @@ bool ReadHeader(Reader& r, Trouble& trouble, Input* input, int channels, int bit
   size->width = width;
   const bool has_alpha =
       (color & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0;
-  if (channels == 0) {
-    const bool is_grey = (color & PNG_COLOR_MASK_COLOR) == 0;
-    // A palette has colours. Transparency of a palette or of RGB adds a channel.
-    channels =
-        color == PNG_COLOR_TYPE_PALETTE ? (has_alpha ? 4 : 3) : png_get_channels(r.png, r.info);
-    if (is_grey && has_alpha) channels = 2;
-    if (color == PNG_COLOR_TYPE_RGB && has_alpha) channels = 4;
-  }
+  if (channels == 0) channels = OwnChannels(r, color, has_alpha);
   size->channels = channels;
-  const bool has_output_alpha = channels == 2 || channels == 4;
-  if (bits == 8 && depth == 16) png_set_strip_16(r.png);
-  if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(r.png);
-  if ((color & PNG_COLOR_MASK_COLOR) == 0 && depth < 8) png_set_expand_gray_1_2_4_to_8(r.png);
-  if (has_output_alpha) {
-    if (png_get_valid(r.png, r.info, PNG_INFO_tRNS) != 0) {
-      png_set_tRNS_to_alpha(r.png);
-    } else if (!has_alpha) {
-      png_set_add_alpha(r.png, (1 << depth) - 1, PNG_FILLER_AFTER);
-    }
-  } else {
-    png_set_strip_alpha(r.png);
-  }
+  SetDepth(r, color, depth, bits);
+  SetAlpha(r, depth, has_alpha, channels == 2 || channels == 4);
   if (bits == 16 && depth < 16) png_set_expand_16(r.png);
   if (bits == 16 && IsLittleEndian()) png_set_swap(r.png);
-  const bool is_grey_output = channels < 3;
-  const bool is_grey_input = (color & PNG_COLOR_MASK_COLOR) == 0;
-  if (is_grey_output && !is_grey_input) {
-    png_set_rgb_to_gray(r.png, 1, 0.299, 0.587);
-  } else if (!is_grey_output && is_grey_input) {
-    png_set_gray_to_rgb(r.png);
-  }
+  SetColor(r, color, channels);
   png_set_interlace_handling(r.png);
   png_read_update_info(r.png, r.info);
   return true;

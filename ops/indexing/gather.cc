@@ -41,6 +41,14 @@ absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialS
   return out;
 }
 
+// The shape if the axis is unknown.
+PartialShape GatheredAnywhere(const PartialShape& params, const PartialShape& indices,
+                              int64_t batch) {
+  const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
+  const int64_t rank = known ? params.rank() + indices.rank() - 1 - batch : -1;
+  return known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank)) : PartialShape();
+}
+
 absl::Status GatherV2Shape(ShapeContext& c) {
   const PartialShape& params = c.input(0);
   const PartialShape& indices = c.input(1);
@@ -50,10 +58,7 @@ absl::Status GatherV2Shape(ShapeContext& c) {
   const int64_t batch = c.attr<int64_t>("batch_dims");
   if (!axis_known) {
     SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
-    const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
-    const int64_t rank = known ? params.rank() + indices.rank() - 1 - batch : -1;
-    return c.SetOutput(0, known && rank >= 0 ? PartialShape::UnknownOfRank(static_cast<int>(rank))
-                                             : PartialShape());
+    return c.SetOutput(0, GatheredAnywhere(params, indices, batch));
   }
   constexpr int64_t kAboveAnyRank = 1 << 20;
   int64_t axis = std::clamp((*axis_value)[0], -kAboveAnyRank, kAboveAnyRank);

@@ -14,6 +14,20 @@ namespace sluice {
 namespace {
 
 // Checks that shapes are indices [..., K] and updates [...] + output[K:], if the ranks are known.
+// Whether each of the updates has the sizes that the indices leave.
+bool SizesFit(const PartialShape& indices, const PartialShape& updates,
+              const PartialShape& output) {
+  const int outer = indices.rank() - 1;
+  const int64_t depth = indices.dim(outer);
+  if (depth > output.rank() || updates.rank() != outer + output.rank() - depth) return false;
+  for (int i = 0; i < updates.rank(); ++i) {
+    const int64_t want =
+        i < outer ? indices.dim(i) : output.dim(static_cast<int>(i - outer + depth));
+    if (!MergeDim(updates.dim(i), want).ok()) return false;
+  }
+  return true;
+}
+
 absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updates,
                           const PartialShape& output) {
   if (!indices.rank_known() || !updates.rank_known() || !output.rank_known()) {
@@ -28,20 +42,12 @@ absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updat
   const int outer = indices.rank() - 1;
   const int64_t depth = indices.dim(outer);
   if (depth < 0) return absl::OkStatus();
-  auto mismatch = [&] {
-    return InvalidArgument("Dimensions [0,", outer, ") of indices[shape=", indices.ToString(),
-                           "] must match dimensions [0,", outer,
-                           ") of updates[shape=", updates.ToString(),
-                           "], and the rest of updates dimensions [", depth, ",", output.rank(),
-                           ") of the output[shape=", output.ToString(), "]");
-  };
-  if (depth > output.rank() || updates.rank() != outer + output.rank() - depth) return mismatch();
-  for (int i = 0; i < updates.rank(); ++i) {
-    const int64_t want =
-        i < outer ? indices.dim(i) : output.dim(static_cast<int>(i - outer + depth));
-    if (!MergeDim(updates.dim(i), want).ok()) return mismatch();
-  }
-  return absl::OkStatus();
+  if (SizesFit(indices, updates, output)) return absl::OkStatus();
+  return InvalidArgument("Dimensions [0,", outer, ") of indices[shape=", indices.ToString(),
+                         "] must match dimensions [0,", outer,
+                         ") of updates[shape=", updates.ToString(),
+                         "], and the rest of updates dimensions [", depth, ",", output.rank(),
+                         ") of the output[shape=", output.ToString(), "]");
 }
 
 absl::Status ScatterNdShape(ShapeContext& c) {

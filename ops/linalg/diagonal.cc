@@ -104,6 +104,12 @@ absl::Status AddSizes(int64_t length, const Band& band, int64_t rows, int64_t co
   return absl::OkStatus();
 }
 
+void AddKnownSizes(const std::optional<int64_t>& rows, const std::optional<int64_t>& columns,
+                   PartialShape* out) {
+  out->AddDim(rows && *rows >= 0 ? *rows : -1);
+  out->AddDim(columns && *columns >= 0 ? *columns : -1);
+}
+
 absl::Status DiagOfBandShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape diagonal, c.WithRankAtLeast(0, 1));
   for (int i = 2; i <= 4; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
@@ -117,8 +123,7 @@ absl::Status DiagOfBandShape(ShapeContext& c) {
   const int64_t length = diagonal.dim(diagonal.rank() - 1);
   const std::optional<int64_t> rows = SizeIn(c, 2), columns = SizeIn(c, 3);
   if (length < 0 || !rows || !columns) {
-    out.AddDim(rows && *rows >= 0 ? *rows : -1);
-    out.AddDim(columns && *columns >= 0 ? *columns : -1);
+    AddKnownSizes(rows, columns, &out);
     return c.SetOutput(0, out);
   }
   SLUICE_RETURN_IF_ERROR(AddSizes(length, *band, *rows, *columns, &out));

@@ -60,13 +60,10 @@ absl::Status DiagPart(KernelContext& c) {
 }
 KERNEL(DiagPart, FunctionKernel<DiagPart>, {"T", kDiagonal});
 
-absl::Status MatrixBandPart(KernelContext& c) {
-  const Tensor& in = c.input(0);
-  if (in.rank() < 2) {
-    return InvalidArgument("input must be at least 2-dim, received shape: ", in.shape().ToString());
-  }
-  const int64_t rows = in.dim(in.rank() - 2), columns = in.dim(in.rank() - 1);
-  int64_t limits[2];
+// num_lower and num_upper.
+absl::StatusOr<std::array<int64_t, 2>> LimitsOf(const KernelContext& c, int64_t rows,
+                                                int64_t columns) {
+  std::array<int64_t, 2> limits;
   for (int i : {1, 2}) {
     const Tensor& limit = c.input(i);
     const char* name = i == 1 ? "num_lower" : "num_upper";
@@ -80,6 +77,16 @@ absl::Status MatrixBandPart(KernelContext& c) {
                              ") got: ", limits[i - 1]);
     }
   }
+  return limits;
+}
+
+absl::Status MatrixBandPart(KernelContext& c) {
+  const Tensor& in = c.input(0);
+  if (in.rank() < 2) {
+    return InvalidArgument("input must be at least 2-dim, received shape: ", in.shape().ToString());
+  }
+  const int64_t rows = in.dim(in.rank() - 2), columns = in.dim(in.rank() - 1);
+  SLUICE_ASSIGN_OR_RETURN(const auto limits, LimitsOf(c, rows, columns));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
   const int64_t size = static_cast<int64_t>(DataTypeSize(in.dtype()));

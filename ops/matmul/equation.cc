@@ -29,6 +29,23 @@ Subscripts::Subscripts(std::string_view text) {
   if (has_ellipsis_) labels_ += text.substr(dots + 3);
 }
 
+// `labels`: those of all inputs.
+absl::Status CheckOutput(const Equation& equation, const std::string& labels,
+                         std::string_view text) {
+  bool ellipsis = false;
+  for (const Subscripts& s : equation.inputs) ellipsis = ellipsis || s.has_ellipsis();
+  if (equation.output.has_ellipsis() && !ellipsis) {
+    return InvalidArgument("Ellipsis in the output of '", text, "' but in no input");
+  }
+  for (char label : equation.output.labels()) {
+    if (labels.find(label) == std::string::npos) {
+      return InvalidArgument("Label '", std::string(1, label), "' in the output of '", text,
+                             "' stands in no input");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
   const size_t arrow = text.find("->");
   if (arrow == std::string_view::npos || text.find("->", arrow + 1) != std::string_view::npos) {
@@ -57,17 +74,7 @@ absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
   const std::string_view out = text.substr(arrow + 2);
   SLUICE_RETURN_IF_ERROR(Check(out));
   equation.output = Subscripts(out);
-  bool ellipsis = false;
-  for (const Subscripts& s : equation.inputs) ellipsis = ellipsis || s.has_ellipsis();
-  if (equation.output.has_ellipsis() && !ellipsis) {
-    return InvalidArgument("Ellipsis in the output of '", text, "' but in no input");
-  }
-  for (char label : equation.output.labels()) {
-    if (seen.find(label) == std::string::npos) {
-      return InvalidArgument("Label '", std::string(1, label), "' in the output of '", text,
-                             "' stands in no input");
-    }
-  }
+  SLUICE_RETURN_IF_ERROR(CheckOutput(equation, seen, text));
   return equation;
 }
 

@@ -133,8 +133,8 @@ absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
   }
 }
 
-template <typename T>
-absl::Status RaggedRange(KernelContext& c) {
+// The number of ranges.
+absl::StatusOr<int64_t> NumRanges(const KernelContext& c) {
   static constexpr const char* kNames[] = {"starts", "limits", "deltas"};
   int64_t rows = -1;
   for (int i = 0; i < 3; ++i) {
@@ -146,7 +146,12 @@ absl::Status RaggedRange(KernelContext& c) {
     }
     rows = t.dim(0);
   }
-  if (rows < 0) rows = 1;
+  return rows < 0 ? 1 : rows;
+}
+
+template <typename T>
+absl::Status RaggedRange(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const int64_t rows, NumRanges(c));
   const auto at = [&](int i, int64_t row) {
     return c.input(i).data<T>()[c.input(i).rank() == 0 ? 0 : row];
   };

@@ -26,21 +26,21 @@ absl::Status CheckFallback(const PartialShape& fallback, const PartialShape& val
   return absl::OkStatus();
 }
 
+absl::StatusOr<RowPartition> RowPartitionOf(const std::string& name) {
+  if (name == "FIRST_DIM_SIZE") return RowPartition::kFirstDimSize;
+  if (name == "VALUE_ROWIDS") return RowPartition::kValueRowids;
+  if (name == "ROW_SPLITS") return RowPartition::kRowSplits;
+  return InvalidArgument("Unknown string for partition info type: ", name);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RowPartition>> RowPartitionsOf(const std::vector<std::string>& names,
                                                           int num_tensors) {
   std::vector<RowPartition> all;
   for (const std::string& name : names) {
-    if (name == "FIRST_DIM_SIZE") {
-      all.push_back(RowPartition::kFirstDimSize);
-    } else if (name == "VALUE_ROWIDS") {
-      all.push_back(RowPartition::kValueRowids);
-    } else if (name == "ROW_SPLITS") {
-      all.push_back(RowPartition::kRowSplits);
-    } else {
-      return InvalidArgument("Unknown string for partition info type: ", name);
-    }
+    SLUICE_ASSIGN_OR_RETURN(const RowPartition partition, RowPartitionOf(name));
+    all.push_back(partition);
   }
   if (all.empty()) return InvalidArgument("Partition info types should not be empty");
   if (std::find(all.begin() + 1, all.end(), RowPartition::kFirstDimSize) != all.end()) {

@@ -12,9 +12,8 @@
 namespace sluice {
 namespace {
 
-absl::Status RaggedFillEmptyRows(KernelContext& c) {
-  const Tensor &rowids = c.input(0), &values = c.input(1), &nrows = c.input(2);
-  const Tensor& fallback = c.input(3);
+absl::Status CheckRows(const Tensor& rowids, const Tensor& values, const Tensor& nrows,
+                       const Tensor& fallback) {
   if (rowids.rank() != 1) {
     return InvalidArgument("value_rowids must be a vector, saw: ", rowids.shape().ToString());
   }
@@ -36,6 +35,14 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
     return InvalidArgument("Received RaggedTensor with nrows = 0 but value_rowids.shape[0] = ",
                            count);
   }
+  return absl::OkStatus();
+}
+
+absl::Status RaggedFillEmptyRows(KernelContext& c) {
+  const Tensor &rowids = c.input(0), &values = c.input(1), &nrows = c.input(2);
+  const Tensor& fallback = c.input(3);
+  SLUICE_RETURN_IF_ERROR(CheckRows(rowids, values, nrows, fallback));
+  const int64_t rows = nrows.scalar<int64_t>(), count = values.dim(0);
   Tensor* is_empty;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &is_empty));
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));

@@ -254,16 +254,24 @@ std::optional<PartialInts> ValueOfProd(ConstantContext& c) {
   return PartialInts::Scalar(product);
 }
 
+// By dimension of an image, whether `axes` names it. Nothing if one is named twice or not there.
+std::optional<std::array<bool, 4>> ReducedOfImage(const std::vector<int64_t>& axes) {
+  std::array<bool, 4> reduced = {};
+  for (int64_t axis : axes) {
+    if (axis < -4 || axis >= 4 || reduced[(axis + 4) % 4]) return std::nullopt;
+    reduced[(axis + 4) % 4] = true;
+  }
+  return reduced;
+}
+
 // With channels last, the remaining dimensions must still be in their order.
 std::optional<ImageRoles> ImagesOfReduction(const Node& node) {
   const std::optional<std::vector<int64_t>> axes = ConstantInts(node.input(1));
   const bool* keeps = node.FindAttr<bool>("keep_dims");
   if (!axes || keeps == nullptr || !IsImage(node.input(0).shape())) return std::nullopt;
-  std::array<bool, 4> reduced = {};
-  for (int64_t axis : *axes) {
-    if (axis < -4 || axis >= 4 || reduced[(axis + 4) % 4]) return std::nullopt;
-    reduced[(axis + 4) % 4] = true;
-  }
+  const std::optional<std::array<bool, 4>> found = ReducedOfImage(*axes);
+  if (!found) return std::nullopt;
+  const std::array<bool, 4>& reduced = *found;
   if (!*keeps && !reduced[1] && !(reduced[2] && reduced[3])) return std::nullopt;
   return ImageRoles{.images = {0},
                     .makes_image = *keeps,

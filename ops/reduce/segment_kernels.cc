@@ -49,10 +49,8 @@ void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
   }
 }
 
-template <ArithmeticOp kOp>
-absl::Status UnsortedSegment(KernelContext& c) {
-  const Tensor& data = c.input(0);
-  const Tensor& ids = c.input(1);
+absl::Status CheckSegments(const KernelContext& c) {
+  const Tensor &data = c.input(0), &ids = c.input(1);
   if (!c.input(2).shape().IsScalar()) {
     return InvalidArgument("num_segments should be a scalar, not shape ",
                            c.input(2).shape().ToString());
@@ -63,6 +61,14 @@ absl::Status UnsortedSegment(KernelContext& c) {
     return InvalidArgument("data.shape = ", data.shape().ToString(),
                            " does not start with segment_ids.shape = ", ids.shape().ToString());
   }
+  return absl::OkStatus();
+}
+
+template <ArithmeticOp kOp>
+absl::Status UnsortedSegment(KernelContext& c) {
+  const Tensor& data = c.input(0);
+  const Tensor& ids = c.input(1);
+  SLUICE_RETURN_IF_ERROR(CheckSegments(c));
   const int64_t segments = IntAt(c.input(2), 0);
   if (segments < 0) {
     return InvalidArgument("Input num_segments == ", segments, " must not be negative.");

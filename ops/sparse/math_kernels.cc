@@ -89,9 +89,7 @@ KERNEL(SparseAdd, FunctionKernel<SparseAdd>,
        {"T", SignedIntTypes() | ComplexTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}},
        {"Treal", SignedIntTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
 
-// Passes the gradient of the sum to the entries of both operands with the same index.
-absl::Status SparseAddGrad(KernelContext& c) {
-  const Tensor &grad = c.input(0), &sum = c.input(3);
+absl::Status CheckAddGrad(const Tensor& grad, const Tensor& sum) {
   if (grad.rank() != 1 || sum.rank() != 2) {
     return InvalidArgument("Input backprop_val_grad and sum_indices should be a vector and a ",
                            "matrix but received shapes: ", grad.shape().ToString(), " and ",
@@ -101,6 +99,13 @@ absl::Status SparseAddGrad(KernelContext& c) {
     return InvalidArgument("# elements of backprop_val_grad and # rows of sum_indices must match: ",
                            grad.num_elements(), " and ", sum.dim(0));
   }
+  return absl::OkStatus();
+}
+
+// Passes the gradient of the sum to the entries of both operands with the same index.
+absl::Status SparseAddGrad(KernelContext& c) {
+  const Tensor &grad = c.input(0), &sum = c.input(3);
+  SLUICE_RETURN_IF_ERROR(CheckAddGrad(grad, sum));
   const int64_t rank = sum.dim(1);
   const size_t size = DataTypeSize(grad.dtype());
   for (int k : {0, 1}) {
@@ -199,8 +204,8 @@ KERNEL(SparseDenseCwiseAdd, FunctionKernel<WithDense<ArithmeticOp::kAdd>>, {"T",
 KERNEL(SparseDenseCwiseDiv, FunctionKernel<WithDense<ArithmeticOp::kDiv>>, {"T", RealTypes()});
 KERNEL(SparseDenseCwiseMul, FunctionKernel<WithDense<ArithmeticOp::kMul>>, {"T", RealTypes()});
 
-absl::Status SparseTensorDenseAdd(KernelContext& c) {
-  const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
+absl::Status CheckDenseAdd(const Tensor& indices, const Tensor& values, const Tensor& shape,
+                           const Tensor& b) {
   if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1) {
     return InvalidArgument("Input a_indices, a_values and a_shape should be a matrix and vectors ",
                            "but received shapes: ", indices.shape().ToString(), ", ",
@@ -221,6 +226,12 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
                              IntAt(shape, d), " vs dense side ", b.dim(d));
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status SparseTensorDenseAdd(KernelContext& c) {
+  const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
+  SLUICE_RETURN_IF_ERROR(CheckDenseAdd(indices, values, shape, b));
   Tensor* out;
   SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({3}, 0, b.shape(), &out));
   if (out->raw() != b.raw() && b.bytes() > 0) std::memcpy(out->raw(), b.raw(), b.bytes());

@@ -131,8 +131,7 @@ absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& 
   return sizes;
 }
 
-absl::Status SparseReshape(KernelContext& c) {
-  const Tensor &indices = c.input(0), &from = c.input(1), &to = c.input(2);
+absl::Status CheckReshape(const Tensor& indices, const Tensor& from, const Tensor& to) {
   if (indices.rank() != 2) {
     return InvalidArgument("Input indices should be a matrix but received shape ",
                            indices.shape().ToString());
@@ -145,6 +144,12 @@ absl::Status SparseReshape(KernelContext& c) {
     return InvalidArgument("Input tensor rank must match input shape length, got ", indices.dim(1),
                            " and ", from.num_elements());
   }
+  return absl::OkStatus();
+}
+
+absl::Status SparseReshape(KernelContext& c) {
+  const Tensor &indices = c.input(0), &from = c.input(1), &to = c.input(2);
+  SLUICE_RETURN_IF_ERROR(CheckReshape(indices, from, to));
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, NewShape(from, to));
   const int64_t rank = indices.dim(1), new_rank = to.num_elements();
   Tensor* out;
@@ -300,8 +305,8 @@ absl::Status SparseSlice(KernelContext& c) {
 }
 KERNEL(SparseSlice, FunctionKernel<SparseSlice>);
 
-absl::Status SparseSliceGrad(KernelContext& c) {
-  const Tensor &grad = c.input(0), &in = c.input(1), &start = c.input(2), &out = c.input(3);
+absl::Status CheckSliceGrad(const Tensor& grad, const Tensor& in, const Tensor& start,
+                            const Tensor& out) {
   if (grad.rank() != 1 || in.rank() != 2 || out.rank() != 2) {
     return InvalidArgument("Input backprop_val_grad should be a vector and indices matrices but ",
                            "received shapes ", grad.shape().ToString(), ", ", in.shape().ToString(),
@@ -315,6 +320,12 @@ absl::Status SparseSliceGrad(KernelContext& c) {
     return InvalidArgument("# elements of backprop_val_grad and # rows of output_indices must ",
                            "match: got ", grad.num_elements(), " and ", out.dim(0));
   }
+  return absl::OkStatus();
+}
+
+absl::Status SparseSliceGrad(KernelContext& c) {
+  const Tensor &grad = c.input(0), &in = c.input(1), &start = c.input(2), &out = c.input(3);
+  SLUICE_RETURN_IF_ERROR(CheckSliceGrad(grad, in, start, out));
   Tensor* to;
   SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0)}, &to));
   if (to->bytes() > 0) std::memset(to->raw(), 0, to->bytes());
@@ -368,12 +379,7 @@ absl::Status SparseSplit(KernelContext& c) {
 }
 KERNEL(SparseSplit, FunctionKernel<SparseSplit>);
 
-absl::Status SparseFillEmptyRows(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
-  const Tensor& fallback = c.input(3);
-  if (fallback.rank() != 0) {
-    return InvalidArgument("default_value must be a scalar, saw: ", fallback.shape().ToString());
-  }
+absl::Status CheckRows(const Entries& e) {
   if (e.rank() == 0) return InvalidArgument("Dense shape cannot be empty.");
   const int64_t rows = e.size(0);
   if (rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
@@ -381,6 +387,17 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
     return InvalidArgument("Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ",
                            e.count());
   }
+  return absl::OkStatus();
+}
+
+absl::Status SparseFillEmptyRows(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
+  const Tensor& fallback = c.input(3);
+  if (fallback.rank() != 0) {
+    return InvalidArgument("default_value must be a scalar, saw: ", fallback.shape().ToString());
+  }
+  SLUICE_RETURN_IF_ERROR(CheckRows(e));
+  const int64_t rows = e.size(0);
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   std::vector<int64_t> count(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < e.count(); ++i) {

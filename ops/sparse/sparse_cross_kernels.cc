@@ -59,7 +59,7 @@ absl::Status CheckSparse(KernelContext& c, const InputRanges& ranges, int i) {
 }
 
 // The number of rows, which must be equal for all inputs.
-absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
+absl::Status CheckInputs(KernelContext& c, const InputRanges& ranges) {
   const int num_values = ranges.values.second - ranges.values.first;
   if (num_values != ranges.num_sparse()) {
     return InvalidArgument("Expected ", ranges.num_sparse(), " input values, got ", num_values);
@@ -73,6 +73,11 @@ absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
     return InvalidArgument("Dense inputs should be a matrix but received shape ",
                            dense.shape().ToString(), " at position ", i);
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
+  SLUICE_RETURN_IF_ERROR(CheckInputs(c, ranges));
   const auto sparse_rows = [&](int i) {
     return c.input(ranges.shapes.first + i).data<int64_t>()[0];
   };

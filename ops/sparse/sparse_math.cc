@@ -21,21 +21,27 @@ absl::Status VectorOfEntries(ShapeContext& c) {
 }
 
 // The shape of the dense output of a reduction. Unknown unless shape and axes are constants.
-absl::Status ReduceShape(ShapeContext& c) {
-  std::optional<std::vector<int64_t>> shape = c.InputInts(2), axes = c.InputInts(3);
-  auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };
-  if (!known(shape) || !axes || !c.InputValue(3)) {
-    return c.SetOutput(0, PartialShape::UnknownRank());
-  }
-  const int64_t rank = static_cast<int64_t>(shape->size());
-  std::vector<bool> reduced(shape->size(), false);
-  for (int64_t axis : *axes) {
+// By dimension, whether `axes` names it.
+absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int64_t rank) {
+  std::vector<bool> reduced(static_cast<size_t>(rank), false);
+  for (int64_t axis : axes) {
     if (axis < -rank || axis >= rank) {
       return InvalidArgument("Invalid reduction dimension ", axis, ", for input with ", rank,
                              " dimensions.");
     }
     reduced[static_cast<size_t>((axis + rank) % rank)] = true;
   }
+  return reduced;
+}
+
+absl::Status ReduceShape(ShapeContext& c) {
+  std::optional<std::vector<int64_t>> shape = c.InputInts(2), axes = c.InputInts(3);
+  auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };
+  if (!known(shape) || !axes || !c.InputValue(3)) {
+    return c.SetOutput(0, PartialShape::UnknownRank());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> reduced,
+                          AreReduced(*axes, static_cast<int64_t>(shape->size())));
   PartialShape out = PartialShape::Scalar();
   for (size_t d = 0; d < shape->size(); ++d) {
     if (!reduced[d]) out.AddDim((*shape)[d]);

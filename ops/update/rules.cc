@@ -54,6 +54,16 @@ std::string DocOf(const UpdateRule& rule, UpdateForm form) {
                 form.is_sparse ? " on the rows `indices` only. An index may repeat." : ".");
 }
 
+void AddInput(const UpdateInput& input, UpdateForm form, OpDefBuilder& op) {
+  if (input.is_gradient() && form.is_sparse) {
+    op.Input("grad", "T").Input("indices", "Tindices");
+  } else if (input.type != DT_INVALID) {
+    op.Input(std::string(input.name), input.type);
+  } else {
+    op.Input(std::string(input.name), "T");
+  }
+}
+
 OpDefBuilder OpOf(const UpdateRule& rule, UpdateForm form) {
   OpDefBuilder op(rule.OpName(form), DocOf(rule, form));
   const auto add_variable = [&](std::string_view name) {
@@ -63,14 +73,7 @@ OpDefBuilder OpOf(const UpdateRule& rule, UpdateForm form) {
   add_variable("var");
   for (int i = 0; i < rule.num_slots(); ++i) add_variable(rule.slots[i].name);
   for (int i = 0; i < rule.num_inputs(); ++i) {
-    const UpdateInput& input = rule.inputs[i];
-    if (input.is_gradient() && form.is_sparse) {
-      op.Input("grad", "T").Input("indices", "Tindices");
-    } else if (input.type != DT_INVALID) {
-      op.Input(std::string(input.name), input.type);
-    } else {
-      op.Input(std::string(input.name), "T");
-    }
+    AddInput(rule.inputs[i], form, op);
   }
   if (!form.is_resource) op.RefOutput("out", "T");
   op.Attr("T", TypeAttr(NumberTypes()));
