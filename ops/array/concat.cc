@@ -42,14 +42,9 @@ absl::StatusOr<PartialShape> Joined(const ShapeContext& c, int first, int last,
   return merged;
 }
 
-absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input) {
-  SLUICE_RETURN_IF_ERROR(c.WithRank(axis_input, 0).status());
-  const std::optional<std::vector<int64_t>> given = c.InputInts(axis_input);
-  const bool axis_known = c.InputValue(axis_input).has_value() && given && given->size() == 1;
-  const PartialShape merged = CommonRank(c, first, last);
-  if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
-  constexpr int64_t kAboveAnyRank = 1 << 20;
-  const int64_t axis = axis_known ? std::clamp((*given)[0], -kAboveAnyRank, kAboveAnyRank) : 0;
+// Whether all inputs have the rank of `merged`, which has the axis.
+absl::Status CheckRanks(ShapeContext& c, int first, int last, const PartialShape& merged,
+                        int64_t axis) {
   for (int i = first; i < last; ++i) {
     SLUICE_RETURN_IF_ERROR(c.WithRank(i, merged.rank()).status());
     const int64_t least = axis < 0 ? -axis : axis + 1;
@@ -58,6 +53,18 @@ absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input)
                              " but is rank ", merged.rank());
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input) {
+  SLUICE_RETURN_IF_ERROR(c.WithRank(axis_input, 0).status());
+  const std::optional<std::vector<int64_t>> given = c.InputInts(axis_input);
+  const bool axis_known = c.InputValue(axis_input).has_value() && given && given->size() == 1;
+  const PartialShape merged = CommonRank(c, first, last);
+  if (!merged.rank_known()) return c.SetOutput(0, PartialShape());
+  constexpr int64_t kAboveAnyRank = 1 << 20;
+  const int64_t axis = axis_known ? std::clamp((*given)[0], -kAboveAnyRank, kAboveAnyRank) : 0;
+  SLUICE_RETURN_IF_ERROR(CheckRanks(c, first, last, merged, axis));
   if (!axis_known) return c.SetOutput(0, PartialShape::UnknownOfRank(merged.rank()));
   const int d = static_cast<int>(axis < 0 ? axis + merged.rank() : axis);
   SLUICE_ASSIGN_OR_RETURN(PartialShape joined, Joined(c, first, last, merged, d));

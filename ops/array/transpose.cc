@@ -6,6 +6,20 @@
 namespace sluice {
 namespace {
 
+// `out`: an unknown shape of the rank of `order`.
+absl::StatusOr<PartialShape> Permuted(const PartialShape& x, const std::vector<int64_t>& order,
+                                      PartialShape out) {
+  const int64_t rank = out.rank();
+  for (int i = 0; i < rank; ++i) {
+    const int64_t d = order[i] < 0 ? order[i] + rank : order[i];
+    if (d < 0 || d >= rank) {
+      return InvalidArgument("perm dim ", order[i], " is out of range of input rank ", rank);
+    }
+    out.set_dim(i, x.dim(static_cast<int>(d)));
+  }
+  return out;
+}
+
 absl::Status TransposeShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape perm, c.WithRank(1, 1));
   const PartialShape& x = c.input(0);
@@ -20,13 +34,7 @@ absl::Status TransposeShape(ShapeContext& c) {
   PartialShape out = PartialShape::UnknownOfRank(static_cast<int>(rank));
   if (!value) return c.SetOutput(0, rank < 2 && x.rank_known() ? x : out);
   const std::vector<int64_t> order = *c.InputInts(1);
-  for (int i = 0; i < rank; ++i) {
-    const int64_t d = order[i] < 0 ? order[i] + rank : order[i];
-    if (d < 0 || d >= rank) {
-      return InvalidArgument("perm dim ", order[i], " is out of range of input rank ", rank);
-    }
-    out.set_dim(i, x.dim(static_cast<int>(d)));
-  }
+  SLUICE_ASSIGN_OR_RETURN(out, Permuted(x, order, std::move(out)));
   return c.SetOutput(0, std::move(out));
 }
 
@@ -93,6 +101,17 @@ bool TransposesBack(const Node& outer, const Node& inner) {
   return IsAscending(*order);
 }
 
+// By dimension, whether `axes` names it. Nothing if one is named twice or not there.
+std::optional<std::vector<bool>> AreNamed(const std::vector<int64_t>& axes, int rank) {
+  std::vector<bool> reversed(rank);
+  for (int64_t axis : axes) {
+    const int64_t d = axis < 0 ? axis + rank : axis;
+    if (d < 0 || d >= rank || reversed[d]) return std::nullopt;
+    reversed[d] = true;
+  }
+  return reversed;
+}
+
 // Returns the dimensions that a Reverse or ReverseV2 reverses, or nothing if the node may fail.
 std::optional<std::vector<bool>> DimsReversed(const Node& node) {
   constexpr int kMostDims = 8;  // the kernel's limit
@@ -103,14 +122,7 @@ std::optional<std::vector<bool>> DimsReversed(const Node& node) {
     if (dims->dim(0) != rank) return std::nullopt;
     return std::vector<bool>(dims->flat<bool>().begin(), dims->flat<bool>().end());
   }
-  std::vector<bool> reversed(rank);
-  const std::vector<int64_t> axes = *ConstantInts(node.input(1));
-  for (int64_t axis : axes) {
-    const int64_t d = axis < 0 ? axis + rank : axis;
-    if (d < 0 || d >= rank || reversed[d]) return std::nullopt;
-    reversed[d] = true;
-  }
-  return reversed;
+  return AreNamed(*ConstantInts(node.input(1)), rank);
 }
 
 bool ReversesBack(const Node& outer, const Node& inner) {

@@ -158,6 +158,13 @@ MadeDataset UniqueDataset(const KernelContext& c, const DatasetPointer& input) {
 
 // --- repetitions and combinations
 
+Facts Repeated(Facts facts, int64_t count) {
+  if (count < 0 && facts.cardinality != 0) facts.cardinality = Facts::kInfinite;
+  if (count == 0) facts.cardinality = 0;
+  if (count > 0 && facts.is_finite()) facts.cardinality = Facts::Product(facts.cardinality, count);
+  return facts;
+}
+
 MadeDataset RepeatDataset(const KernelContext& c, const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
   const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
@@ -179,11 +186,7 @@ MadeDataset RepeatDataset(const KernelContext& c, const DatasetPointer& input) {
       }
     });
   };
-  Facts facts = input->facts();
-  if (count < 0 && facts.cardinality != 0) facts.cardinality = Facts::kInfinite;
-  if (count == 0) facts.cardinality = 0;
-  if (count > 0 && facts.is_finite()) facts.cardinality = Facts::Product(facts.cardinality, count);
-  return MakeDataset(std::move(facts), iterate);
+  return MakeDataset(Repeated(input->facts(), count), iterate);
 }
 
 int64_t SumOfCardinalities(int64_t a, int64_t b) {
@@ -328,6 +331,22 @@ struct WindowSpec {
   int64_t span() const { return (size - 1) * stride + 1; }  // elements from first to last
 };
 
+// The elements of a window as datasets, one for each component.
+absl::Status SetWindow(const std::vector<Tensors>& window, Tensors* element) {
+  for (const Tensors& row : window) {
+    if (row.size() == window[0].size()) continue;
+    return InvalidArgument("expected elements of ", window[0].size(), " components in a window, ",
+                           "got one of ", row.size());
+  }
+  element->clear();
+  for (size_t k = 0; k < window[0].size(); ++k) {
+    std::vector<Tensors> component;
+    for (const Tensors& row : window) component.push_back({row[k]});
+    element->push_back(TensorOf(DatasetOf({}, std::move(component))));
+  }
+  return absl::OkStatus();
+}
+
 class WindowIterator : public DatasetIterator {
  public:
   WindowIterator(IteratorPointer inner, const WindowSpec& spec, const Reading& reading)
@@ -345,17 +364,7 @@ class WindowIterator : public DatasetIterator {
     }
     Shift();
     SLUICE_RETURN_IF_ERROR(first_error);
-    for (const Tensors& row : window) {
-      if (row.size() == window[0].size()) continue;
-      return InvalidArgument("expected elements of ", window[0].size(), " components in a window, ",
-                             "got one of ", row.size());
-    }
-    element->clear();
-    for (size_t k = 0; k < window[0].size(); ++k) {
-      std::vector<Tensors> component;
-      for (const Tensors& row : window) component.push_back({row[k]});
-      element->push_back(TensorOf(DatasetOf({}, std::move(component))));
-    }
+    SLUICE_RETURN_IF_ERROR(SetWindow(window, element));
     return true;
   }
 

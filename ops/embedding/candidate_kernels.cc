@@ -23,6 +23,15 @@ float ExpectedCount(float p, int64_t samples, int64_t tries) {
   return -std::expm1(static_cast<float>(tries) * std::log1p(-p));
 }
 
+absl::Status CheckClasses(const Tensor& classes, int64_t range) {
+  for (int64_t value : classes.flat<int64_t>()) {
+    if (value < 0 || value >= range) {
+      return InvalidArgument("`true_candidate` out of range [0, ", range, "), received ", value);
+    }
+  }
+  return absl::OkStatus();
+}
+
 class CandidateSamplerKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& context) override {
@@ -44,11 +53,7 @@ class CandidateSamplerKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {num_sampled_}, &samples));
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, classes.shape(), &true_counts));
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(2, {num_sampled_}, &sampled_counts));
-    for (int64_t value : classes.flat<int64_t>()) {
-      if (value < 0 || value >= range) {
-        return InvalidArgument("`true_candidate` out of range [0, ", range, "), received ", value);
-      }
-    }
+    SLUICE_RETURN_IF_ERROR(CheckClasses(classes, range));
     Philox generator = generator_.Reserve(static_cast<uint64_t>(512 * num_sampled_));
     if (!sampler_) {
       TakeAll(samples, true_counts, sampled_counts);

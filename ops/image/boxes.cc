@@ -37,15 +37,21 @@ absl::Status SuppressionShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+// The number in input i. -1 if it is unknown.
+int64_t SingleIn(const ShapeContext& c, int i) {
+  const std::optional<std::vector<int64_t>> ints = c.InputInts(i);
+  return ints && ints->size() == 1 ? ints->front() : -1;
+}
+
 // The number of boxes that are kept at most. -1 if it is unknown.
 absl::StatusOr<int64_t> MostBoxes(const ShapeContext& c, int64_t classes) {
-  const std::optional<std::vector<int64_t>> by_class = c.InputInts(2), total = c.InputInts(3);
-  if (!total || total->size() != 1 || total->front() == -1) return -1;
-  if (total->front() <= 0) return InvalidArgument("max_total_size should be > 0");
-  if (!c.attr<bool>("pad_per_class")) return total->front();
-  if (!by_class || by_class->size() != 1 || by_class->front() == -1 || classes < 0) return -1;
-  if (by_class->front() <= 0) return InvalidArgument("max_output_size_per_class must be > 0");
-  return std::min(total->front(), SaturatedProduct(by_class->front(), classes));
+  const int64_t by_class = SingleIn(c, 2), total = SingleIn(c, 3);
+  if (total == -1) return -1;
+  if (total <= 0) return InvalidArgument("max_total_size should be > 0");
+  if (!c.attr<bool>("pad_per_class")) return total;
+  if (by_class == -1 || classes < 0) return -1;
+  if (by_class <= 0) return InvalidArgument("max_output_size_per_class must be > 0");
+  return std::min(total, SaturatedProduct(by_class, classes));
 }
 
 absl::Status CombinedShape(ShapeContext& c) {

@@ -254,6 +254,26 @@ class EncodePngKernel : public Kernel {
 };
 KERNEL(EncodePng, EncodePngKernel);
 
+// `wanted`: the channels of the requested format, or 0.
+absl::Status CheckJpegImage(const Tensor& image, int64_t wanted) {
+  if (image.rank() != 3) {
+    return InvalidArgument("image must be 3-dimensional", image.shape().ToString());
+  }
+  const int64_t channels = image.dim(2);
+  if (channels != 1 && channels != 3) {
+    return InvalidArgument("image must have 1 or 3 channels, got shape ", image.shape().ToString());
+  }
+  if (wanted != 0 && channels != wanted) {
+    return InvalidArgument("format '", wanted == 3 ? "rgb" : "grayscale", "' expects ", wanted,
+                           " channels, got shape ", image.shape().ToString());
+  }
+  if (image.num_elements() == 0 || image.dim(0) > 65535 || image.dim(1) > 65535) {
+    return InvalidArgument("expected an image of 1 to 65535 lines and columns, got shape ",
+                           image.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
 class EncodeJpegKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -274,22 +294,8 @@ class EncodeJpegKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& image = c.input(0);
-    if (image.rank() != 3) {
-      return InvalidArgument("image must be 3-dimensional", image.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(CheckJpegImage(image, channels_));
     const int64_t channels = image.dim(2);
-    if (channels != 1 && channels != 3) {
-      return InvalidArgument("image must have 1 or 3 channels, got shape ",
-                             image.shape().ToString());
-    }
-    if (channels_ != 0 && channels != channels_) {
-      return InvalidArgument("format '", channels_ == 3 ? "rgb" : "grayscale", "' expects ",
-                             channels_, " channels, got shape ", image.shape().ToString());
-    }
-    if (image.num_elements() == 0 || image.dim(0) > 65535 || image.dim(1) > 65535) {
-      return InvalidArgument("expected an image of 1 to 65535 lines and columns, got shape ",
-                             image.shape().ToString());
-    }
     JpegEncodeOptions options = options_;
     if (c.num_inputs() == 2) {
       if (!c.input(1).shape().IsScalar()) {

@@ -163,8 +163,7 @@ std::vector<png_bytep> Rows(void* pixels, const ImageSize& size, int bits) {
 
 }  // namespace
 
-absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size, int bits,
-                                      int compression) {
+absl::Status CheckEncodable(const ImageSize& size, int bits) {
   if (size.channels < 1 || size.channels > 4 || (bits != 8 && bits != 16)) {
     return InvalidArgument("a PNG image has 1 to 4 channels of 8 or 16 bits, got ", size.channels,
                            " of ", bits);
@@ -174,6 +173,12 @@ absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size,
     return InvalidArgument("PNG encoding: expected an image of 1 to ", kMost,
                            " lines and columns, got ", size.height, " by ", size.width);
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size, int bits,
+                                      int compression) {
+  SLUICE_RETURN_IF_ERROR(CheckEncodable(size, bits));
   Trouble trouble;
   Writer writer(&trouble);
   if (writer.info == nullptr) return absl::ResourceExhaustedError("no memory to write an image");

@@ -19,6 +19,10 @@ const uint8_t* BytesOf(const std::string& file) {
   return reinterpret_cast<const uint8_t*>(file.data());
 }
 
+bool IsWebP(std::string_view file) {
+  return file.size() >= 12 && file.starts_with("RIFF") && file.substr(8).starts_with("WEBP");
+}
+
 class DecodeWebPKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -36,7 +40,7 @@ class DecodeWebPKernel : public Kernel {
     }
     const std::string& file = c.input(0).scalar<std::string>();
     if (file.empty()) return InvalidArgument("Input is empty.");
-    if (file.compare(0, 4, "RIFF") != 0 || file.size() < 12 || file.compare(8, 4, "WEBP") != 0) {
+    if (!IsWebP(file)) {
       return InvalidArgument("Unknown image file format. WebP required.");
     }
     WebPBitstreamFeatures found;

@@ -152,6 +152,21 @@ class GatherV2Kernel final : public Kernel {
   int64_t batch_dims_;
 };
 
+// Index `bad` lies outside of the first `depth` dimensions.
+absl::Status BadIndex(const KernelContext& c, const Tensor& params, const Tensor& indices,
+                      int64_t bad, int64_t depth) {
+  std::string text;
+  for (int64_t d = 0; d < depth; ++d) {
+    StrAppend(&text, d > 0 ? ", " : "", IntAt(indices, bad * depth + d));
+  }
+  TensorShape prefix = indices.shape();
+  prefix.RemoveDim(prefix.rank() - 1);
+  const std::string at = PositionText(prefix, bad);
+  return InvalidArgument("indices", at.empty() ? "" : "[", at, at.empty() ? "" : "]", " = [", text,
+                         "] does not index into param shape ", params.shape().ToString(),
+                         ", node name: ", c.name());
+}
+
 class GatherNdKernel final : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -220,16 +235,7 @@ class GatherNdKernel final : public Kernel {
       return -1;
     });
     if (bad < 0) return rows;
-    std::string text;
-    for (int64_t d = 0; d < depth; ++d) {
-      StrAppend(&text, d > 0 ? ", " : "", IntAt(indices, bad * depth + d));
-    }
-    TensorShape prefix = indices.shape();
-    prefix.RemoveDim(prefix.rank() - 1);
-    const std::string at = PositionText(prefix, bad);
-    return InvalidArgument("indices", at.empty() ? "" : "[", at, at.empty() ? "" : "]", " = [",
-                           text, "] does not index into param shape ", params.shape().ToString(),
-                           ", node name: ", c.name());
+    return BadIndex(c, params, indices, bad, depth);
   }
 
   template <typename T>

@@ -147,6 +147,26 @@ std::optional<PartialInts> ValueOfSlice(ConstantContext& c) {
   return PartialInts{false, {first, first + count}};
 }
 
+// Where the slice of a vector of n elements begins, and before which place it ends.
+std::pair<int64_t, int64_t> BoundsOf(int64_t n, std::optional<int64_t> from,
+                                     std::optional<int64_t> to, int64_t stride) {
+  const auto clamp = [&](int64_t v) {
+    if (v < 0) v += n;
+    return stride > 0 ? std::clamp<int64_t>(v, 0, n) : std::clamp<int64_t>(v, -1, n - 1);
+  };
+  const int64_t begin = !from ? (stride > 0 ? 0 : n - 1) : clamp(*from);
+  const int64_t end = !to ? (stride > 0 ? n : -1) : clamp(*to);
+  return {begin, end};
+}
+
+// Element `at` of a vector as a scalar; -1 is the last one.
+std::optional<PartialInts> ElementAt(const PartialInts& vector, int64_t at) {
+  const int64_t n = static_cast<int64_t>(vector.values.size());
+  if (at < 0) at += n;
+  if (at < 0 || at >= n) return std::nullopt;
+  return PartialInts::Scalar(vector.values[at]);
+}
+
 // The slice of a vector.
 std::optional<PartialInts> ValueOfStridedSlice(ConstantContext& c) {
   const std::optional<PartialInts> data = c.Input(0);
@@ -156,16 +176,10 @@ std::optional<PartialInts> ValueOfStridedSlice(ConstantContext& c) {
   if (mask("ellipsis_mask") || mask("new_axis_mask")) return std::nullopt;
   const int64_t n = static_cast<int64_t>(data->values.size());
   if (mask("shrink_axis_mask")) {
-    const int64_t at = *from < 0 ? *from + n : *from;
-    if (at < 0 || at >= n) return std::nullopt;
-    return PartialInts::Scalar(data->values[at]);
+    return ElementAt(*data, *from);
   }
-  const auto clamp = [&](int64_t v) {
-    if (v < 0) v += n;
-    return *stride > 0 ? std::clamp<int64_t>(v, 0, n) : std::clamp<int64_t>(v, -1, n - 1);
-  };
-  const int64_t begin = mask("begin_mask") ? (*stride > 0 ? 0 : n - 1) : clamp(*from);
-  const int64_t end = mask("end_mask") ? (*stride > 0 ? n : -1) : clamp(*to);
+  const auto [begin, end] = BoundsOf(n, mask("begin_mask") ? std::nullopt : from,
+                                     mask("end_mask") ? std::nullopt : to, *stride);
   PartialInts out;
   // A longer step leaves the vector as well, and might overflow.
   const int64_t step = std::clamp(*stride, -n - 1, n + 1);

@@ -12,6 +12,13 @@ absl::Status UniqueShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<int> UniqueAxis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    return InvalidArgument("axis expects to be in the range [", -rank, ", ", rank, ")");
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
 // y has the shape of x, except for dimension `axis`. x is a vector if `axis` is empty.
 absl::Status UniqueV2Shape(ShapeContext& c) {
   for (int i = 1; i < c.num_outputs(); ++i) {
@@ -35,10 +42,7 @@ absl::Status UniqueV2Shape(ShapeContext& c) {
     return c.SetOutput(0, PartialShape::Vector());
   }
   if (!x.rank_known()) return c.SetOutput(0, PartialShape());
-  if (axes[0] < -x.rank() || axes[0] >= x.rank()) {
-    return InvalidArgument("axis expects to be in the range [", -x.rank(), ", ", x.rank(), ")");
-  }
-  const int axis = static_cast<int>(axes[0] < 0 ? axes[0] + x.rank() : axes[0]);
+  SLUICE_ASSIGN_OR_RETURN(const int axis, UniqueAxis(axes[0], x.rank()));
   PartialShape y = x;
   y.set_dim(axis, PartialShape::kUnknown);
   SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::Vector(x.dim(axis))));

@@ -22,6 +22,19 @@ struct Specs {
   FeatureListSpecs lists;
 };
 
+// Whether lists of types have the lengths that other attributes give.
+absl::Status CheckCounts(const KernelInit& init) {
+  const auto types = [&](const char* attr) { return init.AttrOr<std::vector<DataType>>(attr, {}); };
+  for (const auto& [count, list] : {std::pair("Ncontext_sparse", "context_sparse_types"),
+                                    std::pair("Nfeature_list_sparse", "feature_list_sparse_types"),
+                                    std::pair("Nfeature_list_dense", "feature_list_dense_types")}) {
+    const auto n = init.AttrOr<int64_t>(count, 0);
+    if (n == static_cast<int64_t>(types(list).size())) continue;
+    return InvalidArgument("len(", list, ") != ", count, ": ", types(list).size(), " vs. ", n);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
   const auto types = [&](const char* attr) { return init.AttrOr<std::vector<DataType>>(attr, {}); };
   const auto context_shapes = init.attr<std::vector<PartialShape>>("context_dense_shapes");
@@ -36,13 +49,7 @@ absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
     return InvalidArgument("len(feature_list_dense_keys) != len(feature_list_dense_shapes): ",
                            list_types.size(), " vs. ", list_shapes.size());
   }
-  for (const auto& [count, list] : {std::pair("Ncontext_sparse", "context_sparse_types"),
-                                    std::pair("Nfeature_list_sparse", "feature_list_sparse_types"),
-                                    std::pair("Nfeature_list_dense", "feature_list_dense_types")}) {
-    const auto n = init.AttrOr<int64_t>(count, 0);
-    if (n == static_cast<int64_t>(types(list).size())) continue;
-    return InvalidArgument("len(", list, ") != ", count, ": ", types(list).size(), " vs. ", n);
-  }
+  SLUICE_RETURN_IF_ERROR(CheckCounts(init));
   SLUICE_RETURN_IF_ERROR(CheckDenseShapes(context_shapes));
   Specs specs;
   for (size_t i = 0; i < context_types.size(); ++i) {

@@ -157,6 +157,18 @@ absl::Status PassFlow(KernelContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status CheckIndices(const Tensor& given, const Tensor& value) {
+  if (!given.shape().IsVector()) {
+    return InvalidArgument("Expected indices to be a vector, but received shape: ",
+                           given.shape().ToString());
+  }
+  if (given.num_elements() != value.dim(0)) {
+    return InvalidArgument("Expected len(indices) == values.shape[0], but saw: ",
+                           given.num_elements(), " vs. ", value.dim(0));
+  }
+  return absl::OkStatus();
+}
+
 // TensorArrayScatter, and TensorArrayUnpack of old graphs.
 absl::Status Scatter(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
@@ -179,14 +191,7 @@ absl::Status Scatter(KernelContext& c) {
     std::iota(indices.begin(), indices.end(), 0);
   } else {
     const Tensor& given = c.input(1);
-    if (!given.shape().IsVector()) {
-      return InvalidArgument("Expected indices to be a vector, but received shape: ",
-                             given.shape().ToString());
-    }
-    if (given.num_elements() != value.dim(0)) {
-      return InvalidArgument("Expected len(indices) == values.shape[0], but saw: ",
-                             given.num_elements(), " vs. ", value.dim(0));
-    }
+    SLUICE_RETURN_IF_ERROR(CheckIndices(given, value));
     indices.assign(given.data<int32_t>(), given.data<int32_t>() + given.num_elements());
     const auto max = std::max_element(indices.begin(), indices.end());
     if (max != indices.end() && *max >= size && !array->dynamic_size()) {

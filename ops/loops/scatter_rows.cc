@@ -91,6 +91,27 @@ absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, cons
   return UpdateRows(c, op, params, row_size, offsets, updates);
 }
 
+// Whether the slices of the updates have the sizes of those of `params`.
+bool SlicesFit(const TensorShape& params, const TensorShape& given, const NdLayout& layout) {
+  bool fits = layout.depth <= params.rank() &&
+              params.rank() - layout.depth == given.rank() - layout.batch_rank;
+  for (int d = layout.batch_rank; fits && d < given.rank(); ++d) {
+    fits = given.dim(d) == params.dim(static_cast<int>(layout.depth) + d - layout.batch_rank);
+  }
+  return fits;
+}
+
+absl::Status CheckBatch(const Tensor& indices, const TensorShape& given, const NdLayout& layout) {
+  for (int d = 0; d < layout.batch_rank; ++d) {
+    if (d < given.rank() && given.dim(d) == indices.dim(d)) continue;
+    return InvalidArgument(
+        "Dimensions [0,", layout.batch_rank, ") of indices[shape=", indices.shape().ToString(),
+        "] = ", indices.dim(d), " must match dimensions [0,", layout.batch_rank,
+        ") of updates[shape=", given.ToString(), "] = ", d < given.rank() ? given.dim(d) : 0);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
                             const Tensor& updates) {
   if (params.rank() < 1) {
@@ -106,19 +127,8 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
   }
   const NdLayout layout(indices.shape());
   const TensorShape& given = updates.shape();
-  for (int d = 0; d < layout.batch_rank; ++d) {
-    if (d < given.rank() && given.dim(d) == indices.dim(d)) continue;
-    return InvalidArgument(
-        "Dimensions [0,", layout.batch_rank, ") of indices[shape=", indices.shape().ToString(),
-        "] = ", indices.dim(d), " must match dimensions [0,", layout.batch_rank,
-        ") of updates[shape=", given.ToString(), "] = ", d < given.rank() ? given.dim(d) : 0);
-  }
-  bool fits = layout.depth <= params.rank() &&
-              params.rank() - layout.depth == given.rank() - layout.batch_rank;
-  for (int d = layout.batch_rank; fits && d < given.rank(); ++d) {
-    fits = given.dim(d) == params.dim(static_cast<int>(layout.depth) + d - layout.batch_rank);
-  }
-  if (fits) return absl::OkStatus();
+  SLUICE_RETURN_IF_ERROR(CheckBatch(indices, given, layout));
+  if (SlicesFit(params, given, layout)) return absl::OkStatus();
   return InvalidArgument("Dimensions [", layout.depth, ",", params.rank(),
                          ") of input[shape=", params.ToString(), "] must match dimensions [",
                          layout.depth, ",", given.rank(), ") of updates[shape=", given.ToString(),

@@ -91,6 +91,18 @@ class SelectV2Kernel : public Kernel {
   static constexpr double kCost = std::is_trivially_copyable_v<W> ? 0.3 : 20;
 };
 
+absl::Status CheckCondition(const Tensor& condition, const TensorShape& shape, bool by_row) {
+  if (by_row && (shape.rank() == 0 || condition.dim(0) != shape.dim(0))) {
+    return InvalidArgument("Number of batches of 't' must match size of 'condition', got ",
+                           shape.ToString(), " and ", condition.shape().ToString());
+  }
+  if (!by_row && condition.shape() != shape) {
+    return InvalidArgument("'condition' must be a scalar, a vector or of the shape of 't' ",
+                           shape.ToString(), ", got ", condition.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
 // The condition is a scalar, has one element per row, or has the shape of the data.
 template <typename W>
 class SelectKernel : public Kernel {
@@ -107,14 +119,7 @@ class SelectKernel : public Kernel {
       return absl::OkStatus();
     }
     const bool by_row = condition.rank() == 1 && shape.rank() != 1;
-    if (by_row && (shape.rank() == 0 || condition.dim(0) != shape.dim(0))) {
-      return InvalidArgument("Number of batches of 't' must match size of 'condition', got ",
-                             shape.ToString(), " and ", condition.shape().ToString());
-    }
-    if (!by_row && condition.shape() != shape) {
-      return InvalidArgument("'condition' must be a scalar, a vector or of the shape of 't' ",
-                             shape.ToString(), ", got ", condition.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(CheckCondition(condition, shape, by_row));
     const bool* where = condition.data<bool>();
     const W* t = static_cast<const W*>(context.input(1).raw());
     const W* e = static_cast<const W*>(context.input(2).raw());

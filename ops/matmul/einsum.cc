@@ -14,6 +14,22 @@
 namespace sluice {
 namespace {
 
+// `sizes`: by label. `ellipsis`: the dimensions of the ellipses.
+PartialShape OutputShape(const Subscripts& s, const std::map<char, int64_t>& sizes,
+                         const PartialShape& ellipsis) {
+  if (s.has_ellipsis() && !ellipsis.rank_known()) {
+    return PartialShape::UnknownRank();
+  }
+  PartialShape out = PartialShape::Scalar();
+  for (int k = 0; k <= s.named(); ++k) {
+    if (k == s.before() && s.has_ellipsis()) out = out.Concatenate(ellipsis);
+    if (k == s.named()) continue;
+    auto size = sizes.find(s.label(k));
+    out.AddDim(size == sizes.end() ? -1 : size->second);
+  }
+  return out;
+}
+
 absl::Status EinsumShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Equation e,
                           ParseEquation(c.attr<std::string>("equation"), c.num_inputs()));
@@ -42,18 +58,7 @@ absl::Status EinsumShape(ShapeContext& c) {
           ellipsis, BroadcastShapes(ellipsis, PartialShape(in.dims().subspan(s.before(), middle))));
     }
   }
-  const Subscripts& s = e.output;
-  if (s.has_ellipsis() && !ellipsis.rank_known()) {
-    return c.SetOutput(0, PartialShape::UnknownRank());
-  }
-  PartialShape out = PartialShape::Scalar();
-  for (int k = 0; k <= s.named(); ++k) {
-    if (k == s.before() && s.has_ellipsis()) out = out.Concatenate(ellipsis);
-    if (k == s.named()) continue;
-    auto size = sizes.find(s.label(k));
-    out.AddDim(size == sizes.end() ? -1 : size->second);
-  }
-  return c.SetOutput(0, out);
+  return c.SetOutput(0, OutputShape(e.output, sizes, ellipsis));
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY

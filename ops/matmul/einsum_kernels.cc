@@ -69,6 +69,22 @@ struct Role {
   bool in_x, in_y, in_out;
 };
 
+// The ids of the output's dimensions, in their order.
+std::vector<int> IdsOf(const Subscripts& s, const std::vector<Role>& order) {
+  std::vector<int> ids;
+  int ellipsis_rank = 0;
+  for (const Role& r : order) {
+    if (r.id >= kEllipsisId) ellipsis_rank = std::max(ellipsis_rank, r.id - kEllipsisId + 1);
+  }
+  for (int i = 0; i <= s.named(); ++i) {
+    if (i == s.before() && s.has_ellipsis()) {
+      for (int d = ellipsis_rank - 1; d >= 0; --d) ids.push_back(kEllipsisId + d);
+    }
+    if (i < s.named()) ids.push_back(s.label(i));
+  }
+  return ids;
+}
+
 class EinsumKernel : public Kernel {
  public:
   explicit EinsumKernel(KernelInit& init) : text_(init.attr<std::string>("equation")) {}
@@ -229,21 +245,11 @@ class EinsumKernel : public Kernel {
   template <typename T>
   static absl::Status Place(KernelContext& c, const Subscripts& s, const std::vector<Role>& order,
                             const Tensor& product) {
-    std::vector<int> ids;
     auto size_of = [&order](int id) {
       return std::find_if(order.begin(), order.end(), [id](const Role& r) { return r.id == id; })
           ->size;
     };
-    int ellipsis_rank = 0;
-    for (const Role& r : order) {
-      if (r.id >= kEllipsisId) ellipsis_rank = std::max(ellipsis_rank, r.id - kEllipsisId + 1);
-    }
-    for (int i = 0; i <= s.named(); ++i) {
-      if (i == s.before() && s.has_ellipsis()) {
-        for (int d = ellipsis_rank - 1; d >= 0; --d) ids.push_back(kEllipsisId + d);
-      }
-      if (i < s.named()) ids.push_back(s.label(i));
-    }
+    const std::vector<int> ids = IdsOf(s, order);
     std::vector<int64_t> dims;
     for (int id : ids) dims.push_back(size_of(id));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));

@@ -219,6 +219,23 @@ absl::Status CheckBorders(const Tensor& borders, int64_t cells, int64_t size) {
   return absl::OkStatus();
 }
 
+absl::Status CheckPooled(const Tensor& in, const Tensor& pooled, const Tensor& grad) {
+  for (const Tensor* t : {&in, &pooled, &grad}) {
+    if (t->rank() != 4) {
+      return InvalidArgument("orig_input, orig_output and out_backprop must be 4-dimensional, ",
+                             "got shape ", t->shape().ToString());
+    }
+  }
+  if (!(pooled.shape() == grad.shape()) || pooled.dim(0) != in.dim(0) ||
+      pooled.dim(3) != in.dim(3)) {
+    return InvalidArgument(
+        "orig_output and out_backprop must have the same shape, and the batch "
+        "and channels of orig_input, got shapes ",
+        pooled.shape().ToString(), ", ", grad.shape().ToString(), " and ", in.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
 template <typename T>
 class FractionalMaxPoolGradKernel : public Kernel {
  public:
@@ -227,19 +244,7 @@ class FractionalMaxPoolGradKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &in = c.input(0), &pooled = c.input(1), &grad = c.input(2);
-    for (const Tensor* t : {&in, &pooled, &grad}) {
-      if (t->rank() != 4) {
-        return InvalidArgument("orig_input, orig_output and out_backprop must be 4-dimensional, ",
-                               "got shape ", t->shape().ToString());
-      }
-    }
-    if (!(pooled.shape() == grad.shape()) || pooled.dim(0) != in.dim(0) ||
-        pooled.dim(3) != in.dim(3)) {
-      return InvalidArgument(
-          "orig_output and out_backprop must have the same shape, and the batch "
-          "and channels of orig_input, got shapes ",
-          pooled.shape().ToString(), ", ", grad.shape().ToString(), " and ", in.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(CheckPooled(in, pooled, grad));
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), pooled.dim(1), in.dim(1)));
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(4), pooled.dim(2), in.dim(2)));
     Tensor* out;

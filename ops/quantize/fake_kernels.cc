@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// The numbers that integers of `bits` bits represent within a range, which is shifted ("nudged") so
-// that 0 is one of them.
+// The numbers that integers of `bits` bits represent within a range, which is shifted ("nudged")
+// so that 0 is one of them.
 struct Nudged {
   float low, high, scale, inverse, zero;
 
@@ -86,6 +86,21 @@ class FixedRangeKernel : public Kernel {
 KERNEL(FakeQuantWithMinMaxArgs, FixedRangeKernel);
 KERNEL(FakeQuantWithMinMaxArgsGradient, FixedRangeKernel);
 
+absl::Status CheckRanges(const Tensor& in, const Tensor& min, const Tensor& max,
+                         bool is_by_channel) {
+  if (is_by_channel && in.rank() == 0) {
+    return InvalidArgument("inputs must have at least one dimension");
+  }
+  const int64_t channels = is_by_channel ? in.dim(in.rank() - 1) : 1;
+  for (const Tensor* t : {&min, &max}) {
+    if (t->rank() == (is_by_channel ? 1 : 0) && t->num_elements() == channels) continue;
+    return InvalidArgument("min and max have incorrect size, expected ",
+                           is_by_channel ? StrCat("[", channels, "]") : "a scalar", ", got shape ",
+                           t->shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
 // The ranges are inputs: one, or one for each element of the last dimension (PerChannel).
 class RangeKernel : public Kernel {
  public:
@@ -99,16 +114,8 @@ class RangeKernel : public Kernel {
     const int first = is_gradient_ ? 1 : 0;
     const Tensor &in = c.input(first), &min = c.input(first + 1), &max = c.input(first + 2);
     if (is_gradient_) SLUICE_RETURN_IF_ERROR(CheckSameShape(c.input(0), in));
-    if (is_by_channel_ && in.rank() == 0) {
-      return InvalidArgument("inputs must have at least one dimension");
-    }
+    SLUICE_RETURN_IF_ERROR(CheckRanges(in, min, max, is_by_channel_));
     const int64_t channels = is_by_channel_ ? in.dim(in.rank() - 1) : 1;
-    for (const Tensor* t : {&min, &max}) {
-      if (t->rank() == (is_by_channel_ ? 1 : 0) && t->num_elements() == channels) continue;
-      return InvalidArgument("min and max have incorrect size, expected ",
-                             is_by_channel_ ? StrCat("[", channels, "]") : "a scalar",
-                             ", got shape ", t->shape().ToString());
-    }
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     if (!is_gradient_) {

@@ -5,19 +5,24 @@
 namespace sluice {
 namespace {
 
+absl::Status CheckCrop(const Tensor& image, const Tensor& size) {
+  if (image.rank() != 3) {
+    return InvalidArgument("input must be 3-dimensional, got shape ", image.shape().ToString());
+  }
+  if (size.rank() != 1 || size.dim(0) != 2) {
+    return InvalidArgument("shape_t must be a vector of 2 elements, got shape ",
+                           size.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
 class RandomCropKernel : public Kernel {
  public:
   explicit RandomCropKernel(KernelInit& init) : generator_(init) {}
 
   absl::Status Compute(KernelContext& context) override {
     const Tensor &image = context.input(0), &size = context.input(1);
-    if (image.rank() != 3) {
-      return InvalidArgument("input must be 3-dimensional, got shape ", image.shape().ToString());
-    }
-    if (size.rank() != 1 || size.dim(0) != 2) {
-      return InvalidArgument("shape_t must be a vector of 2 elements, got shape ",
-                             size.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(CheckCrop(image, size));
     const int64_t height = size.data<int64_t>()[0], width = size.data<int64_t>()[1];
     if (height == image.dim(0) && width == image.dim(1)) {
       context.set_output(0, image);

@@ -150,6 +150,29 @@ absl::Status FillTruncatedNormal(Parameters<T> p, Philox* generator, int64_t cou
   if (b.greatest - b.least < cutoff) return FillByUniforms(b, generator, places);
   return FillByExponentials(b, generator, places);
 }
+// Whether all samples have the same parameters: means, deviations, minima and maxima in inputs 1 to
+// 4, one for all or one for each batch.
+absl::StatusOr<bool> AreAlike(const KernelContext& context, int64_t batches) {
+  static constexpr std::string_view kNames[] = {"", "means", "stddevs", "minvals", "maxvals"};
+  bool alike = context.input(3).rank() == 0 && context.input(4).rank() == 0;
+  for (int i = 1; i <= 4; ++i) {
+    const Tensor& p = context.input(i);
+    if (p.rank() > 1) {
+      return InvalidArgument("Input ", kNames[i],
+                             " should be a scalar or vector, got shape: ", p.shape().ToString());
+    }
+    alike = alike && p.num_elements() == 1;
+  }
+  for (int i = 1; i <= 4 && !alike; ++i) {
+    const Tensor& p = context.input(i);
+    if (p.rank() == 1 && p.dim(0) != 1 && p.dim(0) != batches) {
+      return InvalidArgument("Input ", kNames[i], " should have length 1 or shape[0], got shape: ",
+                             p.shape().ToString());
+    }
+  }
+  return alike;
+}
+
 // Parameters are scalars or have one element per row (dimension 0) of the output.
 template <typename T>
 class ParameterizedTruncatedNormalKernel : public Kernel {
@@ -163,24 +186,7 @@ class ParameterizedTruncatedNormalKernel : public Kernel {
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
     int64_t batches = shape.dim(0);
-    static constexpr std::string_view kNames[] = {"", "means", "stddevs", "minvals", "maxvals"};
-    bool alike = context.input(3).rank() == 0 && context.input(4).rank() == 0;
-    for (int i = 1; i <= 4; ++i) {
-      const Tensor& p = context.input(i);
-      if (p.rank() > 1) {
-        return InvalidArgument("Input ", kNames[i],
-                               " should be a scalar or vector, got shape: ", p.shape().ToString());
-      }
-      alike = alike && p.num_elements() == 1;
-    }
-    for (int i = 1; i <= 4 && !alike; ++i) {
-      const Tensor& p = context.input(i);
-      if (p.rank() == 1 && p.dim(0) != 1 && p.dim(0) != batches) {
-        return InvalidArgument(
-            "Input ", kNames[i],
-            " should have length 1 or shape[0], got shape: ", p.shape().ToString());
-      }
-    }
+    SLUICE_ASSIGN_OR_RETURN(const bool alike, AreAlike(context, batches));
     const int64_t size = shape.num_elements();
     if (size == 0) return absl::OkStatus();
     // If all samples have the same parameters, batches of 100 samples replace the rows.

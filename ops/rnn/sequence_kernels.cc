@@ -11,6 +11,19 @@
 namespace sluice {
 namespace {
 
+// Whether each length is at most `most`, the size of dimension `sequence`.
+absl::Status CheckLengths(const Tensor& lengths, int64_t most, int64_t sequence) {
+  for (int64_t i = 0; i < lengths.num_elements(); ++i) {
+    const int64_t n = IntAt(lengths, i);
+    if (n < 0) return InvalidArgument("seq_lengths(", i, ") < 0");
+    if (n > most) {
+      return InvalidArgument("seq_lengths(", i, ") > input.dims(", sequence, "), (", n, " vs. ",
+                             most, ")");
+    }
+  }
+  return absl::OkStatus();
+}
+
 class ReverseSequenceKernel : public Kernel {
  public:
   explicit ReverseSequenceKernel(KernelInit& init)
@@ -32,14 +45,7 @@ class ReverseSequenceKernel : public Kernel {
       return InvalidArgument("Length of seq_lengths != input.dims(", batch_, "), (",
                              lengths.num_elements(), " vs. ", in.dim(b), ")");
     }
-    for (int64_t i = 0; i < in.dim(b); ++i) {
-      const int64_t n = IntAt(lengths, i);
-      if (n < 0) return InvalidArgument("seq_lengths(", i, ") < 0");
-      if (n > in.dim(s)) {
-        return InvalidArgument("seq_lengths(", i, ") > input.dims(", sequence_, "), (", n, " vs. ",
-                               in.dim(s), ")");
-      }
-    }
+    SLUICE_RETURN_IF_ERROR(CheckLengths(lengths, in.dim(s), sequence_));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
     for (int64_t i = 0; i < in.dim(b); ++i) CopyOne(c, in, i, IntAt(lengths, i), out);

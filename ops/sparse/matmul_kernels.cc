@@ -37,7 +37,12 @@ class SparseMatMulKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckEntries(c, rows, inner));
     Tensor* out;
     SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows, b.dim(adjoint_b_ ? 0 : 1)}, &out));
-    switch (b.dtype()) {
+    return RunAs(c, out);
+  }
+
+ private:
+  absl::Status RunAs(KernelContext& c, Tensor* out) const {
+    switch (out->dtype()) {
       case DT_DOUBLE:
         return Run<double>(c, out);
       case DT_INT32:
@@ -51,7 +56,6 @@ class SparseMatMulKernel : public Kernel {
     }
   }
 
- private:
   static absl::Status CheckShapes(const KernelContext& c) {
     const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
     if (b.rank() != 2) return InvalidArgument("Tensor 'b' is not a matrix");

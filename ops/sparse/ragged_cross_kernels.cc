@@ -36,6 +36,15 @@ absl::StatusOr<Column> RaggedColumn(const Tensor& values, const Tensor& splits) 
   return Column(values, std::move(starts));
 }
 
+absl::Status CheckSparse(const Tensor& indices, const Tensor& values, const Tensor& shape, int i) {
+  if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1 ||
+      indices.dim(0) != values.dim(0)) {
+    return InvalidArgument("Invalid SparseTensor ", i);
+  }
+  if (shape.num_elements() != 2 || indices.dim(1) != 2) return InvalidArgument(kOnlyMatrices);
+  return absl::OkStatus();
+}
+
 class RaggedCrossKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -95,11 +104,7 @@ class RaggedCrossKernel : public Kernel {
     for (int i = 0; i < shapes_.second - shapes_.first; ++i) {
       const Tensor &indices = c.input(indices_.first + i), &shape = c.input(shapes_.first + i);
       const Tensor& values = c.input(sparse_values_.first + i);
-      if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1 ||
-          indices.dim(0) != values.dim(0)) {
-        return InvalidArgument("Invalid SparseTensor ", i);
-      }
-      if (shape.num_elements() != 2 || indices.dim(1) != 2) return InvalidArgument(kOnlyMatrices);
+      SLUICE_RETURN_IF_ERROR(CheckSparse(indices, values, shape, i));
       all.push_back(shape.data<int64_t>()[0]);
     }
     if (all.empty()) return 0;

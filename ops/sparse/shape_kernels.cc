@@ -16,6 +16,29 @@
 namespace sluice {
 namespace {
 
+absl::Status CheckToDense(const Tensor& indices, const Tensor& sizes, const Tensor& values,
+                          const Tensor& fallback) {
+  if (indices.rank() > 2) {
+    return InvalidArgument("sparse_indices should be a scalar, vector, or matrix, got shape ",
+                           indices.shape().ToString());
+  }
+  const int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
+  const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
+  if (sizes.rank() != 1 || sizes.num_elements() != rank) {
+    return InvalidArgument("output_shape has incorrect number of elements: ", sizes.num_elements(),
+                           " should be: ", rank);
+  }
+  if (values.rank() > 1 || (values.rank() == 1 && values.num_elements() != count)) {
+    return InvalidArgument("sparse_values has incorrect shape ", values.shape().ToString(),
+                           ", should be [] or [", count, "]");
+  }
+  if (fallback.rank() != 0) {
+    return InvalidArgument("default_value should be a scalar, got shape ",
+                           fallback.shape().ToString());
+  }
+  return absl::OkStatus();
+}
+
 // Inputs: sparse_indices (a scalar, vector or matrix), output_shape, sparse_values (a scalar or
 // vector), default_value.
 class SparseToDenseKernel : public Kernel {
@@ -26,24 +49,9 @@ class SparseToDenseKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor &indices = c.input(0), &sizes = c.input(1), &values = c.input(2),
                  &fallback = c.input(3);
-    if (indices.rank() > 2) {
-      return InvalidArgument("sparse_indices should be a scalar, vector, or matrix, got shape ",
-                             indices.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(CheckToDense(indices, sizes, values, fallback));
     int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
     const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
-    if (sizes.rank() != 1 || sizes.num_elements() != rank) {
-      return InvalidArgument("output_shape has incorrect number of elements: ",
-                             sizes.num_elements(), " should be: ", rank);
-    }
-    if (values.rank() > 1 || (values.rank() == 1 && values.num_elements() != count)) {
-      return InvalidArgument("sparse_values has incorrect shape ", values.shape().ToString(),
-                             ", should be [] or [", count, "]");
-    }
-    if (fallback.rank() != 0) {
-      return InvalidArgument("default_value should be a scalar, got shape ",
-                             fallback.shape().ToString());
-    }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
     // There may be very many indices of rank 0, which are all equal.
     if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
