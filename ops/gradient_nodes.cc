@@ -96,6 +96,8 @@ void IntoBroadcast(Backprop& b, Output gx, Output gy) {
   if (reduced.y) b.Into(1, reduced.y);
 }
 
+namespace {
+
 // The sizes with ones in the place of reduced ones.
 std::vector<int64_t> KeptSizes(const Tensor& sizes, const Tensor& axes) {
   std::vector<int64_t> kept;
@@ -108,6 +110,8 @@ std::vector<int64_t> KeptSizes(const Tensor& sizes, const Tensor& axes) {
   }
   return kept;
 }
+
+}  // namespace
 
 Output ReducedShape(Output input_shape, Output axes) {
   if (!input_shape || !axes) return Output();

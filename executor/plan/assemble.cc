@@ -237,6 +237,8 @@ Body AssembleBody(const DraftBody& draft, const UnitAssignment& units) {
   return BodyBuilder(draft, units).Build();
 }
 
+namespace {
+
 // The arrivals of Enters and NextIterations, which are units of the receiving body.
 std::map<const Node*, ArrivalPoint> ArrivalsOf(const Draft& draft,
                                                const std::vector<UnitAssignment>& units) {
@@ -251,6 +253,8 @@ std::map<const Node*, ArrivalPoint> ArrivalsOf(const Draft& draft,
   }
   return arrivals;
 }
+
+}  // namespace
 
 void LinkFrames(const Draft& draft, const std::vector<UnitAssignment>& units, Plan* plan) {
   for (size_t b = 0; b < draft.bodies.size(); ++b) {

@@ -163,6 +163,8 @@ std::vector<png_bytep> Rows(void* pixels, const ImageSize& size, int bits) {
 
 }  // namespace
 
+namespace {
+
 absl::Status CheckEncodable(const ImageSize& size, int bits) {
   if (size.channels < 1 || size.channels > 4 || (bits != 8 && bits != 16)) {
     return InvalidArgument("a PNG image has 1 to 4 channels of 8 or 16 bits, got ", size.channels,
@@ -175,6 +177,8 @@ absl::Status CheckEncodable(const ImageSize& size, int bits) {
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size, int bits,
                                       int compression) {

@@ -91,6 +91,8 @@ absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, cons
   return UpdateRows(c, op, params, row_size, offsets, updates);
 }
 
+namespace {
+
 // Whether the slices of the updates have the sizes of those of `params`.
 bool SlicesFit(const TensorShape& params, const TensorShape& given, const NdLayout& layout) {
   bool fits = layout.depth <= params.rank() &&
@@ -111,6 +113,8 @@ absl::Status CheckBatch(const Tensor& indices, const TensorShape& given, const N
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
                             const Tensor& updates) {

@@ -29,6 +29,8 @@ Subscripts::Subscripts(std::string_view text) {
   if (has_ellipsis_) labels_ += text.substr(dots + 3);
 }
 
+namespace {
+
 // `labels`: those of all inputs.
 absl::Status CheckOutput(const Equation& equation, const std::string& labels,
                          std::string_view text) {
@@ -45,6 +47,8 @@ absl::Status CheckOutput(const Equation& equation, const std::string& labels,
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
   const size_t arrow = text.find("->");

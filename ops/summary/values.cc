@@ -133,6 +133,8 @@ absl::Status AddHistogram(const Tensor& values, const std::string& tag, const st
   return absl::OkStatus();
 }
 
+namespace {
+
 absl::Status CheckImages(const Tensor& images) {
   if (images.rank() != 4 || (images.dim(3) != 1 && images.dim(3) != 3 && images.dim(3) != 4)) {
     return InvalidArgument("Tensor must be 4-D with last dim 1, 3, or 4, not ",
@@ -145,6 +147,8 @@ absl::Status CheckImages(const Tensor& images) {
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max_images,
                        const Tensor& bad_color, pb::Summary* summary) {
