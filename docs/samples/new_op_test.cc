@@ -47,8 +47,7 @@ absl::Status Mirror(KernelContext& c) {
     return InvalidArgument("SampleMirror node '", c.name(), "': expected a vector, got shape ",
                            x.shape().ToString());
   }
-  Tensor* y;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &y));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
   std::reverse_copy(x.data<T>(), x.data<T>() + x.num_elements(), y->data<T>());
   return absl::OkStatus();
 }

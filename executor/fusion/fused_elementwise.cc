@@ -233,8 +233,8 @@ bool FusedElementwise::FindMembers(Shapes* shapes) const {
   return true;
 }
 
-absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& shapes,
-                                        Tensor** output) const {
+absl::StatusOr<Tensor*> FusedElementwise::Allocate(const FusedCall& call,
+                                                   const Shapes& shapes) const {
   const TensorShape full = shapes.full != nullptr ? *shapes.full : TensorShape();
   absl::InlinedVector<int, kMostInputs> candidates;
   for (int i = 0; i < num_inputs_; ++i) {
@@ -243,7 +243,7 @@ absl::Status FusedElementwise::Allocate(const FusedCall& call, const Shapes& sha
   }
   KernelContext context(call.step, *members_.back().node, call.inputs, num_inputs_, call.movable,
                         call.output, 1, &types_.back());
-  return context.ForwardOrAllocate(candidates, 0, rows_ ? rows_->ShapeOfRows(full) : full, output);
+  return context.ForwardOrAllocate(candidates, 0, rows_ ? rows_->ShapeOfRows(full) : full);
 }
 
 absl::StatusOr<Tensor> FusedElementwise::RepeatRows(const FusedCall& call, const Shapes& shapes,
@@ -311,10 +311,9 @@ absl::Status FusedElementwise::Run(const FusedCall& call) const {
   for (int i = 0; i < num_inputs_; ++i) {
     inputs[i] = static_cast<const char*>(call.inputs[i]->tensor.raw());
   }
-  Tensor* output;
   const bool scalars = shapes.full == nullptr;
   const int64_t n = scalars ? 1 : shapes.full->num_elements();
-  SLUICE_RETURN_IF_ERROR(Allocate(call, shapes, &output));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * output, Allocate(call, shapes));
   if (n == 0) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const Tensor rows, RepeatRows(call, shapes, inputs.data()));
   char* to = static_cast<char*>(output->raw());

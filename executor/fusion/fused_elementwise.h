@@ -122,7 +122,7 @@ class FusedElementwise {
   bool FindParts(const FusedCall& call, Shapes* shapes) const;
   bool FindShapeOfParts(const FusedCall& call, Shapes* shapes) const;
   bool FindMembers(Shapes* shapes) const;
-  absl::Status Allocate(const FusedCall& call, const Shapes& shapes, Tensor** output) const;
+  absl::StatusOr<Tensor*> Allocate(const FusedCall& call, const Shapes& shapes) const;
   // Replaces kRow inputs by copies that are repeated over the length of a tile.
   absl::StatusOr<Tensor> RepeatRows(const FusedCall& call, const Shapes& shapes,
                                     const char** inputs) const;

@@ -10,23 +10,20 @@ const std::string& KernelContext::name() const { return node_->name(); }
 
 DataType KernelContext::DeclaredType(int i) const { return BaseType(node_->output_type(i)); }
 
-absl::Status KernelContext::AllocateOutput(int i, const TensorShape& shape, Tensor** out) {
+absl::StatusOr<Tensor*> KernelContext::AllocateOutput(int i, const TensorShape& shape) {
   const DataType dtype = output_dtype(i);
-  if (outputs_[i].tensor.Reuse(dtype, shape)) {
-    *out = &outputs_[i].tensor;
-    return absl::OkStatus();
-  }
+  Tensor& output = outputs_[i].tensor;
+  if (output.Reuse(dtype, shape)) return &output;
   Buffer* buffer = Buffer::New(*step_->allocator, dtype, shape.num_elements());
   if (buffer == nullptr) [[unlikely]] {
     return Tensor::Allocate(*step_->allocator, dtype, shape).status();  // the message
   }
-  outputs_[i].tensor.Reset(dtype, shape, BufferRef(buffer));
-  *out = &outputs_[i].tensor;
-  return absl::OkStatus();
+  output.Reset(dtype, shape, BufferRef(buffer));
+  return &output;
 }
 
-absl::Status KernelContext::ForwardOrAllocate(absl::Span<const int> candidates, int i,
-                                              const TensorShape& shape, Tensor** out) {
+absl::StatusOr<Tensor*> KernelContext::ForwardOrAllocate(absl::Span<const int> candidates, int i,
+                                                         const TensorShape& shape) {
   const DataType dtype = output_dtype(i);
   const size_t size = DataTypeSize(dtype);
   for (int c : candidates) {
@@ -38,10 +35,9 @@ absl::Status KernelContext::ForwardOrAllocate(absl::Span<const int> candidates, 
       continue;
     }
     outputs_[i].tensor.Reset(dtype, shape, input.ReleaseBuffer());
-    *out = &outputs_[i].tensor;
-    return absl::OkStatus();
+    return &outputs_[i].tensor;
   }
-  return AllocateOutput(i, shape, out);
+  return AllocateOutput(i, shape);
 }
 
 absl::Status KernelContext::RunAgainAfter(std::shared_ptr<Claim> claim) {

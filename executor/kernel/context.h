@@ -108,17 +108,16 @@ class KernelContext {
   DataType output_dtype(int i) const {  // base type
     return output_types_ != nullptr ? output_types_[i] : DeclaredType(i);
   }
-  // Numbers are left uninitialised. The context owns `*out`. RESOURCE_EXHAUSTED without memory.
-  absl::Status AllocateOutput(int i, const TensorShape& shape, Tensor** out);
+  // Numbers are left uninitialised. The context owns the tensor. RESOURCE_EXHAUSTED without memory.
+  absl::StatusOr<Tensor*> AllocateOutput(int i, const TensorShape& shape);
   // Uses the buffer of the first of `candidates` (input indices) that has no other holder, the
   // type's size and the shape's number of elements; otherwise allocates. The kernel may still read
   // the input, element by element with the output.
-  absl::Status ForwardOrAllocate(absl::Span<const int> candidates, int i, const TensorShape& shape,
-                                 Tensor** out);
-  absl::Status ForwardOrAllocate(std::initializer_list<int> candidates, int i,
-                                 const TensorShape& shape, Tensor** out) {
-    return ForwardOrAllocate(absl::MakeConstSpan(candidates.begin(), candidates.size()), i, shape,
-                             out);
+  absl::StatusOr<Tensor*> ForwardOrAllocate(absl::Span<const int> candidates, int i,
+                                            const TensorShape& shape);
+  absl::StatusOr<Tensor*> ForwardOrAllocate(std::initializer_list<int> candidates, int i,
+                                            const TensorShape& shape) {
+    return ForwardOrAllocate(absl::MakeConstSpan(candidates.begin(), candidates.size()), i, shape);
   }
   void set_output(int i, Tensor tensor) { outputs_[i].tensor = std::move(tensor); }
   // The claim and the tensor live as long as the resource manager.

@@ -68,8 +68,7 @@ OP(PassFails, "Its kernel fails.").Input("x", DT_FLOAT).Output("y", DT_FLOAT).Sh
 class AddKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
     out->scalar<float>() = c.input(0).scalar<float>() + c.input(1).scalar<float>();
     return absl::OkStatus();
   }

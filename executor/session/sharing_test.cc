@@ -22,8 +22,7 @@ class ThreadsKernel : public Kernel {
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
     while (c.num_threads() > 1 && std::chrono::steady_clock::now() < until) {
     }
-    Tensor* threads;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &threads));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * threads, c.AllocateOutput(0, TensorShape()));
     threads->scalar<float>() = static_cast<float>(c.num_threads());
     return absl::OkStatus();
   }

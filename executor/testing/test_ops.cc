@@ -112,8 +112,7 @@ OP(TestHeld, "")
 
 template <typename F>
 absl::Status Binary(KernelContext& c, F f) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0, 1}, 0, c.input(0).shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0, 1}, 0, c.input(0).shape()));
   const float* a = c.input(0).data<float>();
   const float* b = c.input(1).data<float>();
   for (int64_t i = 0; i < out->num_elements(); ++i) out->data<float>()[i] = f(a[i], b[i]);
@@ -126,8 +125,7 @@ absl::Status SubCompute(KernelContext& c) {
   return Binary(c, [](float a, float b) { return a - b; });
 }
 absl::Status LessCompute(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
   out->scalar<bool>() = c.input(0).scalar<float>() < c.input(1).scalar<float>();
   return absl::OkStatus();
 }

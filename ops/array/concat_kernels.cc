@@ -95,8 +95,7 @@ absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_nam
     c.set_output(0, c.input(first));
     return absl::OkStatus();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (shape.num_elements() == 0) return absl::OkStatus();
   const int64_t row = ElementsFrom(shape, axis);
   CopyColumns(c, first, count, shape.num_elements() / row, row, out);
@@ -128,8 +127,7 @@ class PackKernel final : public Kernel {
       c.set_output(0, c.input(0).Reshaped(packed));
       return absl::OkStatus();
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, packed, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, packed));
     if (packed.num_elements() == 0) return absl::OkStatus();
     const int64_t row = ElementsFrom(packed, axis);
     CopyColumns(c, 0, c.num_inputs(), packed.num_elements() / row, row, out);
@@ -161,8 +159,7 @@ class ParallelConcatKernel final : public Kernel {
       return InvalidArgument("value shape ", c.input(i).shape().ToString(), " of input ", i,
                              " is not a row of the result's shape ", shape_.ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape_, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape_));
     if (shape_.num_elements() > 0) {
       CopyColumns(c, 0, c.num_inputs(), 1, shape_.num_elements(), out);
     }
@@ -179,8 +176,7 @@ class ParallelConcatStartKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     if (!shape_.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(shape_.dims()));
-    Tensor* out;
-    return c.AllocateOutput(0, shape, &out);
+    return c.AllocateOutput(0, shape).status();
   }
   bool IsExpensive() const override { return false; }
 

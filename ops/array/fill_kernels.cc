@@ -38,8 +38,7 @@ absl::Status Fill(KernelContext& c) {
     return InvalidArgument("value must represent a scalar, got shape ",
                            c.input(1).shape().ToString());
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   FillElements(c, out->dtype(), c.input(1).raw(), out->raw(), shape.num_elements());
   return absl::OkStatus();
 }
@@ -49,8 +48,7 @@ class EmptyKernel final : public Kernel {
   explicit EmptyKernel(KernelInit& init) : zero_(init.attr<bool>("init")) {}
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "shape"));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     return zero_ ? Zero(c, out) : absl::OkStatus();
   }
 
@@ -60,17 +58,15 @@ class EmptyKernel final : public Kernel {
 
 absl::Status ZerosLike(KernelContext& c) {
   const Tensor& in = c.input(0);
-  Tensor* out;
-  if (!IsPlainBytes(in.dtype())) return c.AllocateOutput(0, in.shape(), &out);
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
+  if (!IsPlainBytes(in.dtype())) return c.AllocateOutput(0, in.shape()).status();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
   return Zero(c, out);
 }
 
 absl::Status OnesLike(KernelContext& c) {
   const TensorShape shape = c.input(0).shape();
   const Tensor one = OneElement(c.output_dtype(0), *c.step().allocator);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, shape));
   FillElements(c, out->dtype(), one.raw(), out->raw(), shape.num_elements());
   return absl::OkStatus();
 }
@@ -88,8 +84,7 @@ absl::Status Range(KernelContext& c) {
   const T start = c.input(0).scalar<T>(), delta = c.input(2).scalar<T>();
   SLUICE_ASSIGN_OR_RETURN(const int64_t n, RangeLength(start, c.input(1).scalar<T>(), delta));
   if (n < 0) return InvalidArgument("Requires ((limit - start) / delta) to be an int64");
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {n}));
   T* to = out->data<T>();
   c.ParallelFor(n, 1, [=](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -113,8 +108,7 @@ absl::Status LinSpace(KernelContext& c) {
   const T start = c.input(0).scalar<T>(), stop = c.input(1).scalar<T>();
   const int64_t n = IntAt(c.input(2), 0);
   if (n <= 0) return InvalidArgument("Requires num > 0: ", n);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {n}));
   T* to = out->data<T>();
   to[0] = start;
   if (n == 1) return absl::OkStatus();
@@ -161,8 +155,7 @@ class OneHotKernel final : public Kernel {
                                          indices.shape().dims().end());
     dims.insert(dims.begin() + axis, depth);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     FillElements(c, out->dtype(), c.input(3).raw(), out->raw(), shape.num_elements());
     int64_t inner = 1;

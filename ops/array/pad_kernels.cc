@@ -76,8 +76,7 @@ absl::Status Pad(KernelContext& c) {
     c.set_output(0, in);
     return absl::OkStatus();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   FillElements(c, in.dtype(), value.raw(), out->raw(), shape.num_elements());
   CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
   return absl::OkStatus();
@@ -134,8 +133,7 @@ class MirrorPadKernel final : public Kernel {
       c.set_output(0, in);
       return absl::OkStatus();
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
     for (int d = shape.rank() - 1; d >= 0; --d) {
       for (CopyBox& side : MirrorOf(shape, in.shape(), border, d, edge_)) {
@@ -191,8 +189,7 @@ class MirrorPadGradKernel final : public Kernel {
                 side.to_offset);
       }
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, inner, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, inner));
     CopyBox middle = Middle(grad.shape(), inner, border);
     for (CopyDim& d : middle.dims) std::swap(d.from, d.to);
     std::swap(middle.from_offset, middle.to_offset);

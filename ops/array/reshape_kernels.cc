@@ -133,8 +133,7 @@ absl::Status Bitcast(KernelContext& c) {
     return absl::OkStatus();
   }
   // The rows of a larger tensor may not be aligned for larger elements.
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (out->bytes() > 0) std::memcpy(out->raw(), in.raw(), out->bytes());
   return absl::OkStatus();
 }

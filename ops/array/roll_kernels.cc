@@ -46,8 +46,7 @@ absl::Status Roll(KernelContext& c) {
   const Tensor &in = c.input(0), &shift = c.input(1), &axis = c.input(2);
   SLUICE_RETURN_IF_ERROR(CheckRoll(in, shift, axis));
   SLUICE_ASSIGN_OR_RETURN(const Ints moved, PlacesOf(in, shift, axis));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   if (in.num_elements() == 0) return absl::OkStatus();
   // Each axis that is rolled has two blocks. Copies all combinations of blocks, so that each
   // element is copied once.
@@ -87,8 +86,7 @@ absl::Status Cross(KernelContext& c) {
     return absl::FailedPreconditionError(StrCat(
         "Cross-products are only defined for 3-element vectors, got shape ", a.shape().ToString()));
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, a.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, a.shape()));
   const T *u = a.data<T>(), *v = b.data<T>();
   T* w = out->data<T>();
   for (int64_t i = 0; i < a.num_elements(); i += 3) {

@@ -18,8 +18,7 @@ absl::Status CheckFits(DataType type, int64_t value, const std::string& what) {
 absl::Status Shape(KernelContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) {
     const TensorShape& shape = c.input(i).shape();
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, {shape.rank()}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(i, {shape.rank()}));
     for (int d = 0; d < shape.rank(); ++d) {
       SLUICE_RETURN_IF_ERROR(CheckFits(out->dtype(), shape.dim(d), StrCat("dim ", d)));
       SetIntAt(*out, d, shape.dim(d));
@@ -29,23 +28,20 @@ absl::Status Shape(KernelContext& c) {
 }
 
 absl::Status Size(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {}));
   SLUICE_RETURN_IF_ERROR(CheckFits(out->dtype(), c.input(0).num_elements(), "size"));
   SetIntAt(*out, 0, c.input(0).num_elements());
   return absl::OkStatus();
 }
 
 absl::Status Rank(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {}));
   SetIntAt(*out, 0, c.input(0).rank());
   return absl::OkStatus();
 }
 
 absl::Status EmitInts(KernelContext& c, int i, absl::Span<const int64_t> values) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, {static_cast<int64_t>(values.size())}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(i, {static_cast<int64_t>(values.size())}));
   for (size_t k = 0; k < values.size(); ++k) SetIntAt(*out, static_cast<int64_t>(k), values[k]);
   return absl::OkStatus();
 }
@@ -190,9 +186,9 @@ absl::Status UnravelIndex(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int64_t total, ProductOf(dims));
   const int64_t n = indices.num_elements();
   const int64_t rank = static_cast<int64_t>(dims.size());
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(
-      0, indices.rank() == 0 ? TensorShape({rank}) : TensorShape({rank, n}), &out));
+  SLUICE_ASSIGN_OR_RETURN(
+      Tensor * out,
+      c.AllocateOutput(0, indices.rank() == 0 ? TensorShape({rank}) : TensorShape({rank, n})));
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = IntAt(indices, i);
     if (at < 0 || at >= total) return InvalidArgument("index is out of bound as with dims");

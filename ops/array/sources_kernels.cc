@@ -32,8 +32,7 @@ absl::Status Unfed(KernelContext& c) {
 }
 
 absl::Status GraphDefVersion(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
   out->scalar<int32_t>() = c.node().graph()->versions().producer;
   return absl::OkStatus();
 }

@@ -21,17 +21,13 @@ class Splitter {
   absl::Status Next(int i, int64_t size, const TensorShape& shape) {
     const int64_t first = taken_;
     taken_ += size;
-    if (value_.num_elements() == 0) {
-      Tensor* out;
-      return c_.AllocateOutput(i, shape, &out);
-    }
+    if (value_.num_elements() == 0) return c_.AllocateOutput(i, shape).status();
     if (outer_ == 1) {
       const TensorShape rows({value_.dim(axis_), inner_});
       c_.set_output(i, value_.Reshaped(rows).SliceRows(first, taken_).Reshaped(shape));
       return absl::OkStatus();
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c_.AllocateOutput(i, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c_.AllocateOutput(i, shape));
     parts_.push_back({out, size * inner_});
     return absl::OkStatus();
   }

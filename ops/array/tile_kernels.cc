@@ -43,8 +43,7 @@ absl::Status Tile(KernelContext& c) {
     c.set_output(0, in);
     return absl::OkStatus();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const auto from = RowMajorStrides(in.shape());
   const auto to = RowMajorStrides(shape);
   CopyBox box;
@@ -75,8 +74,7 @@ absl::Status BroadcastTo(KernelContext& c) {
     c.set_output(0, in);
     return absl::OkStatus();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const auto from = RowMajorStrides(in.shape());
   const auto to = RowMajorStrides(shape);
   CopyBox box;

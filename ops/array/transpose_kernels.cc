@@ -61,8 +61,7 @@ absl::Status TransposeWith(KernelContext& c) {
     c.set_output(0, x.Reshaped(shape));
     return absl::OkStatus();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const auto from = RowMajorStrides(x.shape());
   const auto to = RowMajorStrides(shape);
   CopyBox box;
@@ -78,8 +77,7 @@ absl::Status InvertPermutation(KernelContext& c) {
   if (x.rank() != 1) {
     return InvalidArgument("invert_permutation expects a 1D vector.");
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
   const int64_t n = x.dim(0);
   for (int64_t i = 0; i < n; ++i) SetIntAt(*out, i, -1);
   for (int64_t i = 0; i < n; ++i) {
@@ -94,8 +92,7 @@ absl::Status InvertPermutation(KernelContext& c) {
 // Reverses each dimension d for which backwards[d] is true.
 absl::Status ReverseDims(KernelContext& c, const absl::InlinedVector<bool, 8>& backwards) {
   const Tensor& in = c.input(0);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   const auto strides = RowMajorStrides(in.shape());
   CopyBox box;
   for (int d = 0; d < in.rank(); ++d) {

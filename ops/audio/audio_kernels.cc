@@ -20,8 +20,7 @@ absl::Status DecodeWavOp(KernelContext& c) {
   const int64_t rows = desired_rows == -1 ? has_rows : desired_rows;
   const int64_t channels = desired_channels == -1 ? wav.channels : desired_channels;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, channels}));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   // without elements, `rows` has no bound
   const int64_t filled = shape.num_elements() == 0 ? 0 : rows;
   for (int64_t row = 0; row < filled; ++row) {

@@ -63,8 +63,7 @@ template <int kRank, Direction kDirection>
 absl::Status ComplexTransform(KernelContext& c) {
   const Tensor& in = c.input(0);
   SLUICE_RETURN_IF_ERROR(CheckRank(in, kRank));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   if (in.num_elements() == 0) return absl::OkStatus();
   Work work(static_cast<size_t>(in.num_elements()));
   WithElements<complex64, complex128>(
@@ -169,8 +168,7 @@ absl::Status RealForward(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const RealSizes sizes, SizesOf<kRank>(c, false));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                           TensorShape::Make(Joined(sizes.batch, sizes.complex)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (in.num_elements() == 0 || out->num_elements() == 0) return absl::OkStatus();
   const std::vector<int64_t> dims = Joined(sizes.batch, sizes.real);
   const std::vector<int64_t> in_dims = LastDims(in, kRank);
@@ -218,8 +216,7 @@ absl::Status RealInverse(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const RealSizes sizes, SizesOf<kRank>(c, true));
   const std::vector<int64_t> dims = Joined(sizes.batch, sizes.real);
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (in.num_elements() == 0 || out->num_elements() == 0) return absl::OkStatus();
   const std::vector<int64_t> in_dims = LastDims(in, kRank);
   // Transforms the dimensions before the last one, of the given half only.

@@ -104,8 +104,8 @@ class MfccKernel : public Kernel {
                              rate.shape().ToString());
     }
     SLUICE_RETURN_IF_ERROR(Bands::Check(in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}));
     // without elements, the number of bins has no bound
     if (out->num_elements() == 0) return absl::OkStatus();
     const Bands bands = Bands::Make(bands_, in.dim(2), rate.scalar<int32_t>(), lower_, upper_);

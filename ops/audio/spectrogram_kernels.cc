@@ -36,8 +36,7 @@ class AudioSpectrogramKernel : public Kernel {
     const int64_t samples = in.dim(0), channels = in.dim(1), size = Size();
     const int64_t windows = samples < size ? 0 : 1 + (samples - size) / stride_;
     const int64_t bins = 1 + length_ / 2;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {channels, windows, bins}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {channels, windows, bins}));
     const double cost = 10.0 * static_cast<double>(length_) * std::log2(length_);
     c.ParallelFor(channels * windows, cost, [&](int64_t begin, int64_t end) {
       Transform transform(length_);

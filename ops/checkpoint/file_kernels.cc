@@ -42,8 +42,7 @@ absl::Status MatchingFiles(KernelContext& c) {
     all.insert(all.end(), found.begin(), found.end());
   }
   std::sort(all.begin(), all.end());
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(all.size())}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {static_cast<int64_t>(all.size())}));
   std::move(all.begin(), all.end(), out->data<std::string>());
   return absl::OkStatus();
 }

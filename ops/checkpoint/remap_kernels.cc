@@ -70,9 +70,8 @@ class GenerateVocabRemappingKernel : public Kernel {
           StrCat("HashTable has different value for same key. Key ", old_lines[i], " has ",
                  place[old_lines[i]], " and trying to add value ", i));
     }
-    Tensor *remapping, *present;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count_}, &remapping));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {}, &present));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * remapping, c.AllocateOutput(0, {count_}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * present, c.AllocateOutput(1, {}));
     int32_t found = 0;
     for (int64_t i = 0; i < count_; ++i) {
       const auto at = place.find(lines[static_cast<size_t>(offset_ + i)]);
@@ -114,8 +113,7 @@ class LoadAndRemapMatrixKernel : public Kernel {
                             BundleReader::Open(c.input(0).scalar<std::string>()));
     SLUICE_ASSIGN_OR_RETURN(const BundleReader::Entry entry, reader->Find(name));
     SLUICE_RETURN_IF_ERROR(CheckEntry(name, entry, remaps_columns));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows_, columns_}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {rows_, columns_}));
     std::fill_n(out->data<float>(), out->num_elements(), 0.0f);
     const int64_t step = rows_max_ > 0 ? rows_max_ : std::max<int64_t>(rows.last - rows.first, 1);
     for (int64_t begin = rows.first, count; begin < rows.last; begin += count) {

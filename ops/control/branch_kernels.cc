@@ -39,8 +39,7 @@ class MergeKernel : public Kernel {
       return absl::OkStatus();
     }
     c.output_value(0) = std::move(c.input_value(taken));
-    Tensor* index;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape(), &index));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * index, c.AllocateOutput(1, TensorShape()));
     index->scalar<int32_t>() = taken;
     return absl::OkStatus();
   }

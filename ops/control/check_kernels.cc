@@ -175,7 +175,7 @@ KERNEL(Print, PrintKernel);
 KERNEL(PrintV2, PrintV2Kernel);
 KERNELS(CheckNumerics, "T", CheckNumerics, FloatList);
 KERNELS(CheckNumericsV2, "T", CheckNumericsV2, FloatList);
-KERNEL(Timestamp, CheapKernel<Timestamp>);
+KERNEL(Timestamp, CheapFunctionKernel<Timestamp>);
 
 }  // namespace
 }  // namespace sluice

@@ -50,8 +50,7 @@ class FakeParamKernel : public Kernel {
     std::vector<int64_t> dims;
     for (int d = 0; d < shape_.rank(); ++d) dims.push_back(std::max<int64_t>(shape_.dim(d), 0));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (IsPlainBytes(out->dtype()) && out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
     return absl::OkStatus();
   }
@@ -108,10 +107,10 @@ absl::Status SwitchN(KernelContext& c) {
 
 KERNEL(DeviceIndex, DeviceIndexKernel);
 KERNEL(FakeParam, FakeParamKernel);
-KERNEL(ToBool, CheapKernel<ToBool>);
-KERNEL(_ArrayToList, CheapKernel<PassEach>);
-KERNEL(_ListToArray, CheapKernel<PassEach>);
-KERNEL(_SwitchN, CheapKernel<SwitchN>);
+KERNEL(ToBool, CheapFunctionKernel<ToBool>);
+KERNEL(_ArrayToList, CheapFunctionKernel<PassEach>);
+KERNEL(_ListToArray, CheapFunctionKernel<PassEach>);
+KERNEL(_SwitchN, CheapFunctionKernel<SwitchN>);
 
 }  // namespace
 }  // namespace sluice

@@ -84,8 +84,7 @@ class ConvKernel : public ConvKernelBase {
                             ConvGeometryOf(attrs, in.shape(), filter.shape()));
     if (epilogue_) SLUICE_RETURN_IF_ERROR(epilogue_->Check(c, 2, g.out_channels));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs.OutputShape(g));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     const KeptFilter kept{filter, made_of_filter_};
     return WithImages<T>(c, {{in, channels}, {filter}}, out, channels,
@@ -127,8 +126,7 @@ class ConvBackpropInputKernel : public ConvKernelBase {
     }
     SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
                             ConvGeometryOf(attrs, shape, filter.shape(), grad.shape()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     if (filter.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     return WithImages<T>(c, {{grad, channels}, {filter}}, out, channels,
@@ -159,8 +157,7 @@ class ConvBackpropFilterKernel : public ConvKernelBase {
     }
     SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
                             ConvGeometryOf(attrs, in.shape(), shape, grad.shape()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     if (in.num_elements() == 0 || grad.num_elements() == 0) return FillWithZeros(out);
     return WithImages<T>(c, {{in, channels}, {grad, channels}}, out, Channels::kLast,
@@ -198,8 +195,7 @@ class AnyConvKernel : public Kernel {
     dims.assign(batch.begin(), batch.end());
     dims.insert(dims.end(), convolved.dims().begin() + 1, convolved.dims().end());
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     Tensor merged_out = out->Reshaped(convolved);
     return WithImages<T>(

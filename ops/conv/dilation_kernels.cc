@@ -27,9 +27,9 @@ class DilationKernel : public Kernel {
       return InvalidArgument("out_backprop has incompatible size: ", c.input(2).shape().ToString(),
                              ", expected ", dilated.ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(
-        c.AllocateOutput(0, is_gradient ? c.input(into_filter_ ? 1 : 0).shape() : dilated, &out));
+    SLUICE_ASSIGN_OR_RETURN(
+        Tensor * out,
+        c.AllocateOutput(0, is_gradient ? c.input(into_filter_ ? 1 : 0).shape() : dilated));
     T* to = out->data<T>();
     if (is_gradient) std::fill_n(to, out->num_elements(), T(0));
     if (out->num_elements() == 0) return absl::OkStatus();  // the number of windows has no bound

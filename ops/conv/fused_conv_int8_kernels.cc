@@ -30,8 +30,7 @@ class FusedConvInt8Kernel : public Kernel {
                             ConvGeometryOf(*attrs_, in.shape(), filter.shape()));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs_->OutputShape(g));
     SLUICE_RETURN_IF_ERROR(CheckArguments(c, shape));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensor x, Widened(c, in));
     SLUICE_ASSIGN_OR_RETURN(const Tensor w, Widened(c, filter));

@@ -71,8 +71,7 @@ class PadConvKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
                             ConvGeometryOf(*attrs_, padded, filter.shape()));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs_->OutputShape(g));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(Tensor large, c.AllocateTemp(kDataTypeOf<F>, resized));
     SLUICE_ASSIGN_OR_RETURN(Tensor borders, c.AllocateTemp(kDataTypeOf<F>, padded));

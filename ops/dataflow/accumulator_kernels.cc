@@ -184,12 +184,12 @@ KERNEL(SparseAccumulatorApplyGradient, ApplyGradientKernel<Kind::kSparse>);
 KERNEL(AccumulatorTakeGradient, TakeGradientKernel<Kind::kDense>);
 KERNEL(ResourceAccumulatorTakeGradient, TakeGradientKernel<Kind::kDense>);
 KERNEL(SparseAccumulatorTakeGradient, TakeGradientKernel<Kind::kSparse>);
-KERNEL(AccumulatorSetGlobalStep, CheapKernel<SetGlobalStep>);
-KERNEL(ResourceAccumulatorSetGlobalStep, CheapKernel<SetGlobalStep>);
-KERNEL(AccumulatorNumAccumulated, CheapKernel<NumAccumulated>);
-KERNEL(ResourceAccumulatorNumAccumulated, CheapKernel<NumAccumulated>);
-KERNEL(AccumulatorSetUpdateSize, CheapKernel<SetUpdateSize>);
-KERNEL(ResourceAccumulatorSetUpdateSize, CheapKernel<SetUpdateSize>);
+KERNEL(AccumulatorSetGlobalStep, CheapFunctionKernel<SetGlobalStep>);
+KERNEL(ResourceAccumulatorSetGlobalStep, CheapFunctionKernel<SetGlobalStep>);
+KERNEL(AccumulatorNumAccumulated, CheapFunctionKernel<NumAccumulated>);
+KERNEL(ResourceAccumulatorNumAccumulated, CheapFunctionKernel<NumAccumulated>);
+KERNEL(AccumulatorSetUpdateSize, CheapFunctionKernel<SetUpdateSize>);
+KERNEL(ResourceAccumulatorSetUpdateSize, CheapFunctionKernel<SetUpdateSize>);
 
 }  // namespace
 }  // namespace sluice

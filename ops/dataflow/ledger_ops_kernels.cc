@@ -90,7 +90,7 @@ class UpdatesKernel : public Kernel {
 
 KERNEL(GradientLedger, LedgerKernel);
 KERNEL(GradientLedgerEnter, EnterKernel);
-KERNEL(GradientLedgerTotals, CheapKernel<Totals>);
+KERNEL(GradientLedgerTotals, CheapFunctionKernel<Totals>);
 KERNEL(GradientLedgerUpdates, UpdatesKernel);
 
 }  // namespace

@@ -180,11 +180,11 @@ KERNEL(QueueEnqueue, EnqueueKernel);
 KERNEL(QueueEnqueueV2, EnqueueKernel);
 KERNEL(QueueEnqueueMany, EnqueueKernel);
 KERNEL(QueueEnqueueManyV2, EnqueueKernel);
-KERNEL(QueueIsClosed, CheapKernel<QueueIsClosed>);
-KERNEL(QueueIsClosedV2, CheapKernel<QueueIsClosed>);
-KERNEL(QueueSetGlobalStep, CheapKernel<SetGlobalStep>);
-KERNEL(QueueSize, CheapKernel<QueueSize>);
-KERNEL(QueueSizeV2, CheapKernel<QueueSize>);
+KERNEL(QueueIsClosed, CheapFunctionKernel<QueueIsClosed>);
+KERNEL(QueueIsClosedV2, CheapFunctionKernel<QueueIsClosed>);
+KERNEL(QueueSetGlobalStep, CheapFunctionKernel<SetGlobalStep>);
+KERNEL(QueueSize, CheapFunctionKernel<QueueSize>);
+KERNEL(QueueSizeV2, CheapFunctionKernel<QueueSize>);
 
 }  // namespace
 }  // namespace sluice

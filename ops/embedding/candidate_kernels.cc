@@ -49,10 +49,9 @@ class CandidateSamplerKernel : public Kernel {
       return InvalidArgument("Sampler's range is too small: ", num_sampled_,
                              " different samples of ", drawable_, " classes");
     }
-    Tensor *samples, *true_counts, *sampled_counts;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {num_sampled_}, &samples));
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, classes.shape(), &true_counts));
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(2, {num_sampled_}, &sampled_counts));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * samples, context.AllocateOutput(0, {num_sampled_}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * true_counts, context.AllocateOutput(1, classes.shape()));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * sampled_counts, context.AllocateOutput(2, {num_sampled_}));
     SLUICE_RETURN_IF_ERROR(CheckClasses(classes, range));
     Philox generator = generator_.Reserve(static_cast<uint64_t>(512 * num_sampled_));
     if (!sampler_) {

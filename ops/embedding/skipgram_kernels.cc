@@ -98,9 +98,8 @@ class SkipgramKernel : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    Tensor *examples, *labels;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(5, {options_.batch_size}, &examples));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(6, {options_.batch_size}, &labels));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * examples, c.AllocateOutput(5, {options_.batch_size}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * labels, c.AllocateOutput(6, {options_.batch_size}));
     ScopedLock lock(&mutex_);
     for (int64_t i = 0; i < options_.batch_size; ++i) {
       examples->data<int32_t>()[i] = ahead_[next_ahead_].first;

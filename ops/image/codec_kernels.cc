@@ -127,8 +127,7 @@ class DecodeImageKernel : public Kernel {
       c.set_output(0, std::move(wide));
       return absl::OkStatus();
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, wide.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, wide.shape()));
     const auto from = wide.flat<uint16_t>();
     std::transform(from.begin(), from.end(), out->data<float>(),
                    [](uint16_t v) { return static_cast<float>(v) * (1.0f / 65535.0f); });
@@ -192,8 +191,7 @@ class DecodeImageKernel : public Kernel {
       c.set_output(0, std::move(pixels));
       return absl::OkStatus();
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pixels.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pixels.shape()));
     Widen(pixels, out);
     return absl::OkStatus();
   }
@@ -236,9 +234,8 @@ class EncodePngKernel : public Kernel {
     }
     const ImageSize size = {images.dim(rank - 3), images.dim(rank - 2), static_cast<int>(channels)};
     const int bits = images.dtype() == DT_UINT8 ? 8 : 16;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(
-        c.AllocateOutput(0, TensorShape(images.shape().dims().subspan(0, rank - 3)), &out));
+    SLUICE_ASSIGN_OR_RETURN(
+        Tensor * out, c.AllocateOutput(0, TensorShape(images.shape().dims().subspan(0, rank - 3))));
     const size_t bytes = images.bytes() / static_cast<size_t>(out->num_elements());
     for (int64_t i = 0; i < out->num_elements(); ++i) {
       const char* pixels = static_cast<const char*>(images.raw()) + static_cast<size_t>(i) * bytes;

@@ -46,8 +46,7 @@ absl::Status ConvertColors(KernelContext& c) {
     return absl::FailedPreconditionError(StrCat("input must have 3 channels but instead has ",
                                                 images.dim(images.rank() - 1), " channels."));
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, images.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, images.shape()));
   const T* from = images.data<T>();
   T* to = out->data<T>();
   c.ParallelFor(images.num_elements() / 3, 8, [&](int64_t begin, int64_t end) {
@@ -98,8 +97,7 @@ absl::Status AdjustPixels(KernelContext& c, const char* factor_name, F change) {
                            images.dim(images.rank() - 1), " channels.");
   }
   const float by = factor.data<float>()[0];
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, images.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, images.shape()));
   const float* from = images.data<float>();
   float* to = out->data<float>();
   c.ParallelFor(images.num_elements() / 3, 15, [&](int64_t begin, int64_t end) {
@@ -155,8 +153,7 @@ absl::Status Contrast(KernelContext& c, float least, float most) {
   SLUICE_RETURN_IF_ERROR(CheckAtLeast3d(images));
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "contrast_factor"));
   const float factor = c.input(1).data<float>()[0];
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, images.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, images.shape()));
   if (images.num_elements() == 0) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
   const int64_t channels = images.dim(images.rank() - 1);

@@ -131,8 +131,7 @@ class CropAndResizeKernel : public Kernel {
     if (height <= 0 || width <= 0) return InvalidArgument("crop dimensions must be positive");
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Crops crops{c.input(1), c.input(2), images.shape(), height, width};
@@ -203,8 +202,7 @@ class GradImageKernel : public Kernel {
     }
     SLUICE_RETURN_IF_ERROR(CheckBoxes(c.input(1), c.input(2), shape.dim(0)));
     SLUICE_RETURN_IF_ERROR(CheckGrads(grads, c.input(1).dim(0), shape.dim(3)));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const Crops crops{c.input(1), c.input(2), shape, grads.dim(1), grads.dim(2)};
     const int64_t n = shape.dim(3);
     return SumInDouble(c, out, [&](double* to) {
@@ -239,8 +237,7 @@ absl::Status GradBoxes(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckCropped(images));
   SLUICE_RETURN_IF_ERROR(CheckBoxes(boxes, c.input(3), images.dim(0)));
   SLUICE_RETURN_IF_ERROR(CheckGrads(grads, boxes.dim(0), images.dim(3)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, boxes.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, boxes.shape()));
   SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
   const Crops crops{boxes, c.input(3), images.shape(), grads.dim(1), grads.dim(2)};
   const int64_t n = images.dim(3);

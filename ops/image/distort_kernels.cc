@@ -228,12 +228,10 @@ class DistortedBoxKernel : public Kernel {
     const int64_t begin[] = {box.top, box.left, 0};
     const int64_t size[] = {box.bottom - box.top, box.right - box.left, -1};
     for (int i = 0; i < 2; ++i) {
-      Tensor* out;
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, TensorShape({3}), &out));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(i, TensorShape({3})));
       FindCastLoop(DT_INT64, out->dtype(), false)(i == 0 ? begin : size, out->raw(), 3);
     }
-    Tensor* boxes;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, TensorShape({1, 1, 4}), &boxes));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * boxes, c.AllocateOutput(2, TensorShape({1, 1, 4})));
     const auto width = static_cast<float>(image.right), height = static_cast<float>(image.bottom);
     float* to = boxes->data<float>();
     to[0] = static_cast<float>(box.top) / height;

@@ -99,8 +99,7 @@ template <typename T>
 absl::Status DrawBoxes(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(Check(c));
   const Tensor &images = c.input(0), &boxes = c.input(1);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, images.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, images.shape()));
   std::copy_n(images.data<T>(), images.num_elements(), out->data<T>());
   if (images.num_elements() == 0) return absl::OkStatus();
   const int64_t height = images.dim(1), width = images.dim(2), depth = images.dim(3);

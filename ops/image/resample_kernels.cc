@@ -130,8 +130,7 @@ absl::Status ResizeBicubicGrad(KernelContext& c, const ResizeSettings& settings)
   const Tensor &grads = c.input(0), &original = c.input(1);
   SLUICE_RETURN_IF_ERROR(settings.Check());
   SLUICE_RETURN_IF_ERROR(CheckResizedGrads(grads, original));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, original.shape()));
   if (out->num_elements() == 0) return absl::OkStatus();
   const Scaling ys = settings.ScalingOf(original, grads, 1);
   const Scaling xs = settings.ScalingOf(original, grads, 2);

@@ -35,8 +35,7 @@ absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& 
   SLUICE_RETURN_IF_ERROR(settings.Check());
   SLUICE_RETURN_IF_ERROR(CheckImages(c.input(0)));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(c.input(0), c.input(1)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   return out;
 }
 

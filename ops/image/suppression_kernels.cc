@@ -160,13 +160,11 @@ class SuppressionKernel : public Kernel {
   absl::Status SetSelection(KernelContext& c, const Limits& limits, const Selection& chosen) const {
     const auto valid = static_cast<int64_t>(chosen.boxes.size());
     const int64_t n = is_padded_ ? limits.outputs : valid;
-    Tensor* boxes;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape({n}), &boxes));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * boxes, c.AllocateOutput(0, TensorShape({n})));
     std::fill_n(std::copy(chosen.boxes.begin(), chosen.boxes.end(), boxes->data<int32_t>()),
                 n - valid, 0);
     if (has_scores_) {
-      Tensor* scores;
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape({n}), &scores));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * scores, c.AllocateOutput(1, TensorShape({n})));
       for (int64_t i = 0; i < n; ++i) scores->data<T>()[i] = T(i < valid ? chosen.scores[i] : 0.0f);
     }
     if (c.num_outputs() > 1) {
@@ -225,12 +223,11 @@ class CombinedSuppressionKernel : public Kernel {
     const Limits limits{std::min(by_class, boxes.dim(1)), *c.input(4).data<float>(),
                         *c.input(5).data<float>()};
     const int64_t batch = boxes.dim(0);
-    Tensor *out_boxes, *out_scores, *out_classes, *valid;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({batch, rows, 4}));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out_boxes));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape({batch, rows}), &out_scores));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, TensorShape({batch, rows}), &out_classes));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, TensorShape({batch}), &valid));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out_boxes, c.AllocateOutput(0, shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out_scores, c.AllocateOutput(1, TensorShape({batch, rows})));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out_classes, c.AllocateOutput(2, TensorShape({batch, rows})));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * valid, c.AllocateOutput(3, TensorShape({batch})));
     std::fill_n(out_boxes->data<float>(), out_boxes->num_elements(), 0.0f);
     std::fill_n(out_scores->data<float>(), out_scores->num_elements(), 0.0f);
     std::fill_n(out_classes->data<float>(), out_classes->num_elements(), 0.0f);

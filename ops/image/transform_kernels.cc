@@ -79,8 +79,7 @@ class ProjectionKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({images.dim(0), sizes[0], sizes[1], images.dim(3)}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
     const Source from{images.data<T>(), images.dim(1), images.dim(2), images.dim(3), fill};
     const int64_t rows = shape.dim(1), columns = shape.dim(2), channels = shape.dim(3);
@@ -245,8 +244,7 @@ class GlimpseKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({images.dim(0), sizes[0], sizes[1], images.dim(3)}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     for (int64_t b = 0; b < images.dim(0); ++b) {
       const float* offset = offsets.data<float>() + 2 * b;

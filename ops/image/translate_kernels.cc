@@ -144,8 +144,7 @@ class ScaleAndTranslateKernel : public TranslateBase {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ResizedShape(images, c.input(1)));
     SLUICE_RETURN_IF_ERROR(CheckImages(images));
     SLUICE_ASSIGN_OR_RETURN(const Spans spans, Find(c, images.shape(), shape));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const int64_t rows = shape.dim(1), channels = shape.dim(3), line = images.dim(2) * channels;
@@ -191,8 +190,7 @@ class ScaleAndTranslateGradKernel : public TranslateBase {
                              grads.shape().ToString(), " and ", original.shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(const Spans spans, Find(c, original.shape(), grads.shape()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, original.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, original.shape()));
     std::fill_n(out->data<float>(), out->num_elements(), 0.0f);
     if (out->num_elements() == 0 || grads.num_elements() == 0) return absl::OkStatus();
     const int64_t channels = grads.dim(3), line = original.dim(2) * channels;

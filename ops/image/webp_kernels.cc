@@ -58,8 +58,8 @@ class DecodeWebPKernel : public Kernel {
 
   static absl::Status Image(KernelContext& c, const std::string& file,
                             const WebPBitstreamFeatures& found, int64_t channels) {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {1, found.height, found.width, channels}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(0, {1, found.height, found.width, channels}));
     const auto decode = channels == 4 ? WebPDecodeRGBAInto : WebPDecodeRGBInto;
     const uint8_t* decoded = decode(BytesOf(file), file.size(), out->data<uint8_t>(), out->bytes(),
                                     static_cast<int>(found.width * channels));
@@ -78,8 +78,7 @@ class DecodeWebPKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(
         const TensorShape shape,
         TensorShape::Make({info.frame_count, info.canvas_height, info.canvas_width, channels}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const int64_t pixels = int64_t{info.canvas_height} * info.canvas_width;
     uint8_t* to = out->data<uint8_t>();
     for (uint32_t frame = 0; frame < info.frame_count; ++frame) {

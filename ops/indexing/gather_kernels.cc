@@ -118,8 +118,7 @@ absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
   const Tensor& params = c.input(0);
   const Tensor& indices = c.input(1);
   SLUICE_ASSIGN_OR_RETURN(const GatherPlan p, PlanGather(params, indices, axis, batch_dims));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, p.result, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, p.result));
   if (p.result.num_elements() == 0) return absl::OkStatus();
   return WithIndices(indices, [&](const auto* index) -> absl::Status {
     const int64_t bad = FirstOutside(index, indices.num_elements(), p.rows);
@@ -201,8 +200,7 @@ class GatherNdKernel final : public Kernel {
       return InvalidArgument("Requested more than 0 entries, but params is empty.  Params shape: ",
                              params.shape().ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensor rows, Rows(c, params, indices, count, depth));
     const Tensor zero = ZeroElement(params.dtype(), *c.step().allocator);

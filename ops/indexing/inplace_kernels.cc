@@ -32,8 +32,7 @@ absl::Status Inplace(KernelContext& c) {
   const Tensor& v = c.input(2);
   SLUICE_RETURN_IF_ERROR(CheckRows(c.input(0), rows, v));
   const void* from = c.input(0).raw();
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, shape));
   if (out->raw() != from) CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
   if (shape.num_elements() == 0) return absl::OkStatus();
   const ArithmeticRow update = FindArithmetic(kOp, out->dtype());

@@ -46,9 +46,8 @@ absl::Status DynamicPartition(KernelContext& c) {
   int64_t row = 1;
   for (int d = partitions.rank(); d < data.rank(); ++d) row = SaturatedProduct(row, data.dim(d));
   for (int p = 0; p < count; ++p) {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(
-        c.AllocateOutput(p, RowsOf(sizes[p], data.shape(), partitions.rank()), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(p, RowsOf(sizes[p], data.shape(), partitions.rank())));
     next[p] = out->raw();
   }
   if (row == 0) return absl::OkStatus();
@@ -95,8 +94,7 @@ absl::StatusOr<TensorShape> StitchedShape(KernelContext& c, int n) {
 absl::Status DynamicStitch(KernelContext& c) {
   const int n = c.num_inputs() / 2;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, StitchedShape(c, n));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (shape.num_elements() == 0) return absl::OkStatus();
   // Rows without an index are zero.
   const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);

@@ -57,8 +57,7 @@ class ScatterNdKernel final : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(2))));
     SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
     FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
     if (indices.num_elements() == 0 && indices.dim(indices.rank() - 1) != 0) {
@@ -86,8 +85,7 @@ class TensorScatterKernel final : public Kernel {
     const TensorShape shape = c.input(0).shape();
     SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
     const void* from = c.input(0).raw();
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, shape));
     if (out->raw() != from) {
       CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
     }

@@ -50,8 +50,7 @@ absl::Status Slice(KernelContext& c) {
     c.set_output(0, in.SliceRows(begin[0], begin[0] + size[0]));
     return absl::OkStatus();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const auto from = RowMajorStrides(in.shape());
   const auto to = RowMajorStrides(shape);
   CopyBox box;
@@ -80,8 +79,7 @@ class StridedSliceKernel final : public Kernel {
       c.set_output(0, in.SliceRows(begin, begin + spec.dims[0].size).Reshaped(result));
       return absl::OkStatus();
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, result, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, result));
     CopyStrided(c, in.dtype(), in.raw(), out->raw(), {std::move(box.dims), box.offset, 0});
     return absl::OkStatus();
   }
@@ -112,8 +110,7 @@ class StridedSliceGradKernel final : public Kernel {
       return InvalidArgument("shape of dy was ", dy.shape().ToString(), " instead of ",
                              spec.result.ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
     FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
     SliceBox box = SliceBoxOf(spec, shape);
@@ -135,8 +132,7 @@ class TensorStridedSliceUpdateKernel final : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
     const Tensor& value = c.input(4);
     SLUICE_ASSIGN_OR_RETURN(const CopyBox box, BoxOfValue(spec, shape, value.shape()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     CopyElements(c, in.dtype(), in.raw(), out->raw(), shape.num_elements());
     CopyStrided(c, in.dtype(), value.raw(), out->raw(), box);
     return absl::OkStatus();

@@ -101,14 +101,12 @@ Groups GroupSlices(const KernelContext& c, const T* x, int64_t outer, int64_t n,
 
 absl::Status EmitGroups(KernelContext& c, const Groups& groups) {
   const int64_t n = static_cast<int64_t>(groups.of.size());
-  Tensor* idx;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * idx, c.AllocateOutput(1, {n}));
   for (int64_t i = 0; i < n; ++i) SetIntAt(*idx, i, groups.of[i]);
   if (c.num_outputs() < 3) return absl::OkStatus();
   auto counts = Scratch<int64_t>(c, static_cast<int64_t>(groups.first.size()));
   for (int64_t g : groups.of) ++counts[g];
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {static_cast<int64_t>(counts.size())}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(2, {static_cast<int64_t>(counts.size())}));
   for (size_t g = 0; g < counts.size(); ++g) SetIntAt(*out, static_cast<int64_t>(g), counts[g]);
   return absl::OkStatus();
 }
@@ -118,12 +116,11 @@ absl::Status UniqueOfEmpty(KernelContext& c, int axis) {
   TensorShape shape = c.input(0).shape();
   const int64_t n = shape.dim(axis), groups = std::min<int64_t>(n, 1);
   shape.set_dim(axis, groups);
-  Tensor *out, *idx, *count;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * idx, c.AllocateOutput(1, {n}));
   if (idx->bytes() > 0) std::memset(idx->raw(), 0, idx->bytes());
   if (c.num_outputs() < 3) return absl::OkStatus();
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {groups}, &count));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * count, c.AllocateOutput(2, {groups}));
   if (groups > 0) SetIntAt(*count, 0, n);
   return absl::OkStatus();
 }
@@ -144,8 +141,7 @@ absl::Status UniqueSlices(KernelContext& c, int axis) {
     const int64_t count = static_cast<int64_t>(groups.first.size());
     TensorShape shape = x.shape();
     shape.set_dim(axis, count);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     T* to = static_cast<T*>(out->raw());
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t g = 0; g < count; ++g) {
@@ -193,11 +189,9 @@ absl::Status ListDiff(KernelContext& c) {
     for (int64_t i = 0; i < x.num_elements(); ++i) {
       if (!known.contains(Key(from[i]))) kept.push_back(i);
     }
-    Tensor* out;
-    Tensor* idx;
     const int64_t n = static_cast<int64_t>(kept.size());
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n}, &out));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &idx));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {n}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * idx, c.AllocateOutput(1, {n}));
     for (int64_t i = 0; i < n; ++i) {
       static_cast<T*>(out->raw())[i] = from[kept[i]];
       SetIntAt(*idx, i, kept[i]);

@@ -25,8 +25,7 @@ absl::Status WhereSet(KernelContext& c, const T* x) {
   if (rank == 0) return InvalidArgument("WhereOp : Unhandled input dimensions: 0");
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) count += IsSet(x[i]) ? 1 : 0;
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count, rank}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {count, rank}));
   int64_t* to = out->data<int64_t>();
   for (int64_t i = 0; i < n; ++i) {
     if (!IsSet(x[i])) continue;

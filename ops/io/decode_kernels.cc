@@ -51,8 +51,7 @@ class DecodeRawKernel : public Kernel {
     }
     TensorShape shape = c.input(0).shape();
     shape.AddDim(static_cast<int64_t>(size / element));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     auto* to = static_cast<char*>(out->raw());
     for (const std::string& bytes : inputs) {
       std::memcpy(to, bytes.data(), size);
@@ -95,8 +94,7 @@ class DecodePaddedRawKernel : public Kernel {
             ? InvalidArgument("too many elements: ", shape.num_elements(), " of ", width, " bytes")
             : absl::OkStatus());
     shape.AddDim(width / element);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     auto* all = static_cast<char*>(out->raw());
     std::memset(all, 0, out->bytes());
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -125,8 +123,7 @@ class DecodeCompressedKernel : public Kernel {
     return std::unique_ptr<Kernel>(new DecodeCompressedKernel(*compression));
   }
   absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
     const auto inputs = c.input(0).flat<std::string>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       SLUICE_RETURN_IF_ERROR(
@@ -143,8 +140,7 @@ KERNEL(DecodeCompressed, DecodeCompressedKernel);
 
 template <typename T>
 absl::Status StringToNumber(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
   const auto inputs = c.input(0).flat<std::string>();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (ParseNumber(inputs[i], &out->data<T>()[i])) continue;
@@ -182,8 +178,7 @@ KERNEL(ParseTensor, FunctionKernel<ParseTensor>);
 absl::Status SerializeTensor(KernelContext& c) {
   pb::TensorProto proto;
   SLUICE_RETURN_IF_ERROR(TensorToContentProto(c.input(0), &proto));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
   if (!proto.SerializeToString(&out->scalar<std::string>())) {
     return InvalidArgument("expected a tensor of less than 2 GiB, got ", c.input(0).bytes(),
                            " bytes");
@@ -250,7 +245,7 @@ class DecodeCsvKernel : public Kernel {
     }
     std::vector<Tensor*> outputs(n);
     for (int i = 0; i < n; ++i) {
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, c.input(0).shape(), &outputs[i]));
+      SLUICE_ASSIGN_OR_RETURN(outputs[i], c.AllocateOutput(i, c.input(0).shape()));
     }
     for (int64_t record = 0; record < c.input(0).num_elements(); ++record) {
       SLUICE_RETURN_IF_ERROR(DecodeRecord(c, record, outputs));

@@ -183,8 +183,7 @@ KERNEL(ParseSingleExample, ParseSingleExampleKernel);
 
 absl::Status DecodeJsonExample(KernelContext& c) {
   const Tensor& json = c.input(0);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, json.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, json.shape()));
   for (int64_t i = 0; i < json.num_elements(); ++i) {
     pb::Example example;
     const auto status =

@@ -25,8 +25,7 @@ class RecordInputKernel final : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {batch_size_}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {batch_size_}));
     ScopedLock lock(&mutex_);
     for (std::string& record : out->flat<std::string>()) {
       SLUICE_ASSIGN_OR_RETURN(record, mixer_.Next());

@@ -25,8 +25,7 @@ absl::Status Diag(KernelContext& c) {
   if (in.rank() < 1) return InvalidArgument("Input must be at least rank 1, got 0");
   TensorShape shape = in.shape();
   for (int64_t d : in.shape().dims()) shape.AddDim(d);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   ClearBytes(out);
   const int64_t n = in.num_elements();
   CopyBox box;
@@ -49,9 +48,8 @@ absl::Status DiagPart(KernelContext& c) {
                              i + half, " do not match.");
     }
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(
-      c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, half)), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                          c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, half))));
   const int64_t n = out->num_elements();
   CopyBox box;
   box.dims = {{n, n + 1, 1}};
@@ -87,8 +85,7 @@ absl::Status MatrixBandPart(KernelContext& c) {
   }
   const int64_t rows = in.dim(in.rank() - 2), columns = in.dim(in.rank() - 1);
   SLUICE_ASSIGN_OR_RETURN(const auto limits, LimitsOf(c, rows, columns));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   const int64_t size = static_cast<int64_t>(DataTypeSize(in.dtype()));
   const char* from = static_cast<const char*>(in.raw());
   char* to = static_cast<char*>(out->raw());
@@ -255,8 +252,7 @@ class MatrixDiagPartKernel : public Kernel {
     band.columns = in.dim(batch + 1);
     if (has_band) SLUICE_RETURN_IF_ERROR(CheckBand(band));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PackedShape(band, in.shape()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (!band.is_one()) {
       FillElements(c, out->dtype(), c.input(2).raw(), out->raw(), out->num_elements());
     }
@@ -305,8 +301,7 @@ class MatrixDiagKernel : public Kernel {
     const int batch = diagonal.rank() - extra;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             LeadingAnd(diagonal.shape(), batch, {band.rows, band.columns}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (c.num_inputs() > 1) {
       FillElements(c, out->dtype(), c.input(4).raw(), out->raw(), out->num_elements());
     } else {
@@ -373,8 +368,7 @@ class MatrixSetDiagKernel : public Kernel {
           "expected ",
           expected.ToString(), ", got ", diagonal.shape().ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
     if (out->raw() != in.raw() && in.bytes() > 0) std::memcpy(out->raw(), in.raw(), in.bytes());
     CopyBandOf(c, band, MatricesOf(in.shape(), batch), Copy::kToMatrix, diagonal, *out);
     return absl::OkStatus();

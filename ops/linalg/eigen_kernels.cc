@@ -36,7 +36,7 @@ class SelfAdjointEigV2Kernel : public Kernel {
     if (has_vectors_) {
       SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
     } else {
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &v));
+      SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
     }
     return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
       if (n == 0) return absl::OkStatus();
@@ -97,7 +97,7 @@ class EigKernel : public Kernel {
     if (has_vectors_) {
       SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
     } else {
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &v));
+      SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
     }
     return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
       if (n == 0) return absl::OkStatus();

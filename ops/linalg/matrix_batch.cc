@@ -41,8 +41,7 @@ absl::StatusOr<Tensor*> MatrixBatch::Output(int i, std::initializer_list<int64_t
   std::vector<int64_t> all(batch_.dims().begin(), batch_.dims().end());
   all.insert(all.end(), dims.begin(), dims.end());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(all));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c_->AllocateOutput(i, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c_->AllocateOutput(i, shape));
   return out;
 }
 

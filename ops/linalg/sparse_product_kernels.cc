@@ -27,8 +27,7 @@ class SparseMatMulKernel : public Kernel {
       return InvalidArgument("Matrix size incompatible: a: ", a.shape().ToString(),
                              ", b: ", b.shape().ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {m, n}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {m, n}));
     if (out->num_elements() == 0) return absl::OkStatus();
     float* to = out->data<float>();
     if (k == 0) {

@@ -119,8 +119,8 @@ class SvdKernel : public Kernel {
       SLUICE_ASSIGN_OR_RETURN(u, batch.Output(1, {m, is_full_ ? m : p}));
       SLUICE_ASSIGN_OR_RETURN(v, batch.Output(2, {n, is_full_ ? n : p}));
     } else {
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {0}, &u));
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {0}, &v));
+      SLUICE_ASSIGN_OR_RETURN(u, c.AllocateOutput(1, {0}));
+      SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(2, {0}));
     }
     // Full matrices have many more columns than the input, in the widest type and in several
     // copies.

@@ -137,8 +137,7 @@ class SolveKernel : public Kernel {
     TensorShape shape = batches;
     shape.AddDim(n);
     shape.AddDim(k);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     const int64_t count = batches.num_elements();
     SLUICE_RETURN_IF_ERROR(CheckRoom(count, 2 * sizeof(int64_t), "matrices"));

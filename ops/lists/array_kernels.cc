@@ -14,8 +14,7 @@ constexpr const char* kContainer = "_tensor_arrays";
 absl::Status OutputArray(KernelContext& c, const std::string& name,
                          const std::shared_ptr<TensorArrayObject>& array) {
   if (c.num_outputs() > 1) {
-    Tensor* flow;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, TensorShape(), &flow));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * flow, c.AllocateOutput(1, TensorShape()));
     flow->scalar<float>() = 0;
   }
   if (c.output_dtype(0) == DT_RESOURCE) {
@@ -147,18 +146,18 @@ KERNEL(TensorArrayGrad, GradKernel);
 KERNEL(TensorArrayGradV2, GradKernel);
 KERNEL(TensorArrayGradV3, GradKernel);
 KERNEL(TensorArrayGradWithShape, GradKernel);
-KERNEL(TensorArrayWrite, CheapKernel<Write>);
-KERNEL(TensorArrayWriteV2, CheapKernel<Write>);
-KERNEL(TensorArrayWriteV3, CheapKernel<Write>);
-KERNEL(TensorArrayRead, CheapKernel<Read>);
-KERNEL(TensorArrayReadV2, CheapKernel<Read>);
-KERNEL(TensorArrayReadV3, CheapKernel<Read>);
-KERNEL(TensorArraySize, CheapKernel<Size>);
-KERNEL(TensorArraySizeV2, CheapKernel<Size>);
-KERNEL(TensorArraySizeV3, CheapKernel<Size>);
-KERNEL(TensorArrayClose, CheapKernel<Close>);
-KERNEL(TensorArrayCloseV2, CheapKernel<Close>);
-KERNEL(TensorArrayCloseV3, CheapKernel<Close>);
+KERNEL(TensorArrayWrite, CheapFunctionKernel<Write>);
+KERNEL(TensorArrayWriteV2, CheapFunctionKernel<Write>);
+KERNEL(TensorArrayWriteV3, CheapFunctionKernel<Write>);
+KERNEL(TensorArrayRead, CheapFunctionKernel<Read>);
+KERNEL(TensorArrayReadV2, CheapFunctionKernel<Read>);
+KERNEL(TensorArrayReadV3, CheapFunctionKernel<Read>);
+KERNEL(TensorArraySize, CheapFunctionKernel<Size>);
+KERNEL(TensorArraySizeV2, CheapFunctionKernel<Size>);
+KERNEL(TensorArraySizeV3, CheapFunctionKernel<Size>);
+KERNEL(TensorArrayClose, CheapFunctionKernel<Close>);
+KERNEL(TensorArrayCloseV2, CheapFunctionKernel<Close>);
+KERNEL(TensorArrayCloseV3, CheapFunctionKernel<Close>);
 
 }  // namespace
 }  // namespace sluice

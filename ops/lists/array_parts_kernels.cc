@@ -66,8 +66,7 @@ class GatherKernel : public Kernel {
           " but index ", i, " has shape: ", values[i].shape().ToString());
     }
     shape.InsertDim(0, static_cast<int64_t>(values.size()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     JoinElements(values, out);
     return absl::OkStatus();
   }
@@ -81,8 +80,7 @@ class GatherKernel : public Kernel {
     }
     TensorShape shape = element.AsShape();
     shape.InsertDim(0, 0);
-    Tensor* out;
-    return c.AllocateOutput(0, shape, &out);
+    return c.AllocateOutput(0, shape).status();
   }
 
   const PartialShape element_shape_;
@@ -97,7 +95,6 @@ class ConcatKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorArrayObject> array, ArrayToRead(c));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> indices, AllIndices(*array));
-    Tensor *out, *lengths;
     if (indices.empty()) {
       if (!rest_.IsFullyDefined()) {
         return Unimplemented("TensorArray has size zero, but element_shape_except0 ",
@@ -107,13 +104,14 @@ class ConcatKernel : public Kernel {
       }
       TensorShape shape = rest_.AsShape();
       shape.InsertDim(0, 0);
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-      return c.AllocateOutput(1, {0}, &lengths);
+      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape).status());
+      return c.AllocateOutput(1, {0}).status();
     }
     SLUICE_ASSIGN_OR_RETURN(const Tensors values, array->ReadMany(*c.step().allocator, indices));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, JoinedShape(values));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {static_cast<int64_t>(values.size())}, &lengths));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * lengths,
+                            c.AllocateOutput(1, {static_cast<int64_t>(values.size())}));
     for (size_t i = 0; i < values.size(); ++i) lengths->data<int64_t>()[i] = values[i].dim(0);
     JoinElements(values, out);
     return absl::OkStatus();

@@ -129,13 +129,9 @@ absl::Status Length(KernelContext& c) {
 absl::Status ElementShape(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   const PartialShape& shape = list->element_shape();
-  Tensor* out;
-  if (!shape.rank_known()) {
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
-    SetIntAt(*out, 0, -1);
-    return absl::OkStatus();
-  }
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {shape.rank()}, &out));
+  const TensorShape out_shape = shape.rank_known() ? TensorShape({shape.rank()}) : TensorShape();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, out_shape));
+  if (!shape.rank_known()) SetIntAt(*out, 0, -1);
   for (int d = 0; d < shape.rank(); ++d) SetIntAt(*out, d, shape.dim(d));
   return absl::OkStatus();
 }
@@ -156,8 +152,7 @@ absl::Status Resize(KernelContext& c) {
 // ZerosLike of variants, for gradients of lists, ragged tensors and optionals.
 absl::Status ZerosLikeVariant(KernelContext& c) {
   const Tensor& in = c.input(0);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
     if (const auto* ragged = in.data<Variant>()[i].get<RaggedVariant>()) {
       const Tensor& values = ragged->values;
@@ -282,17 +277,17 @@ absl::Status AddVariants(KernelContext& c) {
   return absl::OkStatus();
 }
 
-KERNEL(EmptyTensorList, CheapKernel<EmptyList>);
-KERNEL(TensorListReserve, CheapKernel<Reserve>);
-KERNEL(TensorListPushBack, CheapKernel<PushBack>);
-KERNEL(TensorListPopBack, CheapKernel<PopBack>);
-KERNEL(TensorListGetItem, CheapKernel<GetItem>);
-KERNEL(TensorListSetItem, CheapKernel<SetItem>);
-KERNEL(TensorListLength, CheapKernel<Length>);
-KERNEL(TensorListElementShape, CheapKernel<ElementShape>);
-KERNEL(TensorListResize, CheapKernel<Resize>);
-KERNEL(ZerosLike, CheapKernel<ZerosLikeVariant>, {"T", DT_VARIANT});
-KERNEL(AddN, CheapKernel<AddVariants>, {"T", DT_VARIANT});
+KERNEL(EmptyTensorList, CheapFunctionKernel<EmptyList>);
+KERNEL(TensorListReserve, CheapFunctionKernel<Reserve>);
+KERNEL(TensorListPushBack, CheapFunctionKernel<PushBack>);
+KERNEL(TensorListPopBack, CheapFunctionKernel<PopBack>);
+KERNEL(TensorListGetItem, CheapFunctionKernel<GetItem>);
+KERNEL(TensorListSetItem, CheapFunctionKernel<SetItem>);
+KERNEL(TensorListLength, CheapFunctionKernel<Length>);
+KERNEL(TensorListElementShape, CheapFunctionKernel<ElementShape>);
+KERNEL(TensorListResize, CheapFunctionKernel<Resize>);
+KERNEL(ZerosLike, CheapFunctionKernel<ZerosLikeVariant>, {"T", DT_VARIANT});
+KERNEL(AddN, CheapFunctionKernel<AddVariants>, {"T", DT_VARIANT});
 
 }  // namespace
 }  // namespace sluice

@@ -25,14 +25,12 @@ absl::Status OutputStacked(KernelContext& c, const PartialShape& known, const ch
     }
     TensorShape shape = known.AsShape();
     shape.InsertDim(0, 0);
-    Tensor* out;
-    return c.AllocateOutput(0, shape, &out);
+    return c.AllocateOutput(0, shape).status();
   }
   SLUICE_RETURN_IF_ERROR(FillUnset(c, known, what, &elements));
   TensorShape shape = elements[0].shape();
   shape.InsertDim(0, static_cast<int64_t>(elements.size()));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   JoinElements(elements, out);
   return absl::OkStatus();
 }
@@ -179,8 +177,7 @@ absl::Status Concat(KernelContext& c) {
   }
   Tensors elements = list->elements();
   SLUICE_ASSIGN_OR_RETURN(const PartialShape rest, CommonRest(known, elements));
-  Tensor* lengths;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {list->size()}, &lengths));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * lengths, c.AllocateOutput(1, {list->size()}));
   int64_t rows = 0;
   for (size_t i = 0; i < elements.size(); ++i) {
     Tensor& e = elements[i];
@@ -207,8 +204,7 @@ absl::Status Concat(KernelContext& c) {
   }
   TensorShape shape = rest.AsShape();
   shape.InsertDim(0, rows);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   JoinElements(elements, out);
   return absl::OkStatus();
 }
@@ -267,8 +263,7 @@ absl::Status ConcatLists(KernelContext& c) {
     return InvalidArgument("Incompatible input TensorList tensor shapes: ", a.shape().ToString(),
                            " vs. ", b.shape().ToString());
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, a.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, a.shape()));
   for (int64_t i = 0; i < a.num_elements(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const TensorList* first, ListAt(c, a, i));
     SLUICE_ASSIGN_OR_RETURN(const TensorList* second, ListAt(c, b, i));
@@ -297,8 +292,7 @@ absl::Status PushBackBatch(KernelContext& c) {
   TensorShape flat = element;
   flat.InsertDim(0, lists.num_elements());
   const Tensor by_list = rows.Reshaped(flat);
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, lists.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, lists.shape()));
   for (int64_t i = 0; i < lists.num_elements(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListAt(c, lists, i));
     if (!list->element_shape().IsCompatibleWith(element)) {

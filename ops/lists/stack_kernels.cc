@@ -93,12 +93,12 @@ absl::Status Close(KernelContext& c) {
 
 KERNEL(Stack, StackKernel);
 KERNEL(StackV2, StackKernel);
-KERNEL(StackPush, CheapKernel<Push>);
-KERNEL(StackPushV2, CheapKernel<Push>);
-KERNEL(StackPop, CheapKernel<Pop>);
-KERNEL(StackPopV2, CheapKernel<Pop>);
-KERNEL(StackClose, CheapKernel<Close>);
-KERNEL(StackCloseV2, CheapKernel<Close>);
+KERNEL(StackPush, CheapFunctionKernel<Push>);
+KERNEL(StackPushV2, CheapFunctionKernel<Push>);
+KERNEL(StackPop, CheapFunctionKernel<Pop>);
+KERNEL(StackPopV2, CheapFunctionKernel<Pop>);
+KERNEL(StackClose, CheapFunctionKernel<Close>);
+KERNEL(StackCloseV2, CheapFunctionKernel<Close>);
 
 }  // namespace
 }  // namespace sluice

@@ -36,8 +36,7 @@ DataType ValueOf(const TableSpec& spec) { return spec.value_type; }
 absl::Status LookupTableFind(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf, ValueOf}, {ValueOf}));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, table->ValuesShape(c.input(1)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   return table->Find(c.input(1), c.input(2), out);
 }
 

@@ -63,8 +63,7 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
     static const TensorShape kScalar;
     const void* const px = x.raw();
     const void* const py = y.raw();
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, kScalar, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0, 1}, 0, kScalar));
     loops_.both(px, py, output->raw(), 1);
     return absl::OkStatus();
   }
@@ -75,8 +74,7 @@ absl::Status BinaryKernel::Compute(KernelContext& context) {
   const TensorShape shape = x_scalar ? y.shape() : x.shape();
   const char* px = static_cast<const char*>(x.raw());
   const char* py = static_cast<const char*>(y.raw());
-  Tensor* output;
-  SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, shape, &output));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0, 1}, 0, shape));
   char* pz = static_cast<char*>(output->raw());
   const ElementwiseLoops::OfTwo loop =
       x_scalar ? loops_.x_alone : (y_scalar ? loops_.y_alone : loops_.both);
@@ -102,8 +100,7 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
   SLUICE_ASSIGN_OR_RETURN(const BroadcastPlan<2> plan, PlanBroadcast<2>({&x.shape(), &y.shape()}));
   const char* px = static_cast<const char*>(x.raw());
   const char* py = static_cast<const char*>(y.raw());
-  Tensor* output;
-  SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, plan.shape, &output));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0, 1}, 0, plan.shape));
   char* pz = static_cast<char*>(output->raw());
   const int64_t inner = plan.inner();
   const ElementwiseLoops::OfTwo loop = plan.strides[0].back() == 0   ? loops_.x_alone

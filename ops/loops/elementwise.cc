@@ -7,8 +7,7 @@ namespace sluice {
 absl::Status ElementwiseKernel::Compute(KernelContext& context) {
   const TensorShape shape = context.input(0).shape();
   const char* x = static_cast<const char*>(context.input(0).raw());
-  Tensor* output;
-  SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0}, 0, shape));
   char* y = static_cast<char*>(output->raw());
   const auto loop = [&](int64_t begin, int64_t end, char* to) {
     loops_.one(x + begin * loops_.in_size, to, end - begin);

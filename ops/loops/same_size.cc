@@ -13,8 +13,7 @@ absl::Status SameSizeKernel::Compute(KernelContext& context) {
   const TensorShape shape = x.shape();
   const char* px = static_cast<const char*>(x.raw());
   const char* py = static_cast<const char*>(y.raw());
-  Tensor* output;
-  SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0, 1}, 0, shape, &output));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0, 1}, 0, shape));
   char* pz = static_cast<char*>(output->raw());
   ForBlocks(context, shape.num_elements(), loops_.cost, 2 * loops_.in_size + loops_.out_size,
             [&](int64_t begin, int64_t end) {

@@ -48,8 +48,7 @@ class AddNKernel : public SumKernel, public GroupLoops {
       context.set_output(0, context.input(0));
       return absl::OkStatus();
     }
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0}, 0, shape));
     T* sum = output->template data<T>();
     const size_t bytes = (static_cast<size_t>(count) + 1) * sizeof(T);
     ForBlocks(context, shape.num_elements(), 0.2 * count, bytes, [&](int64_t begin, int64_t end) {

@@ -29,8 +29,7 @@ class CastKernel : public Kernel {
     }
     const TensorShape shape = context.input(0).shape();
     const char* x = static_cast<const char*>(context.input(0).raw());
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, shape));
     char* y = static_cast<char*>(output->raw());
     ForBlocks(context, shape.num_elements(), 0.5, x_size_ + y_size_,
               [&](int64_t begin, int64_t end) {

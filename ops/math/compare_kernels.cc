@@ -32,8 +32,7 @@ struct Equality {
     absl::Status Compute(KernelContext& context) override {
       if (may_be_incompatible_ &&
           !PlanBroadcast<2>({&context.input(0).shape(), &context.input(1).shape()}).ok()) {
-        Tensor* output;
-        SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, TensorShape(), &output));
+        SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, TensorShape()));
         output->scalar<bool>() = kIfIncompatible;
         return absl::OkStatus();
       }
@@ -76,8 +75,7 @@ class ApproximateEqualKernel : public Kernel {
       return InvalidArgument("x and y must be of the same shape. x shape: ", x.shape().ToString(),
                              ". y shape: ", y.shape().ToString());
     }
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, x.shape(), &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, x.shape()));
     const T* px = x.data<T>();
     const T* py = y.data<T>();
     bool* z = output->data<bool>();

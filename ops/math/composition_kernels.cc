@@ -92,8 +92,7 @@ class CompositionKernel : public Kernel {
       return InvalidArgument("Do not have a compute function registered for op: ", names_[i]);
     }
     const Tensor& in = c.input(0);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
     // Applies all functions to a block while it is in the cache.
     constexpr int64_t kBlock = 1024;
     const int64_t blocks = (in.num_elements() + kBlock - 1) / kBlock;

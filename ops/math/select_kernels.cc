@@ -65,8 +65,7 @@ class SelectV2Kernel : public Kernel {
                              context.input(2).shape().ToString(), " must be broadcastable");
     }
     const BroadcastPlan<3>& plan = *planned;
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({1, 2}, 0, plan.shape, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({1, 2}, 0, plan.shape));
     W* out = static_cast<W*>(output->raw());
     const int64_t inner = plan.inner();
     auto step = [&](int operand) { return plan.strides[operand].back() == 0 ? 0 : 1; };
@@ -123,8 +122,7 @@ class SelectKernel : public Kernel {
     const bool* where = condition.data<bool>();
     const W* t = static_cast<const W*>(context.input(1).raw());
     const W* e = static_cast<const W*>(context.input(2).raw());
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({1, 2}, 0, shape, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({1, 2}, 0, shape));
     W* out = static_cast<W*>(output->raw());
     const int64_t n = shape.num_elements();
     if (!by_row) {
@@ -175,8 +173,7 @@ class ClipByValueKernel : public Kernel {
     const T* low_data = low.data<T>();
     const T* high_data = high.data<T>();
     const int low_step = low.shape() == shape ? 1 : 0, high_step = high.shape() == shape ? 1 : 0;
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0}, 0, shape));
     T* out = output->template data<T>();
     ForBlocks(context, shape.num_elements(), 0.4, 2 * sizeof(T), [&](int64_t begin, int64_t end) {
       if (low_step == 0 && high_step == 0) {

@@ -48,8 +48,7 @@ absl::Status Betainc(KernelContext& c) {
     }
     shape = own;
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   c.ParallelFor(out->num_elements(), 300, [&](int64_t begin, int64_t end) {
     auto at = [&c](int i, int64_t k) {
       return c.input(i).data<T>()[c.input(i).rank() == 0 ? 0 : k];

@@ -32,8 +32,7 @@ class BatchMatMulKernel : public Kernel {
     dims.push_back(p.a.rows);
     dims.push_back(p.b.columns);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* output;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();  // the number of matrices has no bound
     const int64_t inner = plan->inner();
     ForRows<2>(*plan, 0, plan->rows(), [&](int64_t, const std::array<int64_t, 2>& at) {

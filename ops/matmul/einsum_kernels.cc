@@ -253,8 +253,7 @@ class EinsumKernel : public Kernel {
     std::vector<int64_t> dims;
     for (int id : ids) dims.push_back(size_of(id));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const auto to = RowMajorStrides(shape);
     CopyBox box;
     for (const Role& r : order) {

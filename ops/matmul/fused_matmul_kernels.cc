@@ -31,8 +31,7 @@ class FusedMatMulKernel : public Kernel {
     }
     SLUICE_RETURN_IF_ERROR(epilogue_.Check(c, 2, n));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({m, n}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     ReadImages<T> x, y;
     WrittenImages<T> z;

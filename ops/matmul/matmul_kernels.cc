@@ -34,8 +34,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
       }
     }
     if (context.num_inputs() == 3) return AddProduct(context, p, shape);
-    Tensor* c;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &c));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.AllocateOutput(0, shape));
     return MultiplyTensors<T>(context, p, a, b, c);
   }
   bool CanAdd() const override { return is_of_its_type_; }
@@ -59,8 +58,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
       as.push_back(of_a.data<T>());
       bs.push_back(of_b.data<T>());
     }
-    Tensor* c;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &c));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.AllocateOutput(0, shape));
     SumProducts(context, ProductOf(a, b), as, bs, c->data<T>());
     return absl::OkStatus();
   }
@@ -147,8 +145,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
     const T* before = sum.data<T>();  // valid even if the output takes over the buffer
     const T* a = context.input(0).data<T>();
     const T* b = context.input(1).data<T>();
-    Tensor* c;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({2}, 0, shape, &c));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.ForwardOrAllocate({2}, 0, shape));
     T* to = c->data<T>();
     if (to != before) std::copy_n(before, shape.num_elements(), to);
     Multiply<T>(context, p, a, b, to, GemmInto::kAdd);
@@ -185,8 +182,7 @@ class MatMulColumnsKernel : public Kernel, public PackedOperandReader {
                .a_starts = {0},
                .b_starts = {first_ * (transpose_b_ ? b.dim(1) : 1)}};
     p.b.columns = columns_;
-    Tensor* c;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {whole.dim(0), columns_}, &c));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.AllocateOutput(0, {whole.dim(0), columns_}));
     return MultiplyTensors<T>(context, p, a, b, c);
   }
 

@@ -81,8 +81,7 @@ class PackedMatMulKernel : public Kernel {
     if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
       p.packed = PackedMatrixOf(packed, of_b);
     }
-    Tensor* c;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {a.dim(0), of_b.columns}, &c));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.AllocateOutput(0, {a.dim(0), of_b.columns}));
     Multiply<float>(context, p, a.data<float>(), b.data<float>(), c->data<float>());
     return absl::OkStatus();
   }

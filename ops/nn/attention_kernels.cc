@@ -48,8 +48,7 @@ class AttentionKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const AttentionSizes s, SizesOfAttention(q, context.input(1), v));
     SLUICE_ASSIGN_OR_RETURN(const AttentionScores scores,
                             AttentionScores::Make(context, s, scale_, MaskInput(context, 3), {&v}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, ShapeOfResult(q, s), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, ShapeOfResult(q, s)));
     ScratchBuffers buffers(ScratchBuffers::For(context.num_threads()));
     SLUICE_ASSIGN_OR_RETURN(Tensor memory, ScoreBuffers(context, s, 1));
     const int64_t blocks = s.blocks();
@@ -123,8 +122,7 @@ class GradientPass {
 
   absl::Status Allocate(KernelContext& context) {
     for (const int i : {0, 1, 2}) {
-      Tensor* by;
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, context.input(i).shape(), &by));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * by, context.AllocateOutput(i, context.input(i).shape()));
       by_[i] = by->data<float>();
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,

@@ -56,14 +56,13 @@ class BatchNormKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(context));
     const Tensor& x = context.input(0);
     const int64_t n = attrs_.ChannelsIn(x.shape());
-    Tensor *y, *stats[4];
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, x.shape(), &y));
+    Tensor* stats[4];
+    SLUICE_ASSIGN_OR_RETURN(Tensor * y, context.AllocateOutput(0, x.shape()));
     for (int i = 0; i < 4; ++i) {
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i + 1, {n}, &stats[i]));
+      SLUICE_ASSIGN_OR_RETURN(stats[i], context.AllocateOutput(i + 1, {n}));
     }
     if (context.num_outputs() == 6) {
-      Tensor* unused;
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(5, {}, &unused));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * unused, context.AllocateOutput(5, {}));
       unused->scalar<float>() = 0;
     }
     if (x.num_elements() == 0) {
@@ -226,13 +225,11 @@ class BatchNormGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(context));
     const Tensor &dy = context.input(0), &x = context.input(1);
     const int64_t n = attrs_.ChannelsIn(x.shape());
-    Tensor *dx, *dscale, *doffset;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, dy.shape(), &dx));
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, {n}, &dscale));
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(2, {n}, &doffset));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * dx, context.AllocateOutput(0, dy.shape()));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * dscale, context.AllocateOutput(1, {n}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * doffset, context.AllocateOutput(2, {n}));
     for (int i : {3, 4}) {
-      Tensor* unused;
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, {0}, &unused));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * unused, context.AllocateOutput(i, {0}));
     }
     if (x.num_elements() == 0) {
       std::fill_n(dscale->data<float>(), n, 0.0f);

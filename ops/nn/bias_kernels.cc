@@ -87,8 +87,7 @@ class BiasAddKernel : public ElementwiseLoopKernel {
   absl::Status Add(KernelContext& context, const T* bias, const Channels& c) {
     const TensorShape shape = context.input(0).shape();
     const T* x = context.input(0).data<T>();  // valid even if the output takes over the buffer
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.ForwardOrAllocate({0}, 0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();  // the number of rows has no bound
     T* y = out->data<T>();
     if (c.inner == 1) {
@@ -150,8 +149,7 @@ class BiasAddGradKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& grad = context.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(grad, nchw_));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {c.channels}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {c.channels}));
     if (grad.num_elements() == 0) {
       std::fill_n(out->data<T>(), c.channels, T(0));
       return absl::OkStatus();

@@ -146,8 +146,7 @@ absl::Status KmeansPlusPlusInitialization(KernelContext& c) {
   }
   retries = std::min(retries, kRetriesMax);
   if (retries < 0) retries = 2 + static_cast<int64_t>(std::log(static_cast<double>(count)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count, points.dim(1)}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {count, points.dim(1)}));
   SLUICE_RETURN_IF_ERROR(CheckRoom(points.dim(0), 4 * sizeof(float), "points"));
   PointSampler sampler(points, static_cast<uint64_t>(c.input(2).scalar<int64_t>()));
   for (int64_t i = 0; i < count; ++i) {
@@ -191,9 +190,8 @@ absl::Status NearestNeighbors(KernelContext& c) {
   }
   if (c.input(2).scalar<int64_t>() < 0) return InvalidArgument("Expected k >= 0.");
   const int64_t n = points.dim(1), k = std::min(centers.dim(0), c.input(2).scalar<int64_t>());
-  Tensor *indices, *distances;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {points.dim(0), k}, &indices));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {points.dim(0), k}, &distances));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {points.dim(0), k}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * distances, c.AllocateOutput(1, {points.dim(0), k}));
   if (k == 0) return absl::OkStatus();
   // Points without dimensions take no memory, but the data per point does.
   SLUICE_RETURN_IF_ERROR(

@@ -91,9 +91,8 @@ class CrossEntropyKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& context) override {
     SLUICE_ASSIGN_OR_RETURN(TensorShape shape, BroadcastMatrix(context.input(0), context.input(1)));
-    Tensor *loss, *backprop;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {shape.dim(0)}, &loss));
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &backprop));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * loss, context.AllocateOutput(0, {shape.dim(0)}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * backprop, context.AllocateOutput(1, shape));
     const int64_t n = shape.dim(1);
     if (n == 0) std::fill_n(loss->data<T>(), shape.dim(0), T(0));
     if (shape.num_elements() == 0) return absl::OkStatus();
@@ -155,8 +154,7 @@ class SparseCrossEntropyKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& logits = context.input(0);
     SLUICE_RETURN_IF_ERROR(CheckSparse(logits, context.input(1)));
-    Tensor* loss;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {logits.dim(0)}, &loss));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * loss, context.AllocateOutput(0, {logits.dim(0)}));
     return context.input(1).dtype() == DT_INT32 ? Run<int32_t>(context, loss->data<T>())
                                                 : Run<int64_t>(context, loss->data<T>());
   }
@@ -169,8 +167,7 @@ class SparseCrossEntropyKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckLabels<Label>(context.input(1), n));
     const T* x = context.input(0).data<T>();
     const Label* labels = context.input(1).data<Label>();
-    Tensor* backprop;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &backprop));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * backprop, context.AllocateOutput(1, shape));
     T* out = backprop->data<T>();
     context.ParallelFor(shape.dim(0), kCost * static_cast<double>(n),
                         [&](int64_t begin, int64_t end) {

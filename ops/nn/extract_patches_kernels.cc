@@ -29,8 +29,7 @@ class PatchesKernel : public Kernel {
     for (int d = 0; d < 3; ++d) elements = SaturatedProduct(elements, g.window[d]);
     g.out_channels = SaturatedProduct(g.in_channels, elements);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs_->OutputShape(g));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     const int64_t pixel = g.in_channels * static_cast<int64_t>(DataTypeSize(in.dtype()));
     const auto* from = static_cast<const char*>(in.raw());

@@ -48,8 +48,7 @@ class GlobalNormKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(settings_.Check(c, settings_.scales ? 4 : 3));
     const Tensor& images = c.input(0);
     const int64_t n = images.dim(3);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, images.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, images.shape()));
     if (images.num_elements() == 0) return absl::OkStatus();
     std::vector<F> factor(static_cast<size_t>(n)), shift(static_cast<size_t>(n));
     for (int64_t k = 0; k < n; ++k) {
@@ -91,10 +90,10 @@ class GlobalNormGradKernel : public Kernel {
                              images.shape().ToString(), ", got ", grad.shape().ToString());
     }
     const int64_t n = images.dim(3);
-    Tensor *dx, *vectors[4];
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, images.shape(), &dx));
+    Tensor* vectors[4];
+    SLUICE_ASSIGN_OR_RETURN(Tensor * dx, c.AllocateOutput(0, images.shape()));
     for (int i = 0; i < 4; ++i) {
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1 + i, TensorShape({n}), &vectors[i]));
+      SLUICE_ASSIGN_OR_RETURN(vectors[i], c.AllocateOutput(1 + i, TensorShape({n})));
     }
     std::vector<double> sums(static_cast<size_t>(n)), products(static_cast<size_t>(n));
     std::vector<F> factor(static_cast<size_t>(n));

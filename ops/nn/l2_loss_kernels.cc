@@ -38,8 +38,7 @@ class L2LossKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const int64_t n = context.input(0).num_elements();
     const T* x = context.input(0).data<T>();
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {}));
     const int64_t blocks = std::max<int64_t>(1, (n + kBlock - 1) / kBlock);
     SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks}));
     Sum<T>* sums = partial.data<Sum<T>>();

@@ -34,8 +34,7 @@ class LeakyReluKernel : public Kernel {
                              " must have the same size and shape.  Input 0: ", g.shape().ToString(),
                              " != input 1: ", x.shape().ToString());
     }
-    Tensor* y;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, x.shape(), &y));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * y, context.AllocateOutput(0, x.shape()));
     ForBlocks(context, x.num_elements(), 0.3, 3 * sizeof(T), [&](int64_t begin, int64_t end) {
       Leak(g.data<T>() + begin, x.data<T>() + begin, y->data<T>() + begin, end - begin, alpha_);
     });

@@ -45,8 +45,7 @@ class LrnKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(lrn_.Check());
     const Tensor& in = c.input(0);
     if (in.rank() != 4) return InvalidArgument("in must be 4-dimensional");
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     if (in.num_elements() == 0) return absl::OkStatus();
     const int64_t n = in.dim(3), rows = in.num_elements() / n;
     return WithImages<T>(c, {{in}}, out, Channels::kLast, [&](const float* x, float* y) {
@@ -81,8 +80,7 @@ class LrnGradKernel : public Kernel {
       if (shape.rank() == 4 && c.input(i).shape() == shape) continue;
       return InvalidArgument("input_grads, input_image, and out_image should have the same shape");
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     const int64_t n = shape.dim(3), rows = shape.num_elements() / n;
     return WithImages<T>(c, {{c.input(0)}, {c.input(1)}, {c.input(2)}}, out, Channels::kLast,

@@ -46,8 +46,7 @@ class SoftmaxKernel : public Kernel, public RowKernel {
     }
     const int64_t n = shape.dim(shape.rank() - 1);
     const T* x = context.input(0).data<T>();  // valid even if the output takes over the buffer
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.ForwardOrAllocate({0}, 0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     T* y = out->data<T>();
     const size_t row_bytes = static_cast<size_t>(n) * sizeof(T);

@@ -77,8 +77,7 @@ absl::Status ToBatch(KernelContext& c, const Ints& sizes, const Tensor& paddings
   SLUICE_ASSIGN_OR_RETURN(const SpaceBlocks b, ReadBlocks(in, sizes, paddings, "paddings"));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, b.ToBatch(in.shape()));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims.dims()));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const auto is_padding = [](int64_t n) { return n > 0; };
   const bool is_padded = std::any_of(b.before.begin(), b.before.end(), is_padding) ||
                          std::any_of(b.after.begin(), b.after.end(), is_padding);
@@ -92,8 +91,7 @@ absl::Status FromBatch(KernelContext& c, const Ints& sizes, const Tensor& crops)
   SLUICE_ASSIGN_OR_RETURN(const SpaceBlocks b, ReadBlocks(in, sizes, crops, "crops"));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape dims, b.FromBatch(in.shape()));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims.dims()));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   CopyBlocks(c, b, *out, in, false);
   return absl::OkStatus();
 }
@@ -163,8 +161,7 @@ class DepthKernel : public Kernel {
     }
     channels = kToDepth ? SaturatedProduct(channels, square) : channels / square;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     const Tensor &wide = kToDepth ? in : *out, &deep = kToDepth ? *out : in;
     const auto w = RowMajorStrides(wide.shape()), d = RowMajorStrides(deep.shape());
@@ -222,8 +219,7 @@ class FormatKernel : public Kernel {
   absl::Status Map(KernelContext& c) {
     const Tensor& x = c.input(0);
     const auto n = static_cast<int64_t>(from_.size());
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
     for (int64_t i = 0; i < x.num_elements(); ++i) {
       const int64_t axis = ((IntAt(x, i) % n) + n) % n;
       SetIntAt(*out, i, static_cast<int64_t>(to_.find(from_[static_cast<size_t>(axis)])));
@@ -256,8 +252,7 @@ class FormatKernel : public Kernel {
                              x.shape().ToString());
     }
     const int64_t width = x.rank() == 2 ? 2 : 1;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, x.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
     for (int64_t i = 0; i < x.num_elements(); ++i) {
       const auto at = static_cast<int64_t>(from.find(to[static_cast<size_t>(i / width)]));
       SetIntAt(*out, i, IntAt(x, at * width + i % width));

@@ -76,9 +76,8 @@ class TopKKernel : public Kernel {
     }
     TensorShape shape = input.shape();
     shape.set_dim(shape.rank() - 1, k);
-    Tensor *values, *indices;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &values));
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(1, shape, &indices));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * values, context.AllocateOutput(0, shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, context.AllocateOutput(1, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     switch (indices->dtype()) {
       case DT_INT16:
@@ -148,8 +147,7 @@ class InTopKKernel : public Kernel {
       return InvalidArgument("First dimension of predictions ", predictions.dim(0),
                              " must match length of targets ", targets.dim(0));
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, targets.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, targets.shape()));
     const int64_t classes = predictions.dim(1);
     for (int64_t r = 0; r < targets.dim(0); ++r) {
       const int64_t target =

@@ -27,9 +27,8 @@ class MaxPoolWithArgmaxKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs_.Of(c, in.shape(), 1));
     const WindowGeometry& g = pool.g;
     SLUICE_RETURN_IF_ERROR(CheckPixels(g));
-    Tensor *out, *places;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pool.pooled, &out));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, pool.pooled, &places));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pool.pooled));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * places, c.AllocateOutput(1, pool.pooled));
     const T* x = in.data<T>();
     T* y = out->data<T>();
     WithType(IndexList(), places->dtype(), [&]<typename Index>() {
@@ -62,8 +61,7 @@ class MaxPoolGradWithArgmaxKernel : public Kernel {
     const WindowGeometry& g = pool.g;
     SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, pool.pooled));
     SLUICE_RETURN_IF_ERROR(CheckShape("argmax", places, pool.pooled));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     T* to = out->data<T>();
     std::fill_n(to, out->num_elements(), T(0));
     for (int64_t i = 0; i < grad.num_elements(); ++i) {

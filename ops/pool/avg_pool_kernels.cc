@@ -37,8 +37,7 @@ class AvgPoolKernel : public Kernel {
     const Tensor& in = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs_.Of(c, in.shape(), 1));
     const WindowGeometry& g = pool.g;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pool.pooled, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pool.pooled));
     if (out->num_elements() == 0) return absl::OkStatus();
     return WithImages<T>(
         c, {{in, attrs_.channels()}}, out, attrs_.channels(), [&](const F* x, F* y) {
@@ -88,8 +87,7 @@ class AvgPoolGradKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs_.Of(c, shape, 2));
     const WindowGeometry& g = pool.g;
     SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, pool.pooled));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     const double cost = LineCost(g) * static_cast<double>(LinesOfImage(g));
     return WithImages<T>(

@@ -138,9 +138,8 @@ class FractionalPoolKernel : public Kernel {
                      : Philox(static_cast<uint64_t>(NewSeed()), static_cast<uint64_t>(NewSeed())));
     const std::vector<int64_t> rows = draw.Draw(in.dim(1), sizes[1], is_pseudo_random_);
     const std::vector<int64_t> columns = draw.Draw(in.dim(2), sizes[2], is_pseudo_random_);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(
-        c.AllocateOutput(0, TensorShape({sizes[0], sizes[1], sizes[2], sizes[3]}), &out));
+    SLUICE_ASSIGN_OR_RETURN(
+        Tensor * out, c.AllocateOutput(0, TensorShape({sizes[0], sizes[1], sizes[2], sizes[3]})));
     Pool({rows.data(), overlap_, in.dim(1)}, {columns.data(), overlap_, in.dim(2)}, in, out);
     c.set_output(1, Tensor::Vector<int64_t>(rows));
     c.set_output(2, Tensor::Vector<int64_t>(columns));
@@ -247,8 +246,7 @@ class FractionalMaxPoolGradKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckPooled(in, pooled, grad));
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), pooled.dim(1), in.dim(1)));
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(4), pooled.dim(2), in.dim(2)));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     std::fill_n(out->data<T>(), out->num_elements(), T(0));
     if (pooled.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
     const int64_t n = in.dim(3);
@@ -300,8 +298,7 @@ class FractionalAvgPoolGradKernel : public Kernel {
     }
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(2), grad.dim(1), shape.dim(1)));
     SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), grad.dim(2), shape.dim(2)));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const int64_t count = out->num_elements();
     std::fill_n(out->data<T>(), count, T(0));
     if (grad.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound

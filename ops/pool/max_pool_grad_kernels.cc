@@ -83,8 +83,7 @@ class MaxPoolGradBase : public Kernel {
     const WindowGeometry& g = pool.g;
     SLUICE_RETURN_IF_ERROR(CheckShape("orig_output", c.input(1), pool.pooled));
     SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, kSecond ? in.shape() : pool.pooled));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, kSecond ? pool.pooled : in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, kSecond ? pool.pooled : in.shape()));
     if (in.num_elements() == 0 || pool.pooled.num_elements() == 0) return FillWithZeros(out);
     SLUICE_RETURN_IF_ERROR(CheckPixels(g));
     const Channels channels = attrs_.channels();
@@ -144,8 +143,7 @@ class MaxPool3DGradBase : public Kernel {
     const WindowGeometry& g = pool.g;
     SLUICE_RETURN_IF_ERROR(CheckShape("orig_output", pooled, pool.pooled));
     SLUICE_RETURN_IF_ERROR(CheckShape("grad", grad, kSecond ? in.shape() : pool.pooled));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, kSecond ? pool.pooled : in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, kSecond ? pool.pooled : in.shape()));
     if (out->num_elements() == 0) return absl::OkStatus();
     const Channels channels = attrs_.channels();
     const double cost = 0.4 * ElementsOfLine(g) * static_cast<double>(LinesOfImage(g));

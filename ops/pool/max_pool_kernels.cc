@@ -27,8 +27,7 @@ class MaxPoolKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs_.Of(c, in.shape(), 1));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pool.pooled, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pool.pooled));
     if (out->num_elements() == 0) return absl::OkStatus();
     return WithImages<T, T>(c, {{in, attrs_.channels()}}, out, attrs_.channels(),
                             [&](const T* x, T* y) {

@@ -86,8 +86,7 @@ class EmulateKernel : public Kernel {
       bits = *c.input(3).data<int32_t>();
     }
     SLUICE_RETURN_IF_ERROR(settings_.CheckBits(bits));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
     if (settings_.range_given && c.num_inputs() > 1) {
       SLUICE_RETURN_IF_ERROR(CheckRange(c.input(1), slices, settings_.axis, "input_min"));
       SLUICE_RETURN_IF_ERROR(CheckRange(c.input(2), slices, settings_.axis, "input_max"));
@@ -159,13 +158,11 @@ class EmulateGradKernel : public Kernel {
                              grad.shape().ToString(), " and ", in.shape().ToString());
     }
     SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis_));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     static const char* const kNames[] = {"input_min", "input_max"};
     for (int i : {0, 1}) {
       SLUICE_RETURN_IF_ERROR(CheckRange(c.input(2 + i), slices, axis_, kNames[i]));
-      Tensor* zeros;
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1 + i, c.input(2 + i).shape(), &zeros));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * zeros, c.AllocateOutput(1 + i, c.input(2 + i).shape()));
       std::fill_n(zeros->data<T>(), zeros->num_elements(), T(0));
     }
     for (int64_t k = 0; k < slices.channels; ++k) {

@@ -62,8 +62,7 @@ class FixedRangeKernel : public Kernel {
     const Nudged range(min_, max_, settings_.bits, settings_.is_narrow);
     const Tensor& in = c.input(is_gradient_ ? 1 : 0);
     if (is_gradient_) SLUICE_RETURN_IF_ERROR(CheckSameShape(c.input(0), in));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({0}, 0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
     const float *x = in.data<float>(), *dy = c.input(0).data<float>();
     float* to = out->data<float>();
     c.ParallelFor(in.num_elements(), 1, [&](int64_t begin, int64_t end) {
@@ -116,8 +115,7 @@ class RangeKernel : public Kernel {
     if (is_gradient_) SLUICE_RETURN_IF_ERROR(CheckSameShape(c.input(0), in));
     SLUICE_RETURN_IF_ERROR(CheckRanges(in, min, max, is_by_channel_));
     const int64_t channels = is_by_channel_ ? in.dim(in.rank() - 1) : 1;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     if (!is_gradient_) {
       for (int64_t k = 0; k < channels; ++k) {
         Forward(min.data<float>()[k], max.data<float>()[k], in.data<float>() + k, channels,
@@ -125,9 +123,8 @@ class RangeKernel : public Kernel {
       }
       return absl::OkStatus();
     }
-    Tensor *by_min, *by_max;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, min.shape(), &by_min));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, max.shape(), &by_max));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * by_min, c.AllocateOutput(1, min.shape()));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * by_max, c.AllocateOutput(2, max.shape()));
     for (int64_t k = 0; k < channels; ++k) {
       Backward(min.data<float>()[k], max.data<float>()[k], c.input(0).data<float>() + k,
                in.data<float>() + k, channels, in.num_elements() / std::max<int64_t>(channels, 1),

@@ -132,10 +132,9 @@ class QuantizeKernel : public Kernel {
       return absl::UnimplementedError(
           "MIN_FIRST mode is not implemented for Quantize with axis != -1.");
     }
-    Tensor *out, *out_low, *out_high;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, low.shape(), &out_low));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, low.shape(), &out_high));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out_low, c.AllocateOutput(1, low.shape()));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out_high, c.AllocateOutput(2, low.shape()));
     T* to = static_cast<T*>(out->raw());
     const float* from = in.data<float>();
     for (int64_t k = 0; k < slices.channels; ++k) {
@@ -209,8 +208,7 @@ class DequantizeKernel : public Kernel {
       return absl::UnimplementedError(
           "MIN_FIRST mode is not implemented for Dequantize with axis != -1.");
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     const T* from = static_cast<const T*>(in.raw());
     Out* to = out->data<Out>();
     const float half = mode_ == Mode::kMinCombined ? kHalfRange<T> : 0.0f;

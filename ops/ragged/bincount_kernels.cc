@@ -26,8 +26,7 @@ class Bins {
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             rows < 0 ? TensorShape::Make({bins}) : TensorShape::Make({rows, bins}));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
     return Bins(&values, weights.num_elements() == 0 ? nullptr : weights.data<T>(), bins, is_binary,
                 out->data<T>());

@@ -30,8 +30,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const int64_t rows, FirstSize(c));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, SizesOf(c, rows));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Positions positions, PositionsOf(c, rows, sizes));
     if (static_cast<int64_t>(positions.size()) > values.dim(0)) {

@@ -82,9 +82,8 @@ class RaggedGatherKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const Gathered gathered, Gather(indices, params));
     for (size_t k = 0; k < gathered.splits.size(); ++k) {
-      Tensor* splits;
       const auto length = static_cast<int64_t>(gathered.splits[k].size());
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(k), {length}, &splits));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * splits, c.AllocateOutput(static_cast<int>(k), {length}));
       for (int64_t i = 0; i < length; ++i) SetIntAt(*splits, i, gathered.splits[k][i]);
     }
     return CopyValues(c, values, gathered);
@@ -95,8 +94,7 @@ class RaggedGatherKernel : public Kernel {
     std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
     dims[0] = gathered.num_values;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(c.num_outputs() - 1, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(c.num_outputs() - 1, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     const int64_t length = values.num_elements() / values.dim(0);
     const size_t size = ElementStride(values.dtype());
@@ -155,8 +153,7 @@ absl::Status RaggedRange(KernelContext& c) {
   const auto at = [&](int i, int64_t row) {
     return c.input(i).data<T>()[c.input(i).rank() == 0 ? 0 : row];
   };
-  Tensor *splits, *values;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows + 1}, &splits));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * splits, c.AllocateOutput(0, {rows + 1}));
   const int64_t most = splits->dtype() == DT_INT32 ? std::numeric_limits<int32_t>::max()
                                                    : std::numeric_limits<int64_t>::max();
   SetIntAt(*splits, 0, 0);
@@ -169,7 +166,7 @@ absl::Status RaggedRange(KernelContext& c) {
     total += length;
     SetIntAt(*splits, row + 1, total);
   }
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &values));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {total}));
   T* out = values->data<T>();
   for (int64_t row = 0; row < rows; ++row) {
     T value = at(0, row);

@@ -43,8 +43,7 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   const Tensor& fallback = c.input(3);
   SLUICE_RETURN_IF_ERROR(CheckRows(rowids, values, nrows, fallback));
   const int64_t rows = nrows.scalar<int64_t>(), count = values.dim(0);
-  Tensor* is_empty;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &is_empty));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * is_empty, c.AllocateOutput(2, {rows}));
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   // The position of the next value of each row.
   std::vector<int64_t> next(static_cast<size_t>(rows), 0);
@@ -61,10 +60,9 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
     is_empty->data<bool>()[row] = at == 0;
     total += std::max<int64_t>(std::exchange(at, total), 1);
   }
-  Tensor *out_rowids, *out_values, *map;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {total}, &out_rowids));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &out_values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {count}, &map));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out_rowids, c.AllocateOutput(0, {total}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out_values, c.AllocateOutput(1, {total}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * map, c.AllocateOutput(3, {count}));
   const size_t size = ElementStride(values.dtype());
   for (int64_t row = 0; row < rows; ++row) {
     if (!is_empty->data<bool>()[row]) continue;

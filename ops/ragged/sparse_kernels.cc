@@ -17,9 +17,8 @@ class RaggedTensorToSparseKernel : public Kernel {
     const Tensor& values = c.input(ragged_rank_);
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Splits> splits, Read(c, values));
     const int rank = ragged_rank_ + values.rank();
-    Tensor *indices, *shape;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {values.num_elements(), rank}, &indices));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rank}, &shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {values.num_elements(), rank}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * shape, c.AllocateOutput(2, {rank}));
     c.set_output(1, values.Reshaped(TensorShape({values.num_elements()})));
     WriteIndices(splits, values, rank, indices->data<int64_t>());
     int64_t* sizes = shape->data<int64_t>();

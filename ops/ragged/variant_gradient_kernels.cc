@@ -44,8 +44,7 @@ absl::Status RaggedTensorToVariantGradient(KernelContext& c) {
     count += part->values.num_elements();
     parts.push_back(part->values);
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (parts.empty()) {
     ClearElements(out);
     return absl::OkStatus();

@@ -29,11 +29,10 @@ class RaggedTensorToVariantKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& values = c.input(ragged_rank_);
     if (values.rank() == 0) return InvalidArgument("rt_dense_values must have rank >= 1");
-    Tensor* out;
     if (!is_batch_) {
       Tensors splits;
       for (int i = 0; i < ragged_rank_; ++i) splits.push_back(c.input(i));
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {}, &out));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {}));
       out->scalar<Variant>() =
           Variant(std::make_shared<const RaggedVariant>(std::move(splits), values));
       return absl::OkStatus();
@@ -42,7 +41,7 @@ class RaggedTensorToVariantKernel : public Kernel {
                             NestedSplitsOf(c, ragged_rank_, values.dim(0)));
     if (splits.empty()) return InvalidArgument("batched_input needs splits, got none");
     const auto rows = static_cast<int64_t>(splits[0].size()) - 1;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {rows}));
     for (int64_t row = 0; row < rows; ++row) {
       out->data<Variant>()[row] = Row(row, splits, values, c.input(0).dtype());
     }
@@ -187,8 +186,7 @@ class RaggedTensorFromVariantKernel : public Kernel {
       all.push_back(values);
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(output_rank_), shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(static_cast<int>(output_rank_), shape));
     JoinElements(all, out);
     return absl::OkStatus();
   }

@@ -40,8 +40,7 @@ class RandomCropKernel : public Kernel {
     };
     const int64_t left = offset(image.dim(1) - width);
     const int64_t top = offset(image.dim(0) - height);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {height, width, image.dim(2)}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {height, width, image.dim(2)}));
     if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
     const int64_t channels = image.dim(2), line = image.dim(1) * channels;
     CopyBox box;

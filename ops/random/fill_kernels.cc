@@ -23,8 +23,7 @@ struct From {
       absl::Status Compute(KernelContext& c) override {
         SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                                 ShapeFromInput(c.input(Source::kShapeInput)));
-        Tensor* out;
-        SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+        SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
         SLUICE_ASSIGN_OR_RETURN(const Philox start, source_.Take(c, shape.num_elements()));
         random::Fill(c, start, D<T>(), out->data<T>(), shape.num_elements());
         return absl::OkStatus();
@@ -51,8 +50,7 @@ struct From {
       }
       SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                               ShapeFromInput(c.input(Source::kShapeInput)));
-      Tensor* out;
-      SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
       if (shape.num_elements() == 0 && !kTakesForNothing) return absl::OkStatus();
       if (low.scalar<T>() >= high.scalar<T>()) {
         return InvalidArgument("Need minval < maxval, got ", low.scalar<T>(),
@@ -107,8 +105,7 @@ KERNELS(StatefulUniformInt, "dtype", State::FillRange, IndexList);
 
 absl::Status NonDeterministicInts(KernelContext& context) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFromInput(context.input(0)));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, shape));
   std::random_device device;
   auto* words = static_cast<uint32_t*>(out->raw());
   for (size_t i = 0; i < out->bytes() / sizeof(uint32_t); ++i) words[i] = device();

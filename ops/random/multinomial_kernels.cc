@@ -61,8 +61,7 @@ class MultinomialKernel : public Kernel {
     const int64_t count = samples.scalar<int32_t>();
     if (count < 0) return InvalidArgument("num_samples should be nonnegative, got ", count);
     if (classes == 0) return InvalidArgument("num_classes should be positive, got 0");
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, {rows, count}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {rows, count}));
     // TensorFlow rounds the samples of a row up to fours, and each takes two numbers.
     SLUICE_ASSIGN_OR_RETURN(const Philox start,
                             source_.Take(context, rows * ((count + 3) / 4 * 4) * 2));

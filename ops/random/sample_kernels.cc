@@ -60,8 +60,7 @@ class SamplesPerParameter : public Kernel {
     std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
     dims.insert(dims.end(), parameters.shape().dims().begin(), parameters.shape().dims().end());
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     kFill(context, generator_.ReserveOutputs(out->num_elements()), parameters, out);
     return absl::OkStatus();

@@ -26,8 +26,7 @@ absl::StatusOr<Tensor*> AllocateSamples(KernelContext& c, const Tensor& shape_in
     return InvalidArgument("Shape passed in must end with broadcasted shape, got ",
                            shape.ToString(), " and ", parameters.ToString());
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   return out;
 }
 

@@ -33,8 +33,7 @@ absl::Status Shuffle(KernelContext& context, absl::FunctionRef<Philox(uint64_t)>
   const auto numbers = static_cast<uint64_t>(rows - 1);
   const std::vector<int64_t> order =
       RandomOrder(rows, reserve((numbers + Philox::kResults - 1) / Philox::kResults));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, value.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, value.shape()));
   WithElement(value.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(value.raw());

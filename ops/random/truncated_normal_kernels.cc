@@ -183,8 +183,7 @@ class ParameterizedTruncatedNormalKernel : public Kernel {
     const Tensor& sizes = context.input(0);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, random::ShapeFromInput(sizes));
     if (shape.rank() == 0) return InvalidArgument("Shape tensor must not be empty, got []");
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, shape));
     int64_t batches = shape.dim(0);
     SLUICE_ASSIGN_OR_RETURN(const bool alike, AreAlike(context, batches));
     const int64_t size = shape.num_elements();

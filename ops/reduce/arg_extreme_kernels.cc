@@ -95,8 +95,7 @@ struct ArgExtreme {
         shape.AddDim(input.dim(i));
       }
       const int64_t rows = input.dim(static_cast<int>(axis));
-      Tensor* output;
-      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, shape, &output));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, shape));
       if (shape.num_elements() == 0) return absl::OkStatus();
       const T* x = input.template data<T>();
       const DataType type = output->dtype();

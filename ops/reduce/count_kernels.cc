@@ -57,8 +57,7 @@ absl::Status Count(KernelContext& c, bool binary) {
   if (rows) {
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make({values.dim(0), bins}));
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
   if (values.num_elements() == 0) return absl::OkStatus();
   const int64_t count = rows ? values.dim(0) : 1;
@@ -99,8 +98,7 @@ class BucketizeKernel : public Kernel {
   }
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     const T* x = in.data<T>();
     int32_t* y = out->data<int32_t>();
     c.ParallelFor(in.num_elements(), 10, [&](int64_t begin, int64_t end) {
@@ -135,8 +133,7 @@ absl::Status HistogramFixedWidth(KernelContext& c) {
                            static_cast<double>(low), ", ", static_cast<double>(high), "]'");
   }
   if (bins <= 0) return InvalidArgument("nbins should be a positive number, but got '", bins, "'");
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {bins}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {bins}));
   std::memset(out->raw(), 0, out->bytes());
   const double step =
       (static_cast<double>(high) - static_cast<double>(low)) / static_cast<double>(bins);
@@ -165,8 +162,7 @@ absl::Status Search(KernelContext& c) {
     return InvalidArgument("Leading dim_size of both tensors must match, got ", sorted.dim(0),
                            " and ", values.dim(0));
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, values.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, values.shape()));
   const int64_t length = sorted.dim(1), width = values.dim(1);
   for (int64_t i = 0; i < values.num_elements(); ++i) {
     const T* row = sorted.data<T>() + i / width * length;
@@ -206,9 +202,9 @@ class NthElementKernel : public Kernel {
       return InvalidArgument("Input must have at least n+1 columns, got ", length, " for n = ", n);
     }
     if (reverse_) n = length - n - 1;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(
-        c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1)), &out));
+    SLUICE_ASSIGN_OR_RETURN(
+        Tensor * out,
+        c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1))));
     const T* x = in.data<T>();
     c.ParallelFor(out->num_elements(), 5.0 * static_cast<double>(length),
                   [&](int64_t begin, int64_t end) {

@@ -192,8 +192,7 @@ absl::Status ReductionKernel::Compute(KernelContext& context) {
   const Tensor& input = context.input(0);
   SLUICE_ASSIGN_OR_RETURN(const ReductionPlan plan,
                           PlanReduction(input.shape(), context.input(1), keep_dims_));
-  Tensor* output;
-  SLUICE_RETURN_IF_ERROR(context.AllocateOutput(0, plan.output, &output));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, plan.output));
   const int64_t n = plan.output.num_elements();
   Tensor scratch;
   if (!loops_.in_place) {

@@ -91,8 +91,7 @@ struct Scanner {
       }
       const int64_t rows = shape.dim(axis);
       const T* x = context.input(0).template data<T>();
-      Tensor* output;
-      SLUICE_RETURN_IF_ERROR(context.ForwardOrAllocate({0}, 0, shape, &output));
+      SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({0}, 0, shape));
       T* y = output->template data<T>();
       if (shape.num_elements() == 0) return absl::OkStatus();
       const double cost =

@@ -87,8 +87,7 @@ absl::Status UnsortedSegment(KernelContext& c) {
     }
     row_of[i] = id < 0 ? -1 : id;
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const Tensor empty = IdentityElement(data.dtype(), kOp, *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());
   if (data.num_elements() == 0) return absl::OkStatus();
@@ -151,8 +150,7 @@ absl::Status SortedSegment(KernelContext& c) {
   absl::InlinedVector<int64_t, 8> dims(data.shape().dims().begin(), data.shape().dims().end());
   dims[0] = count;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   // 0 for minimum and maximum too, as in TensorFlow.
   const Tensor empty = kKind == Kind::kProd ? OneElement(data.dtype(), *c.step().allocator)
                                             : ZeroElement(data.dtype(), *c.step().allocator);

@@ -103,8 +103,7 @@ struct Forward {
     absl::InlinedVector<int64_t, 8> dims(data.shape().dims().begin(), data.shape().dims().end());
     dims[0] = segments;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     std::fill_n(out->data<T>(), shape.num_elements(), T(0));
     if (out->num_elements() == 0 || pairs.size() == 0) return absl::OkStatus();
     SumSegments(kKind, pairs, data.data<T>(), data.num_elements() / data.dim(0), out->data<T>());
@@ -144,8 +143,7 @@ absl::Status SpreadSegments(KernelContext& c, Kind kind, const Pairs& p,
   absl::InlinedVector<int64_t, 8> dims(grad.shape().dims().begin(), grad.shape().dims().end());
   dims[0] = result_rows;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (grad.num_elements() == 0 || shape.num_elements() == 0) {
     std::fill_n(out->data<T>(), shape.num_elements(), T(0));
     return absl::OkStatus();
@@ -197,8 +195,7 @@ struct GradientV2 {
       rows.push_back(std::lower_bound(used.begin(), used.end(), at) - used.begin());
     }
     const int64_t count = static_cast<int64_t>(used.size());
-    Tensor* unique;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {count}, &unique));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * unique, c.AllocateOutput(1, {count}));
     for (int64_t i = 0; i < count; ++i) SetIntAt(*unique, i, used[i]);
     return SpreadSegments<T>(c, kKind, pairs, sizes, rows, count);
   }

@@ -194,9 +194,9 @@ class BeamSearchKernel : public Kernel {
       return InvalidArgument("requested more paths than the beam width: ", paths_, " of ", width_);
     }
     const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
-    Tensor* log_probability;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(static_cast<int>(3 * paths_),
-                                            TensorShape({batch, paths_}), &log_probability));
+    SLUICE_ASSIGN_OR_RETURN(
+        Tensor * log_probability,
+        c.AllocateOutput(static_cast<int>(3 * paths_), TensorShape({batch, paths_})));
     std::vector<std::vector<typename Beam<T>::Path>> best(static_cast<size_t>(batch));
     c.ParallelFor(
         batch, 100.0 * static_cast<double>(inputs.dim(0) * classes) * static_cast<double>(width_),

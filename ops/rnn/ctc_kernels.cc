@@ -144,9 +144,8 @@ class CtcLossKernel : public Kernel {
     const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
     std::vector<std::vector<int>> labels(static_cast<size_t>(batch));
     SLUICE_RETURN_IF_ERROR(ReadLabels(c.input(1), c.input(2), static_cast<int>(classes), &labels));
-    Tensor *loss, *gradient;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {batch}, &loss));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, inputs.shape(), &gradient));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * loss, c.AllocateOutput(0, {batch}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * gradient, c.AllocateOutput(1, inputs.shape()));
     std::fill_n(gradient->data<T>(), gradient->num_elements(), T(0));
     for (int64_t b = 0; b < batch; ++b) {
       const int64_t steps = lengths.data<int32_t>()[b];
@@ -244,8 +243,7 @@ class CtcGreedyDecoderKernel : public Kernel {
       return InvalidArgument("blank_index expected to be between ", -classes, " and ", classes - 1,
                              " but was ", blank_);
     }
-    Tensor* log_probability;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {batch, 1}, &log_probability));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * log_probability, c.AllocateOutput(3, {batch, 1}));
     std::vector<int64_t> indices, values;
     int64_t longest = 0;
     for (int64_t b = 0; b < batch; ++b) {

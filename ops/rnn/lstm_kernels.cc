@@ -29,7 +29,7 @@ class Floats {
 class FloatOutput {
  public:
   absl::Status Open(KernelContext& c, int i, const TensorShape& shape) {
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, shape, &out_));
+    SLUICE_ASSIGN_OR_RETURN(out_, c.AllocateOutput(i, shape));
     if (out_->dtype() == DT_FLOAT) {
       data_ = out_->data<float>();
     } else {
@@ -386,7 +386,7 @@ absl::Status GruCell(KernelContext& c) {
   Tensor *r, *u, *cc, *h;
   Tensor** outs[] = {&r, &u, &cc, &h};
   for (int i = 0; i < 4; ++i) {
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, {g.batch, g.cell}, outs[i]));
+    SLUICE_ASSIGN_OR_RETURN(*outs[i], c.AllocateOutput(i, {g.batch, g.cell}));
   }
   if (size == 0) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(Tensor xh, c.AllocateTemp(DT_FLOAT, {g.batch, columns}));
@@ -418,11 +418,10 @@ KERNEL(GRUBlockCell, GruCellKernel, {"T", DT_FLOAT});
 absl::Status GruCellGrad(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Gru g, ReadGru(c));
   const int64_t n = 2 * g.cell, columns = g.columns(), size = g.batch * g.cell;
-  Tensor *d_x, *d_h_prev, *d_c_bar, *d_ru_bar;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {g.batch, g.inputs}, &d_x));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {g.batch, g.cell}, &d_h_prev));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {g.batch, g.cell}, &d_c_bar));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {g.batch, n}, &d_ru_bar));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * d_x, c.AllocateOutput(0, {g.batch, g.inputs}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * d_h_prev, c.AllocateOutput(1, {g.batch, g.cell}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * d_c_bar, c.AllocateOutput(2, {g.batch, g.cell}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * d_ru_bar, c.AllocateOutput(3, {g.batch, n}));
   if (SaturatedProduct(g.batch, columns) == 0 || size == 0) return absl::OkStatus();
   const float *h_prev = c.input(1).data<float>(), *r = c.input(6).data<float>(),
               *u = c.input(7).data<float>(), *candidate = c.input(8).data<float>(),

@@ -46,8 +46,7 @@ class ReverseSequenceKernel : public Kernel {
                              lengths.num_elements(), " vs. ", in.dim(b), ")");
     }
     SLUICE_RETURN_IF_ERROR(CheckLengths(lengths, in.dim(s), sequence_));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, in.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     for (int64_t i = 0; i < in.dim(b); ++i) CopyOne(c, in, i, IntAt(lengths, i), out);
     return absl::OkStatus();
   }
@@ -167,8 +166,7 @@ class EditDistanceKernel : public Kernel {
       dims.push_back(std::max(hypothesis.shape.data<int64_t>()[d], truth.shape.data<int64_t>()[d]));
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     SLUICE_RETURN_IF_ERROR(CheckRoom(shape.num_elements(), sizeof(Run), "sequences"));
     std::vector<Run> own(static_cast<size_t>(shape.num_elements())), other = own;
     SLUICE_RETURN_IF_ERROR(FindRuns(hypothesis, shape, &own));

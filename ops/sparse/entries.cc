@@ -70,10 +70,9 @@ absl::Status SetEntries(KernelContext& c, int first, int values_output,
                         const std::vector<int64_t>& indices, int rank, const Tensor& from,
                         const std::vector<int64_t>& picked) {
   const auto n = static_cast<int64_t>(picked.size());
-  Tensor *out, *values;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(first, {n, rank}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(first, {n, rank}));
   std::copy(indices.begin(), indices.end(), out->data<int64_t>());
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(values_output, {n}, &values));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(values_output, {n}));
   WithElement(from.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     for (int64_t i = 0; i < n; ++i) values->data<E>()[i] = from.data<E>()[picked[i]];

@@ -97,8 +97,8 @@ class AddManySparseKernel : public MapKernel {
     SLUICE_ASSIGN_OR_RETURN(const SparseParts minibatch, SparseInput(c));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<SparseParts> examples, SplitMinibatch(minibatch));
     SLUICE_ASSIGN_OR_RETURN(const auto map, MapOf(c, name()));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(examples.size())}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(0, {static_cast<int64_t>(examples.size())}));
     // As in TensorFlow, rows with entries are numbered first.
     for (const bool is_empty : {false, true}) {
       for (size_t i = 0; i < examples.size(); ++i) {

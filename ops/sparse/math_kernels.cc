@@ -114,8 +114,7 @@ absl::Status SparseAddGrad(KernelContext& c) {
       return InvalidArgument("The densified operands should have the same ndims, got ",
                              own.shape().ToString(), " and ", sum.shape().ToString());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(k, {own.dim(0)}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(k, {own.dim(0)}));
     if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
     const int64_t *x = own.data<int64_t>(), *y = sum.data<int64_t>();
     for (int64_t i = 0, j = 0; i < own.dim(0) && j < sum.dim(0);) {
@@ -194,8 +193,7 @@ absl::Status WithDense(KernelContext& c) {
   if (kOp == ArithmeticOp::kDiv && HasIntegerZero(dense.dtype(), other.raw(), e.count())) {
     return InvalidArgument("Integer division by zero");
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, e.values().shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, e.values().shape()));
   if (out->bytes() > 0) std::memcpy(out->raw(), e.values().raw(), out->bytes());
   FindArithmetic(kOp, dense.dtype())(out->raw(), other.raw(), e.count());
   return absl::OkStatus();
@@ -232,8 +230,7 @@ absl::Status CheckDenseAdd(const Tensor& indices, const Tensor& values, const Te
 absl::Status SparseTensorDenseAdd(KernelContext& c) {
   const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
   SLUICE_RETURN_IF_ERROR(CheckDenseAdd(indices, values, shape, b));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.ForwardOrAllocate({3}, 0, b.shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({3}, 0, b.shape()));
   if (out->raw() != b.raw() && b.bytes() > 0) std::memcpy(out->raw(), b.raw(), b.bytes());
   const size_t size = DataTypeSize(b.dtype());
   const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, b.dtype());
@@ -310,8 +307,7 @@ class SparseReduceKernel : public Kernel {
 
   absl::Status SetDense(KernelContext& c, const Entries& e, const TensorShape& shape,
                         const Groups& groups) const {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
     for (const auto& [place, group] : groups) {
       Reduce(e, group, ElementAt(out->raw(), place, DataTypeSize(out->dtype())));
@@ -322,9 +318,8 @@ class SparseReduceKernel : public Kernel {
   absl::Status SetSparse(KernelContext& c, const Entries& e, const TensorShape& shape,
                          const Groups& groups) const {
     const auto n = static_cast<int64_t>(groups.size());
-    Tensor *indices, *values;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n, shape.rank()}, &indices));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &values));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {n, shape.rank()}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {n}));
     int64_t next = 0;
     for (const auto& [place, group] : groups) {
       int64_t rest = place;
@@ -354,8 +349,7 @@ absl::Status SparseSoftmax(KernelContext& c) {
                            e.shape().SummarizeValues(-1), "]");
   }
   SLUICE_RETURN_IF_ERROR(e.CheckOrdered());
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, e.values().shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, e.values().shape()));
   const T* x = e.values().data<T>();
   for (int64_t begin = 0; begin < e.count();) {
     int64_t end = begin;

@@ -35,8 +35,7 @@ class SparseMatMulKernel : public Kernel {
           b.dim(adjoint_b_ ? 1 : 0), ". Did you forget a transpose?");
     }
     SLUICE_RETURN_IF_ERROR(CheckEntries(c, rows, inner));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {rows, b.dim(adjoint_b_ ? 0 : 1)}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {rows, b.dim(adjoint_b_ ? 0 : 1)}));
     return RunAs(c, out);
   }
 

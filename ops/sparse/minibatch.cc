@@ -147,10 +147,9 @@ absl::Status SetMinibatch(KernelContext& c, const std::vector<SparseParts>& exam
           std::max(sizes[static_cast<size_t>(d)], e.shape.data<int64_t>()[d]);
     }
   }
-  Tensor *indices, *values, *shape;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count, rank}, &indices));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {count}, &values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rank}, &shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {count, rank}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {count}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * shape, c.AllocateOutput(2, {rank}));
   std::copy(outer.dims().begin(), outer.dims().end(), shape->data<int64_t>());
   std::copy(sizes.begin(), sizes.end(), shape->data<int64_t>() + outer.rank());
   int64_t* to = indices->data<int64_t>();

@@ -62,9 +62,8 @@ class RaggedCrossKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
     SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, rows));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));
-    Tensor *values, *splits;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {starts.back()}, &values));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {rows + 1}, &splits));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(0, {starts.back()}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * splits, c.AllocateOutput(1, {rows + 1}));
     for (int64_t i = 0; i <= rows; ++i) SetIntAt(*splits, i, starts[static_cast<size_t>(i)]);
     cross::ForEachCross(c, columns, starts,
                         [&](int64_t i, int64_t, const std::vector<int64_t>& at) {

@@ -73,8 +73,7 @@ absl::Status Store(const SparseParts& parts, Tensor* out, int64_t at) {
 
 absl::Status SerializeSparse(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const SparseParts parts, SparseInput(c));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {3}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {3}));
   return Store(parts, out, 0);
 }
 KERNEL(SerializeSparse, FunctionKernel<SerializeSparse>,
@@ -83,8 +82,8 @@ KERNEL(SerializeSparse, FunctionKernel<SerializeSparse>,
 absl::Status SerializeManySparse(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const SparseParts minibatch, SparseInput(c));
   SLUICE_ASSIGN_OR_RETURN(const std::vector<SparseParts> examples, SplitMinibatch(minibatch));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(examples.size()), 3}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                          c.AllocateOutput(0, {static_cast<int64_t>(examples.size()), 3}));
   for (size_t i = 0; i < examples.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(Store(examples[i], out, 3 * static_cast<int64_t>(i)));
   }

@@ -160,10 +160,9 @@ absl::Status SetSparseOutput(KernelContext& c, const Sets<T>& sets) {
     count += static_cast<int64_t>(row.size());
     longest = std::max(longest, static_cast<int64_t>(row.size()));
   }
-  Tensor *indices, *values, *shape;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {count, rank}, &indices));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {count}, &values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rank}, &shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {count, rank}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {count}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * shape, c.AllocateOutput(2, {rank}));
   std::copy(sets.groups.begin(), sets.groups.end(), shape->data<int64_t>());
   shape->data<int64_t>()[rank - 1] = longest;
   int64_t* at = indices->data<int64_t>();
@@ -246,8 +245,7 @@ class SetSizeKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const Sets<T> sets,
                             SparseSets<T>(c.input(0), c.input(1), c.input(2), validates_));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(sets.groups), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape(sets.groups)));
     for (size_t i = 0; i < sets.rows.size(); ++i) {
       out->data<int32_t>()[i] = static_cast<int32_t>(sets.rows[i].size());
     }

@@ -55,8 +55,7 @@ class SparseToDenseKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
     // There may be very many indices of rank 0, which are all equal.
     if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
     return WithElement(out->dtype(), [&](auto tag) -> absl::Status {
       using E = typename decltype(tag)::type;
@@ -160,8 +159,7 @@ absl::Status SparseReshape(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckReshape(indices, from, to));
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, NewShape(from, to));
   const int64_t rank = indices.dim(1), new_rank = to.num_elements();
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {indices.dim(0), new_rank}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {indices.dim(0), new_rank}));
   // There may be very many indices of rank 0.
   const int64_t count = rank == 0 && new_rank == 0 ? 0 : indices.dim(0);
   for (int64_t i = 0; i < count; ++i) {
@@ -253,9 +251,8 @@ class SparseConcatKernel : public Kernel {
       return false;
     });
     const auto n = static_cast<int64_t>(order.size());
-    Tensor *indices, *values;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {n, rank}, &indices));
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {n}, &values));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {n, rank}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {n}));
     WithElement(values->dtype(), [&](auto tag) {
       using E = typename decltype(tag)::type;
       for (int64_t i = 0; i < n; ++i) {
@@ -334,8 +331,7 @@ absl::Status CheckSliceGrad(const Tensor& grad, const Tensor& in, const Tensor& 
 absl::Status SparseSliceGrad(KernelContext& c) {
   const Tensor &grad = c.input(0), &in = c.input(1), &start = c.input(2), &out = c.input(3);
   SLUICE_RETURN_IF_ERROR(CheckSliceGrad(grad, in, start, out));
-  Tensor* to;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.dim(0)}, &to));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * to, c.AllocateOutput(0, {in.dim(0)}));
   if (to->bytes() > 0) std::memset(to->raw(), 0, to->bytes());
   const int64_t rank = in.dim(1);
   const size_t size = DataTypeSize(grad.dtype());
@@ -415,9 +411,8 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
     }
     ++count[static_cast<size_t>(row)];
   }
-  Tensor *empty, *map, *indices, *values;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {rows}, &empty));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(3, {e.count()}, &map));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * empty, c.AllocateOutput(2, {rows}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * map, c.AllocateOutput(3, {e.count()}));
   std::vector<int64_t> next(static_cast<size_t>(rows));
   int64_t total = 0;
   for (int64_t row = 0; row < rows; ++row) {
@@ -425,8 +420,8 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
     next[static_cast<size_t>(row)] = total;
     total += std::max<int64_t>(count[static_cast<size_t>(row)], 1);
   }
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {total, e.rank()}, &indices));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &values));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {total, e.rank()}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {total}));
   std::fill_n(indices->data<int64_t>(), indices->num_elements(), int64_t{0});
   WithElement(values->dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -456,9 +451,8 @@ absl::Status FillEmptyRowsGrad(KernelContext& c) {
   if (grad.rank() != 1) {
     return InvalidArgument("grad_values must be a vector, saw: ", grad.shape().ToString());
   }
-  Tensor *d_values, *d_default;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, map.shape(), &d_values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {}, &d_default));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * d_values, c.AllocateOutput(0, map.shape()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * d_default, c.AllocateOutput(1, {}));
   const size_t size = DataTypeSize(grad.dtype());
   const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, grad.dtype());
   std::memset(d_default->raw(), 0, size);

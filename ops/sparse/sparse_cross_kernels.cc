@@ -129,10 +129,9 @@ template <typename T, typename F>
 absl::Status WriteCrosses(KernelContext& c, const Columns& columns, int64_t rows, const F& value) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape pairs, TensorShape::Make({starts.back(), 2}));
-  Tensor *indices, *values, *shape;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, pairs, &indices));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {starts.back()}, &values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {2}, &shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, pairs));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {starts.back()}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * shape, c.AllocateOutput(2, {2}));
   int64_t most = 0;
   for (size_t row = 0; row + 1 < starts.size(); ++row) {
     most = std::max(most, starts[row + 1] - starts[row]);

@@ -146,7 +146,7 @@ absl::Status BarrierSize(KernelContext& c) {
 }
 
 template <int64_t (BarrierResource::*kSize)() const>
-using SizeKernel = CheapKernel<BarrierSize<kSize>>;
+using SizeKernel = CheapFunctionKernel<BarrierSize<kSize>>;
 
 KERNEL(Barrier, BarrierKernel);
 KERNEL(BarrierClose, CloseKernel);

@@ -58,10 +58,10 @@ absl::Status DeleteSessionTensor(KernelContext& c) {
   return tensors->Delete(handle);
 }
 
-KERNEL(DeleteSessionTensor, CheapKernel<DeleteSessionTensor>);
+KERNEL(DeleteSessionTensor, CheapFunctionKernel<DeleteSessionTensor>);
 KERNEL(GetSessionHandle, GetSessionHandleKernel);
 KERNEL(GetSessionHandleV2, GetSessionHandleKernel);
-KERNEL(GetSessionTensor, CheapKernel<GetSessionTensor>);
+KERNEL(GetSessionTensor, CheapFunctionKernel<GetSessionTensor>);
 
 }  // namespace
 }  // namespace sluice

@@ -46,8 +46,7 @@ void SetOutputs(KernelContext& c, int first, Tensors tensors);
 // Sets output 0 to a scalar.
 template <typename T>
 absl::Status SetScalarOutput(KernelContext& c, T value) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
   out->scalar<T>() = std::move(value);
   return absl::OkStatus();
 }

@@ -164,8 +164,7 @@ class CountUpToKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const RefInput ref = c.ref_input(0);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
     std::unique_lock lock(*ref.claim, std::try_to_lock);
     if (!lock) return c.RunAgainAfter(ref.claim);
     return CountUp(ref.tensor, limit_, *c.step().allocator, out);
@@ -178,8 +177,8 @@ class CountUpToKernel : public Kernel {
 
 KERNEL(CountUpTo, CountUpToKernel, {"T", IndexTypes()});
 KERNEL(DestroyTemporaryVariable, DestroyTemporaryVariableKernel);
-KERNEL(IsVariableInitialized, CheapKernel<IsVariableInitialized>);
-KERNEL(RefSelect, CheapKernel<RefSelect>,
+KERNEL(IsVariableInitialized, CheapFunctionKernel<IsVariableInitialized>);
+KERNEL(RefSelect, CheapFunctionKernel<RefSelect>,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT}});
 KERNEL(TemporaryVariable, TemporaryVariableKernel);
 KERNEL(Variable, VariableKernel);

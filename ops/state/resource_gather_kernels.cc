@@ -52,8 +52,7 @@ class ResourceGatherKernel : public Kernel {
     const RowIndex index(indices);
     const int64_t limit = home.dim(batch_dims);
     SLUICE_RETURN_IF_ERROR(CheckRowsInside(indices, limit));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     const Tensor& params = holder == nullptr ? home : holder->Rows(&home, indices, c.step());
     const int64_t per_batch = batches > 0 ? index.size() / batches : 0;
     CopyRows(
@@ -113,8 +112,7 @@ class ResourceGatherNdKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
     const RowIndex index(indices);
     SLUICE_RETURN_IF_ERROR(CheckIndices(c, index, rows, depth, params.shape(), shape));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     CopyRows(
         c, params, row_size,
         [&](int64_t i) {

@@ -143,8 +143,7 @@ absl::Status VariableShape(KernelContext& c) {
     if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
     shape = variable->tensor.shape();
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {shape.rank()}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {shape.rank()}));
   for (int d = 0; d < shape.rank(); ++d) {
     const T size = static_cast<T>(shape.dim(d));
     if (size != shape.dim(d)) {
@@ -157,7 +156,7 @@ absl::Status VariableShape(KernelContext& c) {
 }
 
 template <typename T>
-using VariableShapeKernel = CheapKernel<VariableShape<T>>;
+using VariableShapeKernel = CheapFunctionKernel<VariableShape<T>>;
 
 class DestroyResourceKernel : public Kernel {
  public:
@@ -188,8 +187,7 @@ class ResourceCountUpToKernel : public Kernel {
   explicit ResourceCountUpToKernel(KernelInit& init) : limit_(init.attr<int64_t>("limit")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
     WritableVariable variable;
     SLUICE_RETURN_IF_ERROR(variable.Take(c));
     SLUICE_RETURN_IF_ERROR(variable.CheckRead(out->dtype()));
@@ -205,8 +203,8 @@ KERNEL(DestroyResourceOp, DestroyResourceKernel);
 KERNEL(ReadVariableOp, ReadVariableKernel);
 KERNEL(ResourceCountUpTo, ResourceCountUpToKernel, {"T", IndexTypes()});
 KERNEL(VarHandleOp, VarHandleKernel);
-KERNEL(VarIsInitializedOp, CheapKernel<VarIsInitialized>);
-KERNEL(_ReadVariablesOp, CheapKernel<ReadVariables>);
+KERNEL(VarIsInitializedOp, CheapFunctionKernel<VarIsInitialized>);
+KERNEL(_ReadVariablesOp, CheapFunctionKernel<ReadVariables>);
 KERNEL(_VarHandlesOp, VarHandlesKernel);
 KERNELS(VariableShape, "out_type", VariableShapeKernel, IndexList);
 

@@ -36,8 +36,7 @@ absl::Status Fingerprint(KernelContext& c) {
   const int64_t rows = data.dim(0), length = rows == 0 ? 0 : data.num_elements() / rows;
   const size_t bytes = static_cast<size_t>(length) * DataTypeSize(data.dtype());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, 8}));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   c.ParallelFor(rows, 20 + 0.3 * static_cast<double>(bytes), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const uint64_t found =

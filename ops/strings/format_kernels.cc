@@ -83,8 +83,7 @@ class AsStringKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& input = c.input(0);
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, input.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, input.shape()));
     for (int64_t i = 0; i < input.num_elements(); ++i) {
       out->data<std::string>()[i] = Text(input, i);
     }
@@ -243,8 +242,7 @@ class StringFormatKernel final : public Kernel {
         summarize_(init.attr<int64_t>("summarize")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
     std::string& text = out->scalar<std::string>();
     text = pieces_[0];
     for (int i = 0; i < c.num_inputs(); ++i) {

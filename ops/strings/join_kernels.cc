@@ -25,8 +25,7 @@ class StringJoinKernel final : public Kernel {
       shape = input;
       has_shape = true;
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     for (int64_t at = 0; at < shape.num_elements(); ++at) {
       std::string& joined = out->data<std::string>()[at];
       for (int i = 0; i < c.num_inputs(); ++i) {
@@ -80,8 +79,7 @@ class ReduceJoinKernel : public Kernel {
       if (!joined[d] || keep_dims_) sizes.push_back(joined[d] ? 1 : input.dim(d));
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (input.num_elements() == 0) return absl::OkStatus();  // its sizes are not bounded
     const int64_t parts = input.num_elements() / out->num_elements();
     std::vector<int64_t> strides(static_cast<size_t>(rank), 1);

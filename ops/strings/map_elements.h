@@ -11,8 +11,7 @@ namespace sluice {
 // Sets output 0, elements of type To, to f(x) for the elements x of input 0, of type From.
 template <typename To, typename From = std::string, typename F>
 absl::Status MapElements(KernelContext& c, F f) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
   const auto elements = c.input(0).flat<From>();
   for (size_t i = 0; i < elements.size(); ++i) out->data<To>()[i] = f(elements[i]);
   return absl::OkStatus();

@@ -82,8 +82,7 @@ absl::Status EncodeBase64(KernelContext& c) {
 KERNEL(EncodeBase64, FunctionKernel<EncodeBase64>);
 
 absl::Status DecodeBase64(KernelContext& c) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
   const auto inputs = c.input(0).flat<std::string>();
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::string_view text = inputs[i];
@@ -138,8 +137,7 @@ absl::Status Substr(KernelContext& c) {
   }
   SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(input.shape(), pos.shape()));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(both.dims()));
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   // The position of element i of the result in an input that is broadcast.
   const auto place = [&](const TensorShape& from, int64_t i) {
     int64_t at = 0, stride = 1;

@@ -28,8 +28,7 @@ class UnsortedSegmentJoinKernel : public Kernel {
     }
     // The number of strings per segment id. Without segments there are no ids.
     const int64_t length = segments == 0 ? 0 : shape.num_elements() / segments;
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     for (int64_t i = 0; i < ids.num_elements(); ++i) {
       for (int64_t k = 0; k < length; ++k) {
         std::string& text = out->data<std::string>()[IntAt(ids, i) * length + k];

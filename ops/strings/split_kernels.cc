@@ -67,10 +67,9 @@ absl::Status SetParts(KernelContext& c, const std::vector<Parts>& rows) {
     total += static_cast<int64_t>(row.size());
     longest = std::max(longest, static_cast<int64_t>(row.size()));
   }
-  Tensor *indices, *values, *shape;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {total, 2}, &indices));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, {total}, &values));
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(2, {2}, &shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {total, 2}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {total}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * shape, c.AllocateOutput(2, {2}));
   shape->data<int64_t>()[0] = static_cast<int64_t>(rows.size());
   shape->data<int64_t>()[1] = longest;
   int64_t k = 0;
@@ -205,8 +204,7 @@ class StringNGramsKernel final : public Kernel {
     const auto data = c.input(0).flat<std::string>();
     const auto splits = c.input(1).flat<T>();
     SLUICE_RETURN_IF_ERROR(CheckSplits(data.size(), splits));
-    Tensor* out_splits;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(1, c.input(1).shape(), &out_splits));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out_splits, c.AllocateOutput(1, c.input(1).shape()));
     std::vector<std::string> ngrams;
     for (size_t i = 0; i < splits.size(); ++i) {
       if (i > 0) {
@@ -216,8 +214,8 @@ class StringNGramsKernel final : public Kernel {
       }
       out_splits->data<T>()[i] = static_cast<T>(ngrams.size());
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(ngrams.size())}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(0, {static_cast<int64_t>(ngrams.size())}));
     std::move(ngrams.begin(), ngrams.end(), out->data<std::string>());
     return absl::OkStatus();
   }

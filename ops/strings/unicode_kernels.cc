@@ -136,8 +136,7 @@ class UnicodeTranscodeKernel final : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(Decoder decoder, Decoder::Open(input_encoding_));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, c.input(0).shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
     const auto inputs = c.input(0).flat<std::string>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       icu::UnicodeString text;
@@ -172,8 +171,8 @@ class UnicodeDecodeKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(Decoder decoder, Decoder::Open(input_encoding_));
     const auto inputs = c.input(0).flat<std::string>();
-    Tensor* splits;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(inputs.size()) + 1}, &splits));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * splits,
+                            c.AllocateOutput(0, {static_cast<int64_t>(inputs.size()) + 1}));
     std::vector<int32_t> characters;
     std::vector<int64_t> starts;
     splits->data<T>()[0] = 0;
@@ -213,8 +212,8 @@ class UnicodeEncodeKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(c.input(0), c.input(1)));
     const auto characters = c.input(0).flat<int32_t>();
     const auto splits = c.input(1).flat<T>();
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {static_cast<int64_t>(splits.size()) - 1}, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(0, {static_cast<int64_t>(splits.size()) - 1}));
     for (size_t row = 0; row + 1 < splits.size(); ++row) {
       icu::UnicodeString text;
       for (T i = splits[row]; i < splits[row + 1]; ++i) {

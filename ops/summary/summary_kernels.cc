@@ -11,8 +11,7 @@ namespace sluice {
 namespace {
 
 absl::Status SetSummary(KernelContext& c, const pb::Summary& summary) {
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, TensorShape(), &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
   if (!summary.SerializeToString(&out->scalar<std::string>())) {
     return InvalidArgument(c.node().Describe(), ": expected a summary of less than 2 GiB");
   }

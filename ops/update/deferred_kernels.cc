@@ -93,8 +93,7 @@ class GatherOfDeferredKernel final : public Kernel {
     std::vector<int64_t> dims(indices.shape().dims().begin(), indices.shape().dims().end());
     for (int d = 1; d < params.rank(); ++d) dims.push_back(params.dim(d));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape, &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     const RowIndex rows(indices);
     CopyRows(

@@ -11,8 +11,7 @@ namespace {
 
 // Allocates output `i` with the shape of `weights` and fills it with zeros.
 absl::StatusOr<float*> NewDelta(KernelContext& c, int i, const Tensor& weights) {
-  Tensor* delta;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(i, weights.shape(), &delta));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * delta, c.AllocateOutput(i, weights.shape()));
   std::fill_n(delta->data<float>(), delta->num_elements(), 0.0f);
   return delta->data<float>();
 }

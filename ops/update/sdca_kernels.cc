@@ -49,8 +49,7 @@ class SdcaOptimizerKernel : public Kernel {
       SLUICE_ASSIGN_OR_RETURN(const float label, loss_->Label(examples.label(i)));
       labels.push_back(label);
     }
-    Tensor* out;
-    SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, state.shape(), &out));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, state.shape()));
     std::copy_n(state.data<float>(), state.num_elements(), out->data<float>());
     for (int64_t i : Order(examples, labels, out->data<float>())) {
       Step(examples, i, labels[static_cast<size_t>(i)], out->data<float>() + 4 * i);
@@ -171,8 +170,7 @@ absl::Status SdcaFprint(KernelContext& c) {
   if (in.rank() != 1) {
     return InvalidArgument("Input must be a vector, got shape ", in.shape().ToString());
   }
-  Tensor* out;
-  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, {in.num_elements(), 2}, &out));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {in.num_elements(), 2}));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
     auto [low, high] = Fingerprint128(in.data<std::string>()[i]);
     // Callers use 0 and 1 as values that no string has.
