@@ -15,18 +15,28 @@ absl::Status SamplerShape(ShapeContext& c) {
   return c.SetOutput(2, {samples});
 }
 
+void Seeds(OpDefBuilder& op) { op.Attr("seed", IntAttr(0)).Attr("seed2", IntAttr(0)); }
+
+void SamplesClasses(OpDefBuilder& op) {
+  op.Input("true_classes", DT_INT64)
+      .Output("sampled_candidates", DT_INT64)
+      .Output("true_expected_count", DT_FLOAT)
+      .Output("sampled_expected_count", DT_FLOAT)
+      .Attr("num_true", IntAttr().Min(1))
+      .Attr("num_sampled", IntAttr().Min(1))
+      .Attr("unique", BoolAttr())
+      .Stateful()
+      .Shape(SamplerShape);
+}
+
+// Samples of the classes 0 to range_max - 1.
+void SamplesOfRange(OpDefBuilder& op) {
+  op.With(SamplesClasses).Attr("range_max", IntAttr().Min(1)).With(Seeds);
+}
+
 OP(AllCandidateSampler, "Returns all classes, 0 to num_sampled - 1.")
-    .Input("true_classes", DT_INT64)
-    .Output("sampled_candidates", DT_INT64)
-    .Output("true_expected_count", DT_FLOAT)
-    .Output("sampled_expected_count", DT_FLOAT)
-    .Attr("num_true", IntAttr().Min(1))
-    .Attr("num_sampled", IntAttr().Min(1))
-    .Attr("unique", BoolAttr())
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Stateful()
-    .Shape(SamplerShape);
+    .With(SamplesClasses)
+    .With(Seeds);
 
 OP(ComputeAccidentalHits,
    "Finds the sampled classes that are true classes. Returns the row of the true class, the "
@@ -37,8 +47,7 @@ OP(ComputeAccidentalHits,
     .Output("ids", DT_INT64)
     .Output("weights", DT_FLOAT)
     .Attr("num_true", IntAttr())
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
+    .With(Seeds)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape classes, c.WithRank(0, 2));
       SLUICE_RETURN_IF_ERROR(MergeDim(classes.dim(1), c.attr<int64_t>("num_true")).status());
@@ -48,13 +57,7 @@ OP(ComputeAccidentalHits,
 OP(FixedUnigramCandidateSampler,
    "Samples classes with probabilities proportional to given weights to the power of `distortion`. "
    "The weights are the last fields of the lines of a file, or `unigrams`.")
-    .Input("true_classes", DT_INT64)
-    .Output("sampled_candidates", DT_INT64)
-    .Output("true_expected_count", DT_FLOAT)
-    .Output("sampled_expected_count", DT_FLOAT)
-    .Attr("num_true", IntAttr().Min(1))
-    .Attr("num_sampled", IntAttr().Min(1))
-    .Attr("unique", BoolAttr())
+    .With(SamplesClasses)
     .Attr("range_max", IntAttr().Min(1))
     .Attr("vocab_file", StringAttr(""))
     .Attr("distortion", FloatAttr(1.0f))
@@ -62,71 +65,24 @@ OP(FixedUnigramCandidateSampler,
     .Attr("num_shards", IntAttr(1).Min(1))
     .Attr("shard", IntAttr(0).Min(0))
     .Attr("unigrams", FloatListAttr({}))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Stateful()
-    .Shape(SamplerShape);
+    .With(Seeds);
 
 OP(LearnedUnigramCandidateSampler,
    "Samples classes with probabilities proportional to one plus the number of times they were true "
    "classes of earlier calls.")
-    .Input("true_classes", DT_INT64)
-    .Output("sampled_candidates", DT_INT64)
-    .Output("true_expected_count", DT_FLOAT)
-    .Output("sampled_expected_count", DT_FLOAT)
-    .Attr("num_true", IntAttr().Min(1))
-    .Attr("num_sampled", IntAttr().Min(1))
-    .Attr("unique", BoolAttr())
-    .Attr("range_max", IntAttr().Min(1))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Stateful()
-    .Shape(SamplerShape);
+    .With(SamplesOfRange);
 
 OP(LogUniformCandidateSampler,
    "Samples classes with probability log((k + 2) / (k + 1)) / log(range_max + 1). This is Zipf's "
    "law for classes in descending order of frequency.")
-    .Input("true_classes", DT_INT64)
-    .Output("sampled_candidates", DT_INT64)
-    .Output("true_expected_count", DT_FLOAT)
-    .Output("sampled_expected_count", DT_FLOAT)
-    .Attr("num_true", IntAttr().Min(1))
-    .Attr("num_sampled", IntAttr().Min(1))
-    .Attr("unique", BoolAttr())
-    .Attr("range_max", IntAttr().Min(1))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Stateful()
-    .Shape(SamplerShape);
+    .With(SamplesOfRange);
 
 OP(ThreadUnsafeUnigramCandidateSampler,
    "Samples as LearnedUnigramCandidateSampler does. In TensorFlow, it has no lock.")
-    .Input("true_classes", DT_INT64)
-    .Output("sampled_candidates", DT_INT64)
-    .Output("true_expected_count", DT_FLOAT)
-    .Output("sampled_expected_count", DT_FLOAT)
-    .Attr("num_true", IntAttr().Min(1))
-    .Attr("num_sampled", IntAttr().Min(1))
-    .Attr("unique", BoolAttr())
-    .Attr("range_max", IntAttr().Min(1))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Stateful()
-    .Shape(SamplerShape);
+    .With(SamplesOfRange);
 
 OP(UniformCandidateSampler, "Samples the classes 0 to range_max - 1 with equal probabilities.")
-    .Input("true_classes", DT_INT64)
-    .Output("sampled_candidates", DT_INT64)
-    .Output("true_expected_count", DT_FLOAT)
-    .Output("sampled_expected_count", DT_FLOAT)
-    .Attr("num_true", IntAttr().Min(1))
-    .Attr("num_sampled", IntAttr().Min(1))
-    .Attr("unique", BoolAttr())
-    .Attr("range_max", IntAttr().Min(1))
-    .Attr("seed", IntAttr(0))
-    .Attr("seed2", IntAttr(0))
-    .Stateful()
-    .Shape(SamplerShape);
+    .With(SamplesOfRange);
 
 }  // namespace
 }  // namespace sluice

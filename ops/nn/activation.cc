@@ -18,6 +18,30 @@ absl::Status SlopeShape(ShapeContext& c) {
   return c.SetOutput(0, merged);
 }
 
+struct Activates {
+  TypeSet types;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("features", "T")
+        .Output("activations", "T")
+        .Attr("T", TypeAttr(types))
+        .With(ElementByElement);
+  }
+};
+
+// The gradient of an activation: `gradients` times the slope, which depends on the tensor `of`.
+struct ScalesBySlope {
+  TypeSet types;
+  const char* of;
+  void operator()(OpDefBuilder& op) const {
+    op.Input("gradients", "T")
+        .Input(of, "T")
+        .Output("backprops", "T")
+        .Attr("T", TypeAttr(types))
+        .Elementwise(ElementwiseInputs::kOneShape)
+        .Shape(SlopeShape);
+  }
+};
+
 #ifndef SLUICE_DEFINITIONS_ONLY
 // The second derivative of an activation whose slope depends on its output (Elu, Selu): gradients *
 // grad in the negative part, and 0 elsewhere.
@@ -28,22 +52,14 @@ Output WhereNegative(Backprop& b, Output outputs) {
 #endif
 
 OP(Elu, "Returns x if x > 0, else exp(x) - 1.")
-    .Input("features", "T")
-    .Output("activations", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(Activates{FloatTypes()}) GRADIENT([](Backprop& b) {
       b.Into("features", EluGrad(b.Of("activations"), b.Value("activations")));
     });
 
 OP(EluGrad,
    "Computes the gradient of Elu from its output: gradients * (outputs + 1) if outputs < 0, else "
    "gradients.")
-    .Input("gradients", "T")
-    .Input("outputs", "T")
-    .Output("backprops", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Elementwise(ElementwiseInputs::kOneShape)
-    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
+    .With(ScalesBySlope{FloatTypes(), "outputs"}) GRADIENT([](Backprop& b) {
       Output outputs = b.Value("outputs");
       b.Into("gradients", EluGrad(b.Of("backprops"), outputs));
       b.Into("outputs", WhereNegative(b, outputs));
@@ -76,30 +92,18 @@ OP(LeakyReluGrad,
     });
 
 OP(Relu, "Computes max(x, 0).")
-    .Input("features", "T")
-    .Output("activations", "T")
-    .Attr("T", TypeAttr(RealTypes() | TypeSet{DT_QINT8}))
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(Activates{RealTypes() | TypeSet{DT_QINT8}}) GRADIENT([](Backprop& b) {
       b.Into("features", ReluGrad(b.Of("activations"), b.Value("activations")));
     });
 
-OP(Relu6, "Computes min(max(x, 0), 6).")
-    .Input("features", "T")
-    .Output("activations", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
-      b.Into("features", Relu6Grad(b.Of("activations"), b.Value("activations")));
-    });
+OP(Relu6, "Computes min(max(x, 0), 6).").With(Activates{RealTypes()}) GRADIENT([](Backprop& b) {
+  b.Into("features", Relu6Grad(b.Of("activations"), b.Value("activations")));
+});
 
 OP(Relu6Grad,
    "Computes the gradient of Relu6: gradients if 0 < features < 6, else 0. `features` is the input "
    "or the output of Relu6.")
-    .Input("gradients", "T")
-    .Input("features", "T")
-    .Output("backprops", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Elementwise(ElementwiseInputs::kOneShape)
-    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
+    .With(ScalesBySlope{RealTypes(), "features"}) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", Relu6Grad(b.Of("backprops"), x));
       b.Into("features", ZerosLike(x));
@@ -108,12 +112,7 @@ OP(Relu6Grad,
 OP(ReluGrad,
    "Computes the gradient of Relu: gradients if features > 0, else 0. `features` is the input or "
    "the output of Relu.")
-    .Input("gradients", "T")
-    .Input("features", "T")
-    .Output("backprops", "T")
-    .Attr("T", TypeAttr(RealTypes()))
-    .Elementwise(ElementwiseInputs::kOneShape)
-    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
+    .With(ScalesBySlope{RealTypes(), "features"}) GRADIENT([](Backprop& b) {
       Output x = b.Value("features");
       b.Into("gradients", ReluGrad(b.Of("backprops"), x));
       b.Into("features", ZerosLike(x));
@@ -122,62 +121,37 @@ OP(ReluGrad,
 OP(Selu,
    "Computes scale * x if x >= 0, else scale * alpha * (exp(x) - 1). With these constants, mean 0 "
    "and variance 1 are kept from layer to layer (Klambauer et al., 2017).")
-    .Input("features", "T")
-    .Output("activations", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(Activates{FloatTypes()}) GRADIENT([](Backprop& b) {
       b.Into("features", SeluGrad(b.Of("activations"), b.Value("activations")));
     });
 
 OP(SeluGrad, "Computes the gradient of Selu from its output.")
-    .Input("gradients", "T")
-    .Input("outputs", "T")
-    .Output("backprops", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Elementwise(ElementwiseInputs::kOneShape)
-    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
+    .With(ScalesBySlope{FloatTypes(), "outputs"}) GRADIENT([](Backprop& b) {
       Output outputs = b.Value("outputs");
       b.Into("gradients", SeluGrad(b.Of("backprops"), outputs));
       b.Into("outputs", WhereNegative(b, outputs));
     });
 
 OP(Softplus, "Computes log(exp(x) + 1), without overflow for large x.")
-    .Input("features", "T")
-    .Output("activations", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
+    .With(Activates{FloatTypes()}) GRADIENT([](Backprop& b) {
       b.Into("features", b.Of("activations") * Sigmoid(b.Value("features")));
     });
 
 // d2x = grad * dy * exp(x) / (1 + exp(x))^2, in a form whose square does not overflow.
 OP(SoftplusGrad, "Computes the gradient of Softplus: gradients / (exp(-features) + 1).")
-    .Input("gradients", "T")
-    .Input("features", "T")
-    .Output("backprops", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Elementwise(ElementwiseInputs::kOneShape)
-    .Shape(SlopeShape) GRADIENT([](Backprop& b) {
+    .With(ScalesBySlope{FloatTypes(), "features"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("backprops"), x = b.Value("features");
       ControlDependencies after(b.graph(), {grad});
       b.Into("gradients", SoftplusGrad(grad, x));
       b.Into("features", grad * b.Value("gradients") / (Exp(-x) + 2.0 + Exp(x)));
     });
 
-OP(Softsign, "Computes x / (|x| + 1).")
-    .Input("features", "T")
-    .Output("activations", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .With(ElementByElement) GRADIENT([](Backprop& b) {
-      b.Into("features", SoftsignGrad(b.Of("activations"), b.Value("features")));
-    });
+OP(Softsign, "Computes x / (|x| + 1).").With(Activates{FloatTypes()}) GRADIENT([](Backprop& b) {
+  b.Into("features", SoftsignGrad(b.Of("activations"), b.Value("features")));
+});
 
 OP(SoftsignGrad, "Computes the gradient of Softsign: gradients / (|features| + 1)^2.")
-    .Input("gradients", "T")
-    .Input("features", "T")
-    .Output("backprops", "T")
-    .Attr("T", TypeAttr(FloatTypes()))
-    .Elementwise(ElementwiseInputs::kOneShape)
-    .Shape(SlopeShape);
+    .With(ScalesBySlope{FloatTypes(), "features"});
 
 }  // namespace
 }  // namespace sluice
