@@ -15,8 +15,8 @@
 #include "training/loop/clock.h"
 #include "training/optimizer/gradient_descent.h"
 #include "training/session/basic_hooks.h"
-#include "training/session/testing.h"
 #include "training/sync/sync_replicas_optimizer.h"
+#include "training/testing/session.h"
 
 namespace sluice {
 namespace {

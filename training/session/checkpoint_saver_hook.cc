@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <utility>
 
 #include "graph/format/graph_def.h"

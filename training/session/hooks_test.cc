@@ -11,7 +11,7 @@
 #include "training/session/global_step_read.h"
 #include "training/session/logging_tensor_hook.h"
 #include "training/session/monitored_session.h"
-#include "training/session/testing.h"
+#include "training/testing/session.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,5 @@
 #include "training/session/monitored_session.h"
 
-#include <atomic>
 #include <thread>
 
 #include "executor/testing/await_report.h"
@@ -13,7 +12,7 @@
 #include "ops/sugar.h"
 #include "training/loop/queue_runner.h"
 #include "training/session/basic_hooks.h"
-#include "training/session/testing.h"
+#include "training/testing/session.h"
 
 namespace sluice {
 namespace {

@@ -16,8 +16,8 @@
 #include "training/session/basic_hooks.h"
 #include "training/session/checkpoint_saver_hook.h"
 #include "training/session/summary_hooks.h"
-#include "training/session/testing.h"
 #include "training/summary/summary.h"
+#include "training/testing/session.h"
 
 namespace sluice {
 namespace {

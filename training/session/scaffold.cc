@@ -1,6 +1,5 @@
 #include "training/session/scaffold.h"
 
-#include <optional>
 #include <utility>
 
 #include "graph/build/group.h"

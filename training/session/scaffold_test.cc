@@ -9,8 +9,8 @@
 #include "ops/state/variable.h"
 #include "training/checkpoint/saver.h"
 #include "training/session/session_creator.h"
-#include "training/session/testing.h"
 #include "training/summary/summary.h"
+#include "training/testing/session.h"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,6 @@
 #include "training/session/session_manager.h"
 
 #include <future>
-#include <thread>
 
 #include "executor/device/device_set.h"
 #include "executor/wait/cancellation.h"
@@ -10,7 +9,7 @@
 #include "ops/builders/constant.h"
 #include "ops/builders/ops.h"
 #include "ops/state/variable.h"
-#include "training/session/testing.h"
+#include "training/testing/session.h"
 
 namespace sluice {
 namespace {

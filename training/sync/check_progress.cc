@@ -1,6 +1,5 @@
 #include "training/sync/check_progress.h"
 
-#include <algorithm>
 #include <set>
 #include <vector>
 

@@ -7,7 +7,7 @@
 #include "graph/build/scopes.h"
 #include "gtest/gtest.h"
 #include "training/optimizer/gradient_descent.h"
-#include "training/sync/testing.h"
+#include "training/testing/sync.h"
 
 namespace sluice {
 namespace {

@@ -11,7 +11,7 @@
 #include "ops/sugar.h"
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 #include "training/sync/sync_replicas_optimizer.h"
-#include "training/sync/testing.h"
+#include "training/testing/sync.h"
 
 namespace sluice {
 namespace {

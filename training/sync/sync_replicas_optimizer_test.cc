@@ -19,7 +19,7 @@
 #include "training/sync/check_progress.h"
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 #include "training/sync/sync_replicas_hook.h"
-#include "training/sync/testing.h"
+#include "training/testing/sync.h"
 
 namespace sluice {
 namespace {

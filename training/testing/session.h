@@ -1,6 +1,6 @@
 // Test support for sessions: a saver in memory, hooks that record their calls, a captured log.
-#ifndef SLUICE_TRAINING_SESSION_TESTING_H_
-#define SLUICE_TRAINING_SESSION_TESTING_H_
+#ifndef SLUICE_TRAINING_TESTING_SESSION_H_
+#define SLUICE_TRAINING_TESTING_SESSION_H_
 
 #include <functional>
 #include <map>
@@ -76,4 +76,4 @@ class CapturedLog {
 
 }  // namespace sluice::testing
 
-#endif  // SLUICE_TRAINING_SESSION_TESTING_H_
+#endif  // SLUICE_TRAINING_TESTING_SESSION_H_

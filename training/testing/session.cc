@@ -1,4 +1,4 @@
-#include "training/session/testing.h"
+#include "training/testing/session.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // A small synchronous training for tests.
-#ifndef SLUICE_TRAINING_SYNC_TESTING_H_
-#define SLUICE_TRAINING_SYNC_TESTING_H_
+#ifndef SLUICE_TRAINING_TESTING_SYNC_H_
+#define SLUICE_TRAINING_TESTING_SYNC_H_
 
 #include <string>
 #include <utility>
@@ -58,4 +58,4 @@ struct World {
 };
 }  // namespace sluice
 
-#endif  // SLUICE_TRAINING_SYNC_TESTING_H_
+#endif  // SLUICE_TRAINING_TESTING_SYNC_H_
