@@ -22,4 +22,10 @@ Operation GradientDescent::ApplySparseDuplicateIndices(const IndexedSlices& grad
   return ScatterSub(var.handle(), grad.indices, grad.values * rate, {.use_locking = use_locking()});
 }
 
+ProximalGradientDescent::ProximalGradientDescent(const ProximalGradientDescentOptions& options)
+    : RuleOptimizer(kProximalGradientDescent, options, /*slots=*/{},
+                    {{"alpha", options.learning_rate, "learning_rate"},
+                     {"l1", options.l1_regularization_strength, "l1_regularization_strength"},
+                     {"l2", options.l2_regularization_strength, "l2_regularization_strength"}}) {}
+
 }  // namespace sluice

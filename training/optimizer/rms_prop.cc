@@ -12,4 +12,9 @@ RMSProp::RMSProp(const RMSPropOptions& options)
                      {"momentum", options.momentum},
                      {"epsilon", options.epsilon}}) {}
 
+Adadelta::Adadelta(const AdadeltaOptions& options)
+    : RuleOptimizer(
+          kAdadelta, options, {{"accum"}, {"accum_update"}},
+          {{"lr", options.learning_rate}, {"rho", options.rho}, {"epsilon", options.epsilon}}) {}
+
 }  // namespace sluice
