@@ -1,9 +1,9 @@
 #include "distributed/master/cluster_tasks.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "distributed/master/task_clock.h"
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/service_methods.h"
@@ -21,13 +21,6 @@ namespace {
 
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
-
-// Nanoseconds since 1970.
-int64_t NowNanos() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // Limit of the wait for a task's reaction to a cancelled step.
 constexpr int64_t kCancelMs = 2'000;
@@ -257,7 +250,7 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
   };
   const bool is_registered = cancellation->Register(token, ask);
   if (!is_registered) return done({.status = absl::CancelledError("the step was cancelled")});
-  const int64_t asked = step.trace ? NowNanos() : 0;
+  const int64_t asked = step.trace ? absl::GetCurrentTimeNanos() : 0;
   connection_.client->Start(
       std::move(call), [task = step.task, step_id = step.step_id, num_fetches = step.num_fetches,
                         unwanted = connection_.unwanted, done = std::move(done), cancellation,
@@ -269,7 +262,7 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
           unwanted->Remove(task, {step_id});
         }
         PartResult result = ResultOf(task, response, num_fetches);
-        if (asked != 0) MoveBetween(asked, NowNanos(), &result.stats);
+        if (asked != 0) MoveBetween(asked, absl::GetCurrentTimeNanos(), &result.stats);
         done(std::move(result));
       });
 }

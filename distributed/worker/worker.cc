@@ -1,8 +1,9 @@
 #include "distributed/worker/worker.h"
 
-#include <chrono>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "distributed/master/session_config.h"
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/respond.h"
@@ -19,12 +20,6 @@ namespace {
 
 constexpr TensorField kSend{pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
 constexpr TensorField kRecv{pb::RunGraphResponse::kRecvFieldNumber, TensorField::kNamed};
-
-int64_t NowMicros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 absl::Status UnknownGraph(const std::string& handle) {
   return absl::AbortedError(
@@ -297,7 +292,7 @@ void Worker::RecvTensor(const pb::RecvTensorRequest& request, RpcCall& call) {
         if (!received.ok()) return call.Finish(received);
         pb::RecvTensorResponse response;
         response.set_is_dead(is_dead);
-        response.set_send_start_micros(NowMicros());
+        response.set_send_start_micros(absl::ToUnixMicros(absl::Now()));
         call.Finish(EncodeTensorResponse(response, std::move(value)));
       });
 }

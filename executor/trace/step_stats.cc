@@ -4,28 +4,23 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "executor/cpu/steady_time.h"
 #include "graph/strings.h"
 
 namespace sluice {
 namespace {
-
-template <typename Clock>
-int64_t Now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
-      .count();
-}
 
 // Takes the closest of three pairs of reads, because the thread may lose its core between two
 // reads.
 int64_t WallMinusSteady() {
   int64_t difference = 0, closest = INT64_MAX;
   for (int i = 0; i < 3; ++i) {
-    const int64_t before = Now<std::chrono::steady_clock>();
-    const int64_t wall = Now<std::chrono::system_clock>();
-    const int64_t took = Now<std::chrono::steady_clock>() - before;
+    const int64_t before = SteadyNowNs();
+    const int64_t wall = absl::GetCurrentTimeNanos();
+    const int64_t took = SteadyNowNs() - before;
     if (took >= closest) continue;
     closest = took;
     difference = wall - before - took / 2;

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "graph/build/group.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
@@ -413,9 +414,7 @@ absl::StatusOr<std::string> Estimator::ExportSavedModel(const std::string& expor
   SLUICE_RETURN_IF_ERROR(session.Run({saved.init_op}));
 
   // The folder's name is a time in seconds. A second export in the same second uses the next one.
-  int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(
-                        std::chrono::system_clock::now().time_since_epoch())
-                        .count();
+  int64_t seconds = absl::ToUnixSeconds(absl::Now());
   std::filesystem::path folder;
   do {
     folder = std::filesystem::path(export_dir_base) / std::to_string(seconds++);
