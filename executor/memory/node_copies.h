@@ -1,16 +1,19 @@
-// Copies of nodes that recompute results later in a step. Changes can be undone.
+// Copies of nodes that recompute results later in a step, and what they cost.
 #ifndef SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 #define SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 
+#include <cstdint>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "executor/memory/memory_plan.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
 
+// Changes can be undone.
 class NodeCopies {
  public:
   explicit NodeCopies(Graph& graph) : graph_(graph) {}
@@ -45,6 +48,19 @@ class NodeCopies {
   std::vector<Node*> added_;
   std::vector<std::pair<Node*, Node*>> old_triggers_;  // of copies, in order
   std::vector<std::pair<Node*, Edges>> saved_;         // the original edges from a node
+};
+
+// Estimates what it costs to compute a node a second time in a step.
+class CopyCosts {
+ public:
+  explicit CopyCosts(const MemoryPlan& memory);
+  // Rough nanoseconds of one core.
+  double Of(const Node& node) const;
+
+ private:
+  double Elements(const Output& tensor) const;
+
+  std::unordered_map<Output, int64_t> bytes_;
 };
 
 }  // namespace sluice

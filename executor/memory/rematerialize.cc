@@ -4,11 +4,9 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "executor/memory/copy_costs.h"
 #include "executor/memory/early_readers.h"
 #include "executor/memory/node_copies.h"
 #include "executor/memory/step_order.h"

@@ -3,19 +3,48 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_join.h"
 #include "executor/wait/cancellation.h"
+#include "graph/mutex.h"
 #include "graph/status.h"
 #include "training/loop/log.h"
-#include "training/session/readiness.h"
 
 namespace sluice {
 namespace {
 
 // A chief that starts at the same time will be ready soon.
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(50);
+
+// Notifies threads of this process that wait for a model when another thread has initialized it.
+// Thread safety: all methods may be called from any thread.
+class Readiness {
+ public:
+  static Readiness& Global() {
+    static auto* readiness = new Readiness;
+    return *readiness;
+  }
+  // Each announcement sets the wake, until Leave.
+  void Join(const std::shared_ptr<Wake>& wake) {
+    ScopedLock lock(&mutex_);
+    waiting_.insert(wake);
+  }
+  void Leave(const std::shared_ptr<Wake>& wake) {
+    ScopedLock lock(&mutex_);
+    waiting_.erase(wake);
+  }
+  void Announce() {
+    ScopedLock lock(&mutex_);
+    for (const std::shared_ptr<Wake>& wake : waiting_) wake->Set();
+  }
+
+ private:
+  Mutex mutex_;
+  std::set<std::shared_ptr<Wake>> waiting_ ABSL_GUARDED_BY(mutex_);
+};
 
 // A wait for the model or a checkpoint. It ends early if readiness is announced in this process, if
 // its waker is called, or if the caller cancels.
