@@ -118,7 +118,7 @@ OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false, std:
   const OutputList f = Build(graph, make_context(pivot_false, 0), if_false, at);
   if (!graph.status().ok()) return {};
   if (absl::Status same = CheckBranches(t, f, scope.prefix()); !same.ok()) {
-    graph.SetError(AnnotateAfter(same, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+    graph.SetError(same, at);
     return {};
   }
   OutputList merged;

@@ -176,14 +176,13 @@ Node* NodeBuilder::Finish() {
   for (const Argument& arg : arguments_) {
     for (const Output& t : arg.tensors) {
       if (t && t.graph() != graph_) {
-        graph_->SetError(InvalidArgument(op, " '", name_, "': input '", t.name(),
-                                         "' belongs to another graph [built at ", at_.file_name(),
-                                         ":", at_.line(), "]"));
+        graph_->SetError(
+            InvalidArgument(op, " '", name_, "': input '", t.name(), "' belongs to another graph"),
+            at_);
         return nullptr;
       }
       if (!t && !allow_missing_) {
-        graph_->SetError(InvalidArgument(op, " '", name_, "': an input is invalid [built at ",
-                                         at_.file_name(), ":", at_.line(), "]"));
+        graph_->SetError(InvalidArgument(op, " '", name_, "': an input is invalid"), at_);
         return nullptr;
       }
     }
@@ -191,8 +190,7 @@ Node* NodeBuilder::Finish() {
   const std::string shown_name = name_.empty() ? op : name_;
   absl::StatusOr<Node*> node = Build();
   if (!node.ok()) {
-    graph_->SetError(AnnotateAfter(Annotate(node.status(), StrCat(op, " '", shown_name, "': ")),
-                                   StrCat(" [built at ", at_.file_name(), ":", at_.line(), "]")));
+    graph_->SetError(Annotate(node.status(), StrCat(op, " '", shown_name, "': ")), at_);
     return nullptr;
   }
   if (absl::Status inferred = InferShapes(*node); !inferred.ok()) {

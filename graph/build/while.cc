@@ -72,8 +72,7 @@ class LoopBuilder {
 
  private:
   void Fail(std::string_view text) {
-    graph_.SetError(InvalidArgument("WhileLoop '", prefix_, "': ", text, " [built at ",
-                                    at_.file_name(), ":", at_.line(), "]"));
+    graph_.SetError(InvalidArgument("WhileLoop '", prefix_, "': ", text), at_);
   }
 
   // A variable that is a constant of an outer loop must enter once per iteration of that loop.
@@ -288,8 +287,7 @@ OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
   std::string problem = CheckArguments(variables, options);
   if (!all_valid) problem = "a loop variable is an invalid tensor";
   if (!problem.empty()) {
-    graph->SetError(InvalidArgument("WhileLoop '", options.name, "': ", problem, " [built at ",
-                                    at.file_name(), ":", at.line(), "]"));
+    graph->SetError(InvalidArgument("WhileLoop '", options.name, "': ", problem), at);
     return {};
   }
   NameScope scope(*graph, options.name);

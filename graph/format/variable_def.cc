@@ -1,6 +1,5 @@
 #include "graph/format/variable_def.h"
 
-#include <algorithm>
 #include <set>
 
 #include "graph/format/proto/variable.pb.h"
@@ -99,22 +98,19 @@ absl::Status ImportVariables(std::string_view prefix, Graph& graph, pb::MetaGrap
   }
   for (const std::string& key : taken) meta->mutable_collection_def()->erase(key);
   // Files older than the field `trainable` mark trainable variables only by the collection.
-  if (const auto trainable = graph.collections().find("trainable_variables");
-      trainable != graph.collections().end()) {
-    for (const std::string& name : trainable->second) {
-      if (const auto v = graph.variables().find(name); v != graph.variables().end()) {
-        v->second.trainable = true;
-      }
+  for (const std::string& name : graph.Collection("trainable_variables")) {
+    if (const auto v = graph.variables().find(name); v != graph.variables().end()) {
+      v->second.trainable = true;
     }
   }
   return absl::OkStatus();
 }
 
 bool ExportVariables(const Graph& graph, std::string_view key, pb::CollectionDef* collection) {
-  const auto names = graph.collections().find(key);
-  if (names == graph.collections().end() || names->second.empty()) return false;
+  const std::vector<std::string>& names = graph.Collection(key);
+  if (names.empty()) return false;
   std::vector<std::string> defs;
-  for (const std::string& name : names->second) {
+  for (const std::string& name : names) {
     const auto nodes = graph.variables().find(name);
     if (nodes == graph.variables().end()) return false;
     pb::VariableDef def;

@@ -239,6 +239,16 @@ std::string Graph::UniqueName(std::string_view base, bool mark) {
   return name;
 }
 
+void Graph::SetError(const absl::Status& error, At at) {
+  SetError(AnnotateAfter(error, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+}
+
+const std::vector<std::string>& Graph::Collection(std::string_view key) const {
+  static const std::vector<std::string>& none = *new std::vector<std::string>();
+  const auto it = collections_.find(key);
+  return it == collections_.end() ? none : it->second;
+}
+
 void Graph::AddToCollection(std::string_view key, std::string value) {
   auto it = collections_.find(key);
   if (it == collections_.end()) {

@@ -281,6 +281,8 @@ class Graph {
   // The first error of the builder functions.
   const absl::Status& status() const { return status_; }
   void SetError(const absl::Status& error) { status_.Update(error); }
+  // The same, followed by " [built at <file>:<line>]".
+  void SetError(const absl::Status& error, At at);
 
   // The collections of a MetaGraphDef: names of nodes or tensors by key.
   std::map<std::string, std::vector<std::string>, std::less<>>& collections() {
@@ -289,6 +291,8 @@ class Graph {
   const std::map<std::string, std::vector<std::string>, std::less<>>& collections() const {
     return collections_;
   }
+  // Empty if there is no such collection.
+  const std::vector<std::string>& Collection(std::string_view key) const;
   void AddToCollection(std::string_view key, std::string value);
 
   // Seeds of random ops are derived from this seed and the node.

@@ -48,10 +48,9 @@ void SetVariableSlice(Graph& graph, std::string_view variable, const VariableSli
 }
 
 std::optional<VariableSlice> FindVariableSlice(const Graph& graph, std::string_view variable) {
-  const auto entries = graph.collections().find(kCollection);
-  if (entries == graph.collections().end()) return std::nullopt;
+  const std::vector<std::string>& entries = graph.Collection(kCollection);
   const std::string start = StrCat(variable, "\n");
-  for (auto entry = entries->second.rbegin(); entry != entries->second.rend(); ++entry) {
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     if (entry->starts_with(start)) return Decode(*entry);
   }
   return std::nullopt;

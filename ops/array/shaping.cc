@@ -51,9 +51,8 @@ std::string_view Or(const Named& options, std::string_view otherwise) {
 }
 
 Output Fail(Output x, std::string_view message, At at) {
-  x.graph()->SetError(InvalidArgument(message, ", got '", x.name(), "' of shape ",
-                                      x.shape().ToString(), " [built at ", at.file_name(), ":",
-                                      at.line(), "]"));
+  x.graph()->SetError(
+      InvalidArgument(message, ", got '", x.name(), "' of shape ", x.shape().ToString()), at);
   return Output();
 }
 

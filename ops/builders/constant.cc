@@ -32,14 +32,12 @@ bool Fits(bool is_integer, int64_t integer, double real) {
   }
 }
 
-std::string BuiltAt(At at) { return StrCat(" [built at ", at.file_name(), ":", at.line(), "]"); }
-
 // Adds a Const if there are few elements, else a Fill, as tf.zeros and tf.ones do.
 Output ConstOrFill(Graph& graph, const TensorShape& shape, DataType dtype, Number number,
                    std::string_view name, At at) {
   absl::StatusOr<Tensor> value = number.As(dtype);
   if (!value.ok()) {
-    graph.SetError(AnnotateAfter(value.status(), BuiltAt(at)));
+    graph.SetError(value.status(), at);
     return Output();
   }
   constexpr int64_t kSmall = 1000;
@@ -94,13 +92,12 @@ Output Constant(Graph& graph, const Tensor& value, std::string_view name, At at)
 Output Constant(Graph& graph, Number value, DataType dtype, std::string_view name, At at) {
   absl::StatusOr<Tensor> tensor = value.As(dtype);
   if (tensor.ok()) return Constant(graph, *tensor, name, at);
-  graph.SetError(
-      AnnotateAfter(Annotate(tensor.status(), StrCat("Const '", name, "': ")), BuiltAt(at)));
+  graph.SetError(Annotate(tensor.status(), StrCat("Const '", name, "': ")), at);
   return Output();
 }
 
 Output RaggedConstant(Graph& graph, std::string_view name, At at) {
-  graph.SetError(InvalidArgument("Const '", name, "': its rows differ in length", BuiltAt(at)));
+  graph.SetError(InvalidArgument("Const '", name, "': its rows differ in length"), at);
   return Output();
 }
 

@@ -100,7 +100,7 @@ absl::Status CheckTable(const std::vector<Variable>& parts, PartitionStrategy st
 }
 
 Output Refuse(Graph& g, const absl::Status& status, At at) {
-  g.SetError(AnnotateAfter(status, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+  g.SetError(status, at);
   return Output();
 }
 

@@ -45,8 +45,7 @@ PartitionedVariable::PartitionedVariable(Graph& graph, std::string_view name,
     : graph_(&graph), name_(name), shape_(shape) {
   const absl::StatusOr<int> axis = CutAxis(name, shape, partitions);
   if (!axis.ok()) {
-    graph.SetError(
-        AnnotateAfter(axis.status(), StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+    graph.SetError(axis.status(), at);
     return;
   }
   axis_ = *axis;

@@ -130,8 +130,8 @@ void TensorArray::CheckShape(const PartialShape& shape, std::string_view what, A
                                      "': inconsistent shapes"
                                      " in ",
                                      what, ": expected ", state_->element_shape.ToString(),
-                                     ", got ", shape.ToString(), " [built at ", at.file_name(), ":",
-                                     at.line(), "]"));
+                                     ", got ", shape.ToString()),
+                     at);
   } else if (state_->infer_shape) {
     state_->element_shape = *std::move(merged);
   }

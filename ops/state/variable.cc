@@ -44,8 +44,7 @@ Variable::Variable(Graph& graph, std::string_view name, const PartialShape& shap
                    const Initializer& initializer, const VariableOptions& options, At at) {
   auto make = [&](Graph& g) -> Output {
     if (absl::Status defined = CheckShape(std::string(name), shape); !defined.ok()) {
-      g.SetError(
-          AnnotateAfter(defined, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+      g.SetError(defined, at);
       return Output();
     }
     NameScope scope(g, g.scopes().name + "Initializer/");

@@ -10,9 +10,7 @@ namespace sluice {
 
 std::vector<Variable> Variables(const Graph& graph, std::string_view collection) {
   std::vector<Variable> variables;
-  auto it = graph.collections().find(collection);
-  if (it == graph.collections().end()) return variables;
-  for (const std::string& name : it->second) {
+  for (const std::string& name : graph.Collection(collection)) {
     // Other tensors in the collection are skipped.
     if (absl::StatusOr<Variable> v = Variable::Find(graph, name); v.ok()) variables.push_back(*v);
   }

@@ -148,8 +148,7 @@ absl::StatusOr<Queue> Fill(Graph& g, const Lists& lists, const Plan& plan, At at
 OutputList MakeBatch(Graph& g, const Lists& lists, int batch_size, const Plan& plan, At at) {
   const absl::StatusOr<Queue> queue = Fill(g, lists, plan, at);
   if (!queue.ok()) {
-    g.SetError(
-        AnnotateAfter(queue.status(), StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+    g.SetError(queue.status(), at);
     return {};
   }
   plan.summarize(*queue);
@@ -198,7 +197,8 @@ OutputList ShuffledOf(const Lists& lists, Output keep, bool is_maybe, int batch_
   const NameScope scope(g, options.name.empty() ? name : options.name);
   if (capacity <= minimum) {
     g.SetError(InvalidArgument("capacity ", capacity, " must be bigger than min_after_dequeue ",
-                               minimum, ". [built at ", at.file_name(), ":", at.line(), "]"));
+                               minimum, "."),
+               at);
     return {};
   }
   if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow's keep_input

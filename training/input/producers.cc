@@ -19,10 +19,6 @@
 namespace sluice::input {
 namespace {
 
-absl::Status Located(const At& at, const absl::Status& status) {
-  return AnnotateAfter(status, StrCat(" [built at ", at.file_name(), ":", at.line(), "]"));
-}
-
 // Adds an Assert with the same constants as tf.Assert.
 Operation AssertTrue(Graph& g, Output condition, const std::string& message, At at) {
   constexpr std::string_view kName = "Assert";
@@ -42,12 +38,13 @@ Queue Produce(Graph& g, const std::string& scope, Output tensor, const PartialSh
   }
   const absl::StatusOr<PartialShape> element = rows.MergeWith(element_shape);
   if (!element.ok() || !element->IsFullyDefined()) {
-    g.SetError(Located(at, element.ok()
-                               ? InvalidArgument("Either `input_tensor` must have a fully "
-                                                 "defined shape or `element_shape` must be "
-                                                 "specified, got rows of shape ",
-                                                 element->ToString())
-                               : element.status()));
+    g.SetError(element.ok()
+                   ? InvalidArgument("Either `input_tensor` must have a fully defined shape "
+                                     "or `element_shape` must be specified, got rows of "
+                                     "shape ",
+                                     element->ToString())
+                   : element.status(),
+               at);
     return {};
   }
   if (options.shuffle) {
@@ -102,7 +99,7 @@ Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string
   if (!tensor || !num_epochs.has_value()) return tensor;
   Graph& g = *tensor.graph();
   if (*num_epochs <= 0) {
-    g.SetError(Located(at, InvalidArgument("num_epochs must be > 0 not ", *num_epochs, ".")));
+    g.SetError(InvalidArgument("num_epochs must be > 0 not ", *num_epochs, "."), at);
     return {};
   }
   const NameScope scope(g, name.empty() ? "limit_epochs" : name);
@@ -135,8 +132,7 @@ Queue StringInputProducer(Output strings, const ProducerOptions& options, At at)
 Queue StringInputProducer(Graph& g, const std::vector<std::string>& strings,
                           const ProducerOptions& options, At at) {
   if (strings.empty()) {
-    g.SetError(
-        Located(at, InvalidArgument("string_input_producer requires a non-null input tensor")));
+    g.SetError(InvalidArgument("string_input_producer requires a non-null input tensor"), at);
     return {};
   }
   const NameScope scope(g, ScopeName(options));

@@ -63,8 +63,7 @@ std::optional<int64_t> Layer::KnownDim(Output x, int rank, int dim, At at) const
 }
 
 void Layer::SetError(Graph& graph, const absl::Status& status, At at) const {
-  const absl::Status named = Annotate(status, StrCat("layer '", name_, "': "));
-  graph.SetError(AnnotateAfter(named, StrCat(" [built at ", at.file_name(), ":", at.line(), "]")));
+  graph.SetError(Annotate(status, StrCat("layer '", name_, "': ")), at);
 }
 
 Output WithRead(std::string_view name, const Variable& weight, At at,

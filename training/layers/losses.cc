@@ -64,10 +64,10 @@ Output Weigh(Output values, const Options& options, At at) {
   if (!weights) weights = Constant(g, Number(1), dtype, {}, at);
   if (weights.dtype() != dtype) weights = Cast(weights, dtype, {}, at);
   if (!MayBroadcast(weights.shape(), values.shape())) {
-    g.SetError(InvalidArgument("loss '", g.scopes().name,
-                               "': expected weights for values of shape ",
-                               values.shape().ToString(), ", got ", weights.shape().ToString(),
-                               " [built at ", at.file_name(), ":", at.line(), "]"));
+    g.SetError(
+        InvalidArgument("loss '", g.scopes().name, "': expected weights for values of shape ",
+                        values.shape().ToString(), ", got ", weights.shape().ToString()),
+        at);
     return Output();
   }
   const Output weighed = Mul(values, weights, {}, at);
@@ -93,9 +93,7 @@ Output Sum(const OutputList& losses, std::string_view name, At at) {
 
 OutputList Collected(const Graph& graph, std::string_view key) {
   OutputList tensors;
-  auto it = graph.collections().find(key);
-  if (it == graph.collections().end()) return tensors;
-  for (const std::string& name : it->second) {
+  for (const std::string& name : graph.Collection(key)) {
     if (absl::StatusOr<Output> tensor = graph.FindOutput(name); tensor.ok()) {
       tensors.push_back(*tensor);
     }

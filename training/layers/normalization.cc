@@ -112,9 +112,7 @@ Output BatchNormalization::Composed(Output x, At at) {
 
 std::vector<Operation> UpdateOps(const Graph& graph) {
   std::vector<Operation> updates;
-  auto it = graph.collections().find(kUpdateOps);
-  if (it == graph.collections().end()) return updates;
-  for (const std::string& name : it->second) {
+  for (const std::string& name : graph.Collection(kUpdateOps)) {
     if (Node* node = graph.Find(name)) updates.push_back(node);
   }
   return updates;

@@ -14,8 +14,7 @@ namespace sluice::layers {
 namespace {
 
 void SetError(Graph& graph, std::string_view what, const PartialShape& got, At at) {
-  graph.SetError(InvalidArgument(what, ", got ", got.ToString(), " [built at ", at.file_name(), ":",
-                                 at.line(), "]"));
+  graph.SetError(InvalidArgument(what, ", got ", got.ToString()), at);
 }
 
 // The batch size: a Const if it is known.

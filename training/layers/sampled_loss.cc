@@ -103,10 +103,11 @@ bool IsComplete(const Variable& weights, const Variable& biases, Output labels, 
                     labels.shape().rank_known() && labels.shape().rank() == 2 &&
                     labels.shape().dim(1) > 0;
   if (fits) return true;
-  inputs.graph()->SetError(InvalidArgument(
-      "sampled loss: expected weights [classes, size] and labels [batch, true classes], got ",
-      weights.shape().ToString(), " and ", labels.shape().ToString(), " [built at ", at.file_name(),
-      ":", at.line(), "]"));
+  inputs.graph()->SetError(
+      InvalidArgument(
+          "sampled loss: expected weights [classes, size] and labels [batch, true classes], got ",
+          weights.shape().ToString(), " and ", labels.shape().ToString()),
+      at);
   return false;
 }
 

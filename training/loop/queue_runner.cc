@@ -184,13 +184,10 @@ void StartsQueueRunner(Graph& graph, const std::string& queue_name) {
 absl::Status CheckQueueRunners(const Graph& graph) {
   const auto needed = graph.collections().find(kNeeded);
   if (needed == graph.collections().end()) return absl::OkStatus();
-  std::vector<std::string> started;
-  if (const auto it = graph.collections().find(kStarted); it != graph.collections().end()) {
-    started = it->second;
-  }
+  std::vector<std::string> started = graph.Collection(kStarted);
   SLUICE_ASSIGN_OR_RETURN(const std::vector<QueueRunner> runners, QueueRunners(graph));
   for (const QueueRunner& runner : runners) started.push_back(runner.queue_name);
-  const std::vector<std::string>& what_for = graph.collections().find(kNeededFor)->second;
+  const std::vector<std::string>& what_for = graph.Collection(kNeededFor);
   for (size_t i = 0; i < needed->second.size(); ++i) {
     const std::string& queue = needed->second[i];
     if (std::find(started.begin(), started.end(), queue) != started.end()) continue;
@@ -208,9 +205,7 @@ void AddQueueRunner(Graph& graph, const QueueRunner& runner, std::string_view co
 absl::StatusOr<std::vector<QueueRunner>> QueueRunners(const Graph& graph,
                                                       std::string_view collection) {
   std::vector<QueueRunner> runners;
-  const auto it = graph.collections().find(collection);
-  if (it == graph.collections().end()) return runners;
-  for (const std::string& bytes : it->second) {
+  for (const std::string& bytes : graph.Collection(collection)) {
     pb::QueueRunnerDef def;
     if (!def.ParseFromString(bytes)) {
       return InvalidArgument("collection '", collection, "': an entry is no QueueRunnerDef");

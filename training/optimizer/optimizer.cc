@@ -53,9 +53,7 @@ std::vector<Variable> TrainedByDefault(const Graph& graph) {
 
 // Also differentiates with respect to ports of models that are trained elsewhere.
 absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
-  auto ports = graph.collections().find("streaming_model_ports");
-  if (ports == graph.collections().end()) return absl::OkStatus();
-  for (const std::string& name : ports->second) {
+  for (const std::string& name : graph.Collection("streaming_model_ports")) {
     SLUICE_ASSIGN_OR_RETURN(const Output port, graph.FindOutput(name));
     vars.push_back(VariableOfTensor(port));
   }

@@ -12,21 +12,17 @@ namespace {
 
 constexpr std::string_view kReadCache = "global_step_read_op_cache";
 
-const std::string* First(const Graph& graph, std::string_view key) {
-  const auto it = graph.collections().find(key);
-  return it == graph.collections().end() || it->second.empty() ? nullptr : &it->second[0];
-}
-
 }  // namespace
 
 absl::StatusOr<Output> GlobalStepRead(Graph& graph, std::string_view user) {
-  if (const std::string* read = First(graph, kReadCache)) return graph.FindOutput(*read);
-  const std::string* name = First(graph, kGlobalStep);
-  if (name == nullptr) {
+  const std::vector<std::string>& reads = graph.Collection(kReadCache);
+  if (!reads.empty()) return graph.FindOutput(reads[0]);
+  const std::vector<std::string>& steps = graph.Collection(kGlobalStep);
+  if (steps.empty()) {
     return absl::FailedPreconditionError(
         StrCat("Global step should be created to use ", user, "."));
   }
-  SLUICE_ASSIGN_OR_RETURN(const Variable step, Variable::Find(graph, *name));
+  SLUICE_ASSIGN_OR_RETURN(const Variable step, Variable::Find(graph, steps[0]));
   // Control dependencies and devices of the caller do not apply to hooks.
   InitScope outside(graph);
   NameScope root(graph, "");

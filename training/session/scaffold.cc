@@ -20,24 +20,22 @@ namespace {
 // The only entry of a collection; an invalid handle if it is empty.
 absl::StatusOr<Output> OnlyEntry(const Graph& graph, std::string_view key,
                                  std::string_view argument) {
-  const auto it = graph.collections().find(key);
-  if (it == graph.collections().end() || it->second.empty()) return Output();
-  if (it->second.size() > 1) {
+  const std::vector<std::string>& entries = graph.Collection(key);
+  if (entries.empty()) return Output();
+  if (entries.size() > 1) {
     return absl::FailedPreconditionError(
         StrCat("More than one item in the collection \"", key,
                "\". Please indicate which one to use by passing it to the tf.Scaffold constructor "
                "as:  tf.Scaffold(",
                argument, "=item to use)"));
   }
-  return graph.FindOutput(it->second[0]);
+  return graph.FindOutput(entries[0]);
 }
 
 // The ops that a collection names. Names without a node are skipped.
 std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
   std::vector<Operation> entries;
-  const auto it = graph.collections().find(key);
-  if (it == graph.collections().end()) return entries;
-  for (const std::string& name : it->second) {
+  for (const std::string& name : graph.Collection(key)) {
     if (const auto found = graph.FindOutput(name); found.ok()) entries.emplace_back(*found);
   }
   return entries;
@@ -87,15 +85,15 @@ absl::Status FillIn(Graph& graph, std::string_view key, std::string_view argumen
 
 // The graph's saver, or a new one of all variables, which is added to the graph.
 absl::StatusOr<std::shared_ptr<ModelSaver>> SaverOrDefault(Graph& graph) {
-  const auto defs = graph.collections().find(kSavers);
-  if (defs != graph.collections().end() && !defs->second.empty()) {
-    if (defs->second.size() > 1) {
+  const std::vector<std::string>& defs = graph.Collection(kSavers);
+  if (!defs.empty()) {
+    if (defs.size() > 1) {
       return absl::FailedPreconditionError(
           StrCat("More than one item in collection ", kSavers,
                  ". Please indicate which one to use by passing it to the constructor."));
     }
     pb::SaverDef def;
-    if (!def.ParseFromString(defs->second[0])) {
+    if (!def.ParseFromString(defs[0])) {
       return InvalidArgument("collection '", kSavers, "': an entry is no SaverDef");
     }
     return Saver::FromDef(def, graph);

@@ -121,9 +121,7 @@ Output Merge(const OutputList& inputs, std::string_view name,
 Output MergeAll(Graph& graph, std::string_view key, std::string_view scope, std::string_view name,
                 At at) {
   OutputList inputs;
-  const auto found = graph.collections().find(key);
-  if (found == graph.collections().end()) return {};
-  for (const std::string& tensor : found->second) {
+  for (const std::string& tensor : graph.Collection(key)) {
     if (!std::string_view(tensor).starts_with(scope)) continue;
     absl::StatusOr<Output> output = graph.FindOutput(tensor);
     if (!output.ok()) {
