@@ -12,11 +12,15 @@
 #ifndef SLUICE_EXECUTOR_KERNEL_KERNEL_H_
 #define SLUICE_EXECUTOR_KERNEL_KERNEL_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -118,16 +122,86 @@ class KernelRegistry {
   std::map<std::string, std::vector<KernelDef>, std::less<>> kernels_;
 };
 
-// A kernel without state: a function of the context.
-// KERNEL(Shape, FunctionKernel<ShapeOf, false>)
-using KernelFunction = absl::Status (*)(KernelContext&);
-template <KernelFunction kFunction, bool kExpensive = true>
-class FunctionKernel final : public Kernel {
- public:
-  absl::Status Compute(KernelContext& context) override { return kFunction(context); }
-  bool IsExpensive() const override { return kExpensive; }
+// The name of an attribute as a template argument.
+template <size_t kSize>
+struct AttrName {
+  constexpr AttrName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }  // NOLINT
+  char text[kSize];
 };
-template <KernelFunction kFunction>
+
+// A parameter of a kernel function: the attribute `kName` of the kernel's node, or `kOtherwise` if
+// the node lacks it. Without `kOtherwise` the op's declaration must guarantee the attribute.
+template <typename T, AttrName kName, auto... kOtherwise>
+struct Attr {
+  explicit Attr(const KernelInit& init) : value(Of(init)) {}
+  operator const T&() const { return value; }  // NOLINT: stands for its value
+
+  const T value;
+
+ private:
+  static T Of(const KernelInit& init) {
+    if constexpr (sizeof...(kOtherwise) == 0) {
+      return init.attr<T>(kName.text);
+    } else {
+      return init.AttrOr<T>(kName.text, kOtherwise...);
+    }
+  }
+};
+
+// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns as a StatusOr. If
+// it fails, so does the making of the kernel.
+template <auto kPrepare>
+class Prepared {
+ public:
+  explicit Prepared(KernelInit& init) : value_(kPrepare(init)) {}
+  const absl::Status& status() const { return value_.status(); }
+  const auto& operator*() const { return *value_; }
+  const auto* operator->() const { return &*value_; }
+
+ private:
+  const std::invoke_result_t<decltype(kPrepare), KernelInit&> value_;
+};
+
+// A kernel without mutable state: a function of the context and of what the node determines. Each
+// further parameter has a type that is constructible from KernelInit&, such as Attr and Prepared,
+// and is made once, with the kernel.
+//   absl::Status Join(KernelContext& c, const Attr<std::string, "separator">& separator);
+//   KERNEL(StringJoin, FunctionKernel<Join>);
+template <auto kFunction, bool kExpensive = true>
+class FunctionKernel;
+
+template <typename... Parameters, absl::Status (*kFunction)(KernelContext&, Parameters...),
+          bool kExpensive>
+class FunctionKernel<kFunction, kExpensive> final : public Kernel {
+ public:
+  explicit FunctionKernel(KernelInit& init) : parameters_(InitOf<Parameters>(init)...) {}
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    auto kernel = std::make_unique<FunctionKernel>(init);
+    absl::Status status;
+    std::apply([&](const auto&... parameters) { (status.Update(StatusOf(parameters)), ...); },
+               kernel->parameters_);
+    SLUICE_RETURN_IF_ERROR(status);
+    return kernel;
+  }
+  absl::Status Compute(KernelContext& context) override {
+    return std::apply([&](auto&... parameters) { return kFunction(context, parameters...); },
+                      parameters_);
+  }
+  bool IsExpensive() const override { return kExpensive; }
+
+ private:
+  template <typename Parameter>
+  static KernelInit& InitOf(KernelInit& init) {
+    return init;
+  }
+  template <typename Parameter>
+  static absl::Status StatusOf(const Parameter& parameter) {
+    if constexpr (requires { parameter.status(); }) return parameter.status();
+    return absl::OkStatus();
+  }
+  std::tuple<std::remove_cvref_t<Parameters>...> parameters_;
+};
+template <auto kFunction>
 using CheapFunctionKernel = FunctionKernel<kFunction, false>;
 
 struct KernelRegistrar {

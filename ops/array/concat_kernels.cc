@@ -105,84 +105,61 @@ absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_nam
 absl::Status Concat(KernelContext& c) { return ConcatInputs(c, 0, "concat_dim", 1); }
 absl::Status ConcatV2(KernelContext& c) { return ConcatInputs(c, c.num_inputs() - 1, "axis", 0); }
 
-class PackKernel final : public Kernel {
- public:
-  explicit PackKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
-  absl::Status Compute(KernelContext& c) override {
-    const TensorShape& shape = c.input(0).shape();
-    for (int i = 1; i < c.num_inputs(); ++i) {
-      if (c.input(i).shape() == shape) continue;
-      return InvalidArgument(
-          "Shapes of all inputs must match: values[0].shape = ", shape.ToString(), " != values[", i,
-          "].shape = ", c.input(i).shape().ToString());
-    }
-    const int rank = shape.rank() + 1;
-    if (axis_ < -rank || axis_ >= rank) {
-      return InvalidArgument("axis = ", axis_, " not in [", -rank, ", ", rank, ")");
-    }
-    const int axis = static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
-    TensorShape packed = shape;
-    packed.InsertDim(axis, c.num_inputs());
-    if (c.num_inputs() == 1) {
-      c.set_output(0, c.input(0).Reshaped(packed));
-      return absl::OkStatus();
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, packed));
-    if (packed.num_elements() == 0) return absl::OkStatus();
-    const int64_t row = ElementsFrom(packed, axis);
-    CopyColumns(c, 0, c.num_inputs(), packed.num_elements() / row, row, out);
+absl::Status Pack(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
+  const TensorShape& shape = c.input(0).shape();
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    if (c.input(i).shape() == shape) continue;
+    return InvalidArgument("Shapes of all inputs must match: values[0].shape = ", shape.ToString(),
+                           " != values[", i, "].shape = ", c.input(i).shape().ToString());
+  }
+  const int rank = shape.rank() + 1;
+  if (axis_attr < -rank || axis_attr >= rank) {
+    return InvalidArgument("axis = ", axis_attr.value, " not in [", -rank, ", ", rank, ")");
+  }
+  const int axis = static_cast<int>(axis_attr < 0 ? axis_attr + rank : axis_attr);
+  TensorShape packed = shape;
+  packed.InsertDim(axis, c.num_inputs());
+  if (c.num_inputs() == 1) {
+    c.set_output(0, c.input(0).Reshaped(packed));
     return absl::OkStatus();
   }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, packed));
+  if (packed.num_elements() == 0) return absl::OkStatus();
+  const int64_t row = ElementsFrom(packed, axis);
+  CopyColumns(c, 0, c.num_inputs(), packed.num_elements() / row, row, out);
+  return absl::OkStatus();
+}
 
- private:
-  int64_t axis_;
-};
+absl::StatusOr<TensorShape> ShapeOfAllRows(KernelInit& init) {
+  const PartialShape& shape = init.attr<PartialShape>("shape");
+  if (!shape.IsFullyDefined() || shape.rank() == 0) {
+    return InvalidArgument("shape must be fully defined and have a dimension, got ",
+                           shape.ToString());
+  }
+  return TensorShape::Make(shape.dims());
+}
 
 // Concatenates rows. All inputs have been computed already, so it does not copy in parallel.
-class ParallelConcatKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const PartialShape& shape = init.attr<PartialShape>("shape");
-    if (!shape.IsFullyDefined() || shape.rank() == 0) {
-      return InvalidArgument("shape must be fully defined and have a dimension, got ",
-                             shape.ToString());
-    }
-    auto kernel = std::make_unique<ParallelConcatKernel>();
-    SLUICE_ASSIGN_OR_RETURN(kernel->shape_, TensorShape::Make(shape.dims()));
-    return std::unique_ptr<Kernel>(std::move(kernel));
+absl::Status ParallelConcat(KernelContext& c, const Prepared<ShapeOfAllRows>& shape) {
+  TensorShape row = *shape;
+  row.set_dim(0, 1);
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (c.input(i).shape() == row && c.num_inputs() == shape->dim(0)) continue;
+    return InvalidArgument("value shape ", c.input(i).shape().ToString(), " of input ", i,
+                           " is not a row of the result's shape ", shape->ToString());
   }
-  absl::Status Compute(KernelContext& c) override {
-    TensorShape row = shape_;
-    row.set_dim(0, 1);
-    for (int i = 0; i < c.num_inputs(); ++i) {
-      if (c.input(i).shape() == row && c.num_inputs() == shape_.dim(0)) continue;
-      return InvalidArgument("value shape ", c.input(i).shape().ToString(), " of input ", i,
-                             " is not a row of the result's shape ", shape_.ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape_));
-    if (shape_.num_elements() > 0) {
-      CopyColumns(c, 0, c.num_inputs(), 1, shape_.num_elements(), out);
-    }
-    return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, *shape));
+  if (shape->num_elements() > 0) {
+    CopyColumns(c, 0, c.num_inputs(), 1, shape->num_elements(), out);
   }
+  return absl::OkStatus();
+}
 
- private:
-  TensorShape shape_;
-};
-
-class ParallelConcatStartKernel final : public Kernel {
- public:
-  explicit ParallelConcatStartKernel(KernelInit& init) : shape_(init.attr<PartialShape>("shape")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (!shape_.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(shape_.dims()));
-    return c.AllocateOutput(0, shape).status();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  PartialShape shape_;
-};
+absl::Status ParallelConcatStart(KernelContext& c, const Attr<PartialShape, "shape">& shape_attr) {
+  if (!shape_attr.value.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(shape_attr.value.dims()));
+  return c.AllocateOutput(0, shape).status();
+}
 
 // Writes one row of the memory that all updates of one concatenation share.
 class ParallelConcatUpdateKernel final : public Kernel {
@@ -222,9 +199,9 @@ constexpr TypeSet kPlain = RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_ST
 constexpr TypeSet kQuantized = QuantizedTypes() | TypeSet{DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 KERNEL(Concat, FunctionKernel<Concat>, {"T", kPlain | kQuantized});
 KERNEL(ConcatV2, FunctionKernel<ConcatV2>, {"T", kPlain | kQuantized});
-KERNEL(Pack, PackKernel, {"T", kPlain | kQuantized | TypeSet{DT_RESOURCE, DT_VARIANT}});
-KERNEL(ParallelConcat, ParallelConcatKernel, {"T", kPlain});
-KERNEL(_ParallelConcatStart, ParallelConcatStartKernel, {"dtype", kPlain});
+KERNEL(Pack, FunctionKernel<Pack>, {"T", kPlain | kQuantized | TypeSet{DT_RESOURCE, DT_VARIANT}});
+KERNEL(ParallelConcat, FunctionKernel<ParallelConcat>, {"T", kPlain});
+KERNEL(_ParallelConcatStart, CheapFunctionKernel<ParallelConcatStart>, {"dtype", kPlain});
 KERNEL(_ParallelConcatUpdate, ParallelConcatUpdateKernel, {"T", kPlain});
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "executor/kernel/context.h"
@@ -43,18 +42,11 @@ absl::Status Fill(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class EmptyKernel final : public Kernel {
- public:
-  explicit EmptyKernel(KernelInit& init) : zero_(init.attr<bool>("init")) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "shape"));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    return zero_ ? Zero(c, out) : absl::OkStatus();
-  }
-
- private:
-  bool zero_;
-};
+absl::Status Empty(KernelContext& c, Attr<bool, "init"> zero) {
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "shape"));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  return zero ? Zero(c, out) : absl::OkStatus();
+}
 
 absl::Status ZerosLike(KernelContext& c) {
   const Tensor& in = c.input(0);
@@ -132,55 +124,48 @@ void SetHot(KernelContext& c, const Index* indices, const T& on, T* to, int64_t 
   });
 }
 
-class OneHotKernel final : public Kernel {
- public:
-  explicit OneHotKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& indices = c.input(0);
-    if (axis_ < -1 || axis_ > indices.rank()) {
-      return InvalidArgument("Expected axis to be -1 or between [0, ", indices.rank() + 1,
-                             ").  But received: ", axis_);
-    }
-    const char* const names[] = {"depth", "on_value", "off_value"};
-    for (int i = 1; i < 4; ++i) {
-      if (!c.input(i).shape().IsScalar()) {
-        return InvalidArgument(names[i - 1],
-                               " must be a scalar, but got: ", c.input(i).shape().ToString());
-      }
-    }
-    const int64_t depth = IntAt(c.input(1), 0);
-    if (depth < 0) return InvalidArgument("depth must be non-negative, got: ", depth);
-    const int axis = axis_ < 0 ? indices.rank() : static_cast<int>(axis_);
-    absl::InlinedVector<int64_t, 8> dims(indices.shape().dims().begin(),
-                                         indices.shape().dims().end());
-    dims.insert(dims.begin() + axis, depth);
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    if (shape.num_elements() == 0) return absl::OkStatus();
-    FillElements(c, out->dtype(), c.input(3).raw(), out->raw(), shape.num_elements());
-    int64_t inner = 1;
-    for (int d = axis; d < indices.rank(); ++d) inner *= indices.dim(d);
-    WithElement(out->dtype(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      WithIndices(indices, [&](const auto* p) {
-        SetHot(c, p, *static_cast<const T*>(c.input(2).raw()), static_cast<T*>(out->raw()),
-               indices.num_elements() / inner, depth, inner);
-      });
-    });
-    return absl::OkStatus();
+absl::Status OneHot(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
+  const Tensor& indices = c.input(0);
+  if (axis_attr < -1 || axis_attr > indices.rank()) {
+    return InvalidArgument("Expected axis to be -1 or between [0, ", indices.rank() + 1,
+                           ").  But received: ", axis_attr.value);
   }
-
- private:
-  int64_t axis_;
-};
+  const char* const names[] = {"depth", "on_value", "off_value"};
+  for (int i = 1; i < 4; ++i) {
+    if (!c.input(i).shape().IsScalar()) {
+      return InvalidArgument(names[i - 1],
+                             " must be a scalar, but got: ", c.input(i).shape().ToString());
+    }
+  }
+  const int64_t depth = IntAt(c.input(1), 0);
+  if (depth < 0) return InvalidArgument("depth must be non-negative, got: ", depth);
+  const int axis = axis_attr < 0 ? indices.rank() : static_cast<int>(axis_attr);
+  absl::InlinedVector<int64_t, 8> dims(indices.shape().dims().begin(),
+                                       indices.shape().dims().end());
+  dims.insert(dims.begin() + axis, depth);
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  FillElements(c, out->dtype(), c.input(3).raw(), out->raw(), shape.num_elements());
+  int64_t inner = 1;
+  for (int d = axis; d < indices.rank(); ++d) inner *= indices.dim(d);
+  WithElement(out->dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    WithIndices(indices, [&](const auto* p) {
+      SetHot(c, p, *static_cast<const T*>(c.input(2).raw()), static_cast<T*>(out->raw()),
+             indices.num_elements() / inner, depth, inner);
+    });
+  });
+  return absl::OkStatus();
+}
 
 constexpr TypeSet kObjects = {DT_STRING, DT_RESOURCE, DT_VARIANT};
 KERNEL(Fill, FunctionKernel<Fill>,
        {"T", kPlain | QuantizedTypes() | kObjects | TypeSet{DT_INT4, DT_UINT4}});
-KERNEL(Empty, EmptyKernel, {"dtype", kPlain | TypeSet{DT_STRING}});
+KERNEL(Empty, FunctionKernel<Empty>, {"dtype", kPlain | TypeSet{DT_STRING}});
 KERNEL(ZerosLike, FunctionKernel<ZerosLike>, {"T", kPlain | TypeSet{DT_STRING}});
 KERNEL(OnesLike, FunctionKernel<OnesLike>, {"T", kPlain});
-KERNEL(OneHot, OneHotKernel, {"T", kPlain | kObjects});
+KERNEL(OneHot, FunctionKernel<OneHot>, {"T", kPlain | kObjects});
 FUNCTION_KERNELS(Range, "Tidx", Range, RangeList);
 using LinSpaceList = TypeList<float, double>;
 FUNCTION_KERNELS(LinSpace, "T", LinSpace, LinSpaceList);

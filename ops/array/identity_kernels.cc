@@ -20,24 +20,16 @@ absl::Status DeepCopy(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class EnsureShapeKernel final : public Kernel {
- public:
-  explicit EnsureShapeKernel(KernelInit& init) : shape_(init.attr<PartialShape>("shape")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (!shape_.IsCompatibleWith(c.input(0).shape())) {
-      const Output& source = c.node().input(0);
-      return InvalidArgument("Shape of tensor ", source ? source.node->name() : c.name(), " ",
-                             c.input(0).shape().ToString(),
-                             " is not compatible with expected shape ", shape_.ToString(), ".");
-    }
-    c.set_output(0, c.input(0));
-    return absl::OkStatus();
+absl::Status EnsureShape(KernelContext& c, const Attr<PartialShape, "shape">& shape) {
+  if (!shape.value.IsCompatibleWith(c.input(0).shape())) {
+    const Output& source = c.node().input(0);
+    return InvalidArgument("Shape of tensor ", source ? source.node->name() : c.name(), " ",
+                           c.input(0).shape().ToString(), " is not compatible with expected shape ",
+                           shape.value.ToString(), ".");
   }
-  bool IsExpensive() const override { return false; }
-
- private:
-  PartialShape shape_;
-};
+  c.set_output(0, c.input(0));
+  return absl::OkStatus();
+}
 KERNEL(Identity, CheapFunctionKernel<Identity>);
 KERNEL(IdentityN, CheapFunctionKernel<Identity>);
 KERNEL(StopGradient, CheapFunctionKernel<Identity>);
@@ -47,7 +39,7 @@ KERNEL(DebugGradientIdentity, CheapFunctionKernel<Identity>);
 KERNEL(DebugGradientRefIdentity, CheapFunctionKernel<RefIdentity>);
 KERNEL(RefIdentity, CheapFunctionKernel<RefIdentity>);
 KERNEL(DeepCopy, FunctionKernel<DeepCopy>);
-KERNEL(EnsureShape, EnsureShapeKernel);
+KERNEL(EnsureShape, CheapFunctionKernel<EnsureShape>);
 
 }  // namespace
 }  // namespace sluice

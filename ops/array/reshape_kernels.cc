@@ -81,37 +81,28 @@ absl::Status ExpandDims(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class SqueezeKernel final : public Kernel {
- public:
-  explicit SqueezeKernel(KernelInit& init)
-      : dims_(init.attr<std::vector<int64_t>>("squeeze_dims")) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& in = c.input(0);
-    absl::InlinedVector<bool, 8> named(in.rank(), dims_.empty());
-    for (int64_t d : dims_) {
-      if (d < -in.rank() || d >= in.rank()) {
-        return InvalidArgument("Tried to squeeze dim index ", d, " for tensor with ", in.rank(),
-                               " dimensions.");
-      }
-      named[d < 0 ? d + in.rank() : d] = true;
+absl::Status Squeeze(KernelContext& c, const Attr<std::vector<int64_t>, "squeeze_dims">& dims) {
+  const Tensor& in = c.input(0);
+  absl::InlinedVector<bool, 8> named(in.rank(), dims.value.empty());
+  for (int64_t d : dims.value) {
+    if (d < -in.rank() || d >= in.rank()) {
+      return InvalidArgument("Tried to squeeze dim index ", d, " for tensor with ", in.rank(),
+                             " dimensions.");
     }
-    TensorShape shape;
-    for (int i = 0; i < in.rank(); ++i) {
-      if (named[i] && in.dim(i) == 1) continue;
-      if (named[i] && !dims_.empty()) {
-        return InvalidArgument("Can not squeeze dim[", i, "], expected a dimension of 1, got ",
-                               in.dim(i));
-      }
-      shape.AddDim(in.dim(i));
-    }
-    c.set_output(0, in.Reshaped(shape));
-    return absl::OkStatus();
+    named[d < 0 ? d + in.rank() : d] = true;
   }
-  bool IsExpensive() const override { return false; }
-
- private:
-  const std::vector<int64_t> dims_;
-};
+  TensorShape shape;
+  for (int i = 0; i < in.rank(); ++i) {
+    if (named[i] && in.dim(i) == 1) continue;
+    if (named[i] && !dims.value.empty()) {
+      return InvalidArgument("Can not squeeze dim[", i, "], expected a dimension of 1, got ",
+                             in.dim(i));
+    }
+    shape.AddDim(in.dim(i));
+  }
+  c.set_output(0, in.Reshaped(shape));
+  return absl::OkStatus();
+}
 
 absl::Status Bitcast(KernelContext& c) {
   const Tensor& in = c.input(0);
@@ -140,7 +131,7 @@ absl::Status Bitcast(KernelContext& c) {
 KERNEL(Reshape, CheapFunctionKernel<Reshape>);
 using ExpandDimsKernel = CheapFunctionKernel<ExpandDims>;
 KERNEL(ExpandDims, ExpandDimsKernel);
-KERNEL(Squeeze, SqueezeKernel);
+KERNEL(Squeeze, CheapFunctionKernel<Squeeze>);
 using BitcastKernel = CheapFunctionKernel<Bitcast>;
 KERNEL(Bitcast, BitcastKernel);
 

@@ -150,33 +150,26 @@ absl::Status SplitV(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class UnpackKernel final : public Kernel {
- public:
-  explicit UnpackKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& value = c.input(0);
-    const int rank = value.rank();
-    if (axis_ < -rank || axis_ >= rank) {
-      return InvalidArgument("axis = ", axis_, " not in [", -rank, ", ", rank, ")");
-    }
-    const int axis = static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
-    if (value.dim(axis) != c.num_outputs()) {
-      return InvalidArgument("Input shape axis ", axis, " must equal ", c.num_outputs(),
-                             ", got shape ", value.shape().ToString());
-    }
-    TensorShape shape = value.shape();
-    shape.RemoveDim(axis);
-    Splitter splitter(c, value, axis);
-    for (int i = 0; i < c.num_outputs(); ++i) {
-      SLUICE_RETURN_IF_ERROR(splitter.Next(i, 1, shape));
-    }
-    splitter.Copy();
-    return absl::OkStatus();
+absl::Status Unpack(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
+  const Tensor& value = c.input(0);
+  const int rank = value.rank();
+  if (axis_attr < -rank || axis_attr >= rank) {
+    return InvalidArgument("axis = ", axis_attr.value, " not in [", -rank, ", ", rank, ")");
   }
-
- private:
-  int64_t axis_;
-};
+  const int axis = static_cast<int>(axis_attr < 0 ? axis_attr + rank : axis_attr);
+  if (value.dim(axis) != c.num_outputs()) {
+    return InvalidArgument("Input shape axis ", axis, " must equal ", c.num_outputs(),
+                           ", got shape ", value.shape().ToString());
+  }
+  TensorShape shape = value.shape();
+  shape.RemoveDim(axis);
+  Splitter splitter(c, value, axis);
+  for (int i = 0; i < c.num_outputs(); ++i) {
+    SLUICE_RETURN_IF_ERROR(splitter.Next(i, 1, shape));
+  }
+  splitter.Copy();
+  return absl::OkStatus();
+}
 
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() |
@@ -184,7 +177,7 @@ constexpr TypeSet kTypes =
 constexpr TypeSet kSplitTypes = kTypes | TypeSet{DT_QUINT8, DT_INT4, DT_UINT4};
 KERNEL(Split, FunctionKernel<Split>, {"T", kSplitTypes});
 KERNEL(SplitV, FunctionKernel<SplitV>, {"T", kSplitTypes});
-KERNEL(Unpack, UnpackKernel, {"T", kTypes});
+KERNEL(Unpack, FunctionKernel<Unpack>, {"T", kTypes});
 
 }  // namespace
 }  // namespace sluice

@@ -36,56 +36,47 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int6
   return lines;
 }
 
-class GenerateVocabRemappingKernel : public Kernel {
- public:
-  explicit GenerateVocabRemappingKernel(KernelInit& init)
-      : offset_(init.attr<int64_t>("new_vocab_offset")),
-        count_(init.attr<int64_t>("num_new_vocab")),
-        old_size_(init.attr<int64_t>("old_vocab_size")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    for (int i = 0; i < 2; ++i) {
-      const char* name = i == 0 ? "new_vocab_file" : "old_vocab_file";
-      if (c.input(i).rank() != 0) {
-        return InvalidArgument(name, " should be a single string, but got ",
-                               c.input(i).shape().ToString());
-      }
-      if (c.input(i).scalar<std::string>().empty()) {
-        return InvalidArgument(name, " cannot be empty.");
-      }
+absl::Status GenerateVocabRemapping(KernelContext& c, Attr<int64_t, "new_vocab_offset"> offset,
+                                    Attr<int64_t, "num_new_vocab"> count,
+                                    Attr<int64_t, "old_vocab_size"> old_size) {
+  for (int i = 0; i < 2; ++i) {
+    const char* name = i == 0 ? "new_vocab_file" : "old_vocab_file";
+    if (c.input(i).rank() != 0) {
+      return InvalidArgument(name, " should be a single string, but got ",
+                             c.input(i).shape().ToString());
     }
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
-                            ReadLines(c.input(0).scalar<std::string>(), -1));
-    const int64_t last = SaturatedSum(offset_, count_);
-    if (last > static_cast<int64_t>(lines.size())) {
-      return InvalidArgument("lookup table size must be larger than last new vocab entry's line, ",
-                             "got ", lines.size(), " lines for entries up to ", last);
+    if (c.input(i).scalar<std::string>().empty()) {
+      return InvalidArgument(name, " cannot be empty.");
     }
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> old_lines,
-                            ReadLines(c.input(1).scalar<std::string>(), old_size_));
-    absl::flat_hash_map<std::string, int64_t> place;
-    for (size_t i = 0; i < old_lines.size(); ++i) {
-      if (place.emplace(old_lines[i], static_cast<int64_t>(i)).second) continue;
-      return absl::FailedPreconditionError(
-          StrCat("HashTable has different value for same key. Key ", old_lines[i], " has ",
-                 place[old_lines[i]], " and trying to add value ", i));
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * remapping, c.AllocateOutput(0, {count_}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * present, c.AllocateOutput(1, {}));
-    int32_t found = 0;
-    for (int64_t i = 0; i < count_; ++i) {
-      const auto at = place.find(lines[static_cast<size_t>(offset_ + i)]);
-      remapping->data<int64_t>()[i] = at == place.end() ? -1 : at->second;
-      found += at == place.end() ? 0 : 1;
-    }
-    present->scalar<int32_t>() = found;
-    return absl::OkStatus();
   }
-
- private:
-  const int64_t offset_, count_, old_size_;
-};
-KERNEL(GenerateVocabRemapping, GenerateVocabRemappingKernel);
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                          ReadLines(c.input(0).scalar<std::string>(), -1));
+  const int64_t last = SaturatedSum(offset, count);
+  if (last > static_cast<int64_t>(lines.size())) {
+    return InvalidArgument("lookup table size must be larger than last new vocab entry's line, ",
+                           "got ", lines.size(), " lines for entries up to ", last);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> old_lines,
+                          ReadLines(c.input(1).scalar<std::string>(), old_size));
+  absl::flat_hash_map<std::string, int64_t> place;
+  for (size_t i = 0; i < old_lines.size(); ++i) {
+    if (place.emplace(old_lines[i], static_cast<int64_t>(i)).second) continue;
+    return absl::FailedPreconditionError(StrCat("HashTable has different value for same key. Key ",
+                                                old_lines[i], " has ", place[old_lines[i]],
+                                                " and trying to add value ", i));
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * remapping, c.AllocateOutput(0, {count}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * present, c.AllocateOutput(1, {}));
+  int32_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = place.find(lines[static_cast<size_t>(offset + i)]);
+    remapping->data<int64_t>()[i] = at == place.end() ? -1 : at->second;
+    found += at == place.end() ? 0 : 1;
+  }
+  present->scalar<int32_t>() = found;
+  return absl::OkStatus();
+}
+KERNEL(GenerateVocabRemapping, FunctionKernel<GenerateVocabRemapping>);
 
 class LoadAndRemapMatrixKernel : public Kernel {
  public:

@@ -4,52 +4,44 @@
 namespace sluice {
 namespace {
 
-class SwitchKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& pred = c.input(1);
-    if (!pred.shape().IsScalar()) {
-      return InvalidArgument("The second input must be a scalar, but it has shape ",
-                             pred.shape().ToString());
+absl::Status Switch(KernelContext& c) {
+  const Tensor& pred = c.input(1);
+  if (!pred.shape().IsScalar()) {
+    return InvalidArgument("The second input must be a scalar, but it has shape ",
+                           pred.shape().ToString());
+  }
+  const int taken = pred.scalar<bool>() ? 1 : 0;
+  c.output_value(taken) = std::move(c.input_value(0));
+  c.set_output_dead(1 - taken);
+  return absl::OkStatus();
+}
+
+absl::Status Merge(KernelContext& c) {
+  // The executor marks the inputs that have not arrived as dead.
+  int taken = -1;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    if (!c.has_input(i)) continue;
+    if (taken >= 0) {
+      return absl::InternalError(
+          StrCat("Merge node '", c.name(), "' has more than one live input"));
     }
-    const int taken = pred.scalar<bool>() ? 1 : 0;
-    c.output_value(taken) = std::move(c.input_value(0));
-    c.set_output_dead(1 - taken);
+    taken = i;
+  }
+  if (taken < 0) {
+    c.set_output_dead(0);
+    c.set_output_dead(1);
     return absl::OkStatus();
   }
-  bool IsExpensive() const override { return false; }
-};
+  c.output_value(0) = std::move(c.input_value(taken));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * index, c.AllocateOutput(1, TensorShape()));
+  index->scalar<int32_t>() = taken;
+  return absl::OkStatus();
+}
 
-class MergeKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    // The executor marks the inputs that have not arrived as dead.
-    int taken = -1;
-    for (int i = 0; i < c.num_inputs(); ++i) {
-      if (!c.has_input(i)) continue;
-      if (taken >= 0) {
-        return absl::InternalError(
-            StrCat("Merge node '", c.name(), "' has more than one live input"));
-      }
-      taken = i;
-    }
-    if (taken < 0) {
-      c.set_output_dead(0);
-      c.set_output_dead(1);
-      return absl::OkStatus();
-    }
-    c.output_value(0) = std::move(c.input_value(taken));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * index, c.AllocateOutput(1, TensorShape()));
-    index->scalar<int32_t>() = taken;
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-};
-
-KERNEL(Switch, SwitchKernel);
-KERNEL(RefSwitch, SwitchKernel);
-KERNEL(Merge, MergeKernel);
-KERNEL(RefMerge, MergeKernel);
+KERNEL(Switch, CheapFunctionKernel<Switch>);
+KERNEL(RefSwitch, CheapFunctionKernel<Switch>);
+KERNEL(Merge, CheapFunctionKernel<Merge>);
+KERNEL(RefMerge, CheapFunctionKernel<Merge>);
 
 }  // namespace
 }  // namespace sluice

@@ -6,28 +6,25 @@
 namespace sluice {
 namespace {
 
-class CallKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    return absl::InternalError(
-        StrCat(c.node().Describe(), ": expected to be lowered (graph/function) before it runs"));
-  }
-};
+absl::Status Call(KernelContext& c) {
+  return absl::InternalError(
+      StrCat(c.node().Describe(), ": expected to be lowered (graph/function) before it runs"));
+}
 
-KERNEL(Case, CallKernel);
-KERNEL(For, CallKernel);
-KERNEL(If, CallKernel);
-KERNEL(MapDefun, CallKernel);
-KERNEL(PartitionedCall, CallKernel);
-KERNEL(RemoteCall, CallKernel);
-KERNEL(StatefulPartitionedCall, CallKernel);
-KERNEL(StatelessCase, CallKernel);
-KERNEL(StatelessIf, CallKernel);
-KERNEL(StatelessWhile, CallKernel);
-KERNEL(SymbolicGradient, CallKernel);
-KERNEL(While, CallKernel);
-KERNEL(_If, CallKernel);
-KERNEL(_While, CallKernel);
+KERNEL(Case, FunctionKernel<Call>);
+KERNEL(For, FunctionKernel<Call>);
+KERNEL(If, FunctionKernel<Call>);
+KERNEL(MapDefun, FunctionKernel<Call>);
+KERNEL(PartitionedCall, FunctionKernel<Call>);
+KERNEL(RemoteCall, FunctionKernel<Call>);
+KERNEL(StatefulPartitionedCall, FunctionKernel<Call>);
+KERNEL(StatelessCase, FunctionKernel<Call>);
+KERNEL(StatelessIf, FunctionKernel<Call>);
+KERNEL(StatelessWhile, FunctionKernel<Call>);
+KERNEL(SymbolicGradient, FunctionKernel<Call>);
+KERNEL(While, FunctionKernel<Call>);
+KERNEL(_If, FunctionKernel<Call>);
+KERNEL(_While, FunctionKernel<Call>);
 
 }  // namespace
 }  // namespace sluice

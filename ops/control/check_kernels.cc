@@ -22,21 +22,13 @@ std::string Summaries(const KernelContext& c, int first, int64_t summarize,
   return text;
 }
 
-class AssertKernel final : public Kernel {
- public:
-  explicit AssertKernel(KernelInit& init) : summarize_(init.attr<int64_t>("summarize")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (!c.input(0).shape().IsScalar()) {
-      return InvalidArgument("In[0] should be a scalar: ", c.input(0).shape().ToString());
-    }
-    if (c.input(0).scalar<bool>()) return absl::OkStatus();
-    return InvalidArgument("assertion failed: ", Summaries(c, 1, summarize_, " "));
+absl::Status Assert(KernelContext& c, Attr<int64_t, "summarize"> summarize) {
+  if (!c.input(0).shape().IsScalar()) {
+    return InvalidArgument("In[0] should be a scalar: ", c.input(0).shape().ToString());
   }
-  bool IsExpensive() const override { return false; }
-
- private:
-  int64_t summarize_;
-};
+  if (c.input(0).scalar<bool>()) return absl::OkStatus();
+  return InvalidArgument("assertion failed: ", Summaries(c, 1, summarize, " "));
+}
 
 // Writes a line in one call, so that lines of concurrent steps do not mix.
 void WriteLine(FILE* stream, const std::string& text) {
@@ -66,33 +58,26 @@ class PrintKernel final : public Kernel {
   std::atomic<int64_t> calls_{0};
 };
 
-class PrintV2Kernel final : public Kernel {
- public:
-  explicit PrintV2Kernel(KernelInit& init)
-      : stream_(init.attr<std::string>("output_stream")), end_(init.attr<std::string>("end")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (!c.input(0).shape().IsScalar()) {
-      return InvalidArgument("Input is expected to be scalar, but got ",
-                             c.input(0).shape().ToString());
-    }
-    const std::string text = c.input(0).scalar<std::string>() + end_;
-    constexpr std::string_view kFile = "file://";
-    if (stream_.starts_with(kFile)) return Append(stream_.substr(kFile.size()), text);
-    WriteLine(stream_ == "stdout" ? stdout : stderr, text);
-    return absl::OkStatus();
-  }
+absl::Status Append(const std::string& path, const std::string& text) {
+  FILE* file = std::fopen(path.c_str(), "ae");
+  if (file == nullptr) return absl::NotFoundError(StrCat("cannot write to '", path, "'"));
+  std::fwrite(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  return absl::OkStatus();
+}
 
- private:
-  static absl::Status Append(const std::string& path, const std::string& text) {
-    FILE* file = std::fopen(path.c_str(), "ae");
-    if (file == nullptr) return absl::NotFoundError(StrCat("cannot write to '", path, "'"));
-    std::fwrite(text.data(), 1, text.size(), file);
-    std::fclose(file);
-    return absl::OkStatus();
+absl::Status PrintV2(KernelContext& c, const Attr<std::string, "output_stream">& stream,
+                     const Attr<std::string, "end">& end) {
+  if (!c.input(0).shape().IsScalar()) {
+    return InvalidArgument("Input is expected to be scalar, but got ",
+                           c.input(0).shape().ToString());
   }
-  const std::string stream_;
-  const std::string end_;
-};
+  const std::string text = c.input(0).scalar<std::string>() + end.value;
+  constexpr std::string_view kFile = "file://";
+  if (stream.value.starts_with(kFile)) return Append(stream.value.substr(kFile.size()), text);
+  WriteLine(stream.value == "stdout" ? stdout : stderr, text);
+  return absl::OkStatus();
+}
 
 struct Found {
   bool nan = false;
@@ -170,9 +155,9 @@ absl::Status Timestamp(KernelContext& c) {
   return SetScalarOutput(c, std::chrono::duration<double>(now).count());
 }
 
-KERNEL(Assert, AssertKernel);
+KERNEL(Assert, CheapFunctionKernel<Assert>);
 KERNEL(Print, PrintKernel);
-KERNEL(PrintV2, PrintV2Kernel);
+KERNEL(PrintV2, FunctionKernel<PrintV2>);
 KERNELS(CheckNumerics, "T", CheckNumerics, FloatList);
 KERNELS(CheckNumericsV2, "T", CheckNumericsV2, FloatList);
 KERNEL(Timestamp, CheapFunctionKernel<Timestamp>);

@@ -28,26 +28,22 @@ class MutexLockKernel : public AsyncKernel {
   bool IsExpensive() const override { return false; }
 };
 
-class ConsumeMutexLockKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& lock = c.input(0);
-    if (!lock.shape().IsScalar()) {
-      return InvalidArgument("Expected input to be a scalar, saw shape: ", lock.shape().ToString());
-    }
-    const Variant& variant = lock.scalar<Variant>();
-    const MutexHold* hold = variant.get<MutexHold>();
-    if (hold == nullptr) {
-      return InvalidArgument("Expected input to contain a lock of MutexLock, but saw variant: '",
-                             variant.TypeName(), "'");
-    }
-    if (hold->Consume()) return absl::OkStatus();
-    return InvalidArgument("Expected a lock that is held, got one that has been consumed");
+absl::Status ConsumeMutexLock(KernelContext& c) {
+  const Tensor& lock = c.input(0);
+  if (!lock.shape().IsScalar()) {
+    return InvalidArgument("Expected input to be a scalar, saw shape: ", lock.shape().ToString());
   }
-  bool IsExpensive() const override { return false; }
-};
+  const Variant& variant = lock.scalar<Variant>();
+  const MutexHold* hold = variant.get<MutexHold>();
+  if (hold == nullptr) {
+    return InvalidArgument("Expected input to contain a lock of MutexLock, but saw variant: '",
+                           variant.TypeName(), "'");
+  }
+  if (hold->Consume()) return absl::OkStatus();
+  return InvalidArgument("Expected a lock that is held, got one that has been consumed");
+}
 
-KERNEL(ConsumeMutexLock, ConsumeMutexLockKernel);
+KERNEL(ConsumeMutexLock, CheapFunctionKernel<ConsumeMutexLock>);
 KERNEL(MutexLock, MutexLockKernel);
 KERNEL(MutexV2, MutexKernel);
 

@@ -4,22 +4,18 @@
 namespace sluice {
 namespace {
 
-class PassKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    c.output_value(0) = std::move(c.input_value(0));
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-};
+absl::Status Pass(KernelContext& c) {
+  c.output_value(0) = std::move(c.input_value(0));
+  return absl::OkStatus();
+}
 
-KERNEL(Enter, PassKernel);
-KERNEL(Exit, PassKernel);
-KERNEL(LoopCond, PassKernel);
-KERNEL(NextIteration, PassKernel);
-KERNEL(RefEnter, PassKernel);
-KERNEL(RefExit, PassKernel);
-KERNEL(RefNextIteration, PassKernel);
+KERNEL(Enter, CheapFunctionKernel<Pass>);
+KERNEL(Exit, CheapFunctionKernel<Pass>);
+KERNEL(LoopCond, CheapFunctionKernel<Pass>);
+KERNEL(NextIteration, CheapFunctionKernel<Pass>);
+KERNEL(RefEnter, CheapFunctionKernel<Pass>);
+KERNEL(RefExit, CheapFunctionKernel<Pass>);
+KERNEL(RefNextIteration, CheapFunctionKernel<Pass>);
 
 }  // namespace
 }  // namespace sluice

@@ -4,11 +4,7 @@
 namespace sluice {
 namespace {
 
-class NoOpKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext&) override { return absl::OkStatus(); }
-  bool IsExpensive() const override { return false; }
-};
+absl::Status NoOp(KernelContext&) { return absl::OkStatus(); }
 
 class AbortKernel : public Kernel {
  public:
@@ -29,8 +25,8 @@ class AbortKernel : public Kernel {
 };
 
 KERNEL(Abort, AbortKernel);
-KERNEL(ControlTrigger, NoOpKernel);
-KERNEL(NoOp, NoOpKernel);
+KERNEL(ControlTrigger, CheapFunctionKernel<NoOp>);
+KERNEL(NoOp, CheapFunctionKernel<NoOp>);
 
 }  // namespace
 }  // namespace sluice

@@ -67,31 +67,22 @@ absl::Status Totals(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class UpdatesKernel : public Kernel {
- public:
-  explicit UpdatesKernel(KernelInit& init) : num_updates_(init.attr<int64_t>("num_updates")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
-    SLUICE_ASSIGN_OR_RETURN(const int64_t first, Number(c, 1, "first_step"));
-    Tensor updates = ledger->Updates(first, num_updates_);
-    if (!updates.IsInitialized()) {
-      return absl::ResourceExhaustedError(StrCat(c.node().Describe(), ": expected memory for ",
-                                                 num_updates_, " updates, got none"));
-    }
-    c.set_output(0, std::move(updates));
-    return absl::OkStatus();
+absl::Status Updates(KernelContext& c, Attr<int64_t, "num_updates"> num_updates) {
+  SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const int64_t first, Number(c, 1, "first_step"));
+  Tensor updates = ledger->Updates(first, num_updates);
+  if (!updates.IsInitialized()) {
+    return absl::ResourceExhaustedError(StrCat(c.node().Describe(), ": expected memory for ",
+                                               num_updates.value, " updates, got none"));
   }
-  bool IsExpensive() const override { return false; }
-
- private:
-  const int64_t num_updates_;
-};
+  c.set_output(0, std::move(updates));
+  return absl::OkStatus();
+}
 
 KERNEL(GradientLedger, LedgerKernel);
 KERNEL(GradientLedgerEnter, EnterKernel);
 KERNEL(GradientLedgerTotals, CheapFunctionKernel<Totals>);
-KERNEL(GradientLedgerUpdates, UpdatesKernel);
+KERNEL(GradientLedgerUpdates, CheapFunctionKernel<Updates>);
 
 }  // namespace
 }  // namespace sluice

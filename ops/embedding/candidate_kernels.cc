@@ -219,41 +219,33 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
 };
 KERNEL(FixedUnigramCandidateSampler, FixedUnigramKernel);
 
-class AccidentalHitsKernel : public Kernel {
- public:
-  explicit AccidentalHitsKernel(KernelInit& init) : num_true_(init.attr<int64_t>("num_true")) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &classes = context.input(0), &samples = context.input(1);
-    if (classes.rank() != 2 || classes.dim(1) != num_true_) {
-      return InvalidArgument("true_candidates must be a batch_size * num_true matrix, got shape ",
-                             classes.shape().ToString());
-    }
-    if (samples.rank() != 1) {
-      return InvalidArgument("sampled_candidates must be a vector, got shape ",
-                             samples.shape().ToString());
-    }
-    std::map<int64_t, int64_t> places;  // the last position of each sample
-    for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;
-    std::vector<int32_t> rows;
-    std::vector<int64_t> ids;
-    for (int64_t i = 0; i < classes.num_elements(); ++i) {
-      auto place = places.find(classes.data<int64_t>()[i]);
-      if (place == places.end()) continue;
-      rows.push_back(static_cast<int32_t>(i / num_true_));
-      ids.push_back(place->second);
-    }
-    const std::vector<float> weights(rows.size(), std::numeric_limits<float>::lowest());
-    context.set_output(0, Tensor::Vector<int32_t>(absl::MakeConstSpan(rows)));
-    context.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(ids)));
-    context.set_output(2, Tensor::Vector<float>(absl::MakeConstSpan(weights)));
-    return absl::OkStatus();
+absl::Status AccidentalHits(KernelContext& context, Attr<int64_t, "num_true"> num_true) {
+  const Tensor &classes = context.input(0), &samples = context.input(1);
+  if (classes.rank() != 2 || classes.dim(1) != num_true) {
+    return InvalidArgument("true_candidates must be a batch_size * num_true matrix, got shape ",
+                           classes.shape().ToString());
   }
-
- private:
-  const int64_t num_true_;
-};
-KERNEL(ComputeAccidentalHits, AccidentalHitsKernel);
+  if (samples.rank() != 1) {
+    return InvalidArgument("sampled_candidates must be a vector, got shape ",
+                           samples.shape().ToString());
+  }
+  std::map<int64_t, int64_t> places;  // the last position of each sample
+  for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;
+  std::vector<int32_t> rows;
+  std::vector<int64_t> ids;
+  for (int64_t i = 0; i < classes.num_elements(); ++i) {
+    auto place = places.find(classes.data<int64_t>()[i]);
+    if (place == places.end()) continue;
+    rows.push_back(static_cast<int32_t>(i / num_true));
+    ids.push_back(place->second);
+  }
+  const std::vector<float> weights(rows.size(), std::numeric_limits<float>::lowest());
+  context.set_output(0, Tensor::Vector<int32_t>(absl::MakeConstSpan(rows)));
+  context.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(ids)));
+  context.set_output(2, Tensor::Vector<float>(absl::MakeConstSpan(weights)));
+  return absl::OkStatus();
+}
+KERNEL(ComputeAccidentalHits, FunctionKernel<AccidentalHits>);
 
 }  // namespace
 }  // namespace sluice

@@ -137,19 +137,12 @@ absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
 
 absl::Status GatherFirst(KernelContext& c) { return Gather(c, 0, 0); }
 
-class GatherV2Kernel final : public Kernel {
- public:
-  explicit GatherV2Kernel(KernelInit& init) : batch_dims_(init.attr<int64_t>("batch_dims")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (!c.input(2).shape().IsScalar()) {
-      return InvalidArgument("axis must be scalar, got shape ", c.input(2).shape().ToString());
-    }
-    return Gather(c, IntAt(c.input(2), 0), batch_dims_);
+absl::Status GatherV2(KernelContext& c, Attr<int64_t, "batch_dims"> batch_dims) {
+  if (!c.input(2).shape().IsScalar()) {
+    return InvalidArgument("axis must be scalar, got shape ", c.input(2).shape().ToString());
   }
-
- private:
-  int64_t batch_dims_;
-};
+  return Gather(c, IntAt(c.input(2), 0), batch_dims);
+}
 
 // Index `bad` lies outside of the first `depth` dimensions.
 absl::Status BadIndex(const KernelContext& c, const Tensor& params, const Tensor& indices,
@@ -258,7 +251,7 @@ constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() | QuantizedTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 KERNEL(Gather, FunctionKernel<GatherFirst>, {"Tparams", kTypes});
-KERNEL(GatherV2, GatherV2Kernel, {"Tparams", kTypes});
+KERNEL(GatherV2, FunctionKernel<GatherV2>, {"Tparams", kTypes});
 KERNEL(GatherNd, GatherNdKernel, {"Tparams", kTypes - TypeSet{DT_QINT16, DT_QUINT16}});
 
 }  // namespace

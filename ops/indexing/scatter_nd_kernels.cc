@@ -42,71 +42,49 @@ absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& upd
   return absl::OkStatus();
 }
 
-class ScatterNdKernel final : public Kernel {
- public:
-  explicit ScatterNdKernel(BadIndices bad) : bad_(bad) {}
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(const BadIndices bad, ReadPolicy(init));
-    return std::make_unique<ScatterNdKernel>(bad);
+absl::Status ScatterNd(KernelContext& c, const Prepared<ReadPolicy>& bad) {
+  const Tensor& indices = c.input(0);
+  const Tensor& updates = c.input(1);
+  if (c.input(2).rank() != 1) {
+    return InvalidArgument("Shape must be a vector, got shape ", c.input(2).shape().ToString());
   }
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& indices = c.input(0);
-    const Tensor& updates = c.input(1);
-    if (c.input(2).rank() != 1) {
-      return InvalidArgument("Shape must be a vector, got shape ", c.input(2).shape().ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(2))));
-    SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
-    FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
-    if (indices.num_elements() == 0 && indices.dim(indices.rank() - 1) != 0) {
-      return absl::OkStatus();
-    }
-    if (out->dtype() == DT_STRING) return AppendStrings(out, indices, updates, bad_);
-    return ScatterSlices(c, ArithmeticOp::kAdd, bad_, out, indices, updates);
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(2))));
+  SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
+  FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
+  if (indices.num_elements() == 0 && indices.dim(indices.rank() - 1) != 0) {
+    return absl::OkStatus();
   }
-
- private:
-  const BadIndices bad_;
-};
+  if (out->dtype() == DT_STRING) return AppendStrings(out, indices, updates, *bad);
+  return ScatterSlices(c, ArithmeticOp::kAdd, *bad, out, indices, updates);
+}
 
 template <ArithmeticOp kOp>
-class TensorScatterKernel final : public Kernel {
- public:
-  explicit TensorScatterKernel(BadIndices bad) : bad_(bad) {}
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(const BadIndices bad, ReadPolicy(init));
-    return std::make_unique<TensorScatterKernel>(bad);
+absl::Status TensorScatter(KernelContext& c, const Prepared<ReadPolicy>& bad) {
+  const Tensor& indices = c.input(1);
+  const Tensor& updates = c.input(2);
+  const TensorShape shape = c.input(0).shape();
+  SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
+  const void* from = c.input(0).raw();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, shape));
+  if (out->raw() != from) {
+    CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
   }
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& indices = c.input(1);
-    const Tensor& updates = c.input(2);
-    const TensorShape shape = c.input(0).shape();
-    SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
-    const void* from = c.input(0).raw();
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, shape));
-    if (out->raw() != from) {
-      CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
-    }
-    if (updates.num_elements() == 0) return absl::OkStatus();
-    return ScatterSlices(c, kOp, bad_, out, indices, updates);
-  }
-
- private:
-  const BadIndices bad_;
-};
+  if (updates.num_elements() == 0) return absl::OkStatus();
+  return ScatterSlices(c, kOp, *bad, out, indices, updates);
+}
 
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
-KERNEL(ScatterNd, ScatterNdKernel, {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}},
+KERNEL(ScatterNd, FunctionKernel<ScatterNd>, {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}},
        {"Tindices", IndexTypes()});
-KERNEL(ScatterNdNonAliasingAdd, TensorScatterKernel<ArithmeticOp::kAdd>,
+KERNEL(ScatterNdNonAliasingAdd, FunctionKernel<TensorScatter<ArithmeticOp::kAdd>>,
        {"T", kNumbers | TypeSet{DT_BOOL}});
-KERNEL(TensorScatterAdd, TensorScatterKernel<ArithmeticOp::kAdd>, {"T", kNumbers});
-KERNEL(TensorScatterSub, TensorScatterKernel<ArithmeticOp::kSub>, {"T", kNumbers});
-KERNEL(TensorScatterMax, TensorScatterKernel<ArithmeticOp::kMax>, {"T", RealTypes()});
-KERNEL(TensorScatterMin, TensorScatterKernel<ArithmeticOp::kMin>, {"T", RealTypes()});
-KERNEL(TensorScatterUpdate, TensorScatterKernel<ArithmeticOp::kAssign>,
+KERNEL(TensorScatterAdd, FunctionKernel<TensorScatter<ArithmeticOp::kAdd>>, {"T", kNumbers});
+KERNEL(TensorScatterSub, FunctionKernel<TensorScatter<ArithmeticOp::kSub>>, {"T", kNumbers});
+KERNEL(TensorScatterMax, FunctionKernel<TensorScatter<ArithmeticOp::kMax>>, {"T", RealTypes()});
+KERNEL(TensorScatterMin, FunctionKernel<TensorScatter<ArithmeticOp::kMin>>, {"T", RealTypes()});
+KERNEL(TensorScatterUpdate, FunctionKernel<TensorScatter<ArithmeticOp::kAssign>>,
        {"T", kNumbers | TypeSet{DT_BOOL, DT_STRING}}, {"Tindices", IndexTypes()});
 
 }  // namespace

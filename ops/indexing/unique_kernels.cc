@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -116,7 +115,7 @@ absl::Status UniqueOfEmpty(KernelContext& c, int axis) {
   TensorShape shape = c.input(0).shape();
   const int64_t n = shape.dim(axis), groups = std::min<int64_t>(n, 1);
   shape.set_dim(axis, groups);
-  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  SLUICE_RETURN_IF_ERROR(c.AllocateOutput(0, shape).status());
   SLUICE_ASSIGN_OR_RETURN(Tensor * idx, c.AllocateOutput(1, {n}));
   if (idx->bytes() > 0) std::memset(idx->raw(), 0, idx->bytes());
   if (c.num_outputs() < 3) return absl::OkStatus();

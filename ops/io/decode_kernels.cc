@@ -30,113 +30,89 @@ void FixBools(DataType type, char* bytes, size_t size) {
   for (size_t i = 0; i < size; ++i) bytes[i] = bytes[i] != 0;
 }
 
-class DecodeRawKernel : public Kernel {
- public:
-  explicit DecodeRawKernel(KernelInit& init) : little_endian_(init.attr<bool>("little_endian")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const auto inputs = c.input(0).flat<std::string>();
-    const DataType type = c.output_dtype(0);
-    const size_t element = DataTypeSize(type);
-    const size_t size = inputs.empty() ? 0 : inputs[0].size();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].size() == size) continue;
-      return InvalidArgument(
-          "DecodeRaw requires input strings to all be the same size, but element ", i, " has size ",
-          size, " != ", inputs[i].size());
-    }
-    if (size % element != 0) {
-      return InvalidArgument("Input to DecodeRaw has length ", size, " that is not a multiple of ",
-                             element, ", the size of ", DataTypeName(type));
-    }
-    TensorShape shape = c.input(0).shape();
-    shape.AddDim(static_cast<int64_t>(size / element));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    auto* to = static_cast<char*>(out->raw());
-    for (const std::string& bytes : inputs) {
-      std::memcpy(to, bytes.data(), size);
-      to += size;
-    }
-    auto* all = static_cast<char*>(out->raw());
-    if (!little_endian_) ReverseWords(all, out->bytes(), WordSize(type));
-    FixBools(type, all, out->bytes());
-    return absl::OkStatus();
+absl::Status DecodeRaw(KernelContext& c, Attr<bool, "little_endian"> little_endian) {
+  const auto inputs = c.input(0).flat<std::string>();
+  const DataType type = c.output_dtype(0);
+  const size_t element = DataTypeSize(type);
+  const size_t size = inputs.empty() ? 0 : inputs[0].size();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].size() == size) continue;
+    return InvalidArgument("DecodeRaw requires input strings to all be the same size, but element ",
+                           i, " has size ", size, " != ", inputs[i].size());
   }
+  if (size % element != 0) {
+    return InvalidArgument("Input to DecodeRaw has length ", size, " that is not a multiple of ",
+                           element, ", the size of ", DataTypeName(type));
+  }
+  TensorShape shape = c.input(0).shape();
+  shape.AddDim(static_cast<int64_t>(size / element));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  auto* to = static_cast<char*>(out->raw());
+  for (const std::string& bytes : inputs) {
+    std::memcpy(to, bytes.data(), size);
+    to += size;
+  }
+  auto* all = static_cast<char*>(out->raw());
+  if (!little_endian) ReverseWords(all, out->bytes(), WordSize(type));
+  FixBools(type, all, out->bytes());
+  return absl::OkStatus();
+}
+KERNEL(DecodeRaw, FunctionKernel<DecodeRaw>);
 
- private:
-  const bool little_endian_;
-};
-KERNEL(DecodeRaw, DecodeRawKernel);
+absl::Status DecodePaddedRaw(KernelContext& c, Attr<bool, "little_endian"> little_endian) {
+  const auto inputs = c.input(0).flat<std::string>();
+  const DataType type = c.output_dtype(0);
+  const auto element = static_cast<int64_t>(DataTypeSize(type));
+  if (!c.input(1).shape().IsScalar()) {
+    return InvalidArgument("k must be scalar, got shape ", c.input(1).shape().ToString());
+  }
+  const int64_t width = c.input(1).scalar<int32_t>();
+  if (width <= 0) {
+    return InvalidArgument("fixed_length (", width, ") must be greater than zero.");
+  }
+  if (width % element != 0) {
+    return InvalidArgument("fixed_length (", width,
+                           ") must be a multiple of the size of out_type (", element, ")");
+  }
+  TensorShape shape = c.input(0).shape();
+  SLUICE_RETURN_IF_ERROR(
+      MultiplyWithoutOverflow(std::max<int64_t>(shape.num_elements(), 1), width) < 0
+          ? InvalidArgument("too many elements: ", shape.num_elements(), " of ", width, " bytes")
+          : absl::OkStatus());
+  shape.AddDim(width / element);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  auto* all = static_cast<char*>(out->raw());
+  std::memset(all, 0, out->bytes());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t n = std::min(inputs[i].size(), static_cast<size_t>(width));
+    std::memcpy(all + i * static_cast<size_t>(width), inputs[i].data(), n);
+  }
+  if (!little_endian) ReverseWords(all, out->bytes(), WordSize(type));
+  FixBools(type, all, out->bytes());
+  return absl::OkStatus();
+}
+KERNEL(DecodePaddedRaw, FunctionKernel<DecodePaddedRaw>);
 
-class DecodePaddedRawKernel : public Kernel {
- public:
-  explicit DecodePaddedRawKernel(KernelInit& init)
-      : little_endian_(init.attr<bool>("little_endian")) {}
+absl::StatusOr<StreamCompression> CompressionOf(KernelInit& init) {
+  absl::StatusOr<StreamCompression> compression =
+      CompressionFromName(init.attr<std::string>("compression_type"));
+  if (!compression.ok()) {
+    return InvalidArgument("Only ZLIB, GZIP or NONE are supported compressions, got '",
+                           init.attr<std::string>("compression_type"), "'");
+  }
+  return compression;
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    const auto inputs = c.input(0).flat<std::string>();
-    const DataType type = c.output_dtype(0);
-    const auto element = static_cast<int64_t>(DataTypeSize(type));
-    if (!c.input(1).shape().IsScalar()) {
-      return InvalidArgument("k must be scalar, got shape ", c.input(1).shape().ToString());
-    }
-    const int64_t width = c.input(1).scalar<int32_t>();
-    if (width <= 0) {
-      return InvalidArgument("fixed_length (", width, ") must be greater than zero.");
-    }
-    if (width % element != 0) {
-      return InvalidArgument("fixed_length (", width,
-                             ") must be a multiple of the size of out_type (", element, ")");
-    }
-    TensorShape shape = c.input(0).shape();
+absl::Status DecodeCompressed(KernelContext& c, const Prepared<CompressionOf>& compression) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
+  const auto inputs = c.input(0).flat<std::string>();
+  for (size_t i = 0; i < inputs.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(
-        MultiplyWithoutOverflow(std::max<int64_t>(shape.num_elements(), 1), width) < 0
-            ? InvalidArgument("too many elements: ", shape.num_elements(), " of ", width, " bytes")
-            : absl::OkStatus());
-    shape.AddDim(width / element);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    auto* all = static_cast<char*>(out->raw());
-    std::memset(all, 0, out->bytes());
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const size_t n = std::min(inputs[i].size(), static_cast<size_t>(width));
-      std::memcpy(all + i * static_cast<size_t>(width), inputs[i].data(), n);
-    }
-    if (!little_endian_) ReverseWords(all, out->bytes(), WordSize(type));
-    FixBools(type, all, out->bytes());
-    return absl::OkStatus();
+        Unpack(BytesOf(inputs[i]), *compression)->ReadAll(&out->data<std::string>()[i]));
   }
-
- private:
-  const bool little_endian_;
-};
-KERNEL(DecodePaddedRaw, DecodePaddedRawKernel);
-
-class DecodeCompressedKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    absl::StatusOr<StreamCompression> compression =
-        CompressionFromName(init.attr<std::string>("compression_type"));
-    if (!compression.ok()) {
-      return InvalidArgument("Only ZLIB, GZIP or NONE are supported compressions, got '",
-                             init.attr<std::string>("compression_type"), "'");
-    }
-    return std::unique_ptr<Kernel>(new DecodeCompressedKernel(*compression));
-  }
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, c.input(0).shape()));
-    const auto inputs = c.input(0).flat<std::string>();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      SLUICE_RETURN_IF_ERROR(
-          Unpack(BytesOf(inputs[i]), compression_)->ReadAll(&out->data<std::string>()[i]));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  explicit DecodeCompressedKernel(StreamCompression compression) : compression_(compression) {}
-  const StreamCompression compression_;
-};
-KERNEL(DecodeCompressed, DecodeCompressedKernel);
+  return absl::OkStatus();
+}
+KERNEL(DecodeCompressed, FunctionKernel<DecodeCompressed>);
 
 template <typename T>
 absl::Status StringToNumber(KernelContext& c) {

@@ -141,45 +141,38 @@ class ParseExampleKernel : public Kernel {
 KERNEL(ParseExample, ParseExampleKernel);
 KERNEL(ParseExampleV2, ParseExampleKernel);
 
-class ParseSingleExampleKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(FeatureSpecs specs, SpecsOf(init));
-    const auto sparse_keys = init.attr<std::vector<std::string>>("sparse_keys");
-    const auto dense_keys = init.attr<std::vector<std::string>>("dense_keys");
-    if (sparse_keys.size() != specs.sparse.size() || dense_keys.size() != specs.dense.size()) {
-      return InvalidArgument("expected as many keys as types, got ", sparse_keys.size(), " and ",
-                             dense_keys.size(), " for ", specs.sparse.size(), " and ",
-                             specs.dense.size());
-    }
-    for (size_t i = 0; i < sparse_keys.size(); ++i) specs.sparse[i].key = sparse_keys[i];
-    for (size_t i = 0; i < dense_keys.size(); ++i) specs.dense[i].key = dense_keys[i];
-    return std::unique_ptr<Kernel>(new ParseSingleExampleKernel(std::move(specs)));
+absl::StatusOr<FeatureSpecs> SpecsOfSingle(KernelInit& init) {
+  SLUICE_ASSIGN_OR_RETURN(FeatureSpecs specs, SpecsOf(init));
+  const auto sparse_keys = init.attr<std::vector<std::string>>("sparse_keys");
+  const auto dense_keys = init.attr<std::vector<std::string>>("dense_keys");
+  if (sparse_keys.size() != specs.sparse.size() || dense_keys.size() != specs.dense.size()) {
+    return InvalidArgument("expected as many keys as types, got ", sparse_keys.size(), " and ",
+                           dense_keys.size(), " for ", specs.sparse.size(), " and ",
+                           specs.dense.size());
   }
+  for (size_t i = 0; i < sparse_keys.size(); ++i) specs.sparse[i].key = sparse_keys[i];
+  for (size_t i = 0; i < dense_keys.size(); ++i) specs.dense[i].key = dense_keys[i];
+  return specs;
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    FeatureSpecs specs = specs_;
-    if (!c.input(0).shape().IsScalar()) {
-      return InvalidArgument("Expected serialized to be a scalar, got shape: ",
-                             c.input(0).shape().ToString());
-    }
-    for (size_t i = 0; i < specs.dense.size(); ++i) {
-      specs.dense[i].default_value = c.input(1 + static_cast<int>(i));
-    }
-    SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.dense));
-    Examples examples;
-    SLUICE_RETURN_IF_ERROR(examples.Parse(c.input(0).flat<std::string>()));
-    SLUICE_ASSIGN_OR_RETURN(
-        ParsedFeatures parsed,
-        ParseFeatures(examples.features(), {}, specs, BatchForm::kSingle, *c.step().allocator));
-    return OutputFeatures(c, std::move(parsed));
+absl::Status ParseSingleExample(KernelContext& c, const Prepared<SpecsOfSingle>& prepared) {
+  FeatureSpecs specs = *prepared;
+  if (!c.input(0).shape().IsScalar()) {
+    return InvalidArgument("Expected serialized to be a scalar, got shape: ",
+                           c.input(0).shape().ToString());
   }
-
- private:
-  explicit ParseSingleExampleKernel(FeatureSpecs specs) : specs_(std::move(specs)) {}
-  const FeatureSpecs specs_;
-};
-KERNEL(ParseSingleExample, ParseSingleExampleKernel);
+  for (size_t i = 0; i < specs.dense.size(); ++i) {
+    specs.dense[i].default_value = c.input(1 + static_cast<int>(i));
+  }
+  SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.dense));
+  Examples examples;
+  SLUICE_RETURN_IF_ERROR(examples.Parse(c.input(0).flat<std::string>()));
+  SLUICE_ASSIGN_OR_RETURN(
+      ParsedFeatures parsed,
+      ParseFeatures(examples.features(), {}, specs, BatchForm::kSingle, *c.step().allocator));
+  return OutputFeatures(c, std::move(parsed));
+}
+KERNEL(ParseSingleExample, FunctionKernel<ParseSingleExample>);
 
 absl::Status DecodeJsonExample(KernelContext& c) {
   const Tensor& json = c.input(0);

@@ -25,36 +25,29 @@ absl::Status SolveSelfAdjoint(const Matrix<W>& in, bool has_vectors, SelfAdjoint
 }
 
 template <typename T>
-class SelfAdjointEigV2Kernel : public Kernel {
- public:
-  explicit SelfAdjointEigV2Kernel(KernelInit& init) : has_vectors_(init.attr<bool>("compute_v")) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
-    const int64_t n = batch.rows(0);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
-    Tensor* v = nullptr;
-    if (has_vectors_) {
-      SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
-    } else {
-      SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
-    }
-    return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
-      if (n == 0) return absl::OkStatus();
-      using W = WidestOf<T>;
-      SelfAdjointSolver<W> solver;
-      SLUICE_RETURN_IF_ERROR(
-          SolveSelfAdjoint<W>(MatrixAs<T, W>(c.input(0), i), has_vectors_, &solver));
-      VectorAt<T>(e, i) = solver.eigenvalues().template cast<T>();
-      if (has_vectors_) StoreMatrix<T, W>(solver.eigenvectors(), v, i);
-      return absl::OkStatus();
-    });
+absl::Status SelfAdjointEigV2(KernelContext& c, Attr<bool, "compute_v"> has_vectors) {
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
+  const int64_t n = batch.rows(0);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
+  Tensor* v = nullptr;
+  if (has_vectors) {
+    SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
   }
-
- private:
-  const bool has_vectors_;
-};
-KERNELS(SelfAdjointEigV2, "T", SelfAdjointEigV2Kernel, FullWidthList);
-KERNELS(BatchSelfAdjointEigV2, "T", SelfAdjointEigV2Kernel, TypeList<float, double>);
+  return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
+    if (n == 0) return absl::OkStatus();
+    using W = WidestOf<T>;
+    SelfAdjointSolver<W> solver;
+    SLUICE_RETURN_IF_ERROR(
+        SolveSelfAdjoint<W>(MatrixAs<T, W>(c.input(0), i), has_vectors, &solver));
+    VectorAt<T>(e, i) = solver.eigenvalues().template cast<T>();
+    if (has_vectors) StoreMatrix<T, W>(solver.eigenvectors(), v, i);
+    return absl::OkStatus();
+  });
+}
+FUNCTION_KERNELS(SelfAdjointEigV2, "T", SelfAdjointEigV2, FullWidthList);
+FUNCTION_KERNELS(BatchSelfAdjointEigV2, "T", SelfAdjointEigV2, TypeList<float, double>);
 
 template <typename T>
 absl::Status SelfAdjointEig(KernelContext& c) {
@@ -77,46 +70,39 @@ FUNCTION_KERNELS(SelfAdjointEig, "T", SelfAdjointEig, TypeList<float, double>);
 FUNCTION_KERNELS(BatchSelfAdjointEig, "T", SelfAdjointEig, TypeList<float, double>);
 
 template <typename T>
-class EigKernel : public Kernel {
- public:
-  explicit EigKernel(KernelInit& init) : has_vectors_(init.attr<bool>("compute_v")) {}
-  absl::Status Compute(KernelContext& c) override {
-    using Complex = std::complex<typename Eigen::NumTraits<T>::Real>;
-    using W = WidestOf<T>;
-    using Solver =
-        std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Matrix<W>>,
-                           Eigen::EigenSolver<Matrix<W>>>;
-    if (c.output_dtype(0) != kDataTypeOf<Complex>) {
-      return InvalidArgument("Invalid output dtype ", DataTypeName(c.output_dtype(0)), " vs ",
-                             DataTypeName(kDataTypeOf<Complex>));
-    }
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
-    const int64_t n = batch.rows(0);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
-    Tensor* v = nullptr;
-    if (has_vectors_) {
-      SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
-    } else {
-      SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
-    }
-    return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
-      if (n == 0) return absl::OkStatus();
-      const Matrix<W> in = MatrixAs<T, W>(c.input(0), i);
-      // Eigen may not converge, or crash, if numbers are not finite.
-      if (!in.allFinite()) return NotSuccessful("Eigen decomposition");
-      const Solver solver(in, has_vectors_);
-      if (solver.info() != Eigen::Success) return NotSuccessful("Eigen decomposition");
-      VectorAt<Complex>(e, i) = solver.eigenvalues().template cast<Complex>();
-      if (!has_vectors_) return absl::OkStatus();
-      StoreMatrix<Complex, complex128>(solver.eigenvectors(), v, i);
-      return absl::OkStatus();
-    });
+absl::Status Eig(KernelContext& c, Attr<bool, "compute_v"> has_vectors) {
+  using Complex = std::complex<typename Eigen::NumTraits<T>::Real>;
+  using W = WidestOf<T>;
+  using Solver =
+      std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Matrix<W>>,
+                         Eigen::EigenSolver<Matrix<W>>>;
+  if (c.output_dtype(0) != kDataTypeOf<Complex>) {
+    return InvalidArgument("Invalid output dtype ", DataTypeName(c.output_dtype(0)), " vs ",
+                           DataTypeName(kDataTypeOf<Complex>));
   }
-
- private:
-  const bool has_vectors_;
-};
-KERNELS(Eig, "T", EigKernel, FullWidthList);
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
+  const int64_t n = batch.rows(0);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
+  Tensor* v = nullptr;
+  if (has_vectors) {
+    SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
+  }
+  return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
+    if (n == 0) return absl::OkStatus();
+    const Matrix<W> in = MatrixAs<T, W>(c.input(0), i);
+    // Eigen may not converge, or crash, if numbers are not finite.
+    if (!in.allFinite()) return NotSuccessful("Eigen decomposition");
+    const Solver solver(in, has_vectors);
+    if (solver.info() != Eigen::Success) return NotSuccessful("Eigen decomposition");
+    VectorAt<Complex>(e, i) = solver.eigenvalues().template cast<Complex>();
+    if (!has_vectors) return absl::OkStatus();
+    StoreMatrix<Complex, complex128>(solver.eigenvectors(), v, i);
+    return absl::OkStatus();
+  });
+}
+FUNCTION_KERNELS(Eig, "T", Eig, FullWidthList);
 
 }  // namespace
 }  // namespace sluice

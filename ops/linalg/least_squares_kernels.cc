@@ -32,57 +32,49 @@ bool SolveNormalEquations(const Matrix<W>& a, const Matrix<W>& rhs, double l2, M
 }
 
 template <typename T>
-class MatrixSolveLsKernel : public Kernel {
- public:
-  explicit MatrixSolveLsKernel(KernelInit& init) : is_fast_(init.attr<bool>("fast")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& l2 = c.input(2);
-    if (l2.rank() != 0) {
-      return InvalidArgument("l2_regularizer must be scalar, got shape ", l2.shape().ToString());
-    }
-    if (!(l2.scalar<double>() >= 0)) {
-      return InvalidArgument("l2_regularizer must be >= 0, got ", l2.scalar<double>());
-    }
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
-    const int64_t m = batch.rows(0), n = batch.columns(0), k = batch.columns(1);
-    if (m != batch.rows(1)) {
-      return InvalidArgument("Input matrix and rhs are incompatible, got shapes ",
-                             c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
-    return batch.ForEach(CubicCost(m, n) + CostOf({m, n, k}), [&](int64_t i) {
-      if (m == 0 || n == 0 || k == 0) {
-        MatrixAt<T>(out, i).setZero();
-        return absl::OkStatus();
-      }
-      // Computes in double, because normal equations square the condition number of the matrix.
-      using W = WidestOf<T>;
-      const Matrix<W> a = MatrixAs<T, W>(c.input(0), i), rhs = MatrixAs<T, W>(c.input(1), i);
-      Matrix<W> x(n, k);
-      if (!is_fast_) {
-        const Matrix<complex128> found =
-            SolveOrthogonally(a.template cast<complex128>(), rhs.template cast<complex128>());
-        if constexpr (Eigen::NumTraits<W>::IsComplex) {
-          x = found;
-        } else {
-          x = found.real();
-        }
-      } else if (!SolveNormalEquations<W>(a, rhs, l2.scalar<double>(), x)) {
-        return InvalidArgument(
-            "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or "
-            "provide a larger l2_regularizer > 0.");
-      }
-      StoreMatrix<T, W>(x, out, i);
-      return absl::OkStatus();
-    });
+absl::Status MatrixSolveLs(KernelContext& c, Attr<bool, "fast"> is_fast) {
+  const Tensor& l2 = c.input(2);
+  if (l2.rank() != 0) {
+    return InvalidArgument("l2_regularizer must be scalar, got shape ", l2.shape().ToString());
   }
-
- private:
-  const bool is_fast_;
-};
-KERNELS(MatrixSolveLs, "T", MatrixSolveLsKernel, FullWidthList);
-KERNELS(BatchMatrixSolveLs, "T", MatrixSolveLsKernel, TypeList<float, double>);
+  if (!(l2.scalar<double>() >= 0)) {
+    return InvalidArgument("l2_regularizer must be >= 0, got ", l2.scalar<double>());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
+  const int64_t m = batch.rows(0), n = batch.columns(0), k = batch.columns(1);
+  if (m != batch.rows(1)) {
+    return InvalidArgument("Input matrix and rhs are incompatible, got shapes ",
+                           c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
+  return batch.ForEach(CubicCost(m, n) + CostOf({m, n, k}), [&](int64_t i) {
+    if (m == 0 || n == 0 || k == 0) {
+      MatrixAt<T>(out, i).setZero();
+      return absl::OkStatus();
+    }
+    // Computes in double, because normal equations square the condition number of the matrix.
+    using W = WidestOf<T>;
+    const Matrix<W> a = MatrixAs<T, W>(c.input(0), i), rhs = MatrixAs<T, W>(c.input(1), i);
+    Matrix<W> x(n, k);
+    if (!is_fast) {
+      const Matrix<complex128> found =
+          SolveOrthogonally(a.template cast<complex128>(), rhs.template cast<complex128>());
+      if constexpr (Eigen::NumTraits<W>::IsComplex) {
+        x = found;
+      } else {
+        x = found.real();
+      }
+    } else if (!SolveNormalEquations<W>(a, rhs, l2.scalar<double>(), x)) {
+      return InvalidArgument(
+          "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or "
+          "provide a larger l2_regularizer > 0.");
+    }
+    StoreMatrix<T, W>(x, out, i);
+    return absl::OkStatus();
+  });
+}
+FUNCTION_KERNELS(MatrixSolveLs, "T", MatrixSolveLs, FullWidthList);
+FUNCTION_KERNELS(BatchMatrixSolveLs, "T", MatrixSolveLs, TypeList<float, double>);
 
 }  // namespace
 }  // namespace sluice

@@ -1,7 +1,6 @@
 // Kernels that use a decomposition P A = L U with partial pivoting.
 #include <Eigen/LU>
 #include <cmath>
-#include <limits>
 
 #include "graph/status.h"
 #include "ops/linalg/matrix_batch.h"
@@ -18,66 +17,52 @@ bool IsSingular(const PartialLu<T>& lu) {
 }
 
 template <typename T>
-class MatrixInverseKernel : public Kernel {
- public:
-  explicit MatrixInverseKernel(KernelInit& init) : is_adjoint_(init.attr<bool>("adjoint")) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
-    const int64_t n = batch.rows(0);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
-    return batch.ForEach(2 * CubicCost(n, n), [&](int64_t i) {
-      if (n == 0) return absl::OkStatus();
-      Matrix<WideOf<T>> in = MatrixAs<T, WideOf<T>>(c.input(0), i);
-      if (is_adjoint_) in.adjointInPlace();
-      const PartialLu<WideOf<T>> lu(in);
-      if (IsSingular<WideOf<T>>(lu)) return InvalidArgument("Input is not invertible.");
-      StoreMatrix<T, WideOf<T>>(lu.inverse(), out, i);
-      return absl::OkStatus();
-    });
-  }
-
- private:
-  const bool is_adjoint_;
-};
+absl::Status MatrixInverse(KernelContext& c, Attr<bool, "adjoint"> is_adjoint) {
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
+  const int64_t n = batch.rows(0);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
+  return batch.ForEach(2 * CubicCost(n, n), [&](int64_t i) {
+    if (n == 0) return absl::OkStatus();
+    Matrix<WideOf<T>> in = MatrixAs<T, WideOf<T>>(c.input(0), i);
+    if (is_adjoint) in.adjointInPlace();
+    const PartialLu<WideOf<T>> lu(in);
+    if (IsSingular<WideOf<T>>(lu)) return InvalidArgument("Input is not invertible.");
+    StoreMatrix<T, WideOf<T>>(lu.inverse(), out, i);
+    return absl::OkStatus();
+  });
+}
 using InverseList = TypeList<half, float, double, complex64, complex128>;
-KERNELS(MatrixInverse, "T", MatrixInverseKernel, InverseList);
-KERNELS(BatchMatrixInverse, "T", MatrixInverseKernel, TypeList<float, double>);
+FUNCTION_KERNELS(MatrixInverse, "T", MatrixInverse, InverseList);
+FUNCTION_KERNELS(BatchMatrixInverse, "T", MatrixInverse, TypeList<float, double>);
 
 template <typename T>
-class MatrixSolveKernel : public Kernel {
- public:
-  explicit MatrixSolveKernel(KernelInit& init) : is_adjoint_(init.attr<bool>("adjoint")) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
-    if (batch.rows(0) != batch.columns(0)) {
-      return InvalidArgument("First input (lhs) must be a square matrix, got shape ",
-                             c.input(0).shape().ToString());
-    }
-    if (batch.rows(0) != batch.rows(1)) {
-      return InvalidArgument("Input matrix and rhs are incompatible, got shapes ",
-                             c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
-    }
-    const int64_t n = batch.rows(0), k = batch.columns(1);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
-    return batch.ForEach(CubicCost(n, n) + CostOf({n, n, k}), [&](int64_t i) {
-      if (n == 0 || k == 0) return absl::OkStatus();
-      const PartialLu<T> lu(MatrixAt<T>(c.input(0), i));
-      if (IsSingular<T>(lu)) return InvalidArgument("Input matrix is not invertible.");
-      const auto rhs = MatrixAt<T>(c.input(1), i);
-      if (is_adjoint_) {
-        MatrixAt<T>(out, i) = lu.adjoint().solve(rhs);
-      } else {
-        MatrixAt<T>(out, i) = lu.solve(rhs);
-      }
-      return absl::OkStatus();
-    });
+absl::Status MatrixSolve(KernelContext& c, Attr<bool, "adjoint"> is_adjoint) {
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
+  if (batch.rows(0) != batch.columns(0)) {
+    return InvalidArgument("First input (lhs) must be a square matrix, got shape ",
+                           c.input(0).shape().ToString());
   }
-
- private:
-  const bool is_adjoint_;
-};
-KERNELS(MatrixSolve, "T", MatrixSolveKernel, FullWidthList);
-KERNELS(BatchMatrixSolve, "T", MatrixSolveKernel, TypeList<float, double>);
+  if (batch.rows(0) != batch.rows(1)) {
+    return InvalidArgument("Input matrix and rhs are incompatible, got shapes ",
+                           c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
+  }
+  const int64_t n = batch.rows(0), k = batch.columns(1);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
+  return batch.ForEach(CubicCost(n, n) + CostOf({n, n, k}), [&](int64_t i) {
+    if (n == 0 || k == 0) return absl::OkStatus();
+    const PartialLu<T> lu(MatrixAt<T>(c.input(0), i));
+    if (IsSingular<T>(lu)) return InvalidArgument("Input matrix is not invertible.");
+    const auto rhs = MatrixAt<T>(c.input(1), i);
+    if (is_adjoint) {
+      MatrixAt<T>(out, i) = lu.adjoint().solve(rhs);
+    } else {
+      MatrixAt<T>(out, i) = lu.solve(rhs);
+    }
+    return absl::OkStatus();
+  });
+}
+FUNCTION_KERNELS(MatrixSolve, "T", MatrixSolve, FullWidthList);
+FUNCTION_KERNELS(BatchMatrixSolve, "T", MatrixSolve, TypeList<float, double>);
 
 // The sign and the logarithm of the absolute value, because the product of pivots may overflow.
 template <typename T>

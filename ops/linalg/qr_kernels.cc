@@ -9,42 +9,34 @@ namespace sluice {
 namespace {
 
 template <typename T>
-class QrKernel : public Kernel {
- public:
-  explicit QrKernel(KernelInit& init) : is_full_(init.attr<bool>("full_matrices")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    using W = WideOf<T>;
-    SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
-    const int64_t m = batch.rows(0), n = batch.columns(0), p = std::min(m, n);
-    const int64_t inner = is_full_ ? m : p;
-    SLUICE_ASSIGN_OR_RETURN(Tensor * q, batch.Output(0, {m, inner}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * r, batch.Output(1, {inner, n}));
-    // Full matrices have many more columns than the input, in the wide type and in several copies.
-    if (batch.count() > 0) {
-      SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(m, inner), 3 * sizeof(W), "elements"));
-    }
-    return batch.ForEach(3 * CubicCost(m, n), [&](int64_t i) {
-      if (p == 0) {
-        StoreMatrix<T, W>(Matrix<W>::Identity(m, inner), q, i);
-        return absl::OkStatus();
-      }
-      const Eigen::HouseholderQR<Matrix<W>> qr(MatrixAs<T, W>(c.input(0), i));
-      Matrix<W> triangle = Matrix<W>::Zero(inner, n);
-      triangle.topRows(p) = qr.matrixQR().topRows(p).template triangularView<Eigen::Upper>();
-      StoreMatrix<T, W>(triangle, r, i);
-      Matrix<W> columns = Matrix<W>::Identity(m, inner);
-      columns = qr.householderQ() * columns;
-      StoreMatrix<T, W>(columns, q, i);
-      return absl::OkStatus();
-    });
+absl::Status Qr(KernelContext& c, Attr<bool, "full_matrices"> is_full) {
+  using W = WideOf<T>;
+  SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
+  const int64_t m = batch.rows(0), n = batch.columns(0), p = std::min(m, n);
+  const int64_t inner = is_full ? m : p;
+  SLUICE_ASSIGN_OR_RETURN(Tensor * q, batch.Output(0, {m, inner}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * r, batch.Output(1, {inner, n}));
+  // Full matrices have many more columns than the input, in the wide type and in several copies.
+  if (batch.count() > 0) {
+    SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(m, inner), 3 * sizeof(W), "elements"));
   }
-
- private:
-  const bool is_full_;
-};
+  return batch.ForEach(3 * CubicCost(m, n), [&](int64_t i) {
+    if (p == 0) {
+      StoreMatrix<T, W>(Matrix<W>::Identity(m, inner), q, i);
+      return absl::OkStatus();
+    }
+    const Eigen::HouseholderQR<Matrix<W>> qr(MatrixAs<T, W>(c.input(0), i));
+    Matrix<W> triangle = Matrix<W>::Zero(inner, n);
+    triangle.topRows(p) = qr.matrixQR().topRows(p).template triangularView<Eigen::Upper>();
+    StoreMatrix<T, W>(triangle, r, i);
+    Matrix<W> columns = Matrix<W>::Identity(m, inner);
+    columns = qr.householderQ() * columns;
+    StoreMatrix<T, W>(columns, q, i);
+    return absl::OkStatus();
+  });
+}
 using QrList = TypeList<half, float, double, complex64, complex128>;
-KERNELS(Qr, "T", QrKernel, QrList);
+FUNCTION_KERNELS(Qr, "T", Qr, QrList);
 
 }  // namespace
 }  // namespace sluice

@@ -86,41 +86,34 @@ absl::Status InitializeTable(KernelContext& c) {
   return table->Initialize(keys, values);
 }
 
-class InitializeTableFromTextFileKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const auto delimiter = init.attr<std::string>("delimiter");
-    if (delimiter.size() != 1) return InvalidArgument("delimiter should be only 1 char");
-    TextTableOptions options{.key_index = init.attr<int64_t>("key_index"),
-                             .value_index = init.attr<int64_t>("value_index"),
-                             .lines = init.attr<int64_t>("vocab_size"),
-                             .delimiter = delimiter[0],
-                             .offset = init.attr<int64_t>("offset")};
-    return std::unique_ptr<Kernel>(new InitializeTableFromTextFileKernel(options));
-  }
+absl::StatusOr<TextTableOptions> TextOptionsOf(KernelInit& init) {
+  const auto delimiter = init.attr<std::string>("delimiter");
+  if (delimiter.size() != 1) return InvalidArgument("delimiter should be only 1 char");
+  return TextTableOptions{.key_index = init.attr<int64_t>("key_index"),
+                          .value_index = init.attr<int64_t>("value_index"),
+                          .lines = init.attr<int64_t>("vocab_size"),
+                          .delimiter = delimiter[0],
+                          .offset = init.attr<int64_t>("offset")};
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
-    if (!c.input(1).shape().IsScalar()) {
-      return InvalidArgument("filename should be a single string, but got ",
-                             c.input(1).shape().ToString());
-    }
-    TextTableOptions options = options_;
-    options.key_type = table->spec().key_type;
-    options.value_type = table->spec().value_type;
-    SLUICE_ASSIGN_OR_RETURN(const TextTable text,
-                            ReadTextTable(c.input(1).scalar<std::string>(), options));
-    return table->Initialize(text.keys, text.values);
+absl::Status InitializeTableFromTextFile(KernelContext& c,
+                                         const Prepared<TextOptionsOf>& prepared) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
+  if (!c.input(1).shape().IsScalar()) {
+    return InvalidArgument("filename should be a single string, but got ",
+                           c.input(1).shape().ToString());
   }
-
- private:
-  explicit InitializeTableFromTextFileKernel(const TextTableOptions& options) : options_(options) {}
-  const TextTableOptions options_;
-};
+  TextTableOptions options = *prepared;
+  options.key_type = table->spec().key_type;
+  options.value_type = table->spec().value_type;
+  SLUICE_ASSIGN_OR_RETURN(const TextTable text,
+                          ReadTextTable(c.input(1).scalar<std::string>(), options));
+  return table->Initialize(text.keys, text.values);
+}
 
 KERNEL(InitializeTable, FunctionKernel<InitializeTable>);
-KERNEL(InitializeTableFromTextFile, InitializeTableFromTextFileKernel);
-KERNEL(InitializeTableFromTextFileV2, InitializeTableFromTextFileKernel);
+KERNEL(InitializeTableFromTextFile, FunctionKernel<InitializeTableFromTextFile>);
+KERNEL(InitializeTableFromTextFileV2, FunctionKernel<InitializeTableFromTextFile>);
 KERNEL(InitializeTableV2, FunctionKernel<InitializeTable>);
 KERNEL(LookupTableExport, FunctionKernel<LookupTableExport>);
 KERNEL(LookupTableExportV2, FunctionKernel<LookupTableExport>);

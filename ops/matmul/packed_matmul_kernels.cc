@@ -57,41 +57,33 @@ class PackColumnsKernel : public Kernel {
   MadeOfConstant kept_;
 };
 
-class PackedMatMulKernel : public Kernel {
- public:
-  explicit PackedMatMulKernel(KernelInit& init) : columns_(init) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &a = context.input(0), &b = context.input(1), &packed = context.input(2);
-    SLUICE_ASSIGN_OR_RETURN(const Layout of_b, columns_.LayoutIn(b));
-    if (a.rank() != 2 || a.dim(1) != of_b.rows) {
-      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
-                             ", In[1]: ", b.shape().ToString());
-    }
-    Products p{.a = LayoutOf(a.shape(), false, false),
-               .b = of_b,
-               .a_starts = {0},
-               .b_starts = {columns_.StartIn(b)}};
-    const int64_t bytes = PackedBytes(of_b.columns, of_b.rows);
-    if (packed.num_elements() != bytes) {
-      return InvalidArgument("expected ", bytes, " bytes of packed columns, got ",
-                             packed.num_elements());
-    }
-    // Without a matrix unit, there are no packed bytes. A tensor that was fed may not be aligned.
-    if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
-      p.packed = PackedMatrixOf(packed, of_b);
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.AllocateOutput(0, {a.dim(0), of_b.columns}));
-    Multiply<float>(context, p, a.data<float>(), b.data<float>(), c->data<float>());
-    return absl::OkStatus();
+absl::Status PackedMatMul(KernelContext& context, const Columns& columns) {
+  const Tensor &a = context.input(0), &b = context.input(1), &packed = context.input(2);
+  SLUICE_ASSIGN_OR_RETURN(const Layout of_b, columns.LayoutIn(b));
+  if (a.rank() != 2 || a.dim(1) != of_b.rows) {
+    return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                           ", In[1]: ", b.shape().ToString());
   }
-
- private:
-  const Columns columns_;
-};
+  Products p{.a = LayoutOf(a.shape(), false, false),
+             .b = of_b,
+             .a_starts = {0},
+             .b_starts = {columns.StartIn(b)}};
+  const int64_t bytes = PackedBytes(of_b.columns, of_b.rows);
+  if (packed.num_elements() != bytes) {
+    return InvalidArgument("expected ", bytes, " bytes of packed columns, got ",
+                           packed.num_elements());
+  }
+  // Without a matrix unit, there are no packed bytes. A tensor that was fed may not be aligned.
+  if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
+    p.packed = PackedMatrixOf(packed, of_b);
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * c, context.AllocateOutput(0, {a.dim(0), of_b.columns}));
+  Multiply<float>(context, p, a.data<float>(), b.data<float>(), c->data<float>());
+  return absl::OkStatus();
+}
 
 KERNEL(_PackColumns, PackColumnsKernel);
-KERNEL(_PackedMatMul, PackedMatMulKernel);
+KERNEL(_PackedMatMul, FunctionKernel<PackedMatMul>);
 
 }  // namespace
 }  // namespace sluice

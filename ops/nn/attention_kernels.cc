@@ -39,41 +39,33 @@ double CostOfRow(const AttentionSizes& s, double products) {
   return static_cast<double>(s.columns) * (products * width / kFlopsPerNs<float> + 1);
 }
 
-class AttentionKernel : public Kernel {
- public:
-  explicit AttentionKernel(KernelInit& init) : scale_(init.attr<float>("scale")) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &q = context.input(0), &v = context.input(2);
-    SLUICE_ASSIGN_OR_RETURN(const AttentionSizes s, SizesOfAttention(q, context.input(1), v));
-    SLUICE_ASSIGN_OR_RETURN(const AttentionScores scores,
-                            AttentionScores::Make(context, s, scale_, MaskInput(context, 3), {&v}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, ShapeOfResult(q, s)));
-    ScratchBuffers buffers(ScratchBuffers::For(context.num_threads()));
-    SLUICE_ASSIGN_OR_RETURN(Tensor memory, ScoreBuffers(context, s, 1));
-    const int64_t blocks = s.blocks();
-    context.ParallelFor(
-        s.count * blocks, CostOfRow(s, 2) * static_cast<double>(s.block_rows()),
-        [&](int64_t begin, int64_t end) {
-          const int buffer = buffers.Take();
-          float* const weights = memory.data<float>() + buffer * s.block_rows() * s.columns;
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t product = i / blocks, block = i % blocks;
-            const ColumnRange range = scores.RangeOf(product, block);
-            scores.Weights(product, block, range, weights);
-            const float* met = v.data<float>() + (product * s.columns + range.begin) * s.width;
-            const int64_t row = product * s.rows + block * s.block_rows();
-            Gemm<float>(s.RowsOf(block), s.width, range.size(), RowMajor(weights, range.size()),
-                        RowMajor(met, s.width), out->data<float>() + row * s.width, s.width);
-          }
-          buffers.GiveBack(buffer);
-        });
-    return absl::OkStatus();
-  }
-
- private:
-  const float scale_;
-};
+absl::Status Attention(KernelContext& context, Attr<float, "scale"> scale) {
+  const Tensor &q = context.input(0), &v = context.input(2);
+  SLUICE_ASSIGN_OR_RETURN(const AttentionSizes s, SizesOfAttention(q, context.input(1), v));
+  SLUICE_ASSIGN_OR_RETURN(const AttentionScores scores,
+                          AttentionScores::Make(context, s, scale, MaskInput(context, 3), {&v}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, ShapeOfResult(q, s)));
+  ScratchBuffers buffers(ScratchBuffers::For(context.num_threads()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor memory, ScoreBuffers(context, s, 1));
+  const int64_t blocks = s.blocks();
+  context.ParallelFor(
+      s.count * blocks, CostOfRow(s, 2) * static_cast<double>(s.block_rows()),
+      [&](int64_t begin, int64_t end) {
+        const int buffer = buffers.Take();
+        float* const weights = memory.data<float>() + buffer * s.block_rows() * s.columns;
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t product = i / blocks, block = i % blocks;
+          const ColumnRange range = scores.RangeOf(product, block);
+          scores.Weights(product, block, range, weights);
+          const float* met = v.data<float>() + (product * s.columns + range.begin) * s.width;
+          const int64_t row = product * s.rows + block * s.block_rows();
+          Gemm<float>(s.RowsOf(block), s.width, range.size(), RowMajor(weights, range.size()),
+                      RowMajor(met, s.width), out->data<float>() + row * s.width, s.width);
+        }
+        buffers.GiveBack(buffer);
+      });
+  return absl::OkStatus();
+}
 
 // Converts a row of gradients with respect to weights to gradients with respect to products of q
 // and k.
@@ -202,30 +194,22 @@ class GradientPass {
   Tensor scores_memory_;  // two blocks of scores for each thread
 };
 
-class AttentionGradKernel : public Kernel {
- public:
-  explicit AttentionGradKernel(KernelInit& init) : scale_(init.attr<float>("scale")) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &q = context.input(0), &v = context.input(2), &grad = context.input(3);
-    SLUICE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(q, context.input(1), v));
-    const TensorShape shape = ShapeOfResult(q, sizes);
-    if (grad.shape() != shape) {
-      return InvalidArgument("expected a gradient of shape ", shape.ToString(), ", got ",
-                             grad.shape().ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(
-        const AttentionScores scores,
-        AttentionScores::Make(context, sizes, scale_, MaskInput(context, 4), {&v, &grad}));
-    return GradientPass(context, sizes, scores, scale_).Run(context);
+absl::Status AttentionGrad(KernelContext& context, Attr<float, "scale"> scale) {
+  const Tensor &q = context.input(0), &v = context.input(2), &grad = context.input(3);
+  SLUICE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(q, context.input(1), v));
+  const TensorShape shape = ShapeOfResult(q, sizes);
+  if (grad.shape() != shape) {
+    return InvalidArgument("expected a gradient of shape ", shape.ToString(), ", got ",
+                           grad.shape().ToString());
   }
+  SLUICE_ASSIGN_OR_RETURN(
+      const AttentionScores scores,
+      AttentionScores::Make(context, sizes, scale, MaskInput(context, 4), {&v, &grad}));
+  return GradientPass(context, sizes, scores, scale).Run(context);
+}
 
- private:
-  const float scale_;
-};
-
-KERNEL(_Attention, AttentionKernel);
-KERNEL(_AttentionGrad, AttentionGradKernel);
+KERNEL(_Attention, FunctionKernel<Attention>);
+KERNEL(_AttentionGrad, FunctionKernel<AttentionGrad>);
 
 }  // namespace
 }  // namespace sluice

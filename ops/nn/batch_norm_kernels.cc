@@ -229,7 +229,7 @@ class BatchNormGradKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(Tensor * dscale, context.AllocateOutput(1, {n}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * doffset, context.AllocateOutput(2, {n}));
     for (int i : {3, 4}) {
-      SLUICE_ASSIGN_OR_RETURN(Tensor * unused, context.AllocateOutput(i, {0}));
+      SLUICE_RETURN_IF_ERROR(context.AllocateOutput(i, {0}).status());
     }
     if (x.num_elements() == 0) {
       std::fill_n(dscale->data<float>(), n, 0.0f);

@@ -87,36 +87,33 @@ Tensor AsMatrix(const Tensor& t) {
 }
 
 template <typename T>
-class CrossEntropyKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& context) override {
-    SLUICE_ASSIGN_OR_RETURN(TensorShape shape, BroadcastMatrix(context.input(0), context.input(1)));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * loss, context.AllocateOutput(0, {shape.dim(0)}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * backprop, context.AllocateOutput(1, shape));
-    const int64_t n = shape.dim(1);
-    if (n == 0) std::fill_n(loss->data<T>(), shape.dim(0), T(0));
-    if (shape.num_elements() == 0) return absl::OkStatus();
-    const Tensor logits = AsMatrix(context.input(0)), labels = AsMatrix(context.input(1));
-    const Broadcast<T> x(logits, n), p(labels, n);
-    context.ParallelFor(shape.dim(0), kCost * static_cast<double>(n),
-                        [&](int64_t begin, int64_t end) {
-                          Rows(x, p, loss->data<T>(), backprop->data<T>(), n, begin, end);
-                        });
-    return absl::OkStatus();
+void Rows(const Broadcast<T>& logits, const Broadcast<T>& labels, T* loss, T* backprop, int64_t n,
+          int64_t begin, int64_t end) {
+  std::vector<rows::Wide<T>> wide_x, wide_p, wide_y;
+  for (int64_t r = begin; r < end; ++r) {
+    auto* y = rows::Target(backprop + r * n, n, &wide_y);
+    loss[r] = T(DenseRow(logits.Row(r, &wide_x), labels.Row(r, &wide_p), y, n));
+    rows::Narrow(y, n, backprop + r * n);
   }
+}
 
- private:
-  static void Rows(const Broadcast<T>& logits, const Broadcast<T>& labels, T* loss, T* backprop,
-                   int64_t n, int64_t begin, int64_t end) {
-    std::vector<rows::Wide<T>> wide_x, wide_p, wide_y;
-    for (int64_t r = begin; r < end; ++r) {
-      auto* y = rows::Target(backprop + r * n, n, &wide_y);
-      loss[r] = T(DenseRow(logits.Row(r, &wide_x), labels.Row(r, &wide_p), y, n));
-      rows::Narrow(y, n, backprop + r * n);
-    }
-  }
-};
-KERNELS(SoftmaxCrossEntropyWithLogits, "T", CrossEntropyKernel, FloatList);
+template <typename T>
+absl::Status CrossEntropy(KernelContext& context) {
+  SLUICE_ASSIGN_OR_RETURN(TensorShape shape, BroadcastMatrix(context.input(0), context.input(1)));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * loss, context.AllocateOutput(0, {shape.dim(0)}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * backprop, context.AllocateOutput(1, shape));
+  const int64_t n = shape.dim(1);
+  if (n == 0) std::fill_n(loss->data<T>(), shape.dim(0), T(0));
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  const Tensor logits = AsMatrix(context.input(0)), labels = AsMatrix(context.input(1));
+  const Broadcast<T> x(logits, n), p(labels, n);
+  context.ParallelFor(shape.dim(0), kCost * static_cast<double>(n),
+                      [&](int64_t begin, int64_t end) {
+                        Rows(x, p, loss->data<T>(), backprop->data<T>(), n, begin, end);
+                      });
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(SoftmaxCrossEntropyWithLogits, "T", CrossEntropy, FloatList);
 
 absl::Status CheckSparse(const Tensor& logits, const Tensor& labels) {
   if (!logits.shape().IsMatrix()) {
@@ -148,41 +145,37 @@ absl::Status CheckLabels(const Tensor& labels, int64_t classes) {
   return absl::OkStatus();
 }
 
-template <typename T>
-class SparseCrossEntropyKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor& logits = context.input(0);
-    SLUICE_RETURN_IF_ERROR(CheckSparse(logits, context.input(1)));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * loss, context.AllocateOutput(0, {logits.dim(0)}));
-    return context.input(1).dtype() == DT_INT32 ? Run<int32_t>(context, loss->data<T>())
-                                                : Run<int64_t>(context, loss->data<T>());
-  }
+template <typename T, typename Label>
+absl::Status RunSparse(KernelContext& context, T* loss) {
+  const TensorShape shape = context.input(0).shape();
+  const int64_t n = shape.dim(1);
+  SLUICE_RETURN_IF_ERROR(CheckLabels<Label>(context.input(1), n));
+  const T* x = context.input(0).data<T>();
+  const Label* labels = context.input(1).data<Label>();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * backprop, context.AllocateOutput(1, shape));
+  T* out = backprop->data<T>();
+  context.ParallelFor(
+      shape.dim(0), kCost * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+        std::vector<rows::Wide<T>> wide_x, wide_y;
+        for (int64_t r = begin; r < end; ++r) {
+          auto* y = rows::Target(out + r * n, n, &wide_y);
+          loss[r] = T(
+              SparseRow(rows::Widen(x + r * n, n, &wide_x), static_cast<int64_t>(labels[r]), y, n));
+          rows::Narrow(y, n, out + r * n);
+        }
+      });
+  return absl::OkStatus();
+}
 
- private:
-  template <typename Label>
-  static absl::Status Run(KernelContext& context, T* loss) {
-    const TensorShape shape = context.input(0).shape();
-    const int64_t n = shape.dim(1);
-    SLUICE_RETURN_IF_ERROR(CheckLabels<Label>(context.input(1), n));
-    const T* x = context.input(0).data<T>();
-    const Label* labels = context.input(1).data<Label>();
-    SLUICE_ASSIGN_OR_RETURN(Tensor * backprop, context.AllocateOutput(1, shape));
-    T* out = backprop->data<T>();
-    context.ParallelFor(shape.dim(0), kCost * static_cast<double>(n),
-                        [&](int64_t begin, int64_t end) {
-                          std::vector<rows::Wide<T>> wide_x, wide_y;
-                          for (int64_t r = begin; r < end; ++r) {
-                            auto* y = rows::Target(out + r * n, n, &wide_y);
-                            loss[r] = T(SparseRow(rows::Widen(x + r * n, n, &wide_x),
-                                                  static_cast<int64_t>(labels[r]), y, n));
-                            rows::Narrow(y, n, out + r * n);
-                          }
-                        });
-    return absl::OkStatus();
-  }
-};
-KERNELS(SparseSoftmaxCrossEntropyWithLogits, "T", SparseCrossEntropyKernel, FloatList);
+template <typename T>
+absl::Status SparseCrossEntropy(KernelContext& context) {
+  const Tensor& logits = context.input(0);
+  SLUICE_RETURN_IF_ERROR(CheckSparse(logits, context.input(1)));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * loss, context.AllocateOutput(0, {logits.dim(0)}));
+  return context.input(1).dtype() == DT_INT32 ? RunSparse<T, int32_t>(context, loss->data<T>())
+                                              : RunSparse<T, int64_t>(context, loss->data<T>());
+}
+FUNCTION_KERNELS(SparseSoftmaxCrossEntropyWithLogits, "T", SparseCrossEntropy, FloatList);
 
 }  // namespace
 }  // namespace sluice

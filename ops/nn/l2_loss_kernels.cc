@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
@@ -33,27 +32,24 @@ SLUICE_TARGET_CLONES Sum<T> SumOfSquares(const T* x, int64_t n) {
 // Sums blocks separately and adds them in order, so that the bits do not depend on the number of
 // threads.
 template <typename T>
-class L2LossKernel : public Kernel {
- public:
-  absl::Status Compute(KernelContext& context) override {
-    const int64_t n = context.input(0).num_elements();
-    const T* x = context.input(0).data<T>();
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {}));
-    const int64_t blocks = std::max<int64_t>(1, (n + kBlock - 1) / kBlock);
-    SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks}));
-    Sum<T>* sums = partial.data<Sum<T>>();
-    context.ParallelFor(blocks, 0.2 * kBlock, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        sums[b] = SumOfSquares(x + b * kBlock, std::min(kBlock, n - b * kBlock));
-      }
-    });
-    Sum<T> sum(0);
-    for (int64_t b = 0; b < blocks; ++b) sum += sums[b];
-    out->scalar<T>() = T(sum / 2);
-    return absl::OkStatus();
-  }
-};
-KERNELS(L2Loss, "T", L2LossKernel, FloatList);
+absl::Status L2Loss(KernelContext& context) {
+  const int64_t n = context.input(0).num_elements();
+  const T* x = context.input(0).data<T>();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {}));
+  const int64_t blocks = std::max<int64_t>(1, (n + kBlock - 1) / kBlock);
+  SLUICE_ASSIGN_OR_RETURN(Tensor partial, context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks}));
+  Sum<T>* sums = partial.data<Sum<T>>();
+  context.ParallelFor(blocks, 0.2 * kBlock, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      sums[b] = SumOfSquares(x + b * kBlock, std::min(kBlock, n - b * kBlock));
+    }
+  });
+  Sum<T> sum(0);
+  for (int64_t b = 0; b < blocks; ++b) sum += sums[b];
+  out->scalar<T>() = T(sum / 2);
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(L2Loss, "T", L2Loss, FloatList);
 
 }  // namespace
 }  // namespace sluice

@@ -99,21 +99,14 @@ absl::Status FromBatch(KernelContext& c, const Ints& sizes, const Tensor& crops)
 using Mover = absl::Status (*)(KernelContext&, const Ints&, const Tensor&);
 
 template <Mover kMove>
-class SquareBlockKernel : public Kernel {
- public:
-  explicit SquareBlockKernel(KernelInit& init) : size_(init.attr<int64_t>("block_size")) {}
-  absl::Status Compute(KernelContext& c) override {
-    if (c.input(0).rank() != 4) {
-      return InvalidArgument("input rank should be 4 instead of ", c.input(0).rank());
-    }
-    return kMove(c, {size_, size_}, c.input(1));
+absl::Status SquareBlock(KernelContext& c, Attr<int64_t, "block_size"> size) {
+  if (c.input(0).rank() != 4) {
+    return InvalidArgument("input rank should be 4 instead of ", c.input(0).rank());
   }
-
- private:
-  const int64_t size_;
-};
-KERNEL(SpaceToBatch, SquareBlockKernel<ToBatch>, {"T", kReal});
-KERNEL(BatchToSpace, SquareBlockKernel<FromBatch>, {"T", kReal});
+  return kMove(c, {size, size}, c.input(1));
+}
+KERNEL(SpaceToBatch, FunctionKernel<SquareBlock<ToBatch>>, {"T", kReal});
+KERNEL(BatchToSpace, FunctionKernel<SquareBlock<FromBatch>>, {"T", kReal});
 
 template <Mover kMove>
 absl::Status GivenBlocks(KernelContext& c) {

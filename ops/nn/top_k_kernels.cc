@@ -52,68 +52,59 @@ void SelectRow(const T* row, int64_t n, int64_t k, std::vector<int64_t>* order) 
   std::sort(order->begin(), order->begin() + k, before);
 }
 
+template <typename T, typename Index>
+void Rows(KernelContext& context, const Tensor& input, int64_t n, int64_t k, Tensor* values,
+          Tensor* indices) {
+  const double cost = static_cast<double>(n) * (k == 1 ? 1 : 8);
+  context.ParallelFor(input.num_elements() / n, cost, [&](int64_t begin, int64_t end) {
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    for (int64_t r = begin; r < end; ++r) {
+      const T* row = input.data<T>() + r * n;
+      SelectRow(row, n, k, &order);
+      for (int64_t i = 0; i < k; ++i) {
+        values->data<T>()[r * k + i] = row[order[i]];
+        indices->data<Index>()[r * k + i] = static_cast<Index>(order[i]);
+      }
+    }
+  });
+}
+
+// TopK has `k` as an attribute and TopKV2 as an input.
 template <typename T>
-class TopKKernel : public Kernel {
- public:
-  explicit TopKKernel(KernelInit& init) : k_(init.AttrOr<int64_t>("k", -1)) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor& input = context.input(0);
-    int64_t k = k_;
-    if (context.num_inputs() == 2) {
-      if (!context.input(1).shape().IsScalar()) {
-        return InvalidArgument("k must be scalar, got shape ", context.input(1).shape().ToString());
-      }
-      k = ScalarInt(context.input(1));
+absl::Status TopK(KernelContext& context, Attr<int64_t, "k", -1> k_attr) {
+  const Tensor& input = context.input(0);
+  int64_t k = k_attr;
+  if (context.num_inputs() == 2) {
+    if (!context.input(1).shape().IsScalar()) {
+      return InvalidArgument("k must be scalar, got shape ", context.input(1).shape().ToString());
     }
-    if (k < 0) return InvalidArgument("Need k >= 0, got ", k);
-    if (input.rank() < 1) {
-      return InvalidArgument("input must be >= 1-D, got shape ", input.shape().ToString());
-    }
-    const int64_t n = input.dim(input.rank() - 1);
-    if (n < k) {
-      return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
-    }
-    TensorShape shape = input.shape();
-    shape.set_dim(shape.rank() - 1, k);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * values, context.AllocateOutput(0, shape));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, context.AllocateOutput(1, shape));
-    if (shape.num_elements() == 0) return absl::OkStatus();
-    switch (indices->dtype()) {
-      case DT_INT16:
-        Rows<int16_t>(context, input, n, k, values, indices);
-        break;
-      case DT_INT32:
-        Rows<int32_t>(context, input, n, k, values, indices);
-        break;
-      default:
-        Rows<int64_t>(context, input, n, k, values, indices);
-    }
-    return absl::OkStatus();
+    k = ScalarInt(context.input(1));
   }
-
- private:
-  template <typename Index>
-  static void Rows(KernelContext& context, const Tensor& input, int64_t n, int64_t k,
-                   Tensor* values, Tensor* indices) {
-    const double cost = static_cast<double>(n) * (k == 1 ? 1 : 8);
-    context.ParallelFor(input.num_elements() / n, cost, [&](int64_t begin, int64_t end) {
-      std::vector<int64_t> order(static_cast<size_t>(n));
-      for (int64_t r = begin; r < end; ++r) {
-        const T* row = input.data<T>() + r * n;
-        SelectRow(row, n, k, &order);
-        for (int64_t i = 0; i < k; ++i) {
-          values->data<T>()[r * k + i] = row[order[i]];
-          indices->data<Index>()[r * k + i] = static_cast<Index>(order[i]);
-        }
-      }
-    });
+  if (k < 0) return InvalidArgument("Need k >= 0, got ", k);
+  if (input.rank() < 1) {
+    return InvalidArgument("input must be >= 1-D, got shape ", input.shape().ToString());
   }
-
-  const int64_t k_;  // TopK's attribute; -1 for TopKV2
-};
-KERNELS(TopK, "T", TopKKernel, RealList);
-KERNELS(TopKV2, "T", TopKKernel, RealList);
+  const int64_t n = input.dim(input.rank() - 1);
+  if (n < k) return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
+  TensorShape shape = input.shape();
+  shape.set_dim(shape.rank() - 1, k);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, context.AllocateOutput(0, shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, context.AllocateOutput(1, shape));
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  switch (indices->dtype()) {
+    case DT_INT16:
+      Rows<T, int16_t>(context, input, n, k, values, indices);
+      break;
+    case DT_INT32:
+      Rows<T, int32_t>(context, input, n, k, values, indices);
+      break;
+    default:
+      Rows<T, int64_t>(context, input, n, k, values, indices);
+  }
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(TopK, "T", TopK, RealList);
+FUNCTION_KERNELS(TopKV2, "T", TopK, RealList);
 
 // Whether fewer than k classes are predicted above the target. False if a number is not finite or
 // the target is out of range.
@@ -127,42 +118,34 @@ bool IsAmongTopK(const float* row, int64_t classes, int64_t target, int64_t k) {
   return above < k;
 }
 
-class InTopKKernel : public Kernel {
- public:
-  explicit InTopKKernel(KernelInit& init) : k_(init.AttrOr<int64_t>("k", 0)) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor& predictions = context.input(0);
-    const Tensor& targets = context.input(1);
-    int64_t k = k_;
-    if (context.num_inputs() == 3) {
-      if (!context.input(2).shape().IsScalar()) {
-        return InvalidArgument("k must be 0-D, got shape ", context.input(2).shape().ToString());
-      }
-      k = ScalarInt(context.input(2));
+// InTopK has `k` as an attribute and InTopKV2 as an input.
+absl::Status InTopK(KernelContext& context, Attr<int64_t, "k", 0> k_attr) {
+  const Tensor& predictions = context.input(0);
+  const Tensor& targets = context.input(1);
+  int64_t k = k_attr;
+  if (context.num_inputs() == 3) {
+    if (!context.input(2).shape().IsScalar()) {
+      return InvalidArgument("k must be 0-D, got shape ", context.input(2).shape().ToString());
     }
-    if (predictions.rank() != 2) return InvalidArgument("predictions must be 2-dimensional");
-    if (targets.rank() != 1) return InvalidArgument("targets must be 1-dimensional");
-    if (predictions.dim(0) != targets.dim(0)) {
-      return InvalidArgument("First dimension of predictions ", predictions.dim(0),
-                             " must match length of targets ", targets.dim(0));
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, targets.shape()));
-    const int64_t classes = predictions.dim(1);
-    for (int64_t r = 0; r < targets.dim(0); ++r) {
-      const int64_t target =
-          targets.dtype() == DT_INT32 ? targets.data<int32_t>()[r] : targets.data<int64_t>()[r];
-      out->data<bool>()[r] =
-          IsAmongTopK(predictions.data<float>() + r * classes, classes, target, k);
-    }
-    return absl::OkStatus();
+    k = ScalarInt(context.input(2));
   }
-
- private:
-  const int64_t k_;  // InTopK's attribute
-};
-KERNEL(InTopK, InTopKKernel);
-KERNEL(InTopKV2, InTopKKernel);
+  if (predictions.rank() != 2) return InvalidArgument("predictions must be 2-dimensional");
+  if (targets.rank() != 1) return InvalidArgument("targets must be 1-dimensional");
+  if (predictions.dim(0) != targets.dim(0)) {
+    return InvalidArgument("First dimension of predictions ", predictions.dim(0),
+                           " must match length of targets ", targets.dim(0));
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, targets.shape()));
+  const int64_t classes = predictions.dim(1);
+  for (int64_t r = 0; r < targets.dim(0); ++r) {
+    const int64_t target =
+        targets.dtype() == DT_INT32 ? targets.data<int32_t>()[r] : targets.data<int64_t>()[r];
+    out->data<bool>()[r] = IsAmongTopK(predictions.data<float>() + r * classes, classes, target, k);
+  }
+  return absl::OkStatus();
+}
+KERNEL(InTopK, FunctionKernel<InTopK>);
+KERNEL(InTopKV2, FunctionKernel<InTopK>);
 
 }  // namespace
 }  // namespace sluice

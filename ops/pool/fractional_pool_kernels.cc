@@ -236,95 +236,76 @@ absl::Status CheckPooled(const Tensor& in, const Tensor& pooled, const Tensor& g
 }
 
 template <typename T>
-class FractionalMaxPoolGradKernel : public Kernel {
- public:
-  explicit FractionalMaxPoolGradKernel(KernelInit& init)
-      : overlap_(init.attr<bool>("overlapping")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &in = c.input(0), &pooled = c.input(1), &grad = c.input(2);
-    SLUICE_RETURN_IF_ERROR(CheckPooled(in, pooled, grad));
-    SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), pooled.dim(1), in.dim(1)));
-    SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(4), pooled.dim(2), in.dim(2)));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
-    std::fill_n(out->data<T>(), out->num_elements(), T(0));
-    if (pooled.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
-    const int64_t n = in.dim(3);
-    std::vector<int64_t> places(static_cast<size_t>(pooled.num_elements()), -1);
-    const T* x = in.data<T>();
-    ForCells(in.dim(0), {c.input(3).data<int64_t>(), overlap_, in.dim(1)}, pooled.dim(1),
-             {c.input(4).data<int64_t>(), overlap_, in.dim(2)}, pooled.dim(2),
-             [&](int64_t pixel, int64_t cell) {
-               for (int64_t k = 0; k < n; ++k) {
-                 int64_t& place = places[static_cast<size_t>(cell * n + k)];
-                 if (place < 0 || x[place] < x[pixel * n + k]) place = pixel * n + k;
-               }
-             });
-    for (int64_t i = 0; i < pooled.num_elements(); ++i) {
-      const int64_t place = places[static_cast<size_t>(i)];
-      if (x[place] != pooled.data<T>()[i]) {
-        return InvalidArgument("orig_output must hold the greatest elements of orig_input's cells");
-      }
-      T& sum = out->data<T>()[place];
-      sum = WrappingAdd(sum, grad.data<T>()[i]);
+absl::Status FractionalMaxPoolGrad(KernelContext& c, Attr<bool, "overlapping"> overlap) {
+  const Tensor &in = c.input(0), &pooled = c.input(1), &grad = c.input(2);
+  SLUICE_RETURN_IF_ERROR(CheckPooled(in, pooled, grad));
+  SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), pooled.dim(1), in.dim(1)));
+  SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(4), pooled.dim(2), in.dim(2)));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
+  std::fill_n(out->data<T>(), out->num_elements(), T(0));
+  if (pooled.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
+  const int64_t n = in.dim(3);
+  std::vector<int64_t> places(static_cast<size_t>(pooled.num_elements()), -1);
+  const T* x = in.data<T>();
+  ForCells(in.dim(0), {c.input(3).data<int64_t>(), overlap, in.dim(1)}, pooled.dim(1),
+           {c.input(4).data<int64_t>(), overlap, in.dim(2)}, pooled.dim(2),
+           [&](int64_t pixel, int64_t cell) {
+             for (int64_t k = 0; k < n; ++k) {
+               int64_t& place = places[static_cast<size_t>(cell * n + k)];
+               if (place < 0 || x[place] < x[pixel * n + k]) place = pixel * n + k;
+             }
+           });
+  for (int64_t i = 0; i < pooled.num_elements(); ++i) {
+    const int64_t place = places[static_cast<size_t>(i)];
+    if (x[place] != pooled.data<T>()[i]) {
+      return InvalidArgument("orig_output must hold the greatest elements of orig_input's cells");
     }
-    return absl::OkStatus();
+    T& sum = out->data<T>()[place];
+    sum = WrappingAdd(sum, grad.data<T>()[i]);
   }
-
- private:
-  const bool overlap_;
-};
-KERNELS(FractionalMaxPoolGrad, "T", FractionalMaxPoolGradKernel, PoolTypes);
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(FractionalMaxPoolGrad, "T", FractionalMaxPoolGrad, PoolTypes);
 
 template <typename T>
-class FractionalAvgPoolGradKernel : public Kernel {
- public:
-  explicit FractionalAvgPoolGradKernel(KernelInit& init)
-      : overlap_(init.attr<bool>("overlapping")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &sizes = c.input(0), &grad = c.input(1);
-    if (!sizes.shape().IsVector() || sizes.num_elements() != 4) {
-      return InvalidArgument("original input tensor shape must be 1-dimensional and 4 elements");
-    }
-    if (grad.rank() != 4) {
-      return InvalidArgument("out_backprop must be 4-dimensional, got shape ",
-                             grad.shape().ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-    if (grad.dim(0) != shape.dim(0) || grad.dim(3) != shape.dim(3)) {
-      return InvalidArgument("out_backprop must have the batch and channels of the input, got ",
-                             grad.shape().ToString(), " for ", shape.ToString());
-    }
-    SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(2), grad.dim(1), shape.dim(1)));
-    SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), grad.dim(2), shape.dim(2)));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    const int64_t count = out->num_elements();
-    std::fill_n(out->data<T>(), count, T(0));
-    if (grad.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
-    SLUICE_ASSIGN_OR_RETURN(Tensor in_double, c.AllocateTemp(DT_DOUBLE, shape));
-    double* sums = in_double.data<double>();
-    std::fill_n(sums, count, 0.0);
-    const Cells rows{c.input(2).data<int64_t>(), overlap_, shape.dim(1)};
-    const Cells columns{c.input(3).data<int64_t>(), overlap_, shape.dim(2)};
-    const int64_t n = shape.dim(3);
-    ForCells(shape.dim(0), rows, grad.dim(1), columns, grad.dim(2),
-             [&](int64_t pixel, int64_t cell) {
-               const int64_t i = cell / grad.dim(2) % grad.dim(1), j = cell % grad.dim(2);
-               const auto size = static_cast<double>((rows.Last(i) - rows.First(i)) *
-                                                     (columns.Last(j) - columns.First(j)));
-               for (int64_t k = 0; k < n; ++k) {
-                 sums[pixel * n + k] += static_cast<double>(grad.data<T>()[cell * n + k]) / size;
-               }
-             });
-    std::transform(sums, sums + count, out->data<T>(), [](double v) { return static_cast<T>(v); });
-    return absl::OkStatus();
+absl::Status FractionalAvgPoolGrad(KernelContext& c, Attr<bool, "overlapping"> overlap) {
+  const Tensor &sizes = c.input(0), &grad = c.input(1);
+  if (!sizes.shape().IsVector() || sizes.num_elements() != 4) {
+    return InvalidArgument("original input tensor shape must be 1-dimensional and 4 elements");
   }
-
- private:
-  const bool overlap_;
-};
-KERNELS(FractionalAvgPoolGrad, "T", FractionalAvgPoolGradKernel, PoolTypes);
+  if (grad.rank() != 4) {
+    return InvalidArgument("out_backprop must be 4-dimensional, got shape ",
+                           grad.shape().ToString());
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
+  if (grad.dim(0) != shape.dim(0) || grad.dim(3) != shape.dim(3)) {
+    return InvalidArgument("out_backprop must have the batch and channels of the input, got ",
+                           grad.shape().ToString(), " for ", shape.ToString());
+  }
+  SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(2), grad.dim(1), shape.dim(1)));
+  SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), grad.dim(2), shape.dim(2)));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  const int64_t count = out->num_elements();
+  std::fill_n(out->data<T>(), count, T(0));
+  if (grad.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
+  SLUICE_ASSIGN_OR_RETURN(Tensor in_double, c.AllocateTemp(DT_DOUBLE, shape));
+  double* sums = in_double.data<double>();
+  std::fill_n(sums, count, 0.0);
+  const Cells rows{c.input(2).data<int64_t>(), overlap, shape.dim(1)};
+  const Cells columns{c.input(3).data<int64_t>(), overlap, shape.dim(2)};
+  const int64_t n = shape.dim(3);
+  ForCells(shape.dim(0), rows, grad.dim(1), columns, grad.dim(2), [&](int64_t pixel, int64_t cell) {
+    const int64_t i = cell / grad.dim(2) % grad.dim(1), j = cell % grad.dim(2);
+    const auto size =
+        static_cast<double>((rows.Last(i) - rows.First(i)) * (columns.Last(j) - columns.First(j)));
+    for (int64_t k = 0; k < n; ++k) {
+      sums[pixel * n + k] += static_cast<double>(grad.data<T>()[cell * n + k]) / size;
+    }
+  });
+  std::transform(sums, sums + count, out->data<T>(), [](double v) { return static_cast<T>(v); });
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(FractionalAvgPoolGrad, "T", FractionalAvgPoolGrad, PoolTypes);
 
 }  // namespace
 }  // namespace sluice

@@ -18,58 +18,52 @@ SLUICE_TARGET_CLONES void TakeGreater(const T* x, T* best, int64_t n) {
   for (int64_t i = 0; i < n; ++i) best[i] = x[i] > best[i] ? x[i] : best[i];
 }
 
-// 16-bit types are compared without conversion.
+// Each output is the maximum of `window` adjacent channels.
 template <typename T>
-class MaxPoolKernel : public Kernel {
- public:
-  explicit MaxPoolKernel(const KernelInit& init) : attrs_(init) {}
+void OverChannels(KernelContext& c, int64_t window, const T* x, T* y, int64_t outputs) {
+  c.ParallelFor(outputs, static_cast<double>(window), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      y[i] = *std::max_element(x + i * window, x + (i + 1) * window);
+    }
+  });
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& in = c.input(0);
-    SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs_.Of(c, in.shape(), 1));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pool.pooled));
-    if (out->num_elements() == 0) return absl::OkStatus();
-    return WithImages<T, T>(c, {{in, attrs_.channels()}}, out, attrs_.channels(),
-                            [&](const T* x, T* y) {
-                              if (pool.g.window_channels > 1) {
-                                OverChannels(c, pool.g.window_channels, x, y, out->num_elements());
-                              } else {
-                                OverSpace(c, pool.g, x, y);
-                              }
-                              return absl::OkStatus();
-                            });
-  }
-
- private:
-  // Each output is the maximum of `window` adjacent channels.
-  static void OverChannels(KernelContext& c, int64_t window, const T* x, T* y, int64_t outputs) {
-    c.ParallelFor(outputs, static_cast<double>(window), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = *std::max_element(x + i * window, x + (i + 1) * window);
-      }
-    });
-  }
-
-  static void OverSpace(KernelContext& c, const WindowGeometry& g, const T* x, T* y) {
-    const int64_t n = g.in_channels;
-    c.ParallelFor(LinesOf(g), 0.3 * ElementsOfLine(g), [&](int64_t begin, int64_t end) {
-      ForWindows(g, begin, end, [&](int64_t output, const PoolWindow& w) {
-        const T* image = x + w.image * g.in_image();
-        T* best = y + output * n;
-        std::fill_n(best, n, std::numeric_limits<T>::lowest());
-        w.ForRuns(g, [&](int64_t first, int64_t pixels) {
-          for (int64_t p = first; p < first + pixels; ++p) TakeGreater(image + p * n, best, n);
-        });
+template <typename T>
+void OverSpace(KernelContext& c, const WindowGeometry& g, const T* x, T* y) {
+  const int64_t n = g.in_channels;
+  c.ParallelFor(LinesOf(g), 0.3 * ElementsOfLine(g), [&](int64_t begin, int64_t end) {
+    ForWindows(g, begin, end, [&](int64_t output, const PoolWindow& w) {
+      const T* image = x + w.image * g.in_image();
+      T* best = y + output * n;
+      std::fill_n(best, n, std::numeric_limits<T>::lowest());
+      w.ForRuns(g, [&](int64_t first, int64_t pixels) {
+        for (int64_t p = first; p < first + pixels; ++p) TakeGreater(image + p * n, best, n);
       });
     });
-  }
+  });
+}
 
-  const PoolAttrs attrs_;
-};
-KERNELS(MaxPool, "T", MaxPoolKernel, RealList);
-KERNELS(MaxPoolV2, "T", MaxPoolKernel, RealList);
+// 16-bit types are compared without conversion.
+template <typename T>
+absl::Status MaxPool(KernelContext& c, const PoolAttrs& attrs) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs.Of(c, in.shape(), 1));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pool.pooled));
+  if (out->num_elements() == 0) return absl::OkStatus();
+  return WithImages<T, T>(c, {{in, attrs.channels()}}, out, attrs.channels(),
+                          [&](const T* x, T* y) {
+                            if (pool.g.window_channels > 1) {
+                              OverChannels(c, pool.g.window_channels, x, y, out->num_elements());
+                            } else {
+                              OverSpace(c, pool.g, x, y);
+                            }
+                            return absl::OkStatus();
+                          });
+}
+FUNCTION_KERNELS(MaxPool, "T", MaxPool, RealList);
+FUNCTION_KERNELS(MaxPoolV2, "T", MaxPool, RealList);
 using FloatsOf3D = TypeList<bfloat16, float>;
-KERNELS(MaxPool3D, "T", MaxPoolKernel, FloatsOf3D);
+FUNCTION_KERNELS(MaxPool3D, "T", MaxPool, FloatsOf3D);
 
 }  // namespace
 }  // namespace sluice

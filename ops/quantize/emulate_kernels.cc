@@ -147,40 +147,32 @@ KERNELS(QuantizeAndDequantizeV4, "T", EmulateKernel, FloatAndDouble);
 
 // The gradient is 0 for elements outside the range.
 template <typename T>
-class EmulateGradKernel : public Kernel {
- public:
-  explicit EmulateGradKernel(KernelInit& init) : axis_(init.attr<int64_t>("axis")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &grad = c.input(0), &in = c.input(1);
-    if (!(grad.shape() == in.shape())) {
-      return InvalidArgument("gradients and input must have the same shape, got ",
-                             grad.shape().ToString(), " and ", in.shape().ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis_));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
-    static const char* const kNames[] = {"input_min", "input_max"};
-    for (int i : {0, 1}) {
-      SLUICE_RETURN_IF_ERROR(CheckRange(c.input(2 + i), slices, axis_, kNames[i]));
-      SLUICE_ASSIGN_OR_RETURN(Tensor * zeros, c.AllocateOutput(1 + i, c.input(2 + i).shape()));
-      std::fill_n(zeros->data<T>(), zeros->num_elements(), T(0));
-    }
-    for (int64_t k = 0; k < slices.channels; ++k) {
-      const T low = c.input(2).data<T>()[k], high = c.input(3).data<T>()[k];
-      slices.ForChannel(k, [&](int64_t first, int64_t n) {
-        for (int64_t i = first; i < first + n; ++i) {
-          const T x = in.data<T>()[i];
-          out->data<T>()[i] = grad.data<T>()[i] * static_cast<T>(x >= low && x <= high);
-        }
-      });
-    }
-    return absl::OkStatus();
+absl::Status EmulateGrad(KernelContext& c, Attr<int64_t, "axis"> axis) {
+  const Tensor &grad = c.input(0), &in = c.input(1);
+  if (!(grad.shape() == in.shape())) {
+    return InvalidArgument("gradients and input must have the same shape, got ",
+                           grad.shape().ToString(), " and ", in.shape().ToString());
   }
-
- private:
-  const int64_t axis_;
-};
-KERNELS(QuantizeAndDequantizeV4Grad, "T", EmulateGradKernel, FloatAndDouble);
+  SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
+  static const char* const kNames[] = {"input_min", "input_max"};
+  for (int i : {0, 1}) {
+    SLUICE_RETURN_IF_ERROR(CheckRange(c.input(2 + i), slices, axis, kNames[i]));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * zeros, c.AllocateOutput(1 + i, c.input(2 + i).shape()));
+    std::fill_n(zeros->data<T>(), zeros->num_elements(), T(0));
+  }
+  for (int64_t k = 0; k < slices.channels; ++k) {
+    const T low = c.input(2).data<T>()[k], high = c.input(3).data<T>()[k];
+    slices.ForChannel(k, [&](int64_t first, int64_t n) {
+      for (int64_t i = first; i < first + n; ++i) {
+        const T x = in.data<T>()[i];
+        out->data<T>()[i] = grad.data<T>()[i] * static_cast<T>(x >= low && x <= high);
+      }
+    });
+  }
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(QuantizeAndDequantizeV4Grad, "T", EmulateGrad, FloatAndDouble);
 
 }  // namespace
 }  // namespace sluice

@@ -60,74 +60,60 @@ constexpr char kNegative[] = "Input must be non-negative";
 using CountedList = TypeList<int32_t, int64_t, float, double>;
 
 template <typename T>
-class RaggedBincountKernel : public Kernel {
- public:
-  explicit RaggedBincountKernel(KernelInit& init) : is_binary_(init.attr<bool>("binary_output")) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& values = c.input(1);
-    const int64_t count = values.num_elements();
-    SLUICE_ASSIGN_OR_RETURN(const Splits splits, SplitsOf(c.input(0), count));
-    if (splits.front() != 0) {
-      return InvalidArgument("Splits must start with 0, not with ", splits.front());
-    }
-    if (splits.back() != count) {
-      return InvalidArgument("Splits must end with the number of values, got ", splits.back(),
-                             " instead of ", count);
-    }
-    const auto rows = static_cast<int64_t>(splits.size()) - 1;
-    SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
-                            Bins<T>::Make(c, c.input(2), c.input(3), values, rows, is_binary_));
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t i = splits[row]; i < splits[row + 1]; ++i) {
-        if (!bins.Count(row, i)) return InvalidArgument(kNegative);
-      }
-    }
-    return absl::OkStatus();
+absl::Status RaggedBincount(KernelContext& c, Attr<bool, "binary_output"> is_binary) {
+  const Tensor& values = c.input(1);
+  const int64_t count = values.num_elements();
+  SLUICE_ASSIGN_OR_RETURN(const Splits splits, SplitsOf(c.input(0), count));
+  if (splits.front() != 0) {
+    return InvalidArgument("Splits must start with 0, not with ", splits.front());
   }
-
- private:
-  const bool is_binary_;
-};
-KERNELS(RaggedBincount, "T", RaggedBincountKernel, CountedList);
-
-template <typename T>
-class SparseBincountKernel : public Kernel {
- public:
-  explicit SparseBincountKernel(KernelInit& init) : is_binary_(init.attr<bool>("binary_output")) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2);
-    if (values.rank() != 1 || indices.rank() != 2 || indices.dim(0) != values.dim(0)) {
-      return InvalidArgument("Number of values must match first dimension of indices. Got ",
-                             values.num_elements(),
-                             " values, indices shape: ", indices.shape().ToString());
-    }
-    if (shape.rank() != 1 || shape.num_elements() != indices.dim(1) || shape.num_elements() < 1 ||
-        shape.num_elements() > 2) {
-      return InvalidArgument(
-          "expected dense_shape of 1 or 2 elements, as many as indices have "
-          "columns, got shapes ",
-          shape.shape().ToString(), " and ", indices.shape().ToString());
-    }
-    const bool is_one_row = shape.num_elements() == 1;
-    const int64_t rows = is_one_row ? -1 : shape.data<int64_t>()[0];
-    if (!is_one_row && rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
-    SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
-                            Bins<T>::Make(c, c.input(3), c.input(4), values, rows, is_binary_));
-    for (int64_t i = 0; i < values.num_elements(); ++i) {
-      const int64_t row = is_one_row ? 0 : indices.data<int64_t>()[2 * i];
-      if (!is_one_row && (row < 0 || row >= rows)) {
-        return InvalidArgument("Index out of bound. `batch` (", row,
-                               ") must be less than the dimension size (", rows, ").");
-      }
+  if (splits.back() != count) {
+    return InvalidArgument("Splits must end with the number of values, got ", splits.back(),
+                           " instead of ", count);
+  }
+  const auto rows = static_cast<int64_t>(splits.size()) - 1;
+  SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
+                          Bins<T>::Make(c, c.input(2), c.input(3), values, rows, is_binary));
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = splits[row]; i < splits[row + 1]; ++i) {
       if (!bins.Count(row, i)) return InvalidArgument(kNegative);
     }
-    return absl::OkStatus();
   }
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(RaggedBincount, "T", RaggedBincount, CountedList);
 
- private:
-  const bool is_binary_;
-};
-KERNELS(SparseBincount, "T", SparseBincountKernel, CountedList);
+template <typename T>
+absl::Status SparseBincount(KernelContext& c, Attr<bool, "binary_output"> is_binary) {
+  const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2);
+  if (values.rank() != 1 || indices.rank() != 2 || indices.dim(0) != values.dim(0)) {
+    return InvalidArgument("Number of values must match first dimension of indices. Got ",
+                           values.num_elements(),
+                           " values, indices shape: ", indices.shape().ToString());
+  }
+  if (shape.rank() != 1 || shape.num_elements() != indices.dim(1) || shape.num_elements() < 1 ||
+      shape.num_elements() > 2) {
+    return InvalidArgument(
+        "expected dense_shape of 1 or 2 elements, as many as indices have "
+        "columns, got shapes ",
+        shape.shape().ToString(), " and ", indices.shape().ToString());
+  }
+  const bool is_one_row = shape.num_elements() == 1;
+  const int64_t rows = is_one_row ? -1 : shape.data<int64_t>()[0];
+  if (!is_one_row && rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
+  SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
+                          Bins<T>::Make(c, c.input(3), c.input(4), values, rows, is_binary));
+  for (int64_t i = 0; i < values.num_elements(); ++i) {
+    const int64_t row = is_one_row ? 0 : indices.data<int64_t>()[2 * i];
+    if (!is_one_row && (row < 0 || row >= rows)) {
+      return InvalidArgument("Index out of bound. `batch` (", row,
+                             ") must be less than the dimension size (", rows, ").");
+    }
+    if (!bins.Count(row, i)) return InvalidArgument(kNegative);
+  }
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(SparseBincount, "T", SparseBincount, CountedList);
 
 }  // namespace
 }  // namespace sluice

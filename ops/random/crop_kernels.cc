@@ -16,44 +16,36 @@ absl::Status CheckCrop(const Tensor& image, const Tensor& size) {
   return absl::OkStatus();
 }
 
-class RandomCropKernel : public Kernel {
- public:
-  explicit RandomCropKernel(KernelInit& init) : generator_(init) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &image = context.input(0), &size = context.input(1);
-    SLUICE_RETURN_IF_ERROR(CheckCrop(image, size));
-    const int64_t height = size.data<int64_t>()[0], width = size.data<int64_t>()[1];
-    if (height == image.dim(0) && width == image.dim(1)) {
-      context.set_output(0, image);
-      return absl::OkStatus();
-    }
-    if (height < 0 || width < 0 || image.dim(0) < height || image.dim(1) < width) {
-      return absl::FailedPreconditionError(
-          "width and height must be >= shape_t: width = " + std::to_string(image.dim(1)) +
-          ", height = " + std::to_string(image.dim(0)));
-    }
-    Philox generator = generator_.Reserve(1);
-    SingleNumbers next(&generator);
-    auto offset = [&next](int64_t room) -> int64_t {
-      return room == 0 ? 0 : static_cast<int64_t>(next() % (static_cast<uint64_t>(room) + 1));
-    };
-    const int64_t left = offset(image.dim(1) - width);
-    const int64_t top = offset(image.dim(0) - height);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {height, width, image.dim(2)}));
-    if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
-    const int64_t channels = image.dim(2), line = image.dim(1) * channels;
-    CopyBox box;
-    box.dims = {{height, line, width * channels}, {width * channels, 1, 1}};
-    box.from_offset = top * line + left * channels;
-    CopyStrided(context, image.dtype(), image.raw(), out->raw(), std::move(box));
+absl::Status RandomCrop(KernelContext& context, NodeGenerator& calls) {
+  const Tensor &image = context.input(0), &size = context.input(1);
+  SLUICE_RETURN_IF_ERROR(CheckCrop(image, size));
+  const int64_t height = size.data<int64_t>()[0], width = size.data<int64_t>()[1];
+  if (height == image.dim(0) && width == image.dim(1)) {
+    context.set_output(0, image);
     return absl::OkStatus();
   }
-
- private:
-  NodeGenerator generator_;
-};
-KERNEL(RandomCrop, RandomCropKernel);
+  if (height < 0 || width < 0 || image.dim(0) < height || image.dim(1) < width) {
+    return absl::FailedPreconditionError(
+        "width and height must be >= shape_t: width = " + std::to_string(image.dim(1)) +
+        ", height = " + std::to_string(image.dim(0)));
+  }
+  Philox generator = calls.Reserve(1);
+  SingleNumbers next(&generator);
+  auto offset = [&next](int64_t room) -> int64_t {
+    return room == 0 ? 0 : static_cast<int64_t>(next() % (static_cast<uint64_t>(room) + 1));
+  };
+  const int64_t left = offset(image.dim(1) - width);
+  const int64_t top = offset(image.dim(0) - height);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {height, width, image.dim(2)}));
+  if (out->num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
+  const int64_t channels = image.dim(2), line = image.dim(1) * channels;
+  CopyBox box;
+  box.dims = {{height, line, width * channels}, {width * channels, 1, 1}};
+  box.from_offset = top * line + left * channels;
+  CopyStrided(context, image.dtype(), image.raw(), out->raw(), std::move(box));
+  return absl::OkStatus();
+}
+KERNEL(RandomCrop, FunctionKernel<RandomCrop>);
 
 }  // namespace
 }  // namespace sluice

@@ -44,42 +44,34 @@ void Draw(const T* logits, int64_t rows, int64_t classes, int64_t samples, Philo
 }
 
 template <typename Source>
-class MultinomialKernel : public Kernel {
- public:
-  explicit MultinomialKernel(KernelInit& init) : source_(init) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor &logits = context.input(0), &samples = context.input(1);
-    if (!logits.shape().IsMatrix()) {
-      return InvalidArgument("logits should be a matrix, got shape ", logits.shape().ToString());
-    }
-    if (!samples.shape().IsScalar()) {
-      return InvalidArgument("num_samples should be a scalar, got shape ",
-                             samples.shape().ToString());
-    }
-    const int64_t rows = logits.dim(0), classes = logits.dim(1);
-    const int64_t count = samples.scalar<int32_t>();
-    if (count < 0) return InvalidArgument("num_samples should be nonnegative, got ", count);
-    if (classes == 0) return InvalidArgument("num_classes should be positive, got 0");
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {rows, count}));
-    // TensorFlow rounds the samples of a row up to fours, and each takes two numbers.
-    SLUICE_ASSIGN_OR_RETURN(const Philox start,
-                            source_.Take(context, rows * ((count + 3) / 4 * 4) * 2));
-    if (out->num_elements() == 0) return absl::OkStatus();
-    WithType(logits.dtype(), FloatList(), [&](auto logit) {
-      WithType(out->dtype(), IndexList(), [&](auto index) {
-        Draw(logits.data<typename decltype(logit)::type>(), rows, classes, count, start,
-             out->data<typename decltype(index)::type>());
-      });
-    });
-    return absl::OkStatus();
+absl::Status Multinomial(KernelContext& context, Source& source) {
+  const Tensor &logits = context.input(0), &samples = context.input(1);
+  if (!logits.shape().IsMatrix()) {
+    return InvalidArgument("logits should be a matrix, got shape ", logits.shape().ToString());
   }
-
- private:
-  Source source_;
-};
-KERNEL(Multinomial, MultinomialKernel<NodeSource>, {"T", FloatTypes()});
-KERNEL(StatelessMultinomial, MultinomialKernel<SeedSourceAt<2>>, {"T", FloatTypes()});
+  if (!samples.shape().IsScalar()) {
+    return InvalidArgument("num_samples should be a scalar, got shape ",
+                           samples.shape().ToString());
+  }
+  const int64_t rows = logits.dim(0), classes = logits.dim(1);
+  const int64_t count = samples.scalar<int32_t>();
+  if (count < 0) return InvalidArgument("num_samples should be nonnegative, got ", count);
+  if (classes == 0) return InvalidArgument("num_classes should be positive, got 0");
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {rows, count}));
+  // TensorFlow rounds the samples of a row up to fours, and each takes two numbers.
+  SLUICE_ASSIGN_OR_RETURN(const Philox start,
+                          source.Take(context, rows * ((count + 3) / 4 * 4) * 2));
+  if (out->num_elements() == 0) return absl::OkStatus();
+  WithType(logits.dtype(), FloatList(), [&](auto logit) {
+    WithType(out->dtype(), IndexList(), [&](auto index) {
+      Draw(logits.data<typename decltype(logit)::type>(), rows, classes, count, start,
+           out->data<typename decltype(index)::type>());
+    });
+  });
+  return absl::OkStatus();
+}
+KERNEL(Multinomial, FunctionKernel<Multinomial<NodeSource>>, {"T", FloatTypes()});
+KERNEL(StatelessMultinomial, FunctionKernel<Multinomial<SeedSourceAt<2>>>, {"T", FloatTypes()});
 
 }  // namespace
 }  // namespace sluice

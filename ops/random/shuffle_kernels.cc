@@ -43,18 +43,10 @@ absl::Status Shuffle(KernelContext& context, absl::FunctionRef<Philox(uint64_t)>
   return absl::OkStatus();
 }
 
-class RandomShuffleKernel : public Kernel {
- public:
-  explicit RandomShuffleKernel(KernelInit& init) : generator_(init) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    return Shuffle(context, [this](uint64_t calls) { return generator_.Reserve(calls); });
-  }
-
- private:
-  NodeGenerator generator_;
-};
-KERNEL(RandomShuffle, RandomShuffleKernel);
+absl::Status RandomShuffle(KernelContext& context, NodeGenerator& generator) {
+  return Shuffle(context, [&](uint64_t calls) { return generator.Reserve(calls); });
+}
+KERNEL(RandomShuffle, FunctionKernel<RandomShuffle>);
 
 absl::Status ShuffleOfKey(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Philox start, KeySource::Take(c, 0));

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -76,45 +75,34 @@ using CountedList = TypeList<int32_t, int64_t, float, double>;
 FUNCTION_KERNELS(Bincount, "T", Bincount, CountedList);
 
 template <typename T>
-class DenseBincountKernel : public Kernel {
- public:
-  explicit DenseBincountKernel(KernelInit& init) : binary_(init.attr<bool>("binary_output")) {}
-  absl::Status Compute(KernelContext& c) override { return Count<T>(c, binary_); }
+absl::Status DenseBincount(KernelContext& c, Attr<bool, "binary_output"> binary) {
+  return Count<T>(c, binary);
+}
+FUNCTION_KERNELS(DenseBincount, "T", DenseBincount, CountedList);
 
- private:
-  const bool binary_;
-};
-KERNELS(DenseBincount, "T", DenseBincountKernel, CountedList);
+absl::StatusOr<std::vector<float>> SortedBoundaries(KernelInit& init) {
+  const auto& boundaries = init.attr<std::vector<float>>("boundaries");
+  if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
+    return InvalidArgument("Expected sorted boundaries");
+  }
+  return boundaries;
+}
 
 template <typename T>
-class BucketizeKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const auto& boundaries = init.attr<std::vector<float>>("boundaries");
-    if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
-      return InvalidArgument("Expected sorted boundaries");
+absl::Status Bucketize(KernelContext& c, const Prepared<SortedBoundaries>& boundaries) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
+  const T* x = in.data<T>();
+  int32_t* y = out->data<int32_t>();
+  c.ParallelFor(in.num_elements(), 10, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      y[i] = static_cast<int32_t>(std::upper_bound(boundaries->begin(), boundaries->end(), x[i]) -
+                                  boundaries->begin());
     }
-    return std::unique_ptr<Kernel>(new BucketizeKernel(boundaries));
-  }
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& in = c.input(0);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
-    const T* x = in.data<T>();
-    int32_t* y = out->data<int32_t>();
-    c.ParallelFor(in.num_elements(), 10, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        y[i] = static_cast<int32_t>(std::upper_bound(boundaries_.begin(), boundaries_.end(), x[i]) -
-                                    boundaries_.begin());
-      }
-    });
-    return absl::OkStatus();
-  }
-
- private:
-  explicit BucketizeKernel(std::vector<float> boundaries) : boundaries_(std::move(boundaries)) {}
-  const std::vector<float> boundaries_;
-};
-KERNELS(Bucketize, "T", BucketizeKernel, CountedList);
+  });
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(Bucketize, "T", Bucketize, CountedList);
 
 template <typename T>
 absl::Status HistogramFixedWidth(KernelContext& c) {
@@ -185,43 +173,34 @@ FUNCTION_KERNELS(LowerBound, "T", LowerBound, RealList);
 FUNCTION_KERNELS(UpperBound, "T", UpperBound, RealList);
 
 template <typename T>
-class NthElementKernel : public Kernel {
- public:
-  explicit NthElementKernel(KernelInit& init) : reverse_(init.attr<bool>("reverse")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &in = c.input(0), &n_t = c.input(1);
-    if (n_t.rank() != 0) {
-      return InvalidArgument("N must be scalar but has rank ", n_t.rank());
-    }
-    int64_t n = n_t.scalar<int32_t>();
-    if (n < 0) return InvalidArgument("n must be non-negative but is ", n);
-    if (in.rank() < 1) return InvalidArgument("Input must be at least rank 1 but is rank 0");
-    const int64_t length = in.dim(in.rank() - 1);
-    if (length <= n) {
-      return InvalidArgument("Input must have at least n+1 columns, got ", length, " for n = ", n);
-    }
-    if (reverse_) n = length - n - 1;
-    SLUICE_ASSIGN_OR_RETURN(
-        Tensor * out,
-        c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1))));
-    const T* x = in.data<T>();
-    c.ParallelFor(out->num_elements(), 5.0 * static_cast<double>(length),
-                  [&](int64_t begin, int64_t end) {
-                    std::vector<T> row(static_cast<size_t>(length));
-                    for (int64_t i = begin; i < end; ++i) {
-                      std::copy_n(x + i * length, length, row.begin());
-                      std::nth_element(row.begin(), row.begin() + n, row.end());
-                      out->data<T>()[i] = row[static_cast<size_t>(n)];
-                    }
-                  });
-    return absl::OkStatus();
+absl::Status NthElement(KernelContext& c, Attr<bool, "reverse"> reverse) {
+  const Tensor &in = c.input(0), &n_t = c.input(1);
+  if (n_t.rank() != 0) {
+    return InvalidArgument("N must be scalar but has rank ", n_t.rank());
   }
-
- private:
-  const bool reverse_;
-};
-KERNELS(NthElement, "T", NthElementKernel, RealList);
+  int64_t n = n_t.scalar<int32_t>();
+  if (n < 0) return InvalidArgument("n must be non-negative but is ", n);
+  if (in.rank() < 1) return InvalidArgument("Input must be at least rank 1 but is rank 0");
+  const int64_t length = in.dim(in.rank() - 1);
+  if (length <= n) {
+    return InvalidArgument("Input must have at least n+1 columns, got ", length, " for n = ", n);
+  }
+  if (reverse) n = length - n - 1;
+  SLUICE_ASSIGN_OR_RETURN(
+      Tensor * out, c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1))));
+  const T* x = in.data<T>();
+  c.ParallelFor(out->num_elements(), 5.0 * static_cast<double>(length),
+                [&](int64_t begin, int64_t end) {
+                  std::vector<T> row(static_cast<size_t>(length));
+                  for (int64_t i = begin; i < end; ++i) {
+                    std::copy_n(x + i * length, length, row.begin());
+                    std::nth_element(row.begin(), row.begin() + n, row.end());
+                    out->data<T>()[i] = row[static_cast<size_t>(n)];
+                  }
+                });
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(NthElement, "T", NthElement, RealList);
 
 }  // namespace
 }  // namespace sluice

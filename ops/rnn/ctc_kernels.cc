@@ -229,53 +229,44 @@ using CtcTypes = TypeList<float, double>;
 KERNELS(CTCLoss, "T", CtcLossKernel, CtcTypes);
 
 template <typename T>
-class CtcGreedyDecoderKernel : public Kernel {
- public:
-  explicit CtcGreedyDecoderKernel(KernelInit& init)
-      : merge_(init.attr<bool>("merge_repeated")), blank_(init.attr<int64_t>("blank_index")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &inputs = c.input(0), &lengths = c.input(1);
-    SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths, absl::StatusCode::kFailedPrecondition));
-    const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
-    const int64_t blank = blank_ < 0 ? blank_ + classes : blank_;
-    if (blank < 0 || blank >= classes) {
-      return InvalidArgument("blank_index expected to be between ", -classes, " and ", classes - 1,
-                             " but was ", blank_);
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * log_probability, c.AllocateOutput(3, {batch, 1}));
-    std::vector<int64_t> indices, values;
-    int64_t longest = 0;
-    for (int64_t b = 0; b < batch; ++b) {
-      T sum = 0;
-      int64_t previous = -1, count = 0;
-      for (int64_t t = 0; t < lengths.data<int32_t>()[b]; ++t) {
-        const T* x = inputs.data<T>() + (t * batch + b) * classes;
-        const T* greatest = std::max_element(x, x + classes);
-        sum -= *greatest;
-        const int64_t label = greatest - x;
-        if (label != blank && !(merge_ && label == previous)) {
-          indices.insert(indices.end(), {b, count++});
-          values.push_back(label);
-        }
-        previous = label;
-      }
-      log_probability->data<T>()[b] = sum;
-      longest = std::max(longest, count);
-    }
-    Tensor out(DT_INT64, {static_cast<int64_t>(values.size()), 2});
-    std::copy(indices.begin(), indices.end(), out.data<int64_t>());
-    c.set_output(0, std::move(out));
-    c.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(values)));
-    c.set_output(2, Tensor::Vector<int64_t>({batch, longest}));
-    return absl::OkStatus();
+absl::Status CtcGreedyDecoder(KernelContext& c, Attr<bool, "merge_repeated"> merge,
+                              Attr<int64_t, "blank_index"> blank_attr) {
+  const Tensor &inputs = c.input(0), &lengths = c.input(1);
+  SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths, absl::StatusCode::kFailedPrecondition));
+  const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
+  const int64_t blank = blank_attr < 0 ? blank_attr + classes : blank_attr;
+  if (blank < 0 || blank >= classes) {
+    return InvalidArgument("blank_index expected to be between ", -classes, " and ", classes - 1,
+                           " but was ", blank_attr.value);
   }
-
- private:
-  const bool merge_;
-  const int64_t blank_;
-};
-KERNELS(CTCGreedyDecoder, "T", CtcGreedyDecoderKernel, CtcTypes);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * log_probability, c.AllocateOutput(3, {batch, 1}));
+  std::vector<int64_t> indices, values;
+  int64_t longest = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    T sum = 0;
+    int64_t previous = -1, count = 0;
+    for (int64_t t = 0; t < lengths.data<int32_t>()[b]; ++t) {
+      const T* x = inputs.data<T>() + (t * batch + b) * classes;
+      const T* greatest = std::max_element(x, x + classes);
+      sum -= *greatest;
+      const int64_t label = greatest - x;
+      if (label != blank && !(merge && label == previous)) {
+        indices.insert(indices.end(), {b, count++});
+        values.push_back(label);
+      }
+      previous = label;
+    }
+    log_probability->data<T>()[b] = sum;
+    longest = std::max(longest, count);
+  }
+  Tensor out(DT_INT64, {static_cast<int64_t>(values.size()), 2});
+  std::copy(indices.begin(), indices.end(), out.data<int64_t>());
+  c.set_output(0, std::move(out));
+  c.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(values)));
+  c.set_output(2, Tensor::Vector<int64_t>({batch, longest}));
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(CTCGreedyDecoder, "T", CtcGreedyDecoder, CtcTypes);
 
 }  // namespace
 }  // namespace sluice

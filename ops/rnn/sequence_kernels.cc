@@ -148,65 +148,56 @@ int64_t Distance(const Tensor& a, Run x, const Tensor& b, Run y) {
   return row.back();
 }
 
-class EditDistanceKernel : public Kernel {
- public:
-  explicit EditDistanceKernel(KernelInit& init) : normalize_(init.attr<bool>("normalize")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Sequences hypothesis{c.input(0), c.input(1), c.input(2)};
-    const Sequences truth{c.input(3), c.input(4), c.input(5)};
-    SLUICE_RETURN_IF_ERROR(CheckSequences(hypothesis, "hypothesis"));
-    SLUICE_RETURN_IF_ERROR(CheckSequences(truth, "truth"));
-    if (hypothesis.rank() != truth.rank()) {
-      return InvalidArgument("Num elements of hypothesis_shape does not match truth_shape: ",
-                             hypothesis.rank(), " vs. ", truth.rank());
+// The entries of a sequence must be contiguous.
+absl::Status FindRuns(const Sequences& s, const TensorShape& shape, std::vector<Run>* runs) {
+  for (int64_t i = 0; i < s.values.dim(0); ++i) {
+    const int64_t place = s.Place(i, shape);
+    if (place < 0) {
+      return InvalidArgument("entry ", i, " lies outside of the shape ", shape.ToString());
     }
-    std::vector<int64_t> dims;
-    for (int d = 0; d + 1 < truth.rank(); ++d) {
-      dims.push_back(std::max(hypothesis.shape.data<int64_t>()[d], truth.shape.data<int64_t>()[d]));
+    Run& run = (*runs)[static_cast<size_t>(place)];
+    if (run.size() == 0) {
+      run = {i, i + 1};
+    } else if (run.end == i) {
+      ++run.end;
+    } else {
+      return InvalidArgument("indices are not in order: entry ", i);
     }
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    SLUICE_RETURN_IF_ERROR(CheckRoom(shape.num_elements(), sizeof(Run), "sequences"));
-    std::vector<Run> own(static_cast<size_t>(shape.num_elements())), other = own;
-    SLUICE_RETURN_IF_ERROR(FindRuns(hypothesis, shape, &own));
-    SLUICE_RETURN_IF_ERROR(FindRuns(truth, shape, &other));
-    for (int64_t i = 0; i < shape.num_elements(); ++i) {
-      const Run x = own[i], y = other[i];
-      auto distance = static_cast<float>(Distance(hypothesis.values, x, truth.values, y));
-      if (normalize_ && y.size() > 0) distance /= static_cast<float>(y.size());
-      if (normalize_ && y.size() == 0 && x.size() > 0) {
-        distance = std::numeric_limits<float>::infinity();
-      }
-      out->data<float>()[i] = distance;
-    }
-    return absl::OkStatus();
   }
+  return absl::OkStatus();
+}
 
- private:
-  // The entries of a sequence must be contiguous.
-  static absl::Status FindRuns(const Sequences& s, const TensorShape& shape,
-                               std::vector<Run>* runs) {
-    for (int64_t i = 0; i < s.values.dim(0); ++i) {
-      const int64_t place = s.Place(i, shape);
-      if (place < 0) {
-        return InvalidArgument("entry ", i, " lies outside of the shape ", shape.ToString());
-      }
-      Run& run = (*runs)[static_cast<size_t>(place)];
-      if (run.size() == 0) {
-        run = {i, i + 1};
-      } else if (run.end == i) {
-        ++run.end;
-      } else {
-        return InvalidArgument("indices are not in order: entry ", i);
-      }
-    }
-    return absl::OkStatus();
+absl::Status EditDistance(KernelContext& c, Attr<bool, "normalize"> normalize) {
+  const Sequences hypothesis{c.input(0), c.input(1), c.input(2)};
+  const Sequences truth{c.input(3), c.input(4), c.input(5)};
+  SLUICE_RETURN_IF_ERROR(CheckSequences(hypothesis, "hypothesis"));
+  SLUICE_RETURN_IF_ERROR(CheckSequences(truth, "truth"));
+  if (hypothesis.rank() != truth.rank()) {
+    return InvalidArgument("Num elements of hypothesis_shape does not match truth_shape: ",
+                           hypothesis.rank(), " vs. ", truth.rank());
   }
-
-  const bool normalize_;
-};
-KERNEL(EditDistance, EditDistanceKernel,
+  std::vector<int64_t> dims;
+  for (int d = 0; d + 1 < truth.rank(); ++d) {
+    dims.push_back(std::max(hypothesis.shape.data<int64_t>()[d], truth.shape.data<int64_t>()[d]));
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  SLUICE_RETURN_IF_ERROR(CheckRoom(shape.num_elements(), sizeof(Run), "sequences"));
+  std::vector<Run> own(static_cast<size_t>(shape.num_elements())), other = own;
+  SLUICE_RETURN_IF_ERROR(FindRuns(hypothesis, shape, &own));
+  SLUICE_RETURN_IF_ERROR(FindRuns(truth, shape, &other));
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    const Run x = own[i], y = other[i];
+    auto distance = static_cast<float>(Distance(hypothesis.values, x, truth.values, y));
+    if (normalize && y.size() > 0) distance /= static_cast<float>(y.size());
+    if (normalize && y.size() == 0 && x.size() > 0) {
+      distance = std::numeric_limits<float>::infinity();
+    }
+    out->data<float>()[i] = distance;
+  }
+  return absl::OkStatus();
+}
+KERNEL(EditDistance, FunctionKernel<EditDistance>,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}});
 
 }  // namespace

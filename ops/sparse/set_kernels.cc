@@ -239,23 +239,16 @@ KERNELS(DenseToSparseSetOperation, "T", DenseToSparseKernel, ElementList);
 KERNELS(SparseToSparseSetOperation, "T", SparseToSparseKernel, ElementList);
 
 template <typename T>
-class SetSizeKernel : public Kernel {
- public:
-  explicit SetSizeKernel(KernelInit& init) : validates_(init.attr<bool>("validate_indices")) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const Sets<T> sets,
-                            SparseSets<T>(c.input(0), c.input(1), c.input(2), validates_));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape(sets.groups)));
-    for (size_t i = 0; i < sets.rows.size(); ++i) {
-      out->data<int32_t>()[i] = static_cast<int32_t>(sets.rows[i].size());
-    }
-    return absl::OkStatus();
+absl::Status SetSize(KernelContext& c, Attr<bool, "validate_indices"> validates) {
+  SLUICE_ASSIGN_OR_RETURN(const Sets<T> sets,
+                          SparseSets<T>(c.input(0), c.input(1), c.input(2), validates));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape(sets.groups)));
+  for (size_t i = 0; i < sets.rows.size(); ++i) {
+    out->data<int32_t>()[i] = static_cast<int32_t>(sets.rows[i].size());
   }
-
- private:
-  const bool validates_;
-};
-KERNELS(SetSize, "T", SetSizeKernel, ElementList);
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(SetSize, "T", SetSize, ElementList);
 
 }  // namespace
 }  // namespace sluice

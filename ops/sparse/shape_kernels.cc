@@ -41,50 +41,41 @@ absl::Status CheckToDense(const Tensor& indices, const Tensor& sizes, const Tens
 
 // Inputs: sparse_indices (a scalar, vector or matrix), output_shape, sparse_values (a scalar or
 // vector), default_value.
-class SparseToDenseKernel : public Kernel {
- public:
-  explicit SparseToDenseKernel(KernelInit& init)
-      : checks_order_(init.attr<bool>("validate_indices")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor &indices = c.input(0), &sizes = c.input(1), &values = c.input(2),
-                 &fallback = c.input(3);
-    SLUICE_RETURN_IF_ERROR(CheckToDense(indices, sizes, values, fallback));
-    int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
-    const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-    // There may be very many indices of rank 0, which are all equal.
-    if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
-    return WithElement(out->dtype(), [&](auto tag) -> absl::Status {
-      using E = typename decltype(tag)::type;
-      int64_t before = -1;
-      for (int64_t i = 0; i < count; ++i) {
-        int64_t position = 0;
-        for (int64_t d = 0; d < rank; ++d) {
-          const int64_t at = IntAt(indices, i * rank + d), size = shape.dim(static_cast<int>(d));
-          if (at < 0 || at >= size) {
-            return InvalidArgument("indices[", i, "] is out of bounds: need 0 <= index < ",
-                                   shape.ToString(), ", got ", at, " in dimension ", d);
-          }
-          position = position * size + at;
+absl::Status SparseToDense(KernelContext& c, Attr<bool, "validate_indices"> checks_order) {
+  const Tensor &indices = c.input(0), &sizes = c.input(1), &values = c.input(2),
+               &fallback = c.input(3);
+  SLUICE_RETURN_IF_ERROR(CheckToDense(indices, sizes, values, fallback));
+  int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
+  const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
+  // There may be very many indices of rank 0, which are all equal.
+  if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
+  return WithElement(out->dtype(), [&](auto tag) -> absl::Status {
+    using E = typename decltype(tag)::type;
+    int64_t before = -1;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t position = 0;
+      for (int64_t d = 0; d < rank; ++d) {
+        const int64_t at = IntAt(indices, i * rank + d), size = shape.dim(static_cast<int>(d));
+        if (at < 0 || at >= size) {
+          return InvalidArgument("indices[", i, "] is out of bounds: need 0 <= index < ",
+                                 shape.ToString(), ", got ", at, " in dimension ", d);
         }
-        if (checks_order_ && position <= before) {
-          return InvalidArgument("indices[", i, "] is ",
-                                 position == before ? "repeated" : "out of order");
-        }
-        before = position;
-        out->data<E>()[position] = values.data<E>()[values.rank() == 0 ? 0 : i];
+        position = position * size + at;
       }
-      return absl::OkStatus();
-    });
-  }
-
- private:
-  const bool checks_order_;
-};
-KERNEL(SparseToDense, SparseToDenseKernel);
+      if (checks_order && position <= before) {
+        return InvalidArgument("indices[", i, "] is ",
+                               position == before ? "repeated" : "out of order");
+      }
+      before = position;
+      out->data<E>()[position] = values.data<E>()[values.rank() == 0 ? 0 : i];
+    }
+    return absl::OkStatus();
+  });
+}
+KERNEL(SparseToDense, FunctionKernel<SparseToDense>);
 
 absl::Status SparseReorder(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
@@ -187,86 +178,77 @@ struct Place {
   int64_t tensor, entry;
 };
 
-class SparseConcatKernel : public Kernel {
- public:
-  explicit SparseConcatKernel(KernelInit& init) : dim_(init.attr<int64_t>("concat_dim")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const int n = c.num_inputs() / 3;
-    std::vector<Entries> parts;
-    for (int i = 0; i < n; ++i) {
-      SLUICE_ASSIGN_OR_RETURN(
-          Entries e, Entries::Of(c.input(i), c.input(n + i), c.input(2 * n + i), "concat"));
-      parts.push_back(e);
-    }
-    const int rank = parts[0].rank();
-    const int64_t dim = dim_ < 0 ? dim_ + rank : dim_;
-    if (dim < 0 || dim >= rank) {
-      return InvalidArgument("Concat dimension must be in range [", -rank, ", ", rank, "), got ",
-                             dim_);
-    }
-    std::vector<int64_t> shape(parts[0].shape().flat<int64_t>().begin(),
-                               parts[0].shape().flat<int64_t>().end());
-    std::vector<int64_t> offsets = {0};
-    for (int i = 0; i < n; ++i) {
-      if (parts[i].rank() != rank) {
-        return InvalidArgument("Ranks of all input tensors must match: expected ", rank,
-                               " but got ", parts[i].rank(), " at position ", i);
-      }
-      for (int d = 0; d < rank; ++d) {
-        if (d != dim && parts[i].size(d) != shape[static_cast<size_t>(d)]) {
-          return InvalidArgument("Input shapes must match: expected ",
-                                 shape[static_cast<size_t>(d)], " for dimension ", d, " but got ",
-                                 parts[i].size(d), " at position ", i);
-        }
-      }
-      int64_t end;
-      if (__builtin_add_overflow(offsets.back(), parts[i].size(static_cast<int>(dim)), &end)) {
-        return InvalidArgument("expected a size that fits in int64 for dimension ", dim,
-                               ", got more up to position ", i);
-      }
-      offsets.push_back(end);
-    }
-    shape[static_cast<size_t>(dim)] = offsets.back();
-    return Join(c, parts, offsets, static_cast<int>(dim), shape);
+absl::Status Join(KernelContext& c, const std::vector<Entries>& parts,
+                  const std::vector<int64_t>& offsets, int dim, const std::vector<int64_t>& shape) {
+  std::vector<Place> order;
+  for (size_t t = 0; t < parts.size(); ++t) {
+    for (int64_t i = 0; i < parts[t].count(); ++i) order.push_back({static_cast<int64_t>(t), i});
   }
-
- private:
-  static absl::Status Join(KernelContext& c, const std::vector<Entries>& parts,
-                           const std::vector<int64_t>& offsets, int dim,
-                           const std::vector<int64_t>& shape) {
-    std::vector<Place> order;
-    for (size_t t = 0; t < parts.size(); ++t) {
-      for (int64_t i = 0; i < parts[t].count(); ++i) order.push_back({static_cast<int64_t>(t), i});
+  const int rank = parts[0].rank();
+  auto at = [&](const Place& p, int d) {
+    // Indices may be outside of the shape.
+    return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
+    for (int d = 0; d < rank; ++d) {
+      if (at(a, d) != at(b, d)) return at(a, d) < at(b, d);
     }
-    const int rank = parts[0].rank();
-    auto at = [&](const Place& p, int d) {
-      // Indices may be outside of the shape.
-      return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
-      for (int d = 0; d < rank; ++d) {
-        if (at(a, d) != at(b, d)) return at(a, d) < at(b, d);
-      }
-      return false;
-    });
-    const auto n = static_cast<int64_t>(order.size());
-    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {n, rank}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {n}));
-    WithElement(values->dtype(), [&](auto tag) {
-      using E = typename decltype(tag)::type;
-      for (int64_t i = 0; i < n; ++i) {
-        for (int d = 0; d < rank; ++d) indices->data<int64_t>()[i * rank + d] = at(order[i], d);
-        values->data<E>()[i] = parts[order[i].tensor].values().data<E>()[order[i].entry];
-      }
-    });
-    c.set_output(2, IntTensor(shape));
-    return absl::OkStatus();
-  }
+    return false;
+  });
+  const auto n = static_cast<int64_t>(order.size());
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {n, rank}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {n}));
+  WithElement(values->dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int d = 0; d < rank; ++d) indices->data<int64_t>()[i * rank + d] = at(order[i], d);
+      values->data<E>()[i] = parts[order[i].tensor].values().data<E>()[order[i].entry];
+    }
+  });
+  c.set_output(2, IntTensor(shape));
+  return absl::OkStatus();
+}
 
-  const int64_t dim_;
-};
-KERNEL(SparseConcat, SparseConcatKernel);
+absl::Status SparseConcat(KernelContext& c, Attr<int64_t, "concat_dim"> dim_attr) {
+  const int n = c.num_inputs() / 3;
+  std::vector<Entries> parts;
+  for (int i = 0; i < n; ++i) {
+    SLUICE_ASSIGN_OR_RETURN(Entries e,
+                            Entries::Of(c.input(i), c.input(n + i), c.input(2 * n + i), "concat"));
+    parts.push_back(e);
+  }
+  const int rank = parts[0].rank();
+  const int64_t dim = dim_attr < 0 ? dim_attr + rank : dim_attr;
+  if (dim < 0 || dim >= rank) {
+    return InvalidArgument("Concat dimension must be in range [", -rank, ", ", rank, "), got ",
+                           dim_attr.value);
+  }
+  std::vector<int64_t> shape(parts[0].shape().flat<int64_t>().begin(),
+                             parts[0].shape().flat<int64_t>().end());
+  std::vector<int64_t> offsets = {0};
+  for (int i = 0; i < n; ++i) {
+    if (parts[i].rank() != rank) {
+      return InvalidArgument("Ranks of all input tensors must match: expected ", rank, " but got ",
+                             parts[i].rank(), " at position ", i);
+    }
+    for (int d = 0; d < rank; ++d) {
+      if (d != dim && parts[i].size(d) != shape[static_cast<size_t>(d)]) {
+        return InvalidArgument("Input shapes must match: expected ", shape[static_cast<size_t>(d)],
+                               " for dimension ", d, " but got ", parts[i].size(d), " at position ",
+                               i);
+      }
+    }
+    int64_t end;
+    if (__builtin_add_overflow(offsets.back(), parts[i].size(static_cast<int>(dim)), &end)) {
+      return InvalidArgument("expected a size that fits in int64 for dimension ", dim,
+                             ", got more up to position ", i);
+    }
+    offsets.push_back(end);
+  }
+  shape[static_cast<size_t>(dim)] = offsets.back();
+  return Join(c, parts, offsets, static_cast<int>(dim), shape);
+}
+KERNEL(SparseConcat, FunctionKernel<SparseConcat>);
 
 // Sets outputs to the entries in a box, with indices relative to its corner.
 absl::Status SetBox(KernelContext& c, const Entries& e, int first, int step,

@@ -180,27 +180,18 @@ class SparseCrossKernel : public Kernel {
 };
 KERNEL(SparseCross, SparseCrossKernel);
 
-class SparseCrossV2Kernel : public Kernel {
- public:
-  explicit SparseCrossV2Kernel(KernelInit& init) : ranges_(init) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges_));
-    const Tensor& separator = c.input(ranges_.dense.second);
-    if (separator.rank() != 0) {
-      return InvalidArgument("Input separator should be a scalar. Received: ",
-                             separator.ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges_, rows));
-    return WriteCrosses<std::string>(c, columns, rows, [&](const std::vector<int64_t>& at) {
-      return cross::JoinText(columns, at, separator.scalar<std::string>());
-    });
+absl::Status SparseCrossV2(KernelContext& c, const InputRanges& ranges) {
+  SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges));
+  const Tensor& separator = c.input(ranges.dense.second);
+  if (separator.rank() != 0) {
+    return InvalidArgument("Input separator should be a scalar. Received: ", separator.ToString());
   }
-
- private:
-  const InputRanges ranges_;
-};
-KERNEL(SparseCrossV2, SparseCrossV2Kernel);
+  SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges, rows));
+  return WriteCrosses<std::string>(c, columns, rows, [&](const std::vector<int64_t>& at) {
+    return cross::JoinText(columns, at, separator.scalar<std::string>());
+  });
+}
+KERNEL(SparseCrossV2, FunctionKernel<SparseCrossV2>);
 
 class SparseCrossHashedKernel : public Kernel {
  public:

@@ -59,29 +59,22 @@ struct BarrierKernel {
   }
 };
 
-class InsertKernel : public Kernel {
- public:
-  explicit InsertKernel(KernelInit& init) : component_(init.attr<int64_t>("component_index")) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
-                            LookupNamed<BarrierResource>(c, 0));
-    const std::vector<DataType>& types = barrier->spec().types;
-    if (component_ < 0 || component_ >= static_cast<int64_t>(types.size())) {
-      return InvalidArgument("The component ID is out of range ", component_,
-                             " > num_components (= ", types.size(), ")");
-    }
-    const DataType expected = types[component_];
-    if (c.input(2).dtype() != expected) {
-      return InvalidArgument("Signature mismatch, have: string_ref, string, ",
-                             DataTypeName(c.input(2).dtype()), "-> expected: string_ref, string, ",
-                             DataTypeName(expected), "->");
-    }
-    return barrier->Insert(c.input(1), component_, c.input(2));
+absl::Status Insert(KernelContext& c, Attr<int64_t, "component_index"> component) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
+                          LookupNamed<BarrierResource>(c, 0));
+  const std::vector<DataType>& types = barrier->spec().types;
+  if (component < 0 || component >= static_cast<int64_t>(types.size())) {
+    return InvalidArgument("The component ID is out of range ", component.value,
+                           " > num_components (= ", types.size(), ")");
   }
-
- private:
-  const int64_t component_;
-};
+  const DataType expected = types[component];
+  if (c.input(2).dtype() != expected) {
+    return InvalidArgument("Signature mismatch, have: string_ref, string, ",
+                           DataTypeName(c.input(2).dtype()), "-> expected: string_ref, string, ",
+                           DataTypeName(expected), "->");
+  }
+  return barrier->Insert(c.input(1), component, c.input(2));
+}
 
 class TakeKernel : public AsyncKernel {
  public:
@@ -123,20 +116,11 @@ class TakeKernel : public AsyncKernel {
   const bool allow_fewer_;
 };
 
-class CloseKernel : public Kernel {
- public:
-  explicit CloseKernel(KernelInit& init)
-      : cancel_pending_(init.AttrOr<bool>("cancel_pending_enqueues", false)) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
-                            LookupNamed<BarrierResource>(c, 0));
-    return barrier->Close(cancel_pending_);
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  const bool cancel_pending_;
-};
+absl::Status Close(KernelContext& c, Attr<bool, "cancel_pending_enqueues", false> cancel_pending) {
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
+                          LookupNamed<BarrierResource>(c, 0));
+  return barrier->Close(cancel_pending);
+}
 
 template <int64_t (BarrierResource::*kSize)() const>
 absl::Status BarrierSize(KernelContext& c) {
@@ -149,9 +133,9 @@ template <int64_t (BarrierResource::*kSize)() const>
 using SizeKernel = CheapFunctionKernel<BarrierSize<kSize>>;
 
 KERNEL(Barrier, BarrierKernel);
-KERNEL(BarrierClose, CloseKernel);
+KERNEL(BarrierClose, CheapFunctionKernel<Close>);
 KERNEL(BarrierIncompleteSize, SizeKernel<&BarrierResource::incomplete_size>);
-KERNEL(BarrierInsertMany, InsertKernel);
+KERNEL(BarrierInsertMany, FunctionKernel<Insert>);
 KERNEL(BarrierReadySize, SizeKernel<&BarrierResource::ready_size>);
 KERNEL(BarrierTakeMany, TakeKernel);
 

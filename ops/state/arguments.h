@@ -16,10 +16,6 @@
 
 namespace sluice {
 
-// A function kernel that takes a few hundred nanoseconds at most (Kernel::IsExpensive).
-template <KernelFunction kFunction>
-using CheapKernel = FunctionKernel<kFunction, false>;
-
 // The position of the first input of argument `name`, which the op must declare.
 int InputIndex(const KernelContext& c, std::string_view name);
 // Whether the op declares an input `name`. Other versions of the op may lack it.

@@ -11,26 +11,17 @@ namespace {
 // Nanoseconds per element of a memory-bound loop, roughly.
 constexpr double kAddCost = 0.3;
 
-class AssignKernel : public Kernel {
- public:
-  explicit AssignKernel(KernelInit& init)
-      : validate_shape_(init.AttrOr<bool>("validate_shape", true)) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    Tensor& value = c.input_value(1).tensor;
-    return UpdateRef(c, [&](Tensor* variable) -> absl::Status {
-      if (validate_shape_ && !(variable->shape() == value.shape())) {
-        return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= ",
-                               variable->shape().ToString(),
-                               " rhs shape= ", value.shape().ToString());
-      }
-      return StoreValue(value, variable, *c.step().allocator);
-    });
-  }
-
- private:
-  const bool validate_shape_;
-};
+absl::Status Assign(KernelContext& c, Attr<bool, "validate_shape", true> validate_shape) {
+  Tensor& value = c.input_value(1).tensor;
+  return UpdateRef(c, [&](Tensor* variable) -> absl::Status {
+    if (validate_shape && !(variable->shape() == value.shape())) {
+      return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= ",
+                             variable->shape().ToString(),
+                             " rhs shape= ", value.shape().ToString());
+    }
+    return StoreValue(value, variable, *c.step().allocator);
+  });
+}
 
 // Computes variable = variable (op) value. The caller has the claim of the variable.
 absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
@@ -66,32 +57,23 @@ absl::Status CheckDtype(const Tensor& variable, DataType dtype) {
                          DataTypeName(variable.dtype()), " got ", DataTypeName(dtype));
 }
 
-class AssignVariableKernel : public Kernel {
- public:
-  explicit AssignVariableKernel(KernelInit& init)
-      : validate_shape_(init.AttrOr<bool>("validate_shape", false)) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    Tensor& value = c.input_value(1).tensor;
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupOrCreateVariable(c, 0));
-    std::unique_lock lock(variable->claim, std::try_to_lock);
-    if (!lock) return RunAgainAfter(c, variable);
-    if (variable->is_initialized) {
-      SLUICE_RETURN_IF_ERROR(CheckDtype(variable->tensor, value.dtype()));
-      if (validate_shape_ && !(variable->tensor.shape() == value.shape())) {
-        return InvalidArgument(
-            "Trying to assign to variable with tensor with wrong shape. Expected ",
-            variable->tensor.shape().ToString(), " got ", value.shape().ToString());
-      }
+absl::Status AssignVariable(KernelContext& c, Attr<bool, "validate_shape", false> validate_shape) {
+  Tensor& value = c.input_value(1).tensor;
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Var> variable, LookupOrCreateVariable(c, 0));
+  std::unique_lock lock(variable->claim, std::try_to_lock);
+  if (!lock) return RunAgainAfter(c, variable);
+  if (variable->is_initialized) {
+    SLUICE_RETURN_IF_ERROR(CheckDtype(variable->tensor, value.dtype()));
+    if (validate_shape && !(variable->tensor.shape() == value.shape())) {
+      return InvalidArgument("Trying to assign to variable with tensor with wrong shape. Expected ",
+                             variable->tensor.shape().ToString(), " got ",
+                             value.shape().ToString());
     }
-    SLUICE_RETURN_IF_ERROR(StoreValue(value, &variable->tensor, *c.step().allocator));
-    variable->is_initialized = true;
-    return absl::OkStatus();
   }
-
- private:
-  const bool validate_shape_;
-};
+  SLUICE_RETURN_IF_ERROR(StoreValue(value, &variable->tensor, *c.step().allocator));
+  variable->is_initialized = true;
+  return absl::OkStatus();
+}
 
 template <ArithmeticOp op>
 absl::Status AssignUpdateVariable(KernelContext& c) {
@@ -113,10 +95,10 @@ using AssignSubKernel = FunctionKernel<AssignUpdate<ArithmeticOp::kSub>>;
 using AssignAddVariableKernel = FunctionKernel<AssignUpdateVariable<ArithmeticOp::kAdd>>;
 using AssignSubVariableKernel = FunctionKernel<AssignUpdateVariable<ArithmeticOp::kSub>>;
 
-KERNEL(Assign, AssignKernel);
+KERNEL(Assign, FunctionKernel<Assign>);
 KERNEL(AssignAdd, AssignAddKernel, {"T", kArithmetic});
 KERNEL(AssignSub, AssignSubKernel, {"T", kArithmetic});
-KERNEL(AssignVariableOp, AssignVariableKernel);
+KERNEL(AssignVariableOp, FunctionKernel<AssignVariable>);
 KERNEL(AssignAddVariableOp, AssignAddVariableKernel, {"dtype", kArithmetic});
 KERNEL(AssignSubVariableOp, AssignSubVariableKernel, {"dtype", kArithmetic});
 

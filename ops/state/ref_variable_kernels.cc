@@ -11,39 +11,31 @@
 namespace sluice {
 namespace {
 
-class VariableKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const PartialShape& shape = init.attr<PartialShape>("shape");
-    const DataType dtype = init.attr<DataType>("dtype");
-    if (!shape.IsFullyDefined()) {
-      return InvalidArgument("Shape ", shape.ToString(), " is not fully defined");
-    }
-    SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
-    SLUICE_ASSIGN_OR_RETURN(
-        std::shared_ptr<RefVar> variable,
-        init.resources().LookupOrCreate<RefVar>(
-            name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<RefVar>> {
-              return std::make_shared<RefVar>(name.name, dtype, shape.AsShape());
-            }));
-    if (variable->dtype() != dtype) {
-      return InvalidArgument(init.node().Describe(), ": expected the type of the variable '",
-                             name.name, "' that exists, ", DataTypeName(variable->dtype()),
-                             ", got ", DataTypeName(dtype));
-    }
-    return std::unique_ptr<Kernel>(new VariableKernel(std::move(variable)));
+absl::StatusOr<std::shared_ptr<RefVar>> RefVariableOf(KernelInit& init) {
+  const PartialShape& shape = init.attr<PartialShape>("shape");
+  const DataType dtype = init.attr<DataType>("dtype");
+  if (!shape.IsFullyDefined()) {
+    return InvalidArgument("Shape ", shape.ToString(), " is not fully defined");
   }
-
-  absl::Status Compute(KernelContext& c) override {
-    c.set_output_ref(0, &variable_->claim, &variable_->tensor);
-    return absl::OkStatus();
+  SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
+  SLUICE_ASSIGN_OR_RETURN(
+      std::shared_ptr<RefVar> variable,
+      init.resources().LookupOrCreate<RefVar>(
+          name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<RefVar>> {
+            return std::make_shared<RefVar>(name.name, dtype, shape.AsShape());
+          }));
+  if (variable->dtype() != dtype) {
+    return InvalidArgument(init.node().Describe(), ": expected the type of the variable '",
+                           name.name, "' that exists, ", DataTypeName(variable->dtype()), ", got ",
+                           DataTypeName(dtype));
   }
-  bool IsExpensive() const override { return false; }
+  return variable;
+}
 
- private:
-  explicit VariableKernel(std::shared_ptr<RefVar> variable) : variable_(std::move(variable)) {}
-  const std::shared_ptr<RefVar> variable_;
-};
+absl::Status OutputVariable(KernelContext& c, const Prepared<RefVariableOf>& variable) {
+  c.set_output_ref(0, &(*variable)->claim, &(*variable)->tensor);
+  return absl::OkStatus();
+}
 
 absl::Status IsVariableInitialized(KernelContext& c) {
   const RefInput ref = c.ref_input(0);
@@ -128,61 +120,44 @@ class TemporaryVariableKernel : public Kernel {
   std::string var_name_;
 };
 
-class DestroyTemporaryVariableKernel : public Kernel {
- public:
-  explicit DestroyTemporaryVariableKernel(KernelInit& init)
-      : var_name_(init.attr<std::string>("var_name")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    static std::atomic<int64_t> destroyed{0};
-    ResourceManager& resources = *c.step().step_resources;
-    const std::string container = StepContainer(c);
-    const std::string name = TemporaryName(c, var_name_);
-    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryTensor> variable,
-                            resources.Lookup<TemporaryTensor>(container, name));
-    {
-      std::unique_lock lock(variable->claim, std::try_to_lock);
-      if (!lock) return c.RunAgainAfter(std::shared_ptr<Claim>(variable, &variable->claim));
-      c.set_output(0, std::exchange(variable->tensor, Tensor()));
-    }
-    SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
-    // References to it may still be passed on, so the empty tensor lives until the end of the step.
-    return resources
-        .LookupOrCreate<TemporaryTensor>(
-            container, StrCat(name, "/destroyed:", destroyed.fetch_add(1)),
-            [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> { return variable; })
-        .status();
+absl::Status DestroyTemporaryVariable(KernelContext& c,
+                                      const Attr<std::string, "var_name">& var_name) {
+  static std::atomic<int64_t> destroyed{0};
+  ResourceManager& resources = *c.step().step_resources;
+  const std::string container = StepContainer(c);
+  const std::string name = TemporaryName(c, var_name.value);
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TemporaryTensor> variable,
+                          resources.Lookup<TemporaryTensor>(container, name));
+  {
+    std::unique_lock lock(variable->claim, std::try_to_lock);
+    if (!lock) return c.RunAgainAfter(std::shared_ptr<Claim>(variable, &variable->claim));
+    c.set_output(0, std::exchange(variable->tensor, Tensor()));
   }
+  SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
+  // References to it may still be passed on, so the empty tensor lives until the end of the step.
+  return resources
+      .LookupOrCreate<TemporaryTensor>(
+          container, StrCat(name, "/destroyed:", destroyed.fetch_add(1)),
+          [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> { return variable; })
+      .status();
+}
 
- private:
-  const std::string var_name_;
-};
+absl::Status CountUpTo(KernelContext& c, Attr<int64_t, "limit"> limit) {
+  const RefInput ref = c.ref_input(0);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
+  std::unique_lock lock(*ref.claim, std::try_to_lock);
+  if (!lock) return c.RunAgainAfter(ref.claim);
+  return CountUp(ref.tensor, limit, *c.step().allocator, out);
+}
 
-class CountUpToKernel : public Kernel {
- public:
-  explicit CountUpToKernel(KernelInit& init) : limit_(init.attr<int64_t>("limit")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const RefInput ref = c.ref_input(0);
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
-    std::unique_lock lock(*ref.claim, std::try_to_lock);
-    if (!lock) return c.RunAgainAfter(ref.claim);
-    return CountUp(ref.tensor, limit_, *c.step().allocator, out);
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  const int64_t limit_;
-};
-
-KERNEL(CountUpTo, CountUpToKernel, {"T", IndexTypes()});
-KERNEL(DestroyTemporaryVariable, DestroyTemporaryVariableKernel);
+KERNEL(CountUpTo, CheapFunctionKernel<CountUpTo>, {"T", IndexTypes()});
+KERNEL(DestroyTemporaryVariable, FunctionKernel<DestroyTemporaryVariable>);
 KERNEL(IsVariableInitialized, CheapFunctionKernel<IsVariableInitialized>);
 KERNEL(RefSelect, CheapFunctionKernel<RefSelect>,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT}});
 KERNEL(TemporaryVariable, TemporaryVariableKernel);
-KERNEL(Variable, VariableKernel);
-KERNEL(VariableV2, VariableKernel);
+KERNEL(Variable, CheapFunctionKernel<OutputVariable>);
+KERNEL(VariableV2, CheapFunctionKernel<OutputVariable>);
 
 }  // namespace
 }  // namespace sluice

@@ -85,72 +85,63 @@ class ResourceGatherKernel : public Kernel {
   const DataType dtype_;
 };
 
-class ResourceGatherNdKernel : public Kernel {
- public:
-  explicit ResourceGatherNdKernel(KernelInit& init) : dtype_(init.attr<DataType>("dtype")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& indices = c.input(1);
-    ReadableVariable variable;
-    SLUICE_RETURN_IF_ERROR(variable.Take(c));
-    SLUICE_RETURN_IF_ERROR(variable.CheckRead(dtype_));
-    const Tensor& params = *variable.tensor();
-    if (params.rank() < 1) return InvalidArgument("params must be at least a vector");
-    if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
-    const int64_t depth = indices.dim(indices.rank() - 1);
-    if (depth > params.rank()) {
-      return InvalidArgument("index innermost dimension length must be <= params rank; saw: ",
-                             depth, " vs. ", params.rank());
+absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
+                          int64_t depth, const TensorShape& params, const TensorShape& out) {
+  if (depth == 0) return absl::OkStatus();  // the rows take no memory, so there may be many
+  for (int64_t i = 0; i < rows; ++i) {
+    bool inside = true;
+    std::string text;
+    for (int d = 0; d < depth; ++d) {
+      const int64_t at = index[i * depth + d];
+      inside = inside && at >= 0 && at < params.dim(d);
     }
-    TensorShape shape(indices.shape().dims().subspan(0, indices.rank() - 1));
-    const int64_t rows = shape.num_elements();
-    int64_t row_size = 1;
-    for (int d = static_cast<int>(depth); d < params.rank(); ++d) {
-      row_size = SaturatedProduct(row_size, params.dim(d));
-      shape.AddDim(params.dim(d));
-    }
-    SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
-    const RowIndex index(indices);
-    SLUICE_RETURN_IF_ERROR(CheckIndices(c, index, rows, depth, params.shape(), shape));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    CopyRows(
-        c, params, row_size,
-        [&](int64_t i) {
-          int64_t at = 0;
-          for (int d = 0; d < depth; ++d) at = at * params.dim(d) + index[i * depth + d];
-          return at;
-        },
-        rows, out);
-    return absl::OkStatus();
+    if (inside) continue;
+    for (int d = 0; d < depth; ++d) StrAppend(&text, d > 0 ? ", " : "", index[i * depth + d]);
+    const int batch_rank = out.rank() - (params.rank() - static_cast<int>(depth));
+    return InvalidArgument(
+        "indices[", PositionText(TensorShape(out.dims().subspan(0, batch_rank)), i), "] = [", text,
+        "] does not index into param shape ", params.ToString(), ", node name: ", c.name());
   }
+  return absl::OkStatus();
+}
 
- private:
-  static absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
-                                   int64_t depth, const TensorShape& params,
-                                   const TensorShape& out) {
-    if (depth == 0) return absl::OkStatus();  // the rows take no memory, so there may be many
-    for (int64_t i = 0; i < rows; ++i) {
-      bool inside = true;
-      std::string text;
-      for (int d = 0; d < depth; ++d) {
-        const int64_t at = index[i * depth + d];
-        inside = inside && at >= 0 && at < params.dim(d);
-      }
-      if (inside) continue;
-      for (int d = 0; d < depth; ++d) StrAppend(&text, d > 0 ? ", " : "", index[i * depth + d]);
-      const int batch_rank = out.rank() - (params.rank() - static_cast<int>(depth));
-      return InvalidArgument(
-          "indices[", PositionText(TensorShape(out.dims().subspan(0, batch_rank)), i), "] = [",
-          text, "] does not index into param shape ", params.ToString(), ", node name: ", c.name());
-    }
-    return absl::OkStatus();
+absl::Status ResourceGatherNd(KernelContext& c, Attr<DataType, "dtype"> dtype) {
+  const Tensor& indices = c.input(1);
+  ReadableVariable variable;
+  SLUICE_RETURN_IF_ERROR(variable.Take(c));
+  SLUICE_RETURN_IF_ERROR(variable.CheckRead(dtype));
+  const Tensor& params = *variable.tensor();
+  if (params.rank() < 1) return InvalidArgument("params must be at least a vector");
+  if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
+  const int64_t depth = indices.dim(indices.rank() - 1);
+  if (depth > params.rank()) {
+    return InvalidArgument("index innermost dimension length must be <= params rank; saw: ", depth,
+                           " vs. ", params.rank());
   }
-
-  const DataType dtype_;
-};
+  TensorShape shape(indices.shape().dims().subspan(0, indices.rank() - 1));
+  const int64_t rows = shape.num_elements();
+  int64_t row_size = 1;
+  for (int d = static_cast<int>(depth); d < params.rank(); ++d) {
+    row_size = SaturatedProduct(row_size, params.dim(d));
+    shape.AddDim(params.dim(d));
+  }
+  SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
+  const RowIndex index(indices);
+  SLUICE_RETURN_IF_ERROR(CheckIndices(c, index, rows, depth, params.shape(), shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  CopyRows(
+      c, params, row_size,
+      [&](int64_t i) {
+        int64_t at = 0;
+        for (int d = 0; d < depth; ++d) at = at * params.dim(d) + index[i * depth + d];
+        return at;
+      },
+      rows, out);
+  return absl::OkStatus();
+}
 
 KERNEL(ResourceGather, ResourceGatherKernel);
-KERNEL(ResourceGatherNd, ResourceGatherNdKernel);
+KERNEL(ResourceGatherNd, FunctionKernel<ResourceGatherNd>);
 
 }  // namespace
 }  // namespace sluice

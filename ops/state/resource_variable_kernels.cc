@@ -26,60 +26,42 @@ absl::StatusOr<Tensor> MakeHandle(KernelInit& init, const std::string& container
   return Tensor::Scalar(std::move(handle));
 }
 
-class VarHandleKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
+absl::StatusOr<Tensor> VarHandleOf(KernelInit& init) {
+  SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
+  return MakeHandle(init, name.container, name.name, init.attr<DataType>("dtype"),
+                    init.attr<PartialShape>("shape"));
+}
+
+absl::Status VarHandle(KernelContext& c, const Prepared<VarHandleOf>& handle) {
+  c.set_output(0, *handle);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensors> VarHandlesOf(KernelInit& init) {
+  const auto& containers = init.attr<std::vector<std::string>>("containers");
+  const auto& names = init.attr<std::vector<std::string>>("shared_names");
+  const size_t n = static_cast<size_t>(init.num_outputs());
+  if (containers.size() != n || names.size() != n) {
+    return InvalidArgument("Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
+                           containers.size(), " containers, ", names.size(), " names");
+  }
+  Tensors handles;
+  for (size_t i = 0; i < n; ++i) {
+    const std::string container =
+        containers[i].empty() ? ResourceManager::kDefaultContainer : containers[i];
     SLUICE_ASSIGN_OR_RETURN(
-        Tensor handle, MakeHandle(init, name.container, name.name, init.attr<DataType>("dtype"),
-                                  init.attr<PartialShape>("shape")));
-    return std::unique_ptr<Kernel>(new VarHandleKernel(std::move(handle)));
+        Tensor handle,
+        MakeHandle(init, container, names[i], init.attr<std::vector<DataType>>("dtypes")[i],
+                   init.attr<std::vector<PartialShape>>("shapes")[i]));
+    handles.push_back(std::move(handle));
   }
+  return handles;
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    c.set_output(0, handle_);
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  explicit VarHandleKernel(Tensor handle) : handle_(std::move(handle)) {}
-  const Tensor handle_;
-};
-
-class VarHandlesKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const auto& containers = init.attr<std::vector<std::string>>("containers");
-    const auto& names = init.attr<std::vector<std::string>>("shared_names");
-    const size_t n = static_cast<size_t>(init.num_outputs());
-    if (containers.size() != n || names.size() != n) {
-      return InvalidArgument("Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
-                             containers.size(), " containers, ", names.size(), " names");
-    }
-    Tensors handles;
-    for (size_t i = 0; i < n; ++i) {
-      const std::string container =
-          containers[i].empty() ? ResourceManager::kDefaultContainer : containers[i];
-      SLUICE_ASSIGN_OR_RETURN(
-          Tensor handle,
-          MakeHandle(init, container, names[i], init.attr<std::vector<DataType>>("dtypes")[i],
-                     init.attr<std::vector<PartialShape>>("shapes")[i]));
-      handles.push_back(std::move(handle));
-    }
-    return std::unique_ptr<Kernel>(new VarHandlesKernel(std::move(handles)));
-  }
-
-  absl::Status Compute(KernelContext& c) override {
-    for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, handles_[i]);
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  explicit VarHandlesKernel(Tensors handles) : handles_(std::move(handles)) {}
-  const Tensors handles_;
-};
+absl::Status VarHandles(KernelContext& c, const Prepared<VarHandlesOf>& handles) {
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, (*handles)[i]);
+  return absl::OkStatus();
+}
 
 // The value of the variable whose handle is input `i`.
 absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
@@ -101,20 +83,11 @@ absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
   return value;
 }
 
-class ReadVariableKernel : public Kernel {
- public:
-  explicit ReadVariableKernel(KernelInit& init) : dtype_(init.attr<DataType>("dtype")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(Tensor value, ReadVariable(c, 0, dtype_));
-    c.set_output(0, std::move(value));
-    return absl::OkStatus();
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  const DataType dtype_;
-};
+absl::Status ReadOneVariable(KernelContext& c, Attr<DataType, "dtype"> dtype) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor value, ReadVariable(c, 0, dtype));
+  c.set_output(0, std::move(value));
+  return absl::OkStatus();
+}
 
 absl::Status ReadVariables(KernelContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) {
@@ -158,54 +131,37 @@ absl::Status VariableShape(KernelContext& c) {
 template <typename T>
 using VariableShapeKernel = CheapFunctionKernel<VariableShape<T>>;
 
-class DestroyResourceKernel : public Kernel {
- public:
-  explicit DestroyResourceKernel(KernelInit& init)
-      : ignore_lookup_error_(init.AttrOr<bool>("ignore_lookup_error", true)) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, 0);
-    if (absl::IsNotFound(variable.status()) && ignore_lookup_error_) return absl::OkStatus();
-    SLUICE_RETURN_IF_ERROR(variable.status());
-    std::unique_lock lock((*variable)->claim, std::try_to_lock);
-    if (!lock) return RunAgainAfter(c, *variable);
-    if (!(*variable)->is_initialized && !ignore_lookup_error_) {
-      return VariableNotFound(c, 0, **variable);
-    }
-    // Handles keep the object, so it only loses its value.
-    (*variable)->is_initialized = false;
-    (*variable)->tensor = Tensor();
-    return absl::OkStatus();
+absl::Status DestroyResource(KernelContext& c,
+                             Attr<bool, "ignore_lookup_error", true> ignore_lookup_error) {
+  const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, 0);
+  if (absl::IsNotFound(variable.status()) && ignore_lookup_error) return absl::OkStatus();
+  SLUICE_RETURN_IF_ERROR(variable.status());
+  std::unique_lock lock((*variable)->claim, std::try_to_lock);
+  if (!lock) return RunAgainAfter(c, *variable);
+  if (!(*variable)->is_initialized && !ignore_lookup_error) {
+    return VariableNotFound(c, 0, **variable);
   }
+  // Handles keep the object, so it only loses its value.
+  (*variable)->is_initialized = false;
+  (*variable)->tensor = Tensor();
+  return absl::OkStatus();
+}
 
- private:
-  const bool ignore_lookup_error_;
-};
+absl::Status ResourceCountUpTo(KernelContext& c, Attr<int64_t, "limit"> limit) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
+  WritableVariable variable;
+  SLUICE_RETURN_IF_ERROR(variable.Take(c));
+  SLUICE_RETURN_IF_ERROR(variable.CheckRead(out->dtype()));
+  return CountUp(variable.tensor(), limit, *c.step().allocator, out);
+}
 
-class ResourceCountUpToKernel : public Kernel {
- public:
-  explicit ResourceCountUpToKernel(KernelInit& init) : limit_(init.attr<int64_t>("limit")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
-    WritableVariable variable;
-    SLUICE_RETURN_IF_ERROR(variable.Take(c));
-    SLUICE_RETURN_IF_ERROR(variable.CheckRead(out->dtype()));
-    return CountUp(variable.tensor(), limit_, *c.step().allocator, out);
-  }
-  bool IsExpensive() const override { return false; }
-
- private:
-  const int64_t limit_;
-};
-
-KERNEL(DestroyResourceOp, DestroyResourceKernel);
-KERNEL(ReadVariableOp, ReadVariableKernel);
-KERNEL(ResourceCountUpTo, ResourceCountUpToKernel, {"T", IndexTypes()});
-KERNEL(VarHandleOp, VarHandleKernel);
+KERNEL(DestroyResourceOp, FunctionKernel<DestroyResource>);
+KERNEL(ReadVariableOp, CheapFunctionKernel<ReadOneVariable>);
+KERNEL(ResourceCountUpTo, CheapFunctionKernel<ResourceCountUpTo>, {"T", IndexTypes()});
+KERNEL(VarHandleOp, CheapFunctionKernel<VarHandle>);
 KERNEL(VarIsInitializedOp, CheapFunctionKernel<VarIsInitialized>);
 KERNEL(_ReadVariablesOp, CheapFunctionKernel<ReadVariables>);
-KERNEL(_VarHandlesOp, VarHandlesKernel);
+KERNEL(_VarHandlesOp, CheapFunctionKernel<VarHandles>);
 KERNELS(VariableShape, "out_type", VariableShapeKernel, IndexList);
 
 }  // namespace

@@ -17,28 +17,21 @@ absl::Status HashToBuckets(KernelContext& c) {
 KERNEL(StringToHashBucket, FunctionKernel<HashToBuckets<Hash64>>);
 KERNEL(StringToHashBucketFast, FunctionKernel<HashToBuckets<Fingerprint64>>);
 
-class StringToHashBucketStrongKernel : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const auto key = init.attr<std::vector<int64_t>>("key");
-    if (key.size() != 2) return InvalidArgument("Key must have 2 elements");
-    return std::unique_ptr<Kernel>(
-        new StringToHashBucketStrongKernel(key, init.attr<int64_t>("num_buckets")));
-  }
-  absl::Status Compute(KernelContext& c) override {
-    return MapElements<int64_t>(c, [this](const std::string& s) {
-      return static_cast<int64_t>(KeyedHash64(key0_, key1_, s) % buckets_);
-    });
-  }
+absl::StatusOr<std::vector<int64_t>> HashKeyOf(KernelInit& init) {
+  const auto& key = init.attr<std::vector<int64_t>>("key");
+  if (key.size() != 2) return InvalidArgument("Key must have 2 elements");
+  return key;
+}
 
- private:
-  StringToHashBucketStrongKernel(const std::vector<int64_t>& key, int64_t buckets)
-      : key0_(static_cast<uint64_t>(key[0])),
-        key1_(static_cast<uint64_t>(key[1])),
-        buckets_(static_cast<uint64_t>(buckets)) {}
-  const uint64_t key0_, key1_, buckets_;
-};
-KERNEL(StringToHashBucketStrong, StringToHashBucketStrongKernel);
+absl::Status StringToHashBucketStrong(KernelContext& c, const Prepared<HashKeyOf>& key,
+                                      Attr<int64_t, "num_buckets"> num_buckets) {
+  const auto key0 = static_cast<uint64_t>((*key)[0]), key1 = static_cast<uint64_t>((*key)[1]);
+  const auto buckets = static_cast<uint64_t>(num_buckets.value);
+  return MapElements<int64_t>(c, [=](const std::string& s) {
+    return static_cast<int64_t>(KeyedHash64(key0, key1, s) % buckets);
+  });
+}
+KERNEL(StringToHashBucketStrong, FunctionKernel<StringToHashBucketStrong>);
 
 template <typename T>
 absl::Status TensorToHashBucketFast(KernelContext& c) {

@@ -8,40 +8,32 @@
 namespace sluice {
 namespace {
 
-class StringJoinKernel final : public Kernel {
- public:
-  explicit StringJoinKernel(KernelInit& init) : separator_(init.attr<std::string>("separator")) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    TensorShape shape;
-    bool has_shape = false;
-    for (int i = 0; i < c.num_inputs(); ++i) {
-      const TensorShape& input = c.input(i).shape();
-      if (input.IsScalar()) continue;
-      if (has_shape && !(input == shape)) {
-        return InvalidArgument("Input shapes do not match: ", shape.ToString(), " vs. ",
-                               input.ToString());
-      }
-      shape = input;
-      has_shape = true;
+absl::Status StringJoin(KernelContext& c, const Attr<std::string, "separator">& separator) {
+  TensorShape shape;
+  bool has_shape = false;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const TensorShape& input = c.input(i).shape();
+    if (input.IsScalar()) continue;
+    if (has_shape && !(input == shape)) {
+      return InvalidArgument("Input shapes do not match: ", shape.ToString(), " vs. ",
+                             input.ToString());
     }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    for (int64_t at = 0; at < shape.num_elements(); ++at) {
-      std::string& joined = out->data<std::string>()[at];
-      for (int i = 0; i < c.num_inputs(); ++i) {
-        const Tensor& input = c.input(i);
-        if (i > 0) joined += separator_;
-        joined += input.data<std::string>()[input.shape().IsScalar() ? 0 : at];
-      }
-    }
-    return absl::OkStatus();
+    shape = input;
+    has_shape = true;
   }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  for (int64_t at = 0; at < shape.num_elements(); ++at) {
+    std::string& joined = out->data<std::string>()[at];
+    for (int i = 0; i < c.num_inputs(); ++i) {
+      const Tensor& input = c.input(i);
+      if (i > 0) joined += separator.value;
+      joined += input.data<std::string>()[input.shape().IsScalar() ? 0 : at];
+    }
+  }
+  return absl::OkStatus();
+}
 
- private:
-  const std::string separator_;
-};
-
-KERNEL(StringJoin, StringJoinKernel);
+KERNEL(StringJoin, FunctionKernel<StringJoin>);
 
 class ReduceJoinKernel : public Kernel {
  public:

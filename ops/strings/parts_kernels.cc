@@ -47,29 +47,23 @@ std::string ToCase(const std::string& text) {
   return result;
 }
 
-template <Case kCase>
-class CaseKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const auto encoding = init.attr<std::string>("encoding");
-    if (!encoding.empty() && encoding != "utf-8") {
-      return InvalidArgument("only utf-8 or '' (no encoding) is supported, received ", encoding);
-    }
-    return std::unique_ptr<Kernel>(new CaseKernel(encoding == "utf-8"));
+absl::StatusOr<bool> EncodesUtf8(KernelInit& init) {
+  const auto encoding = init.attr<std::string>("encoding");
+  if (!encoding.empty() && encoding != "utf-8") {
+    return InvalidArgument("only utf-8 or '' (no encoding) is supported, received ", encoding);
   }
-  absl::Status Compute(KernelContext& c) override {
-    return MapElements<std::string>(c, [this](const std::string& s) {
-      if (is_utf8_) return ToCase<kCase>(s);
-      return kCase == Case::kLower ? absl::AsciiStrToLower(s) : absl::AsciiStrToUpper(s);
-    });
-  }
+  return encoding == "utf-8";
+}
 
- private:
-  explicit CaseKernel(bool is_utf8) : is_utf8_(is_utf8) {}
-  const bool is_utf8_;
-};
-KERNEL(StringLower, CaseKernel<Case::kLower>);
-KERNEL(StringUpper, CaseKernel<Case::kUpper>);
+template <Case kCase>
+absl::Status ChangeCase(KernelContext& c, const Prepared<EncodesUtf8>& is_utf8) {
+  return MapElements<std::string>(c, [&](const std::string& s) {
+    if (*is_utf8) return ToCase<kCase>(s);
+    return kCase == Case::kLower ? absl::AsciiStrToLower(s) : absl::AsciiStrToUpper(s);
+  });
+}
+KERNEL(StringLower, FunctionKernel<ChangeCase<Case::kLower>>);
+KERNEL(StringUpper, FunctionKernel<ChangeCase<Case::kUpper>>);
 
 absl::Status EncodeBase64(KernelContext& c) {
   const bool pad = c.node().AttrOr<bool>("pad", false);

@@ -29,18 +29,13 @@ absl::Status RegexFullMatch(KernelContext& c) {
   return MatchAll(c, *regex);
 }
 
-class StaticRegexFullMatchKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RE2> regex, Compile(init.attr<std::string>("pattern")));
-    return std::unique_ptr<Kernel>(new StaticRegexFullMatchKernel(std::move(regex)));
-  }
-  absl::Status Compute(KernelContext& c) override { return MatchAll(c, *regex_); }
+absl::StatusOr<std::unique_ptr<RE2>> PatternOf(KernelInit& init) {
+  return Compile(init.attr<std::string>("pattern"));
+}
 
- private:
-  explicit StaticRegexFullMatchKernel(std::unique_ptr<RE2> regex) : regex_(std::move(regex)) {}
-  const std::unique_ptr<RE2> regex_;
-};
+absl::Status StaticRegexFullMatch(KernelContext& c, const Prepared<PatternOf>& regex) {
+  return MatchAll(c, **regex);
+}
 
 // Does not change the text if the rewrite names a group that the pattern lacks.
 absl::Status ReplaceAll(KernelContext& c, const RE2& regex, const std::string& rewrite,
@@ -66,30 +61,16 @@ absl::Status RegexReplace(KernelContext& c) {
                     c.node().AttrOr<bool>("replace_global", true));
 }
 
-class StaticRegexReplaceKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RE2> regex, Compile(init.attr<std::string>("pattern")));
-    return std::unique_ptr<Kernel>(new StaticRegexReplaceKernel(init, std::move(regex)));
-  }
-  absl::Status Compute(KernelContext& c) override {
-    return ReplaceAll(c, *regex_, rewrite_, replace_global_);
-  }
-
- private:
-  StaticRegexReplaceKernel(KernelInit& init, std::unique_ptr<RE2> regex)
-      : regex_(std::move(regex)),
-        rewrite_(init.attr<std::string>("rewrite")),
-        replace_global_(init.attr<bool>("replace_global")) {}
-  const std::unique_ptr<RE2> regex_;
-  const std::string rewrite_;
-  const bool replace_global_;
-};
+absl::Status StaticRegexReplace(KernelContext& c, const Prepared<PatternOf>& regex,
+                                const Attr<std::string, "rewrite">& rewrite,
+                                Attr<bool, "replace_global"> replace_global) {
+  return ReplaceAll(c, **regex, rewrite, replace_global);
+}
 
 KERNEL(RegexFullMatch, FunctionKernel<RegexFullMatch>);
 KERNEL(RegexReplace, FunctionKernel<RegexReplace>);
-KERNEL(StaticRegexReplace, StaticRegexReplaceKernel);
-KERNEL(StaticRegexFullMatch, StaticRegexFullMatchKernel);
+KERNEL(StaticRegexReplace, FunctionKernel<StaticRegexReplace>);
+KERNEL(StaticRegexFullMatch, FunctionKernel<StaticRegexFullMatch>);
 
 }  // namespace
 }  // namespace sluice

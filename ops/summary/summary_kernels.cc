@@ -85,33 +85,23 @@ class ImageSummaryKernel : public Kernel {
 };
 KERNEL(ImageSummary, ImageSummaryKernel);
 
-class AudioSummaryKernel : public Kernel {
- public:
-  explicit AudioSummaryKernel(KernelInit& init)
-      : max_outputs_(init.attr<int64_t>("max_outputs")),
-        sample_rate_(init.AttrOr<float>("sample_rate", 0)) {}
-
-  absl::Status Compute(KernelContext& c) override {
-    if (!c.input(0).shape().IsScalar()) return At(c, InvalidArgument("Tag must be a scalar"));
-    float rate = sample_rate_;
-    if (c.num_inputs() == 3) {
-      if (c.input(2).num_elements() != 1) {
-        return At(c, InvalidArgument("sample_rate must be rank-0 or contain a single value"));
-      }
-      rate = c.input(2).data<float>()[0];
+absl::Status AudioSummary(KernelContext& c, Attr<int64_t, "max_outputs"> max_outputs,
+                          Attr<float, "sample_rate", 0> sample_rate) {
+  if (!c.input(0).shape().IsScalar()) return At(c, InvalidArgument("Tag must be a scalar"));
+  float rate = sample_rate;
+  if (c.num_inputs() == 3) {
+    if (c.input(2).num_elements() != 1) {
+      return At(c, InvalidArgument("sample_rate must be rank-0 or contain a single value"));
     }
-    pb::Summary summary;
-    SLUICE_RETURN_IF_ERROR(At(
-        c, AddAudio(c.input(1), c.input(0).scalar<std::string>(), max_outputs_, rate, &summary)));
-    return SetSummary(c, summary);
+    rate = c.input(2).data<float>()[0];
   }
-
- private:
-  const int64_t max_outputs_;
-  const float sample_rate_;
-};
-KERNEL(AudioSummary, AudioSummaryKernel);
-KERNEL(AudioSummaryV2, AudioSummaryKernel);
+  pb::Summary summary;
+  SLUICE_RETURN_IF_ERROR(
+      At(c, AddAudio(c.input(1), c.input(0).scalar<std::string>(), max_outputs, rate, &summary)));
+  return SetSummary(c, summary);
+}
+KERNEL(AudioSummary, FunctionKernel<AudioSummary>);
+KERNEL(AudioSummaryV2, FunctionKernel<AudioSummary>);
 
 absl::Status MergeSummary(KernelContext& c) {
   pb::Summary merged;

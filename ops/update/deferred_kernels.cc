@@ -40,69 +40,62 @@ absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtyp
 }
 
 template <typename T>
-class DeferredAdamKernel final : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    UpdateTargets targets;
-    SLUICE_RETURN_IF_ERROR(targets.Claim(c, kIndices, UpdateTargets::Deferred::kKeep));
-    if (!targets.are_distinct()) return InvalidArgument("var, m and v must be three variables");
-    const AdamHomes homes = {targets.tensor(kVar), targets.tensor(kM), targets.tensor(kV)};
-    SLUICE_RETURN_IF_ERROR(CheckInputs(c, homes, kDataTypeOf<T>));
-    if (homes[0]->num_elements() > 0) {
-      SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<DeferredAdam<T>> adam,
-                              DeferredAdam<T>::Find(homes, c.step()));
-      const auto number = [&](int i) { return c.input(i).template scalar<T>(); };
-      adam->Step({number(kRate), number(kBeta1), number(kBeta2), number(kEpsilon)},
-                 RowIndex(c.input(kIndices)), c.input(kToM).template data<T>(),
-                 c.input(kToV).template data<T>(), c);
-    }
-    for (const std::shared_ptr<Var>& variable : targets.variables()) {
-      variable->claim.SetMayBeDeferred(true);
-    }
-    return absl::OkStatus();
+absl::Status StepDeferredAdam(KernelContext& c) {
+  UpdateTargets targets;
+  SLUICE_RETURN_IF_ERROR(targets.Claim(c, kIndices, UpdateTargets::Deferred::kKeep));
+  if (!targets.are_distinct()) return InvalidArgument("var, m and v must be three variables");
+  const AdamHomes homes = {targets.tensor(kVar), targets.tensor(kM), targets.tensor(kV)};
+  SLUICE_RETURN_IF_ERROR(CheckInputs(c, homes, kDataTypeOf<T>));
+  if (homes[0]->num_elements() > 0) {
+    SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<DeferredAdam<T>> adam,
+                            DeferredAdam<T>::Find(homes, c.step()));
+    const auto number = [&](int i) { return c.input(i).template scalar<T>(); };
+    adam->Step({number(kRate), number(kBeta1), number(kBeta2), number(kEpsilon)},
+               RowIndex(c.input(kIndices)), c.input(kToM).template data<T>(),
+               c.input(kToV).template data<T>(), c);
   }
-};
+  for (const std::shared_ptr<Var>& variable : targets.variables()) {
+    variable->claim.SetMayBeDeferred(true);
+  }
+  return absl::OkStatus();
+}
 using Types = TypeList<float, double>;
-KERNELS(_DeferredAdam, "T", DeferredAdamKernel, Types);
-KERNELS(_DeferredAdamOfHandles, "T", DeferredAdamKernel, Types);
+FUNCTION_KERNELS(_DeferredAdam, "T", StepDeferredAdam, Types);
+FUNCTION_KERNELS(_DeferredAdamOfHandles, "T", StepDeferredAdam, Types);
 
-class GatherOfDeferredKernel final : public Kernel {
- public:
-  absl::Status Compute(KernelContext& c) override {
-    const RefInput ref = c.ref_input(0);
-    std::unique_lock lock(*ref.claim, std::try_to_lock);
-    if (!lock) return c.RunAgainAfter(ref.claim);
-    if (std::shared_ptr<DeferredUpdates> holder = WhoHas(ref.tensor); holder != nullptr) {
-      SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), ref.tensor->dim(0)));
-      return Gather(c, holder->Rows(ref.tensor, c.input(1), c.step()));
-    }
-    if (!ref.tensor->IsInitialized()) {
-      return absl::FailedPreconditionError(
-          StrCat("Attempting to use uninitialized value ", c.node().input(0).node->name()));
-    }
-    const Tensor params = *ref.tensor;
-    lock.unlock();
-    if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
-    SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), params.dim(0)));
-    return Gather(c, params);
-  }
+absl::Status Gather(KernelContext& c, const Tensor& params) {
+  const Tensor& indices = c.input(1);
+  std::vector<int64_t> dims(indices.shape().dims().begin(), indices.shape().dims().end());
+  for (int d = 1; d < params.rank(); ++d) dims.push_back(params.dim(d));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  if (shape.num_elements() == 0) return absl::OkStatus();
+  const RowIndex rows(indices);
+  CopyRows(
+      c, params, params.num_elements() / params.dim(0), [&](int64_t i) { return rows[i]; },
+      rows.size(), out);
+  return absl::OkStatus();
+}
 
- private:
-  static absl::Status Gather(KernelContext& c, const Tensor& params) {
-    const Tensor& indices = c.input(1);
-    std::vector<int64_t> dims(indices.shape().dims().begin(), indices.shape().dims().end());
-    for (int d = 1; d < params.rank(); ++d) dims.push_back(params.dim(d));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    if (shape.num_elements() == 0) return absl::OkStatus();
-    const RowIndex rows(indices);
-    CopyRows(
-        c, params, params.num_elements() / params.dim(0), [&](int64_t i) { return rows[i]; },
-        rows.size(), out);
-    return absl::OkStatus();
+absl::Status GatherOfDeferred(KernelContext& c) {
+  const RefInput ref = c.ref_input(0);
+  std::unique_lock lock(*ref.claim, std::try_to_lock);
+  if (!lock) return c.RunAgainAfter(ref.claim);
+  if (std::shared_ptr<DeferredUpdates> holder = WhoHas(ref.tensor); holder != nullptr) {
+    SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), ref.tensor->dim(0)));
+    return Gather(c, holder->Rows(ref.tensor, c.input(1), c.step()));
   }
-};
-KERNEL(_GatherOfDeferred, GatherOfDeferredKernel);
+  if (!ref.tensor->IsInitialized()) {
+    return absl::FailedPreconditionError(
+        StrCat("Attempting to use uninitialized value ", c.node().input(0).node->name()));
+  }
+  const Tensor params = *ref.tensor;
+  lock.unlock();
+  if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
+  SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), params.dim(0)));
+  return Gather(c, params);
+}
+KERNEL(_GatherOfDeferred, FunctionKernel<GatherOfDeferred>);
 
 }  // namespace
 }  // namespace sluice
