@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_message.h"

@@ -7,7 +7,6 @@
 
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "executor/device/shared_blocks.h"
 #include "gtest/gtest.h"

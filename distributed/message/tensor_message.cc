@@ -1,7 +1,5 @@
 #include "distributed/message/tensor_message.h"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "distributed/message/bytes.h"

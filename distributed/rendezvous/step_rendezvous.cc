@@ -1,7 +1,6 @@
 #include "distributed/rendezvous/step_rendezvous.h"
 
 #include <utility>
-#include <vector>
 
 #include "executor/partition/partition.h"
 #include "graph/status.h"

@@ -1,6 +1,5 @@
 #include "distributed/server/announcements.h"
 
-#include <utility>
 #include <vector>
 
 #include "distributed/message/slice_reader.h"

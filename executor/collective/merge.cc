@@ -1,7 +1,5 @@
 #include "executor/collective/merge.h"
 
-#include <algorithm>
-
 namespace sluice {
 namespace {
 

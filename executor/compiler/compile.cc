@@ -1,6 +1,5 @@
 #include "executor/compiler/compile.h"
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>

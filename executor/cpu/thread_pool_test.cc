@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <future>
-#include <numeric>
 #include <vector>
 
 #include "gtest/gtest.h"

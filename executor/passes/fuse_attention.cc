@@ -1,7 +1,6 @@
 #include "executor/passes/fuse_attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>

@@ -1,7 +1,5 @@
 #include "executor/plan/units.h"
 
-#include <memory>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "executor/compiler/compile.h"
 #include "executor/session/session.h"
 #include "executor/testing/test_ops.h"

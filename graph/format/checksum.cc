@@ -2,8 +2,6 @@
 
 #include <isa-l/crc.h>
 
-#include <algorithm>
-
 namespace sluice {
 
 uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes) {

@@ -1,7 +1,5 @@
 #include "graph/function/library.h"
 
-#include <memory>
-
 #include "graph/status.h"
 
 namespace sluice {

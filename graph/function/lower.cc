@@ -1,6 +1,5 @@
 #include "graph/function/lower.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "graph/build/control_flow_context.h"

@@ -1,6 +1,5 @@
 #include "graph/gradient/loop_states.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "graph/build/cond.h"

@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "executor/kernel/context.h"
 #include "ops/loops/int_tensor.h"
 #include "ops/loops/strided_copy.h"

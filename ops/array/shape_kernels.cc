@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"

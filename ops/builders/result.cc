@@ -1,7 +1,5 @@
 #include "ops/builders/result.h"
 
-#include <algorithm>
-
 namespace sluice {
 
 Output SingleOutput(Node* node, int arg) {

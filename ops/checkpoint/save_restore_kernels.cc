@@ -1,5 +1,4 @@
 // Kernels that save tensors to checkpoints and restore them.
-#include <mutex>
 #include <shared_mutex>
 
 #include "executor/kernel/context.h"

@@ -1,7 +1,6 @@
 #include "ops/checkpoint/slice.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"

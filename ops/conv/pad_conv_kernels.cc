@@ -1,7 +1,6 @@
 // Convolutions of images that are mirrored at their edges, and optionally resized before.
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"

@@ -1,7 +1,6 @@
 #include "ops/data/iterator_resource.h"
 
 #include <future>
-#include <optional>
 
 #include "gmock/gmock.h"
 #include "graph/mutex.h"

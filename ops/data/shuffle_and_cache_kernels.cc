@@ -1,5 +1,4 @@
 // Datasets that shuffle or cache elements, and the resources that they share.
-#include <optional>
 #include <utility>
 
 #include "executor/kernel/context.h"

@@ -1,7 +1,6 @@
 #include "ops/dataflow/conditional_accumulator.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "graph/status.h"
 #include "ops/loops/wrapping.h"

@@ -1,5 +1,4 @@
 // Ops that resize images [batch, height, width, channels], or boxes of them.
-#include <algorithm>
 
 #include "ops/image/mixins.h"
 

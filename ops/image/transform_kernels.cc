@@ -3,7 +3,6 @@
 #include <cmath>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"

@@ -1,7 +1,6 @@
 // Writes slices to a tensor, or combines them with it, at the coordinates in the rows of `indices`.
 //
 // ScatterNd and sums combine the slices of repeated rows. Updates keep the last one.
-#include <algorithm>
 
 #include "ops/op.h"
 

@@ -1,8 +1,5 @@
 #include "ops/indexing/slice_box.h"
 
-#include <optional>
-#include <vector>
-
 #include "graph/status.h"
 #include "ops/loops/int_tensor.h"
 

@@ -1,6 +1,5 @@
 #include "ops/io/lmdb_database.h"
 
-#include <cerrno>
 #include <filesystem>
 
 #include "graph/status.h"

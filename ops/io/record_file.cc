@@ -1,7 +1,5 @@
 #include "ops/io/record_file.h"
 
-#include <cstring>
-
 #include "graph/format/checksum.h"
 #include "graph/status.h"
 

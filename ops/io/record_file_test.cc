@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <fstream>
-#include <random>
-
 namespace sluice {
 namespace {
 

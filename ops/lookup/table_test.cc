@@ -1,5 +1,4 @@
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
 #include "gmock/gmock.h"

@@ -1,7 +1,6 @@
 #include "ops/loops/arithmetic.h"
 
 #include <algorithm>
-#include <string>
 
 #include "executor/cpu/target_clones.h"
 #include "ops/loops/elements.h"

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "executor/session/session.h"
 #include "ops/array/builders.h"

@@ -1,6 +1,5 @@
 #include <complex>
 #include <cstring>
-#include <map>
 
 #include "executor/kernel/context.h"
 #include "graph/tensor/sizes.h"

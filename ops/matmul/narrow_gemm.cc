@@ -5,7 +5,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "ops/matmul/thread_scratch.h"
 #include "ops/matmul/vector_squares.h"

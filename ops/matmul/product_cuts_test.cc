@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <vector>
 
 #include "executor/session/session.h"
 #include "ops/array/builders.h"

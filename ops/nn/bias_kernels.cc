@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"

@@ -1,6 +1,5 @@
 // Ops on the rows of ragged tensors. Row i has the values [row_splits[i], row_splits[i + 1]).
 // value_rowids has the row of each value.
-#include <algorithm>
 
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"

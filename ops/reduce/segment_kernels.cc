@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cstring>
 #include <limits>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <deque>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "executor/kernel/context.h"

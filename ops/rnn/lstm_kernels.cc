@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"

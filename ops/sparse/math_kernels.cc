@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstring>
 #include <map>
 

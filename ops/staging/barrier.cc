@@ -1,7 +1,6 @@
 #include "ops/staging/barrier.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "graph/status.h"
 #include "ops/state/tuples.h"

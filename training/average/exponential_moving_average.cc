@@ -1,6 +1,5 @@
 #include "training/average/exponential_moving_average.h"
 
-#include <algorithm>
 #include <set>
 
 #include "graph/build/scopes.h"
