@@ -20,8 +20,8 @@
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "graph/ir/scopes.h"
-#include "training/session/event_files.h"
 #include "training/session/session_target.h"
+#include "training/summary/file_writer.h"
 
 namespace sluice {
 

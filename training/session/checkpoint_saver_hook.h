@@ -13,11 +13,11 @@
 
 #include "training/checkpoint/model_saver.h"
 #include "training/loop/clock.h"
-#include "training/session/event_files.h"
 #include "training/session/scaffold.h"
 #include "training/session/session_run_hook.h"
 #include "training/session/step_timer.h"
-#include "training/session/training_events.h"
+#include "training/summary/file_writer.h"
+#include "training/summary/training_events.h"
 
 namespace sluice {
 

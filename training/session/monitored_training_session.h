@@ -13,9 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "training/session/event_files.h"
 #include "training/session/monitored_session.h"
-#include "training/session/training_events.h"
+#include "training/summary/file_writer.h"
 
 namespace sluice {
 

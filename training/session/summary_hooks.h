@@ -16,7 +16,7 @@
 #include "training/session/scaffold.h"
 #include "training/session/session_run_hook.h"
 #include "training/session/step_timer.h"
-#include "training/session/training_events.h"
+#include "training/summary/training_events.h"
 
 namespace sluice {
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/format/meta_graph.h"
 #include "graph/format/proto/config.pb.h"
@@ -258,7 +259,11 @@ absl::Status SummaryFileWriter::AddRunMetadata(const pb::RunMetadata& metadata,
 
 absl::Status SummaryFileWriter::AddRunMetadata(const RunMetadata& metadata, std::string_view tag,
                                                int64_t step) {
-  return AddRunMetadata(RunMetadataToProto(metadata), tag, step);
+  pb::RunMetadata proto;
+  if (metadata.step_stats != nullptr) {
+    StepStatsToProto(*metadata.step_stats, proto.mutable_step_stats());
+  }
+  return AddRunMetadata(proto, tag, step);
 }
 
 absl::Status SummaryFileWriter::AddSessionLog(const pb::SessionLog& log, int64_t step) {
@@ -267,38 +272,8 @@ absl::Status SummaryFileWriter::AddSessionLog(const pb::SessionLog& log, int64_t
   return Add(std::move(event), step);
 }
 
-pb::RunMetadata RunMetadataToProto(const RunMetadata& metadata) {
-  pb::RunMetadata proto;
-  if (metadata.step_stats == nullptr) return proto;
-  for (const DeviceStepStats& device : metadata.step_stats->dev_stats) {
-    pb::DeviceStepStats* device_proto = proto.mutable_step_stats()->add_dev_stats();
-    device_proto->set_device(device.device);
-    for (const NodeExecStats& node : device.node_stats) {
-      pb::NodeExecStats* node_proto = device_proto->add_node_stats();
-      node_proto->set_node_name(node.node_name);
-      node_proto->set_timeline_label(node.timeline_label);
-      node_proto->set_thread_id(node.thread_id);
-      node_proto->set_all_start_nanos(node.all_start_nanos);
-      node_proto->set_op_start_rel_nanos(node.op_start_rel_nanos);
-      node_proto->set_op_end_rel_nanos(node.op_end_rel_nanos);
-      node_proto->set_all_end_rel_nanos(node.all_end_rel_nanos);
-      node_proto->set_scheduled_nanos(node.scheduled_nanos);
-      node_proto->set_all_start_micros(node.all_start_nanos / 1000);
-      node_proto->set_op_start_rel_micros(node.op_start_rel_nanos / 1000);
-      node_proto->set_op_end_rel_micros(node.op_end_rel_nanos / 1000);
-      node_proto->set_all_end_rel_micros(node.all_end_rel_nanos / 1000);
-      node_proto->set_scheduled_micros(node.scheduled_nanos / 1000);
-      for (const NodeOutputStats& output : node.output) {
-        pb::NodeOutput* output_proto = node_proto->add_output();
-        output_proto->set_slot(output.slot);
-        pb::TensorDescription* tensor = output_proto->mutable_tensor_description();
-        tensor->set_dtype(static_cast<pb::DataType>(output.dtype));
-        ShapeToProto(output.shape, tensor->mutable_shape());
-        tensor->mutable_allocation_description()->set_requested_bytes(output.bytes);
-      }
-    }
-  }
-  return proto;
+absl::StatusOr<std::shared_ptr<TrainingEvents>> OpenEventFile(const std::string& folder) {
+  return SummaryFileWriter::Shared(folder);
 }
 
 }  // namespace sluice

@@ -32,6 +32,7 @@
 #include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
 #include "ops/summary/event_file.h"
+#include "training/summary/training_events.h"
 
 namespace sluice {
 
@@ -43,7 +44,7 @@ struct SummaryFileWriterOptions {
   std::string filename_suffix = "";
 };
 
-class SummaryFileWriter {
+class SummaryFileWriter : public TrainingEvents {
  public:
   // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef.
   static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
@@ -53,7 +54,7 @@ class SummaryFileWriter {
   // Closes the shared writers and forgets them.
   static void ClearShared();
 
-  ~SummaryFileWriter();
+  ~SummaryFileWriter() override;
   SummaryFileWriter(const SummaryFileWriter&) = delete;
   SummaryFileWriter& operator=(const SummaryFileWriter&) = delete;
 
@@ -61,23 +62,30 @@ class SummaryFileWriter {
   // tag is written only once.
   absl::Status AddSummary(pb::Summary summary, int64_t step = 0);
   absl::Status AddSummary(std::string_view serialized, int64_t step = 0);
-  absl::Status AddSummary(const Tensor& summary, int64_t step = 0);
+  absl::Status AddSummary(const Tensor& summary, int64_t step = 0) override;
   // Adds one number: `AddScalar("accuracy", 0.93, step)`.
-  absl::Status AddScalar(std::string_view tag, float value, int64_t step = 0);
+  absl::Status AddScalar(std::string_view tag, float value, int64_t step = 0) override;
   // The overload for Graph adds the shapes of outputs, which TensorBoard shows.
-  absl::Status AddGraph(const Graph& graph, int64_t step = 0);
+  absl::Status AddGraph(const Graph& graph, int64_t step);
+  absl::Status AddGraph(const Graph& graph) override { return AddGraph(graph, 0); }
   absl::Status AddGraph(const pb::GraphDef& graph, int64_t step = 0);
-  absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step = 0);
+  absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step);
+  absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph) override {
+    return AddMetaGraph(meta_graph, 0);
+  }
   // INVALID_ARGUMENT if the tag was used before.
   absl::Status AddRunMetadata(const pb::RunMetadata& metadata, std::string_view tag,
                               int64_t step = 0);
-  absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag, int64_t step = 0);
-  absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step = 0);
+  absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag, int64_t step);
+  absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag) override {
+    return AddRunMetadata(metadata, tag, 0);
+  }
+  absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step = 0) override;
   // Adds an event with a time of its own.
   absl::Status AddEvent(pb::Event event);
 
   // Blocks until all events added so far are in the file.
-  absl::Status Flush();
+  absl::Status Flush() override;
   absl::Status Close();
   // Continues after Close, in a new file of the same folder.
   absl::Status Reopen();
@@ -116,8 +124,8 @@ class SummaryFileWriter {
   std::thread thread_;                                // started and joined by Start and Close
 };
 
-// Converts the trace of a step to the message that profilers read.
-pb::RunMetadata RunMetadataToProto(const RunMetadata& metadata);
+// SummaryFileWriter::Shared as OpenEvents.
+absl::StatusOr<std::shared_ptr<TrainingEvents>> OpenEventFile(const std::string& folder);
 
 }  // namespace sluice
 

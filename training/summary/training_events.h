@@ -1,8 +1,8 @@
 // The event writer of a training loop: the part of SummaryFileWriter that hooks use.
 //
 // Thread safety: all methods may be called from any thread.
-#ifndef SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
-#define SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
+#ifndef SLUICE_TRAINING_SUMMARY_TRAINING_EVENTS_H_
+#define SLUICE_TRAINING_SUMMARY_TRAINING_EVENTS_H_
 
 #include <cstdint>
 #include <functional>
@@ -38,4 +38,4 @@ using OpenEvents =
 
 }  // namespace sluice
 
-#endif  // SLUICE_TRAINING_SESSION_TRAINING_EVENTS_H_
+#endif  // SLUICE_TRAINING_SUMMARY_TRAINING_EVENTS_H_
