@@ -126,4 +126,9 @@ std::string Tensor::ToString(int max_values) const {
                 SummarizeValues(max_values), ">");
 }
 
+absl::Status ExpectRank(const Tensor& tensor, int rank, std::string_view problem) {
+  if (tensor.rank() == rank) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(problem, tensor.shape().ToString()));
+}
+
 }  // namespace sluice

@@ -169,6 +169,9 @@ class Tensor {
 
 using Tensors = std::vector<Tensor>;
 
+// INVALID_ARGUMENT "<problem><shape>" unless the tensor has this rank. A scalar has rank 0.
+absl::Status ExpectRank(const Tensor& tensor, int rank, std::string_view problem);
+
 template <typename T>
 Tensor Tensor::Scalar(T value) {
   Tensor t(kDataTypeOf<T>, TensorShape());

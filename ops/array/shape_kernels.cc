@@ -124,10 +124,8 @@ absl::Status CheckJoins(const Ints& shape, const Ints& first, int64_t axis, int 
 }
 
 absl::Status ConcatOffset(KernelContext& c) {
-  if (!c.input(0).shape().IsScalar()) {
-    return InvalidArgument("Concat dim tensor should be a scalar integer, but got shape ",
-                           c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(0), 0, "Concat dim tensor should be a scalar integer, but got shape "));
   const Ints first = IntsOf(c.input(1));
   const int64_t rank = static_cast<int64_t>(first.size());
   int64_t axis = IntAt(c.input(0), 0);
@@ -171,9 +169,7 @@ absl::StatusOr<int64_t> ProductOf(const Ints& dims) {
 
 absl::Status UnravelIndex(KernelContext& c) {
   const Tensor& indices = c.input(0);
-  if (c.input(1).rank() != 1) {
-    return InvalidArgument("dims must be a vector, but got shape ", c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 1, "dims must be a vector, but got shape "));
   if (indices.rank() > 1) {
     return InvalidArgument("The indices can only be scalar or vector, got \"",
                            indices.shape().ToString(), "\"");

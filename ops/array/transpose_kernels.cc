@@ -9,9 +9,7 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<Ints> ReadPermutation(const Tensor& x, const Tensor& perm) {
-  if (perm.rank() != 1) {
-    return InvalidArgument("perm must be rank 1, got shape ", perm.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(perm, 1, "perm must be rank 1, got shape "));
   if (perm.dim(0) != x.rank()) {
     return InvalidArgument("transpose expects a vector of size ", x.rank(),
                            ". But input(1) is a vector of size ", perm.dim(0));

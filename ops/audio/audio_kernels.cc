@@ -10,9 +10,7 @@ namespace sluice {
 namespace {
 
 absl::Status DecodeWavOp(KernelContext& c) {
-  if (c.input(0).rank() != 0) {
-    return InvalidArgument("contents must be scalar, got shape ", c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "contents must be scalar, got shape "));
   SLUICE_ASSIGN_OR_RETURN(const Wav wav, DecodeWav(c.input(0).scalar<std::string>()));
   const int64_t has_rows = static_cast<int64_t>(wav.samples.size()) / wav.channels;
   const auto desired_rows = c.node().AttrOr<int64_t>("desired_samples", -1);
@@ -37,9 +35,7 @@ absl::Status DecodeWavOp(KernelContext& c) {
 absl::Status EncodeWavOp(KernelContext& c) {
   const Tensor& audio = c.input(0);
   const Tensor& rate = c.input(1);
-  if (audio.rank() != 2) {
-    return InvalidArgument("audio must be 2-dimensional", audio.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(audio, 2, "audio must be 2-dimensional"));
   if (rate.rank() != 0) {
     return InvalidArgument("Input sample_rate should be a scalar tensor, got ",
                            rate.shape().ToString(), " instead.");

@@ -95,14 +95,9 @@ class MfccKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &in = c.input(0), &rate = c.input(1);
-    if (in.rank() != 3) {
-      return InvalidArgument("spectrogram must be 3-dimensional, got shape ",
-                             in.shape().ToString());
-    }
-    if (rate.rank() != 0) {
-      return InvalidArgument("Input sample_rate should be a scalar tensor, got shape ",
-                             rate.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(in, 3, "spectrogram must be 3-dimensional, got shape "));
+    SLUICE_RETURN_IF_ERROR(
+        ExpectRank(rate, 0, "Input sample_rate should be a scalar tensor, got shape "));
     SLUICE_RETURN_IF_ERROR(Bands::Check(in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out,
                             c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}));

@@ -30,9 +30,7 @@ class AudioSpectrogramKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
-    if (in.rank() != 2) {
-      return InvalidArgument("input must be 2-dimensional, got shape ", in.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(in, 2, "input must be 2-dimensional, got shape "));
     const int64_t samples = in.dim(0), channels = in.dim(1), size = Size();
     const int64_t windows = samples < size ? 0 : 1 + (samples - size) / stride_;
     const int64_t bins = 1 + length_ / 2;

@@ -61,10 +61,8 @@ absl::Status ReadFile(KernelContext& c) {
 
 absl::Status WriteFile(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckFilename(c));
-  if (c.input(1).rank() != 0) {
-    return InvalidArgument("Contents tensor must be scalar, but had shape: ",
-                           c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(1), 0, "Contents tensor must be scalar, but had shape: "));
   const std::string& path = c.input(0).scalar<std::string>();
   SLUICE_RETURN_IF_ERROR(MakeDirectories(DirectoryOf(path)));
   return WriteFileAtomically(path, c.input(1).scalar<std::string>());

@@ -6,10 +6,8 @@ namespace {
 
 absl::Status Switch(KernelContext& c) {
   const Tensor& pred = c.input(1);
-  if (!pred.shape().IsScalar()) {
-    return InvalidArgument("The second input must be a scalar, but it has shape ",
-                           pred.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(pred, 0, "The second input must be a scalar, but it has shape "));
   const int taken = pred.scalar<bool>() ? 1 : 0;
   c.output_value(taken) = std::move(c.input_value(0));
   c.set_output_dead(1 - taken);

@@ -23,9 +23,7 @@ std::string Summaries(const KernelContext& c, int first, int64_t summarize,
 }
 
 absl::Status Assert(KernelContext& c, Attr<int64_t, "summarize"> summarize) {
-  if (!c.input(0).shape().IsScalar()) {
-    return InvalidArgument("In[0] should be a scalar: ", c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "In[0] should be a scalar: "));
   if (c.input(0).scalar<bool>()) return absl::OkStatus();
   return InvalidArgument("assertion failed: ", Summaries(c, 1, summarize, " "));
 }
@@ -68,10 +66,7 @@ absl::Status Append(const std::string& path, const std::string& text) {
 
 absl::Status PrintV2(KernelContext& c, const Attr<std::string, "output_stream">& stream,
                      const Attr<std::string, "end">& end) {
-  if (!c.input(0).shape().IsScalar()) {
-    return InvalidArgument("Input is expected to be scalar, but got ",
-                           c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "Input is expected to be scalar, but got "));
   const std::string text = c.input(0).scalar<std::string>() + end.value;
   constexpr std::string_view kFile = "file://";
   if (stream.value.starts_with(kFile)) return Append(stream.value.substr(kFile.size()), text);

@@ -30,9 +30,7 @@ class MutexLockKernel : public AsyncKernel {
 
 absl::Status ConsumeMutexLock(KernelContext& c) {
   const Tensor& lock = c.input(0);
-  if (!lock.shape().IsScalar()) {
-    return InvalidArgument("Expected input to be a scalar, saw shape: ", lock.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(lock, 0, "Expected input to be a scalar, saw shape: "));
   const Variant& variant = lock.scalar<Variant>();
   const MutexHold* hold = variant.get<MutexHold>();
   if (hold == nullptr) {

@@ -92,10 +92,8 @@ absl::Status PassEach(KernelContext& c) {
 
 absl::Status SwitchN(KernelContext& c) {
   const Tensor& index = c.input(1);
-  if (!index.shape().IsScalar()) {
-    return InvalidArgument("The second input must be a scalar, but it has shape ",
-                           index.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(index, 0, "The second input must be a scalar, but it has shape "));
   int taken = index.scalar<int32_t>();
   if (taken < 0 || taken >= c.num_outputs()) taken = c.num_outputs() - 1;
   for (int i = 0; i < c.num_outputs(); ++i) {

@@ -56,12 +56,8 @@ class DilationKernel : public Kernel {
 
   absl::StatusOr<WindowGeometry> Geometry(const Tensor& in, const Tensor& filter) const {
     SLUICE_RETURN_IF_ERROR(attrs_.status());
-    if (in.rank() != 4) {
-      return InvalidArgument("input must be 4-dimensional, got ", in.shape().ToString());
-    }
-    if (filter.rank() != 3) {
-      return InvalidArgument("filter must be 3-dimensional: ", filter.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(in, 4, "input must be 4-dimensional, got "));
+    SLUICE_RETURN_IF_ERROR(ExpectRank(filter, 3, "filter must be 3-dimensional: "));
     if (in.dim(3) != filter.dim(2)) {
       return InvalidArgument("input and filter must have the same depth: ", in.dim(3), " vs ",
                              filter.dim(2));

@@ -58,9 +58,7 @@ class PadConvKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(attrs_->CheckOnlySpatial());
     const Tensor& in = c.input(0);
     const Tensor &paddings = c.input(resizes_ ? 2 : 1), &filter = c.input(resizes_ ? 3 : 2);
-    if (in.rank() != 4) {
-      return InvalidArgument("input must be 4-dimensional, got shape ", in.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(in, 4, "input must be 4-dimensional, got shape "));
     TensorShape resized = in.shape();
     if (resizes_) {
       SLUICE_ASSIGN_OR_RETURN(resized, ResizedShape(c.input(1), in.shape()));

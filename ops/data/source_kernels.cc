@@ -135,15 +135,9 @@ absl::StatusOr<Tensors> SparseRows::Row(int64_t first, int64_t last) const {
 }
 
 absl::Status CheckSparse(const Tensor& indices, const Tensor& values, const Tensor& shape) {
-  if (indices.rank() != 2) {
-    return InvalidArgument("Input indices must be a matrix. Got: ", indices.shape().ToString());
-  }
-  if (values.rank() != 1) {
-    return InvalidArgument("Input values must be a vector. Got: ", values.shape().ToString());
-  }
-  if (shape.rank() != 1) {
-    return InvalidArgument("Input shape must be a vector. Got: ", shape.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(indices, 2, "Input indices must be a matrix. Got: "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "Input values must be a vector. Got: "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(shape, 1, "Input shape must be a vector. Got: "));
   if (values.dim(0) != indices.dim(0)) {
     return InvalidArgument("Number of values must match first dimension of indices. Got ",
                            values.dim(0), " values, indices shape: ", indices.shape().ToString());

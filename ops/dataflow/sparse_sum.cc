@@ -50,10 +50,8 @@ class SparseSum : public GradientSum {
       return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
                              DataTypeName(values.dtype()));
     }
-    if (!indices.shape().IsVector()) {
-      return InvalidArgument("Input indices should be vector but received shape: ",
-                             indices.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(
+        ExpectRank(indices, 1, "Input indices should be vector but received shape: "));
     if (values.rank() < 1) return InvalidArgument("Values cannot be 0-dimensional.");
     if (values.dim(0) != indices.dim(0)) {
       return InvalidArgument("Expected ", indices.dim(0), " non-empty input values, got ",

@@ -36,10 +36,7 @@ class CandidateSamplerKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& context) override {
     const Tensor& classes = context.input(0);
-    if (classes.rank() != 2) {
-      return InvalidArgument("true_classes must be a matrix, got shape ",
-                             classes.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(classes, 2, "true_classes must be a matrix, got shape "));
     if (classes.dim(1) != num_true_) {
       return InvalidArgument("true_classes must have num_true columns, expected: ", num_true_,
                              ", got: ", classes.dim(1));
@@ -225,10 +222,7 @@ absl::Status AccidentalHits(KernelContext& context, Attr<int64_t, "num_true"> nu
     return InvalidArgument("true_candidates must be a batch_size * num_true matrix, got shape ",
                            classes.shape().ToString());
   }
-  if (samples.rank() != 1) {
-    return InvalidArgument("sampled_candidates must be a vector, got shape ",
-                           samples.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(samples, 1, "sampled_candidates must be a vector, got shape "));
   std::map<int64_t, int64_t> places;  // the last position of each sample
   for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;
   std::vector<int32_t> rows;

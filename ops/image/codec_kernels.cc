@@ -13,10 +13,7 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<std::string_view> Contents(const KernelContext& c) {
-  if (!c.input(0).shape().IsScalar()) {
-    return InvalidArgument("`contents` must be scalar but got shape",
-                           c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "`contents` must be scalar but got shape"));
   return std::string_view(c.input(0).scalar<std::string>());
 }
 
@@ -253,9 +250,7 @@ KERNEL(EncodePng, EncodePngKernel);
 
 // `wanted`: the channels of the requested format, or 0.
 absl::Status CheckJpegImage(const Tensor& image, int64_t wanted) {
-  if (image.rank() != 3) {
-    return InvalidArgument("image must be 3-dimensional", image.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(image, 3, "image must be 3-dimensional"));
   const int64_t channels = image.dim(2);
   if (channels != 1 && channels != 3) {
     return InvalidArgument("image must have 1 or 3 channels, got shape ", image.shape().ToString());
@@ -295,9 +290,7 @@ class EncodeJpegKernel : public Kernel {
     const int64_t channels = image.dim(2);
     JpegEncodeOptions options = options_;
     if (c.num_inputs() == 2) {
-      if (!c.input(1).shape().IsScalar()) {
-        return InvalidArgument("quality must be scalar: ", c.input(1).shape().ToString());
-      }
+      SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "quality must be scalar: "));
       options.quality = c.input(1).scalar<int32_t>();
       SLUICE_RETURN_IF_ERROR(CheckQuality(options.quality));
     }

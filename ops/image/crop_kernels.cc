@@ -8,9 +8,7 @@ namespace {
 
 // Requires `owners` to hold the number of an image for each box.
 absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch) {
-  if (boxes.rank() != 2) {
-    return InvalidArgument("boxes must be 2-D, got shape ", boxes.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
   if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
   if (owners.rank() != 1 || owners.dim(0) != boxes.dim(0)) {
     return InvalidArgument(
@@ -103,9 +101,7 @@ struct Crops {
 };
 
 absl::Status CheckCropped(const Tensor& images) {
-  if (images.rank() != 4) {
-    return InvalidArgument("input image must be 4-D, got shape ", images.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "input image must be 4-D, got shape "));
   if (images.dim(1) <= 0 || images.dim(2) <= 0) {
     return InvalidArgument("image dimensions must be positive, got shape ",
                            images.shape().ToString());
@@ -168,9 +164,7 @@ class CropAndResizeKernel : public Kernel {
 KERNEL(CropAndResize, CropAndResizeKernel, {"T", RealTypes()});
 
 absl::Status CheckGrads(const Tensor& grads, int64_t boxes, int64_t channels) {
-  if (grads.rank() != 4) {
-    return InvalidArgument("grads image must be 4-D, got shape ", grads.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(grads, 4, "grads image must be 4-D, got shape "));
   if (grads.dim(1) <= 0 || grads.dim(2) <= 0) {
     return InvalidArgument("grads dimensions must be positive");
   }

@@ -179,10 +179,7 @@ class DistortedBoxKernel : public Kernel {
   absl::StatusOr<float> CoveredOf(KernelContext& c) const {
     if (c.num_inputs() < 3) return covered_;
     const Tensor& covered = c.input(2);
-    if (covered.rank() != 0) {
-      return InvalidArgument("min_object_covered must be 0-D, got shape ",
-                             covered.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(covered, 0, "min_object_covered must be 0-D, got shape "));
     const float value = *covered.data<float>();
     if (!(value >= 0)) {
       return InvalidArgument("min_object_covered must be non-negative, got ", value);

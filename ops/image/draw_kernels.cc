@@ -16,10 +16,7 @@ constexpr float kColors[][4] = {
 
 absl::Status Check(KernelContext& c) {
   const Tensor &images = c.input(0), &boxes = c.input(1);
-  if (images.rank() != 4) {
-    return InvalidArgument("The rank of the images should be 4, got shape ",
-                           images.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "The rank of the images should be 4, got shape "));
   if (boxes.rank() != 3 || boxes.dim(2) != 4) {
     return InvalidArgument("boxes should be [batch, boxes, 4], got shape ",
                            boxes.shape().ToString());
@@ -35,9 +32,7 @@ absl::Status Check(KernelContext& c) {
   }
   if (c.num_inputs() < 3) return absl::OkStatus();
   const Tensor& colors = c.input(2);
-  if (colors.rank() != 2) {
-    return InvalidArgument("colors must be a 2-D matrix, got shape ", colors.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(colors, 2, "colors must be a 2-D matrix, got shape "));
   if (colors.dim(1) < depth) {
     return InvalidArgument("colors must have equal or more channels than the image provided: ",
                            colors.dim(1), " for ", depth);

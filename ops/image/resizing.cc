@@ -8,9 +8,7 @@ absl::Status ResizeSettings::Check() const {
 }
 
 absl::Status CheckImages(const Tensor& t) {
-  if (t.rank() != 4) {
-    return InvalidArgument("input must be 4-dimensional, got shape ", t.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(t, 4, "input must be 4-dimensional, got shape "));
   if (t.dim(3) <= 0) return InvalidArgument("image must have at least one channel");
   if (t.dim(1) <= 0 || t.dim(2) <= 0) {
     return InvalidArgument("input image must be of non-zero size, got shape ",

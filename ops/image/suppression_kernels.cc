@@ -107,9 +107,7 @@ absl::Status CheckOverlap(float v) {
 }
 
 absl::Status CheckScores(const Tensor& scores, int64_t boxes) {
-  if (scores.rank() != 1) {
-    return InvalidArgument("scores must be 1-D, got shape ", scores.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(scores, 1, "scores must be 1-D, got shape "));
   if (scores.dim(0) == boxes) return absl::OkStatus();
   return InvalidArgument("scores has incompatible shape: ", scores.dim(0), " scores for ", boxes,
                          " boxes");
@@ -143,9 +141,7 @@ class SuppressionKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckOverlap(limits.overlap));
     if (!(limits.softness >= 0)) return InvalidArgument("soft_nms_sigma must be >= 0");
     const Tensor &boxes = c.input(0), &scores = c.input(1);
-    if (boxes.rank() != 2) {
-      return InvalidArgument("boxes must be 2-D, got shape ", boxes.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
     if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
     SLUICE_RETURN_IF_ERROR(CheckScores(scores, boxes.dim(0)));
     if (limits.outputs < 0) return InvalidArgument("output size must be non-negative");
@@ -265,10 +261,8 @@ class CombinedSuppressionKernel : public Kernel {
       return InvalidArgument("boxes must be [batch, boxes, classes, 4], got shape ",
                              boxes.shape().ToString());
     }
-    if (scores.rank() != 3) {
-      return InvalidArgument("scores must be [batch, boxes, classes], got shape ",
-                             scores.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(
+        ExpectRank(scores, 3, "scores must be [batch, boxes, classes], got shape "));
     if (boxes.dim(2) != 1 && boxes.dim(2) != scores.dim(2)) {
       return InvalidArgument("third dimension of boxes must be either 1 or num classes, got ",
                              boxes.dim(2), " for ", scores.dim(2), " classes");

@@ -70,10 +70,7 @@ class ProjectionKernel : public Kernel {
     }
     T fill = T(0.0f);
     if (c.num_inputs() == 4) {
-      if (c.input(3).rank() != 0) {
-        return InvalidArgument("fill_value must be a scalar, got shape ",
-                               c.input(3).shape().ToString());
-      }
+      SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(3), 0, "fill_value must be a scalar, got shape "));
       fill = T(*c.input(3).data<float>());
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
@@ -114,10 +111,7 @@ class ProjectionKernel : public Kernel {
   };
 
   static absl::Status Check(const Tensor& images, const Tensor& transforms, const Tensor& size) {
-    if (images.rank() != 4) {
-      return InvalidArgument("Input images must have rank 4, got shape ",
-                             images.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "Input images must have rank 4, got shape "));
     if (transforms.rank() != 2 || transforms.dim(1) != 8 ||
         (transforms.dim(0) != 1 && transforms.dim(0) != images.dim(0))) {
       return InvalidArgument("Input transform should be 1 or batch x 8, got shape ",
@@ -225,11 +219,8 @@ class GlimpseKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(noise_.status());
     const Tensor &images = c.input(0), &size = c.input(1), &offsets = c.input(2);
-    if (images.rank() != 4) {
-      return InvalidArgument(
-          "input must be 4-dimensional (batch_size, height, width, depth), got shape ",
-          images.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(
+        images, 4, "input must be 4-dimensional (batch_size, height, width, depth), got shape "));
     if (size.rank() != 1 || size.dim(0) != 2) {
       return InvalidArgument("size must be a vector of size 2 (height, width), got shape ",
                              size.shape().ToString());

@@ -34,10 +34,7 @@ class DecodeWebPKernel : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    if (c.input(0).rank() != 0) {
-      return InvalidArgument("`contents` must be scalar but got shape ",
-                             c.input(0).shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "`contents` must be scalar but got shape "));
     const std::string& file = c.input(0).scalar<std::string>();
     if (file.empty()) return InvalidArgument("Input is empty.");
     if (!IsWebP(file)) {

@@ -138,9 +138,7 @@ absl::Status Gather(KernelContext& c, int64_t axis, int64_t batch_dims) {
 absl::Status GatherFirst(KernelContext& c) { return Gather(c, 0, 0); }
 
 absl::Status GatherV2(KernelContext& c, Attr<int64_t, "batch_dims"> batch_dims) {
-  if (!c.input(2).shape().IsScalar()) {
-    return InvalidArgument("axis must be scalar, got shape ", c.input(2).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(2), 0, "axis must be scalar, got shape "));
   return Gather(c, IntAt(c.input(2), 0), batch_dims);
 }
 

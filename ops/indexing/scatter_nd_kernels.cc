@@ -45,9 +45,7 @@ absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& upd
 absl::Status ScatterNd(KernelContext& c, const Prepared<ReadPolicy>& bad) {
   const Tensor& indices = c.input(0);
   const Tensor& updates = c.input(1);
-  if (c.input(2).rank() != 1) {
-    return InvalidArgument("Shape must be a vector, got shape ", c.input(2).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(2), 1, "Shape must be a vector, got shape "));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(2))));
   SLUICE_RETURN_IF_ERROR(CheckScatterNd(shape, indices, updates));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));

@@ -99,10 +99,7 @@ class StridedSliceGradKernel final : public Kernel {
  public:
   explicit StridedSliceGradKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
   absl::Status Compute(KernelContext& c) override {
-    if (c.input(0).rank() != 1) {
-      return InvalidArgument("shape must be 1-D, got shape.shape = ",
-                             c.input(0).shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 1, "shape must be 1-D, got shape.shape = "));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(0))));
     SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
     const Tensor& dy = c.input(4);

@@ -63,9 +63,7 @@ absl::Status DecodePaddedRaw(KernelContext& c, Attr<bool, "little_endian"> littl
   const auto inputs = c.input(0).flat<std::string>();
   const DataType type = c.output_dtype(0);
   const auto element = static_cast<int64_t>(DataTypeSize(type));
-  if (!c.input(1).shape().IsScalar()) {
-    return InvalidArgument("k must be scalar, got shape ", c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "k must be scalar, got shape "));
   const int64_t width = c.input(1).scalar<int32_t>();
   if (width <= 0) {
     return InvalidArgument("fixed_length (", width, ") must be greater than zero.");
@@ -131,10 +129,8 @@ FUNCTION_KERNELS(StringToNumber, "out_type", StringToNumber, StringNumberList);
 
 absl::Status ParseTensor(KernelContext& c) {
   const Tensor& serialized = c.input(0);
-  if (!serialized.shape().IsScalar()) {
-    return InvalidArgument("Expected `serialized` to be a scalar, got shape: ",
-                           serialized.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(serialized, 0, "Expected `serialized` to be a scalar, got shape: "));
   const std::string& bytes = serialized.scalar<std::string>();
   pb::TensorProto proto;
   if (!proto.ParseFromString(bytes)) {

@@ -157,10 +157,8 @@ absl::StatusOr<FeatureSpecs> SpecsOfSingle(KernelInit& init) {
 
 absl::Status ParseSingleExample(KernelContext& c, const Prepared<SpecsOfSingle>& prepared) {
   FeatureSpecs specs = *prepared;
-  if (!c.input(0).shape().IsScalar()) {
-    return InvalidArgument("Expected serialized to be a scalar, got shape: ",
-                           c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(0), 0, "Expected serialized to be a scalar, got shape: "));
   for (size_t i = 0; i < specs.dense.size(); ++i) {
     specs.dense[i].default_value = c.input(1 + static_cast<int>(i));
   }

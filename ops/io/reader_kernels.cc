@@ -261,10 +261,7 @@ KERNEL(ReaderSerializeStateV2, FunctionKernel<SerializeReaderState>);
 
 absl::Status RestoreReaderState(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto reader, LookupNamed<Reader>(c, 0));
-  if (!c.input(1).shape().IsScalar()) {
-    return InvalidArgument("Reader state must be scalar, but had shape: ",
-                           c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "Reader state must be scalar, but had shape: "));
   return reader->RestoreState(c.input(1).scalar<std::string>());
 }
 KERNEL(ReaderRestoreState, FunctionKernel<RestoreReaderState>);

@@ -34,9 +34,7 @@ bool SolveNormalEquations(const Matrix<W>& a, const Matrix<W>& rhs, double l2, M
 template <typename T>
 absl::Status MatrixSolveLs(KernelContext& c, Attr<bool, "fast"> is_fast) {
   const Tensor& l2 = c.input(2);
-  if (l2.rank() != 0) {
-    return InvalidArgument("l2_regularizer must be scalar, got shape ", l2.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(l2, 0, "l2_regularizer must be scalar, got shape "));
   if (!(l2.scalar<double>() >= 0)) {
     return InvalidArgument("l2_regularizer must be >= 0, got ", l2.scalar<double>());
   }

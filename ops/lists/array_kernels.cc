@@ -53,10 +53,7 @@ class TensorArrayKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& size = c.input(0);
-    if (!size.shape().IsScalar()) {
-      return InvalidArgument("TensorArray size must be scalar, but had shape: ",
-                             size.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(size, 0, "TensorArray size must be scalar, but had shape: "));
     const int32_t n = size.scalar<int32_t>();
     if (n < 0) return InvalidArgument("Size should be >= 0.");
     SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(n));
@@ -100,10 +97,8 @@ class GradKernel : public Kernel {
 };
 
 absl::StatusOr<int32_t> IndexOf(const KernelContext& c) {
-  if (!c.input(1).shape().IsScalar()) {
-    return InvalidArgument("TensorArray index must be scalar, but had shape: ",
-                           c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(1), 0, "TensorArray index must be scalar, but had shape: "));
   return c.input(1).scalar<int32_t>();
 }
 

@@ -50,10 +50,8 @@ class GatherKernel : public Kernel {
       SLUICE_ASSIGN_OR_RETURN(indices, AllIndices(*array));
     } else {
       const Tensor& given = c.input(1);
-      if (!given.shape().IsVector()) {
-        return InvalidArgument("Expected indices to be a vector, but received shape: ",
-                               given.shape().ToString());
-      }
+      SLUICE_RETURN_IF_ERROR(
+          ExpectRank(given, 1, "Expected indices to be a vector, but received shape: "));
       indices.assign(given.data<int32_t>(), given.data<int32_t>() + given.num_elements());
     }
     if (indices.empty()) return Empty(c, array->element_shape());
@@ -156,10 +154,8 @@ absl::Status PassFlow(KernelContext& c) {
 }
 
 absl::Status CheckIndices(const Tensor& given, const Tensor& value) {
-  if (!given.shape().IsVector()) {
-    return InvalidArgument("Expected indices to be a vector, but received shape: ",
-                           given.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(given, 1, "Expected indices to be a vector, but received shape: "));
   if (given.num_elements() != value.dim(0)) {
     return InvalidArgument("Expected len(indices) == values.shape[0], but saw: ",
                            given.num_elements(), " vs. ", value.dim(0));
@@ -207,10 +203,8 @@ absl::Status Split(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   const Tensor& value = c.input(1);
   const Tensor& lengths = c.input(2);
-  if (!lengths.shape().IsVector()) {
-    return InvalidArgument("Expected lengths to be a vector, received shape: ",
-                           lengths.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(lengths, 1, "Expected lengths to be a vector, received shape: "));
   if (value.rank() < 1) {
     return InvalidArgument("Expected value to be at least a vector, but received shape: ",
                            value.shape().ToString());

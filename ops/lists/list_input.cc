@@ -11,9 +11,7 @@ namespace sluice {
 
 absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);
-  if (!t.shape().IsScalar()) {
-    return InvalidArgument("Input list must be a scalar saw: ", t.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(t, 0, "Input list must be a scalar saw: "));
   const auto* list = t.scalar<Variant>().get<TensorList>();
   if (list == nullptr) {
     return InvalidArgument("Input handle is not a list. Saw: '", t.scalar<Variant>().TypeName(),
@@ -34,9 +32,7 @@ absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i) {
     return InvalidArgument("The only valid scalar shape tensor is the fully unknown shape ",
                            "specified as -1.");
   }
-  if (!t.shape().IsVector()) {
-    return InvalidArgument("expected a shape as a vector, got shape ", t.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(t, 1, "expected a shape as a vector, got shape "));
   const Ints dims = IntsOf(t);
   for (int64_t d : dims) {
     if (d < -1) return InvalidArgument("a size of a shape must be at least -1, got ", d);

@@ -217,10 +217,8 @@ absl::Status Split(KernelContext& c) {
     return InvalidArgument("Tensor must be at least a vector, but saw shape: ",
                            t.shape().ToString());
   }
-  if (!lengths.shape().IsVector()) {
-    return InvalidArgument("Expected lengths to be a vector, received shape: ",
-                           lengths.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(lengths, 1, "Expected lengths to be a vector, received shape: "));
   if (!WithoutFirst(shape).IsCompatibleWith(WithoutFirst(t.shape()))) {
     return InvalidArgument("tensor shape ", t.shape().ToString(),
                            " is not compatible with element_shape ", shape.ToString());

@@ -31,10 +31,7 @@ class StackKernel : public Kernel {
     int64_t max_size = -1;
     if (c.num_inputs() > 0) {
       const Tensor& size = c.input(0);
-      if (!size.shape().IsScalar()) {
-        return InvalidArgument("Stack size must be a scalar, but had shape: ",
-                               size.shape().ToString());
-      }
+      SLUICE_RETURN_IF_ERROR(ExpectRank(size, 0, "Stack size must be a scalar, but had shape: "));
       max_size = size.scalar<int32_t>();
     }
     const std::string name = StepObjectName(c, base_);

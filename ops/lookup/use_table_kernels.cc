@@ -72,13 +72,8 @@ absl::Status InitializeTable(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto table, TableWith(c, {KeyOf, ValueOf}, {}));
   const Tensor& keys = c.input(1);
   const Tensor& values = c.input(2);
-  if (!keys.shape().IsVector()) {
-    return InvalidArgument("Keys must be a vector, but received shape", keys.shape().ToString());
-  }
-  if (!values.shape().IsVector()) {
-    return InvalidArgument("Values must be a vector, but received shape",
-                           values.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(keys, 1, "Keys must be a vector, but received shape"));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "Values must be a vector, but received shape"));
   if (keys.num_elements() != values.num_elements()) {
     return InvalidArgument("Keys and values must have the same size ", keys.num_elements(), " vs ",
                            values.num_elements());
@@ -99,10 +94,7 @@ absl::StatusOr<TextTableOptions> TextOptionsOf(KernelInit& init) {
 absl::Status InitializeTableFromTextFile(KernelContext& c,
                                          const Prepared<TextOptionsOf>& prepared) {
   SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
-  if (!c.input(1).shape().IsScalar()) {
-    return InvalidArgument("filename should be a single string, but got ",
-                           c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "filename should be a single string, but got "));
   TextTableOptions options = *prepared;
   options.key_type = table->spec().key_type;
   options.value_type = table->spec().value_type;

@@ -16,9 +16,7 @@ struct Columns {
         transpose_b(init.attr<bool>("transpose_b")) {}
 
   absl::StatusOr<Layout> LayoutIn(const Tensor& b) const {
-    if (b.rank() != 2) {
-      return InvalidArgument("expected a matrix b, got shape ", b.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(b, 2, "expected a matrix b, got shape "));
     Layout layout = LayoutOf(b.shape(), transpose_b, false);
     if (first < 0 || count < 0 || first > layout.columns - count) {
       return InvalidArgument("expected ", count, " columns from ", first, " on within a matrix of ",

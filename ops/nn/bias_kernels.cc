@@ -70,9 +70,7 @@ class BiasAddKernel : public ElementwiseLoopKernel {
     const Tensor& value = context.input(0);
     const Tensor& bias = context.input(1);
     SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(value, nchw_));
-    if (!bias.shape().IsVector()) {
-      return InvalidArgument("Biases must be 1D: ", bias.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(bias, 1, "Biases must be 1D: "));
     if (bias.dim(0) != c.channels) {
       return InvalidArgument("Must provide as many biases as the ", nchw_ ? "channel" : "last",
                              " dimension of the input tensor: ", bias.shape().ToString(), " vs. ",

@@ -116,12 +116,8 @@ absl::Status CrossEntropy(KernelContext& context) {
 FUNCTION_KERNELS(SoftmaxCrossEntropyWithLogits, "T", CrossEntropy, FloatList);
 
 absl::Status CheckSparse(const Tensor& logits, const Tensor& labels) {
-  if (!logits.shape().IsMatrix()) {
-    return InvalidArgument("logits must be 2-D, but got shape ", logits.shape().ToString());
-  }
-  if (!labels.shape().IsVector()) {
-    return InvalidArgument("labels must be 1-D, but got shape ", labels.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(logits, 2, "logits must be 2-D, but got shape "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(labels, 1, "labels must be 1-D, but got shape "));
   if (logits.dim(0) != labels.dim(0)) {
     return InvalidArgument(
         "logits and labels must have the same first dimension, got logits shape ",

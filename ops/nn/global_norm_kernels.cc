@@ -20,9 +20,7 @@ struct Settings {
   // Checks the images and the vectors in inputs 1 to `last`, which have one element per channel.
   absl::Status Check(KernelContext& c, int last) const {
     const Tensor& images = c.input(0);
-    if (images.rank() != 4) {
-      return InvalidArgument("input must be 4-dimensional, got shape ", images.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "input must be 4-dimensional, got shape "));
     for (int i = 1; i <= last; ++i) {
       const Tensor& t = c.input(i);
       if (t.rank() == 1 && t.dim(0) == images.dim(3)) continue;

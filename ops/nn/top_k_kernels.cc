@@ -75,9 +75,7 @@ absl::Status TopK(KernelContext& context, Attr<int64_t, "k", -1> k_attr) {
   const Tensor& input = context.input(0);
   int64_t k = k_attr;
   if (context.num_inputs() == 2) {
-    if (!context.input(1).shape().IsScalar()) {
-      return InvalidArgument("k must be scalar, got shape ", context.input(1).shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(context.input(1), 0, "k must be scalar, got shape "));
     k = ScalarInt(context.input(1));
   }
   if (k < 0) return InvalidArgument("Need k >= 0, got ", k);
@@ -124,9 +122,7 @@ absl::Status InTopK(KernelContext& context, Attr<int64_t, "k", 0> k_attr) {
   const Tensor& targets = context.input(1);
   int64_t k = k_attr;
   if (context.num_inputs() == 3) {
-    if (!context.input(2).shape().IsScalar()) {
-      return InvalidArgument("k must be 0-D, got shape ", context.input(2).shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(context.input(2), 0, "k must be 0-D, got shape "));
     k = ScalarInt(context.input(2));
   }
   if (predictions.rank() != 2) return InvalidArgument("predictions must be 2-dimensional");

@@ -273,10 +273,7 @@ absl::Status FractionalAvgPoolGrad(KernelContext& c, Attr<bool, "overlapping"> o
   if (!sizes.shape().IsVector() || sizes.num_elements() != 4) {
     return InvalidArgument("original input tensor shape must be 1-dimensional and 4 elements");
   }
-  if (grad.rank() != 4) {
-    return InvalidArgument("out_backprop must be 4-dimensional, got shape ",
-                           grad.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(grad, 4, "out_backprop must be 4-dimensional, got shape "));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
   if (grad.dim(0) != shape.dim(0) || grad.dim(3) != shape.dim(3)) {
     return InvalidArgument("out_backprop must have the batch and channels of the input, got ",

@@ -14,12 +14,8 @@ namespace {
 
 absl::Status CheckRows(const Tensor& rowids, const Tensor& values, const Tensor& nrows,
                        const Tensor& fallback) {
-  if (rowids.rank() != 1) {
-    return InvalidArgument("value_rowids must be a vector, saw: ", rowids.shape().ToString());
-  }
-  if (values.rank() != 1) {
-    return InvalidArgument("values must be a vector, saw: ", values.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(rowids, 1, "value_rowids must be a vector, saw: "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "values must be a vector, saw: "));
   if (rowids.dim(0) != values.dim(0)) {
     return InvalidArgument("The length of `values` (", values.dim(0),
                            ") must match the first dimension of `value_rowids` (", rowids.dim(0),

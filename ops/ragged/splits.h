@@ -19,9 +19,7 @@ using Splits = std::vector<int64_t>;
 
 // Reads splits, ascending numbers in [0, count].
 inline absl::StatusOr<Splits> SplitsOf(const Tensor& t, int64_t count) {
-  if (t.rank() != 1) {
-    return InvalidArgument("Ragged splits must have rank 1, got shape ", t.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(t, 1, "Ragged splits must have rank 1, got shape "));
   if (t.num_elements() == 0) return InvalidArgument("Ragged splits may not be empty");
   Splits splits;
   splits.reserve(static_cast<size_t>(t.num_elements()));

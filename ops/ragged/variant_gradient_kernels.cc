@@ -22,10 +22,7 @@ void ClearElements(Tensor* t) {
 
 absl::Status RaggedTensorToVariantGradient(KernelContext& c) {
   const Tensor &encoded = c.input(0), &dims = c.input(2);
-  if (dims.rank() != 1) {
-    return InvalidArgument("dense_values_shape must be a vector, got shape ",
-                           dims.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(dims, 1, "dense_values_shape must be a vector, got shape "));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(dims)));
   Tensors parts;
   int64_t count = 0;

@@ -6,9 +6,7 @@ namespace sluice {
 namespace {
 
 absl::Status CheckCrop(const Tensor& image, const Tensor& size) {
-  if (image.rank() != 3) {
-    return InvalidArgument("input must be 3-dimensional, got shape ", image.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(image, 3, "input must be 3-dimensional, got shape "));
   if (size.rank() != 1 || size.dim(0) != 2) {
     return InvalidArgument("shape_t must be a vector of 2 elements, got shape ",
                            size.shape().ToString());

@@ -46,13 +46,8 @@ void Draw(const T* logits, int64_t rows, int64_t classes, int64_t samples, Philo
 template <typename Source>
 absl::Status Multinomial(KernelContext& context, Source& source) {
   const Tensor &logits = context.input(0), &samples = context.input(1);
-  if (!logits.shape().IsMatrix()) {
-    return InvalidArgument("logits should be a matrix, got shape ", logits.shape().ToString());
-  }
-  if (!samples.shape().IsScalar()) {
-    return InvalidArgument("num_samples should be a scalar, got shape ",
-                           samples.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(logits, 2, "logits should be a matrix, got shape "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(samples, 0, "num_samples should be a scalar, got shape "));
   const int64_t rows = logits.dim(0), classes = logits.dim(1);
   const int64_t count = samples.scalar<int32_t>();
   if (count < 0) return InvalidArgument("num_samples should be nonnegative, got ", count);

@@ -117,9 +117,7 @@ KERNEL(StatelessRandomBinomial, FunctionKernel<BinomialOfSeed>, {"T", kProbabili
        {"dtype", kCounts});
 
 absl::Status BinomialOfState(KernelContext& c) {
-  if (c.input(1).rank() != 0) {
-    return InvalidArgument("algorithm must be of shape [], not ", c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "algorithm must be of shape [], not "));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape parameters, random::BroadcastOfInputs(c, 3, 5));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, random::AllocateSamples(c, c.input(2), parameters));
   const int64_t n = parameters.num_elements();

@@ -111,9 +111,7 @@ absl::Status HistogramFixedWidth(KernelContext& c) {
     return InvalidArgument("value_range should be a vector of 2 elements, got shape ",
                            range.shape().ToString());
   }
-  if (bins_t.rank() != 0) {
-    return InvalidArgument("nbins should be a scalar, got shape ", bins_t.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(bins_t, 0, "nbins should be a scalar, got shape "));
   const T low = range.data<T>()[0], high = range.data<T>()[1];
   const int32_t bins = bins_t.scalar<int32_t>();
   if (!(low < high)) {
@@ -138,14 +136,10 @@ FUNCTION_KERNELS(HistogramFixedWidth, "T", HistogramFixedWidth, CountedList);
 template <typename T, bool kUpper>
 absl::Status Search(KernelContext& c) {
   const Tensor &sorted = c.input(0), &values = c.input(1);
-  if (sorted.rank() != 2) {
-    return InvalidArgument("sorted input argument must be a matrix, got shape ",
-                           sorted.shape().ToString());
-  }
-  if (values.rank() != 2) {
-    return InvalidArgument("value input argument must be a matrix, got shape ",
-                           values.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(sorted, 2, "sorted input argument must be a matrix, got shape "));
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(values, 2, "value input argument must be a matrix, got shape "));
   if (sorted.dim(0) != values.dim(0)) {
     return InvalidArgument("Leading dim_size of both tensors must match, got ", sorted.dim(0),
                            " and ", values.dim(0));

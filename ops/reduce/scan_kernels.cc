@@ -9,9 +9,7 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<int> ScanAxis(const Tensor& axis, const TensorShape& shape) {
-  if (axis.rank() != 0) {
-    return InvalidArgument("ScanOp: axis must be a scalar, not ", axis.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(axis, 0, "ScanOp: axis must be a scalar, not "));
   const int64_t value = axis.dtype() == DT_INT32 ? axis.scalar<int32_t>() : axis.scalar<int64_t>();
   const int64_t canonical = value < 0 ? value + shape.rank() : value;
   if (canonical < 0 || canonical >= shape.rank()) {

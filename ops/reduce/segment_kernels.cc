@@ -49,10 +49,7 @@ void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
 
 absl::Status CheckSegments(const KernelContext& c) {
   const Tensor &data = c.input(0), &ids = c.input(1);
-  if (!c.input(2).shape().IsScalar()) {
-    return InvalidArgument("num_segments should be a scalar, not shape ",
-                           c.input(2).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(2), 0, "num_segments should be a scalar, not shape "));
   bool fits = ids.rank() <= data.rank();
   for (int d = 0; fits && d < ids.rank(); ++d) fits = ids.dim(d) == data.dim(d);
   if (!fits) {

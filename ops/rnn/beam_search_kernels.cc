@@ -154,13 +154,8 @@ class Beam {
 };
 
 absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths) {
-  if (inputs.rank() != 3) {
-    return InvalidArgument("inputs is not a 3-Tensor, got shape ", inputs.shape().ToString());
-  }
-  if (lengths.rank() != 1) {
-    return InvalidArgument("sequence_length is not a vector, got shape ",
-                           lengths.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(inputs, 3, "inputs is not a 3-Tensor, got shape "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(lengths, 1, "sequence_length is not a vector, got shape "));
   if (inputs.num_elements() == 0) {
     return InvalidArgument("inputs must not be empty, got shape ", inputs.shape().ToString());
   }

@@ -19,13 +19,8 @@ double LogSum(double a, double b) {
 // Checks the logits [time, batch, classes] and the length of each sequence. A sequence with too
 // many steps is an error with the code `too_long`.
 absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::StatusCode too_long) {
-  if (inputs.rank() != 3) {
-    return InvalidArgument("inputs is not a 3-Tensor, got shape ", inputs.shape().ToString());
-  }
-  if (lengths.rank() != 1) {
-    return InvalidArgument("sequence_length is not a vector, got shape ",
-                           lengths.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(inputs, 3, "inputs is not a 3-Tensor, got shape "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(lengths, 1, "sequence_length is not a vector, got shape "));
   if (inputs.dim(0) == 0) return InvalidArgument("max_time is 0");
   if (inputs.dim(2) == 0) return InvalidArgument("num_classes is 0");
   if (inputs.dim(1) == 0) return InvalidArgument("batch_size must not be 0");
@@ -166,10 +161,7 @@ class CtcLossKernel : public Kernel {
  private:
   absl::Status ReadLabels(const Tensor& indices, const Tensor& values, int classes,
                           std::vector<std::vector<int>>* labels) const {
-    if (indices.rank() != 2) {
-      return InvalidArgument("labels_indices is not a matrix, got shape ",
-                             indices.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(indices, 2, "labels_indices is not a matrix, got shape "));
     if (indices.dim(1) < 2) {
       return InvalidArgument("labels_indices second dimension must be >= 1. Received ",
                              indices.dim(1));

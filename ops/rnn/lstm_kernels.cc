@@ -151,9 +151,7 @@ absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   if (x.rank() != x_rank) {
     return InvalidArgument("x must be ", x_rank, "D, got shape ", x.shape().ToString());
   }
-  if (cs_prev.rank() != 2) {
-    return InvalidArgument("cs_prev must be 2D, got shape ", cs_prev.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(cs_prev, 2, "cs_prev must be 2D, got shape "));
   l->batch = x.dim(x_rank - 2);
   l->inputs = x.dim(x_rank - 1);
   l->cell = cs_prev.dim(1);

@@ -117,10 +117,8 @@ class TakeManySparseKernel : public MapKernel {
   static auto Make(KernelInit& init) { return MakeMapKernel<TakeManySparseKernel>(init); }
   absl::Status Compute(KernelContext& c) override {
     const Tensor& numbers = c.input(0);
-    if (numbers.rank() != 1) {
-      return InvalidArgument("sparse_handles should be a vector but received shape ",
-                             numbers.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(
+        ExpectRank(numbers, 1, "sparse_handles should be a vector but received shape "));
     if (numbers.num_elements() == 0) {
       return InvalidArgument("Must have at least 1 serialized SparseTensor, ",
                              "but input matrix has 0 rows");

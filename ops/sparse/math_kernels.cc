@@ -55,10 +55,8 @@ absl::Status SparseAdd(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries b, Entries::Of(c, 3, "b"));
   SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
   const Tensor& limit = c.input(6);
-  if (limit.rank() != 0) {
-    return InvalidArgument("The magnitude threshold must be a scalar: got shape ",
-                           limit.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(limit, 0, "The magnitude threshold must be a scalar: got shape "));
   const DataType type = a.values().dtype();
   const size_t size = DataTypeSize(type);
   const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, type);

@@ -9,18 +9,12 @@
 namespace sluice {
 
 absl::StatusOr<SparseParts> SparseInput(KernelContext& c) {
-  if (c.input(0).rank() != 2) {
-    return InvalidArgument("Input indices should be a matrix but received shape ",
-                           c.input(0).shape().ToString());
-  }
-  if (c.input(1).rank() != 1) {
-    return InvalidArgument("Input values should be a vector but received shape ",
-                           c.input(1).shape().ToString());
-  }
-  if (c.input(2).rank() != 1) {
-    return InvalidArgument("Input shape should be a vector but received shape ",
-                           c.input(2).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(0), 2, "Input indices should be a matrix but received shape "));
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(1), 1, "Input values should be a vector but received shape "));
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(2), 1, "Input shape should be a vector but received shape "));
   return SparseParts{c.input(0), c.input(1), c.input(2)};
 }
 

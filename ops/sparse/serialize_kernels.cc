@@ -138,10 +138,8 @@ KERNEL(DeserializeSparse, FunctionKernel<DeserializeSparse>,
        {"Tserialized", TypeSet{DT_STRING, DT_VARIANT}});
 
 absl::Status DeserializeManySparse(KernelContext& c) {
-  if (c.input(0).rank() != 2) {
-    return InvalidArgument("Serialized sparse should be a matrix of 3 columns, got shape ",
-                           c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(c.input(0), 2, "Serialized sparse should be a matrix of 3 columns, got shape "));
   return DeserializeSparse(c);
 }
 KERNEL(DeserializeManySparse, FunctionKernel<DeserializeManySparse>);

@@ -32,10 +32,7 @@ absl::Status CheckToDense(const Tensor& indices, const Tensor& sizes, const Tens
     return InvalidArgument("sparse_values has incorrect shape ", values.shape().ToString(),
                            ", should be [] or [", count, "]");
   }
-  if (fallback.rank() != 0) {
-    return InvalidArgument("default_value should be a scalar, got shape ",
-                           fallback.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(fallback, 0, "default_value should be a scalar, got shape "));
   return absl::OkStatus();
 }
 
@@ -130,10 +127,8 @@ absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& 
 }
 
 absl::Status CheckReshape(const Tensor& indices, const Tensor& from, const Tensor& to) {
-  if (indices.rank() != 2) {
-    return InvalidArgument("Input indices should be a matrix but received shape ",
-                           indices.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(
+      ExpectRank(indices, 2, "Input indices should be a matrix but received shape "));
   if (from.rank() != 1 || to.rank() != 1) {
     return InvalidArgument("Input and target shape should be vectors but received shapes ",
                            from.shape().ToString(), " and ", to.shape().ToString());
@@ -379,9 +374,7 @@ absl::Status CheckRows(const Entries& e) {
 absl::Status SparseFillEmptyRows(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
   const Tensor& fallback = c.input(3);
-  if (fallback.rank() != 0) {
-    return InvalidArgument("default_value must be a scalar, saw: ", fallback.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(fallback, 0, "default_value must be a scalar, saw: "));
   SLUICE_RETURN_IF_ERROR(CheckRows(e));
   const int64_t rows = e.size(0);
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
@@ -427,12 +420,8 @@ KERNEL(SparseFillEmptyRows, FunctionKernel<SparseFillEmptyRows>);
 // The gradient of SparseFillEmptyRows and RaggedFillEmptyRows.
 absl::Status FillEmptyRowsGrad(KernelContext& c) {
   const Tensor &map = c.input(0), &grad = c.input(1);
-  if (map.rank() != 1) {
-    return InvalidArgument("reverse_index_map must be a vector, saw: ", map.shape().ToString());
-  }
-  if (grad.rank() != 1) {
-    return InvalidArgument("grad_values must be a vector, saw: ", grad.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(map, 1, "reverse_index_map must be a vector, saw: "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(grad, 1, "grad_values must be a vector, saw: "));
   SLUICE_ASSIGN_OR_RETURN(Tensor * d_values, c.AllocateOutput(0, map.shape()));
   SLUICE_ASSIGN_OR_RETURN(Tensor * d_default, c.AllocateOutput(1, {}));
   const size_t size = DataTypeSize(grad.dtype());

@@ -47,9 +47,7 @@ absl::Status IsVariableInitialized(KernelContext& c) {
 
 absl::Status RefSelect(KernelContext& c) {
   const Tensor& index = c.input(0);
-  if (!index.shape().IsScalar()) {
-    return InvalidArgument("Index must be a scalar, but it has shape ", index.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(index, 0, "Index must be a scalar, but it has shape "));
   const int32_t chosen = index.scalar<int32_t>();
   if (chosen < 0 || chosen >= c.num_inputs() - 1) {
     return InvalidArgument("Index must be in the range [0, ", c.num_inputs() - 1, ") but got ",

@@ -24,9 +24,7 @@ uint64_t FingerprintOf(const std::string* row, int64_t length) {
 
 absl::Status Fingerprint(KernelContext& c) {
   const Tensor &data = c.input(0), &method = c.input(1);
-  if (method.rank() != 0) {
-    return InvalidArgument("`method` should be a scalar string: ", method.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(method, 0, "`method` should be a scalar string: "));
   if (method.scalar<std::string>() != "farmhash64") {
     return InvalidArgument("Unsupported fingerprint method: ", method.scalar<std::string>());
   }

@@ -21,9 +21,7 @@ absl::Status MatchAll(KernelContext& c, const RE2& regex) {
 }
 
 absl::Status RegexFullMatch(KernelContext& c) {
-  if (c.input(1).rank() != 0) {
-    return InvalidArgument("Pattern must be scalar, but received ", c.input(1).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "Pattern must be scalar, but received "));
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<RE2> regex,
                           Compile(c.input(1).scalar<std::string>()));
   return MatchAll(c, *regex);

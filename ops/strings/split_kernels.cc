@@ -84,9 +84,7 @@ absl::Status SetParts(KernelContext& c, const std::vector<Parts>& rows) {
 }
 
 absl::Status CheckSplit(const KernelContext& c, const char* separator) {
-  if (!c.input(0).shape().IsVector()) {
-    return InvalidArgument("input must be a vector, got shape: ", c.input(0).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 1, "input must be a vector, got shape: "));
   if (!c.input(1).shape().IsScalar()) {
     return InvalidArgument(separator,
                            " must be a scalar, got shape: ", c.input(1).shape().ToString());

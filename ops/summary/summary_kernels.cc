@@ -61,10 +61,7 @@ class ImageSummaryKernel : public Kernel {
     if (bad_color.dtype() != DT_UINT8) {
       return InvalidArgument("bad_color must be uint8, got ", DataTypeName(bad_color.dtype()));
     }
-    if (!bad_color.shape().IsVector()) {
-      return InvalidArgument("bad_color must be a vector, got shape ",
-                             bad_color.shape().ToString());
-    }
+    SLUICE_RETURN_IF_ERROR(ExpectRank(bad_color, 1, "bad_color must be a vector, got shape "));
     return std::unique_ptr<Kernel>(
         new ImageSummaryKernel(bad_color, init.attr<int64_t>("max_images")));
   }

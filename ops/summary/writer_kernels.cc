@@ -142,9 +142,7 @@ KERNEL(WriteHistogramSummary, FunctionKernel<WriteEvent<FillHistogram>>);
 
 absl::Status FillImages(KernelContext& c, pb::Event* event) {
   SLUICE_RETURN_IF_ERROR(CheckScalars(c, 2, 2));
-  if (!c.input(4).shape().IsVector()) {
-    return InvalidArgument("bad_color must be a vector, got shape ", c.input(4).shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(4), 1, "bad_color must be a vector, got shape "));
   return AddImages(c.input(3), c.input(2).scalar<std::string>(),
                    c.node().AttrOr<int64_t>("max_images", 3), c.input(4), event->mutable_summary());
 }

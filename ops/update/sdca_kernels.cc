@@ -167,9 +167,7 @@ KERNEL(SdcaShrinkL1, SdcaShrinkL1Kernel);
 
 absl::Status SdcaFprint(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (in.rank() != 1) {
-    return InvalidArgument("Input must be a vector, got shape ", in.shape().ToString());
-  }
+  SLUICE_RETURN_IF_ERROR(ExpectRank(in, 1, "Input must be a vector, got shape "));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {in.num_elements(), 2}));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
     auto [low, high] = Fingerprint128(in.data<std::string>()[i]);
