@@ -148,8 +148,8 @@ struct Attr {
   }
 };
 
-// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns as a StatusOr. If
-// it fails, so does the making of the kernel.
+// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns. It may return a
+// StatusOr. If it fails, so does the making of the kernel.
 template <auto kPrepare>
 class Prepared {
  public:
@@ -159,7 +159,11 @@ class Prepared {
   const auto* operator->() const { return &*value_; }
 
  private:
-  const std::invoke_result_t<decltype(kPrepare), KernelInit&> value_;
+  template <typename T>
+  static absl::StatusOr<T> OrError(T value);
+  template <typename T>
+  static absl::StatusOr<T> OrError(absl::StatusOr<T> value);
+  const decltype(OrError(kPrepare(std::declval<KernelInit&>()))) value_;
 };
 
 // A kernel without mutable state: a function of the context and of what the node determines. Each

@@ -121,31 +121,24 @@ Mirror MirrorOf(const TensorShape& whole, const TensorShape& inner, const Border
   return mirror;
 }
 
-class MirrorPadKernel final : public Kernel {
- public:
-  explicit MirrorPadKernel(KernelInit& init) : edge_(EdgeOf(init)) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& in = c.input(0);
-    SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
-    SLUICE_RETURN_IF_ERROR(CheckMirror(border, in.shape(), edge_));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PaddedShape(in.shape(), border));
-    if (shape == in.shape()) {
-      c.set_output(0, in);
-      return absl::OkStatus();
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
-    for (int d = shape.rank() - 1; d >= 0; --d) {
-      for (CopyBox& side : MirrorOf(shape, in.shape(), border, d, edge_)) {
-        CopyStrided(c, in.dtype(), out->raw(), out->raw(), std::move(side));
-      }
-    }
+absl::Status MirrorPad(KernelContext& c, const Prepared<EdgeOf>& edge) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
+  SLUICE_RETURN_IF_ERROR(CheckMirror(border, in.shape(), *edge));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PaddedShape(in.shape(), border));
+  if (shape == in.shape()) {
+    c.set_output(0, in);
     return absl::OkStatus();
   }
-
- private:
-  int64_t edge_;
-};
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), Middle(shape, in.shape(), border));
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    for (CopyBox& side : MirrorOf(shape, in.shape(), border, d, *edge)) {
+      CopyStrided(c, in.dtype(), out->raw(), out->raw(), std::move(side));
+    }
+  }
+  return absl::OkStatus();
+}
 
 // Undoes a copy for gradients: adds the elements at `to` to those at `from`.
 void AddBack(DataType dtype, char* base, const CopyBox& box, size_t at, int64_t from, int64_t to) {
@@ -166,47 +159,40 @@ void AddBack(DataType dtype, char* base, const CopyBox& box, size_t at, int64_t 
   }
 }
 
-class MirrorPadGradKernel final : public Kernel {
- public:
-  explicit MirrorPadGradKernel(KernelInit& init) : edge_(EdgeOf(init)) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& grad = c.input(0);
-    SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(grad, c.input(1)));
-    TensorShape inner = grad.shape();
-    for (int d = 0; d < inner.rank(); ++d) {
-      if (border.before[d] > inner.dim(d) || border.after[d] > inner.dim(d) - border.before[d]) {
-        return InvalidArgument("the border of dimension ", d,
-                               " is wider than the tensor: ", border.before[d], ", ",
-                               border.after[d], ", ", inner.dim(d));
-      }
-      inner.set_dim(d, inner.dim(d) - border.before[d] - border.after[d]);
+absl::Status MirrorPadGrad(KernelContext& c, const Prepared<EdgeOf>& edge) {
+  const Tensor& grad = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(grad, c.input(1)));
+  TensorShape inner = grad.shape();
+  for (int d = 0; d < inner.rank(); ++d) {
+    if (border.before[d] > inner.dim(d) || border.after[d] > inner.dim(d) - border.before[d]) {
+      return InvalidArgument("the border of dimension ", d,
+                             " is wider than the tensor: ", border.before[d], ", ", border.after[d],
+                             ", ", inner.dim(d));
     }
-    SLUICE_RETURN_IF_ERROR(CheckMirror(border, inner, edge_));
-    SLUICE_ASSIGN_OR_RETURN(Tensor folded, grad.Clone(*c.step().allocator));
-    for (int d = 0; d < inner.rank() && folded.num_elements() > 0; ++d) {
-      for (const CopyBox& side : MirrorOf(grad.shape(), inner, border, d, edge_)) {
-        AddBack(grad.dtype(), static_cast<char*>(folded.raw()), side, 0, side.from_offset,
-                side.to_offset);
-      }
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, inner));
-    CopyBox middle = Middle(grad.shape(), inner, border);
-    for (CopyDim& d : middle.dims) std::swap(d.from, d.to);
-    std::swap(middle.from_offset, middle.to_offset);
-    CopyStrided(c, grad.dtype(), folded.raw(), out->raw(), std::move(middle));
-    return absl::OkStatus();
+    inner.set_dim(d, inner.dim(d) - border.before[d] - border.after[d]);
   }
-
- private:
-  int64_t edge_;
-};
+  SLUICE_RETURN_IF_ERROR(CheckMirror(border, inner, *edge));
+  SLUICE_ASSIGN_OR_RETURN(Tensor folded, grad.Clone(*c.step().allocator));
+  for (int d = 0; d < inner.rank() && folded.num_elements() > 0; ++d) {
+    for (const CopyBox& side : MirrorOf(grad.shape(), inner, border, d, *edge)) {
+      AddBack(grad.dtype(), static_cast<char*>(folded.raw()), side, 0, side.from_offset,
+              side.to_offset);
+    }
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, inner));
+  CopyBox middle = Middle(grad.shape(), inner, border);
+  for (CopyDim& d : middle.dims) std::swap(d.from, d.to);
+  std::swap(middle.from_offset, middle.to_offset);
+  CopyStrided(c, grad.dtype(), folded.raw(), out->raw(), std::move(middle));
+  return absl::OkStatus();
+}
 
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32};
 KERNEL(Pad, FunctionKernel<Pad>, {"T", kTypes});
 KERNEL(PadV2, FunctionKernel<Pad>, {"T", kTypes});
-KERNEL(MirrorPad, MirrorPadKernel, {"T", kTypes});
-KERNEL(MirrorPadGrad, MirrorPadGradKernel, {"T", RealTypes() | ComplexTypes()});
+KERNEL(MirrorPad, FunctionKernel<MirrorPad>, {"T", kTypes});
+KERNEL(MirrorPadGrad, FunctionKernel<MirrorPadGrad>, {"T", RealTypes() | ComplexTypes()});
 
 }  // namespace
 }  // namespace sluice

@@ -62,91 +62,73 @@ absl::Status Slice(KernelContext& c) {
   return absl::OkStatus();
 }
 
-class StridedSliceKernel final : public Kernel {
- public:
-  explicit StridedSliceKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor& in = c.input(0);
-    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, in.shape(), masks_));
-    const TensorShape result = spec.result.AsShape();
-    if (spec.is_identity) {
-      c.set_output(0, in.Reshaped(result));
-      return absl::OkStatus();
-    }
-    SliceBox box = SliceBoxOf(spec, in.shape());
-    if (IsRows(in.shape(), box.part) && IsForward(spec)) {
-      const int64_t begin = spec.dims[0].begin;
-      c.set_output(0, in.SliceRows(begin, begin + spec.dims[0].size).Reshaped(result));
-      return absl::OkStatus();
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, result));
-    CopyStrided(c, in.dtype(), in.raw(), out->raw(), {std::move(box.dims), box.offset, 0});
+SliceMasks MasksOf(KernelInit& init) { return SliceMasks::Of(init); }
+
+bool IsForward(const SliceSpec& spec) {
+  for (const SliceSpec::Dim& d : spec.dims) {
+    if (d.stride != 1 && d.size > 1) return false;
+  }
+  return spec.dims[0].size > 0;
+}
+
+absl::Status StridedSlice(KernelContext& c, const Prepared<MasksOf>& masks) {
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, in.shape(), *masks));
+  const TensorShape result = spec.result.AsShape();
+  if (spec.is_identity) {
+    c.set_output(0, in.Reshaped(result));
     return absl::OkStatus();
   }
-  bool IsExpensive() const override { return false; }
-
- private:
-  static bool IsForward(const SliceSpec& spec) {
-    for (const SliceSpec::Dim& d : spec.dims) {
-      if (d.stride != 1 && d.size > 1) return false;
-    }
-    return spec.dims[0].size > 0;
-  }
-  SliceMasks masks_;
-};
-
-class StridedSliceGradKernel final : public Kernel {
- public:
-  explicit StridedSliceGradKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 1, "shape must be 1-D, got shape.shape = "));
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(0))));
-    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
-    const Tensor& dy = c.input(4);
-    if (dy.shape() != spec.result.AsShape()) {
-      return InvalidArgument("shape of dy was ", dy.shape().ToString(), " instead of ",
-                             spec.result.ToString());
-    }
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
-    FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
-    SliceBox box = SliceBoxOf(spec, shape);
-    for (CopyDim& d : box.dims) std::swap(d.from, d.to);
-    CopyStrided(c, dy.dtype(), dy.raw(), out->raw(), {std::move(box.dims), 0, box.offset});
+  SliceBox box = SliceBoxOf(spec, in.shape());
+  if (IsRows(in.shape(), box.part) && IsForward(spec)) {
+    const int64_t begin = spec.dims[0].begin;
+    c.set_output(0, in.SliceRows(begin, begin + spec.dims[0].size).Reshaped(result));
     return absl::OkStatus();
   }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, result));
+  CopyStrided(c, in.dtype(), in.raw(), out->raw(), {std::move(box.dims), box.offset, 0});
+  return absl::OkStatus();
+}
 
- private:
-  SliceMasks masks_;
-};
-
-class TensorStridedSliceUpdateKernel final : public Kernel {
- public:
-  explicit TensorStridedSliceUpdateKernel(KernelInit& init) : masks_(SliceMasks::Of(init)) {}
-  absl::Status Compute(KernelContext& c) override {
-    const Tensor in = c.input(0);
-    const TensorShape shape = in.shape();
-    SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, masks_));
-    const Tensor& value = c.input(4);
-    SLUICE_ASSIGN_OR_RETURN(const CopyBox box, BoxOfValue(spec, shape, value.shape()));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    CopyElements(c, in.dtype(), in.raw(), out->raw(), shape.num_elements());
-    CopyStrided(c, in.dtype(), value.raw(), out->raw(), box);
-    return absl::OkStatus();
+absl::Status StridedSliceGrad(KernelContext& c, const Prepared<MasksOf>& masks) {
+  SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 1, "shape must be 1-D, got shape.shape = "));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(0))));
+  SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, *masks));
+  const Tensor& dy = c.input(4);
+  if (dy.shape() != spec.result.AsShape()) {
+    return InvalidArgument("shape of dy was ", dy.shape().ToString(), " instead of ",
+                           spec.result.ToString());
   }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
+  FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
+  SliceBox box = SliceBoxOf(spec, shape);
+  for (CopyDim& d : box.dims) std::swap(d.from, d.to);
+  CopyStrided(c, dy.dtype(), dy.raw(), out->raw(), {std::move(box.dims), 0, box.offset});
+  return absl::OkStatus();
+}
 
- private:
-  SliceMasks masks_;
-};
+absl::Status TensorStridedSliceUpdate(KernelContext& c, const Prepared<MasksOf>& masks) {
+  const Tensor in = c.input(0);
+  const TensorShape shape = in.shape();
+  SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, *masks));
+  const Tensor& value = c.input(4);
+  SLUICE_ASSIGN_OR_RETURN(const CopyBox box, BoxOfValue(spec, shape, value.shape()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  CopyElements(c, in.dtype(), in.raw(), out->raw(), shape.num_elements());
+  CopyStrided(c, in.dtype(), value.raw(), out->raw(), box);
+  return absl::OkStatus();
+}
 
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_QINT8, DT_QUINT8, DT_QINT32, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
 constexpr TypeSet kHandles = {DT_RESOURCE, DT_VARIANT};
 KERNEL(Slice, FunctionKernel<Slice>, {"T", kTypes});
-KERNEL(StridedSlice, StridedSliceKernel, {"T", kTypes | kHandles});
-KERNEL(StridedSliceGrad, StridedSliceGradKernel, {"T", kTypes | kHandles});
-KERNEL(TensorStridedSliceUpdate, TensorStridedSliceUpdateKernel, {"T", kTypes | kHandles});
+KERNEL(StridedSlice, CheapFunctionKernel<StridedSlice>, {"T", kTypes | kHandles});
+KERNEL(StridedSliceGrad, FunctionKernel<StridedSliceGrad>, {"T", kTypes | kHandles});
+KERNEL(TensorStridedSliceUpdate, FunctionKernel<TensorStridedSliceUpdate>,
+       {"T", kTypes | kHandles});
 
 }  // namespace
 }  // namespace sluice

@@ -138,66 +138,60 @@ SLUICE_TARGET_CLONES Sum<T> SumRun(const T* x, int64_t n) {
   return sum;
 }
 
+// Rows are summed in blocks whose size depends on the shape alone, and the blocks in order, so
+// that the bits do not depend on the number of threads.
 template <typename T>
-class BiasAddGradKernel : public Kernel {
- public:
-  explicit BiasAddGradKernel(KernelInit& init) : nchw_(IsNchw(init)) {}
-
-  absl::Status Compute(KernelContext& context) override {
-    const Tensor& grad = context.input(0);
-    SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(grad, nchw_));
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {c.channels}));
-    if (grad.num_elements() == 0) {
-      std::fill_n(out->data<T>(), c.channels, T(0));
-      return absl::OkStatus();
+absl::Status SumLast(KernelContext& context, const T* x, const Channels& c, T* out) {
+  const int64_t rows_per_block = std::max<int64_t>(128, (c.outer + 63) / 64);
+  const int64_t blocks = (c.outer + rows_per_block - 1) / rows_per_block;
+  SLUICE_ASSIGN_OR_RETURN(Tensor partial,
+                          context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks, c.channels}));
+  Sum<T>* sums = partial.data<Sum<T>>();
+  const double cost = 0.1 * static_cast<double>(rows_per_block * c.channels);
+  context.ParallelFor(blocks, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = b * rows_per_block;
+      SumRows(x + first * c.channels, sums + b * c.channels,
+              std::min(rows_per_block, c.outer - first), c.channels);
     }
-    if (c.inner == 1) return SumLast(context, grad.data<T>(), c, out->data<T>());
-    SumMiddle(context, grad.data<T>(), c, out->data<T>());
+  });
+  for (int64_t b = 1; b < blocks; ++b) {
+    for (int64_t i = 0; i < c.channels; ++i) {
+      sums[i] = WrappingAdd(sums[i], sums[b * c.channels + i]);
+    }
+  }
+  for (int64_t i = 0; i < c.channels; ++i) out[i] = T(sums[i]);
+  return absl::OkStatus();
+}
+
+template <typename T>
+void SumMiddle(KernelContext& context, const T* x, const Channels& c, T* out) {
+  const double cost = 0.1 * static_cast<double>(c.outer * c.inner);
+  context.ParallelFor(c.channels, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t channel = begin; channel < end; ++channel) {
+      Sum<T> sum(0);
+      for (int64_t o = 0; o < c.outer; ++o) {
+        sum = WrappingAdd(sum, SumRun(x + (o * c.channels + channel) * c.inner, c.inner));
+      }
+      out[channel] = T(sum);
+    }
+  });
+}
+
+template <typename T>
+absl::Status BiasAddGrad(KernelContext& context, const Prepared<IsNchw>& nchw) {
+  const Tensor& grad = context.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(grad, *nchw));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {c.channels}));
+  if (grad.num_elements() == 0) {
+    std::fill_n(out->data<T>(), c.channels, T(0));
     return absl::OkStatus();
   }
-
- private:
-  // Rows are summed in blocks whose size depends on the shape alone, and the blocks in order, so
-  // that the bits do not depend on the number of threads.
-  static absl::Status SumLast(KernelContext& context, const T* x, const Channels& c, T* out) {
-    const int64_t rows_per_block = std::max<int64_t>(128, (c.outer + 63) / 64);
-    const int64_t blocks = (c.outer + rows_per_block - 1) / rows_per_block;
-    SLUICE_ASSIGN_OR_RETURN(Tensor partial,
-                            context.AllocateTemp(kDataTypeOf<Sum<T>>, {blocks, c.channels}));
-    Sum<T>* sums = partial.data<Sum<T>>();
-    const double cost = 0.1 * static_cast<double>(rows_per_block * c.channels);
-    context.ParallelFor(blocks, cost, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        const int64_t first = b * rows_per_block;
-        SumRows(x + first * c.channels, sums + b * c.channels,
-                std::min(rows_per_block, c.outer - first), c.channels);
-      }
-    });
-    for (int64_t b = 1; b < blocks; ++b) {
-      for (int64_t i = 0; i < c.channels; ++i) {
-        sums[i] = WrappingAdd(sums[i], sums[b * c.channels + i]);
-      }
-    }
-    for (int64_t i = 0; i < c.channels; ++i) out[i] = T(sums[i]);
-    return absl::OkStatus();
-  }
-
-  static void SumMiddle(KernelContext& context, const T* x, const Channels& c, T* out) {
-    const double cost = 0.1 * static_cast<double>(c.outer * c.inner);
-    context.ParallelFor(c.channels, cost, [&](int64_t begin, int64_t end) {
-      for (int64_t channel = begin; channel < end; ++channel) {
-        Sum<T> sum(0);
-        for (int64_t o = 0; o < c.outer; ++o) {
-          sum = WrappingAdd(sum, SumRun(x + (o * c.channels + channel) * c.inner, c.inner));
-        }
-        out[channel] = T(sum);
-      }
-    });
-  }
-
-  const bool nchw_;
-};
-KERNELS(BiasAddGrad, "T", BiasAddGradKernel, NumberList);
+  if (c.inner == 1) return SumLast(context, grad.data<T>(), c, out->data<T>());
+  SumMiddle(context, grad.data<T>(), c, out->data<T>());
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(BiasAddGrad, "T", BiasAddGrad, NumberList);
 
 }  // namespace
 }  // namespace sluice

@@ -200,64 +200,55 @@ class UnicodeDecodeKernel final : public Kernel {
 KERNELS(UnicodeDecode, "Tsplits", UnicodeDecodeKernel, IndexList);
 KERNELS(UnicodeDecodeWithOffsets, "Tsplits", UnicodeDecodeKernel, IndexList);
 
+absl::StatusOr<BadText> BadTextOf(KernelInit& init) { return BadText::Of(init); }
+
 template <typename T>
-class UnicodeEncodeKernel final : public Kernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(const BadText bad, BadText::Of(init));
-    return std::unique_ptr<Kernel>(new UnicodeEncodeKernel(bad, OutputEncoding(init)));
+absl::Status CheckSplits(const Tensor& characters, const Tensor& splits) {
+  if (characters.rank() != 1 || splits.rank() != 1) {
+    return InvalidArgument("Both the input_tensor and input_splits should be of rank 1. ");
   }
+  const auto rows = splits.flat<T>();
+  if (rows.empty()) {
+    return InvalidArgument(
+        "Input_splits should contain elements, but given input_values has 0 "
+        "elements");
+  }
+  if (rows[0] != 0) return InvalidArgument("First value in input_splits must be zero.");
+  if (rows.back() != characters.num_elements()) {
+    return InvalidArgument("Last value in input_splits must be equal to length of input_tensor.");
+  }
+  if (!std::is_sorted(rows.begin(), rows.end())) {
+    return InvalidArgument("Values in input_splits must be equal or in ascending order.");
+  }
+  return absl::OkStatus();
+}
 
-  absl::Status Compute(KernelContext& c) override {
-    SLUICE_RETURN_IF_ERROR(Check(c.input(0), c.input(1)));
-    const auto characters = c.input(0).flat<int32_t>();
-    const auto splits = c.input(1).flat<T>();
-    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
-                            c.AllocateOutput(0, {static_cast<int64_t>(splits.size()) - 1}));
-    for (size_t row = 0; row + 1 < splits.size(); ++row) {
-      icu::UnicodeString text;
-      for (T i = splits[row]; i < splits[row + 1]; ++i) {
-        UChar32 character = characters[static_cast<size_t>(i)];
-        if (character < 0 || character > UCHAR_MAX_VALUE || U_IS_SURROGATE(character)) {
-          if (bad_.is_error) {
-            return InvalidArgument("Code point is out of range for Unicode, or is a surrogate.");
-          }
-          if (bad_.is_ignored) continue;
-          character = bad_.replacement;
+template <typename T>
+absl::Status UnicodeEncode(KernelContext& c, const Prepared<BadTextOf>& bad,
+                           const Prepared<OutputEncoding>& encoding) {
+  SLUICE_RETURN_IF_ERROR(CheckSplits<T>(c.input(0), c.input(1)));
+  const auto characters = c.input(0).flat<int32_t>();
+  const auto splits = c.input(1).flat<T>();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                          c.AllocateOutput(0, {static_cast<int64_t>(splits.size()) - 1}));
+  for (size_t row = 0; row + 1 < splits.size(); ++row) {
+    icu::UnicodeString text;
+    for (T i = splits[row]; i < splits[row + 1]; ++i) {
+      UChar32 character = characters[static_cast<size_t>(i)];
+      if (character < 0 || character > UCHAR_MAX_VALUE || U_IS_SURROGATE(character)) {
+        if (bad->is_error) {
+          return InvalidArgument("Code point is out of range for Unicode, or is a surrogate.");
         }
-        text.append(character);
+        if (bad->is_ignored) continue;
+        character = bad->replacement;
       }
-      out->data<std::string>()[row] = Encoded(text, encoding_);
+      text.append(character);
     }
-    return absl::OkStatus();
+    out->data<std::string>()[row] = Encoded(text, *encoding);
   }
-
- private:
-  UnicodeEncodeKernel(const BadText& bad, Encoding encoding) : bad_(bad), encoding_(encoding) {}
-
-  static absl::Status Check(const Tensor& characters, const Tensor& splits) {
-    if (characters.rank() != 1 || splits.rank() != 1) {
-      return InvalidArgument("Both the input_tensor and input_splits should be of rank 1. ");
-    }
-    const auto rows = splits.flat<T>();
-    if (rows.empty()) {
-      return InvalidArgument(
-          "Input_splits should contain elements, but given input_values has 0 "
-          "elements");
-    }
-    if (rows[0] != 0) return InvalidArgument("First value in input_splits must be zero.");
-    if (rows.back() != characters.num_elements()) {
-      return InvalidArgument("Last value in input_splits must be equal to length of input_tensor.");
-    }
-    if (!std::is_sorted(rows.begin(), rows.end())) {
-      return InvalidArgument("Values in input_splits must be equal or in ascending order.");
-    }
-    return absl::OkStatus();
-  }
-  const BadText bad_;
-  const Encoding encoding_;
-};
-KERNELS(UnicodeEncode, "Tsplits", UnicodeEncodeKernel, IndexList);
+  return absl::OkStatus();
+}
+FUNCTION_KERNELS(UnicodeEncode, "Tsplits", UnicodeEncode, IndexList);
 
 absl::Status UnicodeScript(KernelContext& c) {
   return MapElements<int32_t, int32_t>(c, [](int32_t character) -> int32_t {
