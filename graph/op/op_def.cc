@@ -248,37 +248,9 @@ OpDefBuilder& OpDefBuilder::Gradient(GradientFunction gradient) {
   def_.gradient = std::move(gradient);
   return *this;
 }
-OpDefBuilder& OpDefBuilder::NotDifferentiable() {
-  def_.not_differentiable = true;
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::Stateful() {
-  def_.is_stateful = true;
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::Commutative() {
-  def_.is_commutative = true;
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::Aggregate() {
-  def_.is_aggregate = true;
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::AllowsUninitializedInput() {
-  def_.allows_uninitialized_input = true;
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::DistributedCommunication() {
-  def_.is_distributed_communication = true;
-  return *this;
-}
 OpDefBuilder& OpDefBuilder::Deprecated(int version, std::string explanation) {
   def_.deprecated_at = version;
   def_.deprecation = std::move(explanation);
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::Hidden() {
-  def_.hidden = true;
   return *this;
 }
 

@@ -148,14 +148,14 @@ class OpDefBuilder {
   OpDefBuilder& Attr(std::string name, AttrDef def);
   OpDefBuilder& Shape(ShapeFunction shape);
   OpDefBuilder& Gradient(GradientFunction gradient);
-  OpDefBuilder& NotDifferentiable();
-  OpDefBuilder& Stateful();
-  OpDefBuilder& Commutative();
-  OpDefBuilder& Aggregate();
-  OpDefBuilder& AllowsUninitializedInput();
-  OpDefBuilder& DistributedCommunication();
+  OpDefBuilder& NotDifferentiable() { return Set(def_.not_differentiable, true); }
+  OpDefBuilder& Stateful() { return Set(def_.is_stateful, true); }
+  OpDefBuilder& Commutative() { return Set(def_.is_commutative, true); }
+  OpDefBuilder& Aggregate() { return Set(def_.is_aggregate, true); }
+  OpDefBuilder& AllowsUninitializedInput() { return Set(def_.allows_uninitialized_input, true); }
+  OpDefBuilder& DistributedCommunication() { return Set(def_.is_distributed_communication, true); }
   OpDefBuilder& Deprecated(int version, std::string explanation);
-  OpDefBuilder& Hidden();
+  OpDefBuilder& Hidden() { return Set(def_.hidden, true); }
 
   // Traits (op_traits.h).
   OpDefBuilder& Role(OpRole role) { return Set(def_.traits.role, role); }
