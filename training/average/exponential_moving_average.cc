@@ -4,7 +4,9 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/power_builders.h"
 #include "ops/state/initialized_value.h"
 #include "ops/sugar.h"
 

@@ -4,8 +4,17 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/identity_builders.h"
+#include "ops/array/shape_builders.h"
 #include "ops/builders/number_ops.h"
-#include "ops/builders/ops.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/compare_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/select_builders.h"
+#include "ops/nn/softmax_builders.h"
+#include "ops/reduce/reduce_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

@@ -3,7 +3,11 @@
 #include "graph/build/cond.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/control/no_op_builders.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/compare_builders.h"
+#include "ops/math/rounding_builders.h"
+#include "ops/math/select_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

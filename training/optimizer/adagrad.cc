@@ -2,8 +2,9 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/array/identity_builders.h"
 #include "ops/builders/number_ops.h"
-#include "ops/builders/ops.h"
+#include "ops/math/cast_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

@@ -1,7 +1,9 @@
 #include "training/optimizer/adam.h"
 
 #include "graph/build/scopes.h"
-#include "ops/builders/ops.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/rounding_builders.h"
 #include "ops/sugar.h"
 #include "training/optimizer/slot.h"
 

@@ -4,7 +4,7 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/math/arithmetic_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

@@ -1,6 +1,7 @@
 #include "training/optimizer/gradient_descent.h"
 
-#include "ops/builders/ops.h"
+#include "ops/math/rounding_builders.h"
+#include "ops/state/scatter_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

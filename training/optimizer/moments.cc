@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/build/scopes.h"
-#include "ops/builders/ops.h"
+#include "ops/math/power_builders.h"
 #include "ops/sugar.h"
 #include "training/optimizer/slot.h"
 

@@ -6,7 +6,10 @@
 #include "absl/strings/str_join.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/array/shape_builders.h"
+#include "ops/indexing/unique_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/reduce/segment_builders.h"
 #include "ops/sugar.h"
 #include "training/optimizer/slot.h"
 

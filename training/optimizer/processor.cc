@@ -6,7 +6,6 @@
 #include "graph/build/scopes.h"
 #include "graph/ir/variable_use.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
 #include "ops/state/constraint.h"
 #include "training/optimizer/optimizer.h"
 #include "training/optimizer/slot.h"

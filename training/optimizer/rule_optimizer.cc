@@ -7,7 +7,7 @@
 #include "graph/status.h"
 #include "graph/strings.h"
 #include "ops/builders/number_ops.h"
-#include "ops/builders/ops.h"
+#include "ops/math/cast_builders.h"
 #include "training/optimizer/slot.h"
 
 namespace sluice {

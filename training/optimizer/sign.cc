@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "ops/builders/ops.h"
+#include "ops/math/exponential_builders.h"
+#include "ops/math/rounding_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

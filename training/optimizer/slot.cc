@@ -5,7 +5,8 @@
 #include "graph/ir/variable_slice.h"
 #include "graph/ir/variable_use.h"
 #include "graph/strings.h"
-#include "ops/builders/ops.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/shape_builders.h"
 #include "ops/state/initialized_value.h"
 #include "ops/sugar.h"
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "graph/build/scopes.h"
-#include "ops/builders/ops.h"
+#include "ops/array/fill_builders.h"
+#include "ops/math/compare_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/select_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

@@ -7,7 +7,16 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/number_ops.h"
-#include "ops/builders/ops.h"
+#include "ops/math/arithmetic_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/compare_builders.h"
+#include "ops/math/division_builders.h"
+#include "ops/math/exponential_builders.h"
+#include "ops/math/power_builders.h"
+#include "ops/math/rounding_builders.h"
+#include "ops/math/select_builders.h"
+#include "ops/math/trigonometric_builders.h"
+#include "ops/random/random_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

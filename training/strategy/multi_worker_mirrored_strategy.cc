@@ -4,7 +4,15 @@
 
 #include "graph/build/scopes.h"
 #include "graph/status.h"
-#include "ops/builders/ops.h"
+#include "ops/array/concat_builders.h"
+#include "ops/array/fill_builders.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/array/shape_builders.h"
+#include "ops/collective/collective_builders.h"
+#include "ops/indexing/slice_builders.h"
+#include "ops/indexing/where_builders.h"
+#include "ops/math/cast_builders.h"
+#include "ops/math/compare_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {
