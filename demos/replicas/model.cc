@@ -1,6 +1,23 @@
 #include "demos/replicas/model.h"
 
+#include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/array/reshape_builders.h"
+#include "ops/array/sources_builders.h"
+#include "ops/conv/conv_builders.h"
+#include "ops/matmul/matmul_builders.h"
+#include "ops/nn/activation_builders.h"
+#include "ops/nn/bias_builders.h"
+#include "ops/nn/softmax_builders.h"
+#include "ops/pool/max_pool_builders.h"
+#include "ops/reduce/reduce_builders.h"
+#include "ops/state/variable.h"
+#include "ops/sugar.h"
+#include "training/optimizer/adagrad.h"
+#include "training/optimizer/adam.h"
+#include "training/optimizer/gradient_descent.h"
+#include "training/optimizer/momentum.h"
+#include "training/summary/summary.h"
 
 namespace sluice::demos {
 namespace {

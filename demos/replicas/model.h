@@ -7,7 +7,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "sluice.h"
+#include "graph/ir/graph.h"
+#include "training/optimizer/optimizer.h"
 
 namespace sluice::demos {
 

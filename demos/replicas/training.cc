@@ -7,7 +7,16 @@
 #include <optional>
 
 #include "demos/replicas/batches.h"
+#include "executor/device/device_set.h"
+#include "executor/session/session.h"
+#include "graph/build/scopes.h"
 #include "graph/status.h"
+#include "ops/state/variable.h"
+#include "training/loop/coordinator.h"
+#include "training/session/basic_hooks.h"
+#include "training/session/event_files.h"
+#include "training/session/monitored_training_session.h"
+#include "training/sync/sync_replicas_optimizer.h"
 
 namespace sluice::demos {
 namespace {
