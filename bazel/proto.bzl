@@ -15,7 +15,8 @@ def sluice_proto(name, srcs, deps = [], grpc = False, visibility = None):
     stems = [src[:-len(".proto")] for src in srcs]
     kinds = [".pb", ".grpc.pb"] if grpc else [".pb"]
     hdrs = [stem + kind + ".h" for stem in stems for kind in kinds]
-    ccs = [stem + kind + ".cc" for stem in stems for kind in kinds]
+    messages = [stem + ".pb.cc" for stem in stems]
+    services = [stem + ".grpc.pb.cc" for stem in stems] if grpc else []
     visibility = visibility or room_visibility()
     native.filegroup(
         name = name + "_protos",
@@ -26,14 +27,26 @@ def sluice_proto(name, srcs, deps = [], grpc = False, visibility = None):
     native.genrule(
         name = name + "_generate",
         srcs = [name + "_protos"],
-        outs = hdrs + ccs,
+        outs = hdrs + messages + services,
         cmd = "protoc -I. --cpp_out=$(GENDIR) " + plugin +
               " ".join(["%s/%s" % (native.package_name(), src) for src in srcs]),
         visibility = ["//visibility:private"],
     )
+
+    # Protobuf's headers dominate the compile time, so all messages are compiled as one file. protoc
+    # gives two static arrays the same names in every file.
+    native.genrule(
+        name = name + "_one_file",
+        srcs = messages,
+        outs = [name + ".cc"],
+        cmd = "for file in $(SRCS); do for array in schemas file_default_instances; do " +
+              "echo \"#undef $$array\"; echo \"#define $$array $${array}_$$(basename $$file .pb.cc)\"; done; " +
+              "cat $$file; done > $@",
+        visibility = ["//visibility:private"],
+    )
     native.cc_library(
         name = name,
-        srcs = ccs,
+        srcs = [name + ".cc"] + services,
         hdrs = hdrs,
         copts = ["-w"],
         linkstatic = True,
