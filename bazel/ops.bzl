@@ -14,19 +14,34 @@ def family_label(family, suffix = ""):
     folder, _, name = family.partition(":")
     return "//ops/%s:%s%s" % (folder, name or folder, suffix)
 
+def op_files(files = [], definitions = [], kernels = []):
+    """The libraries of single source files, for programs that need few ops and must build soon.
+
+    A node of another op is an error that names the library to link. Passes leave out ops that are not linked.
+
+    Args:
+      files: "array/concat" for ops/array/concat.cc and ops/array/concat_kernels.cc.
+      definitions: "reduce/reduce" for ops/reduce/reduce.cc only.
+      kernels: "reduce/sum" for ops/reduce/sum_kernels.cc only.
+    """
+    return [
+        "//ops/%s:%s/%s" % (file.split("/")[0], kind, file.split("/")[1])
+        for kind, own in (("definitions", definitions), ("kernels", kernels))
+        for file in files + own
+    ]
+
 def builders_stem(name):
     """The builders' header of family `name` of the calling package, without ".h"."""
     return "builders" if name == native.package_name().split("/")[-1] else name + "_builders"
 
-def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = []):
+def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [], gradient_hdrs = [], gradient_deps = [], gradient_file_deps = {}):
     """Definitions of ops: `:name` with gradients, `:name_definitions` without, `:name_builders` with the builder functions.
 
-    A program that needs few ops may link the definitions of single files: ":definitions/rounding" has rounding.cc.
+    ":definitions/rounding" has the definitions of rounding.cc only; see op_files.
 
     Each source file gets a header of builders ("rounding.cc": "rounding_builders.h"). "builders.h" includes all of them;
     it is "<name>_builders.h" if the family is not named like its folder. Gradients see the builders that "ops/op.h"
-    includes. For others, include the header under `#ifndef SLUICE_DEFINITIONS_ONLY` and, if it belongs to another family,
-    add the target to gradient_deps.
+    includes. For others, include the header under `#ifndef SLUICE_DEFINITIONS_ONLY` and add the target to gradient_deps.
 
     Args:
       name: name of the family: that of its folder, unless it is an optional part of it (//ops/image:webp).
@@ -37,6 +52,7 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
       gradient_srcs: files that only gradients need; not compiled for `:name_definitions`.
       gradient_hdrs: headers that only gradients need; include them under `#ifndef SLUICE_DEFINITIONS_ONLY`.
       gradient_deps: dependencies that only gradients need.
+      gradient_file_deps: those that only the gradients of one source file need: {file: dependencies}.
     """
     stem = builders_stem(name)
     # Headers dominate the compile time of definitions, so the files of a family are compiled as
@@ -63,7 +79,7 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
         hdrs = hdrs + gradient_hdrs,
         copts = COLD_COPTS,
         precompiled = "ops",
-        deps = deps + gradient_deps + [":%s_builders" % name, "//ops:op"],
+        deps = deps + gradient_deps + ["//ops:op"],
     )
     for src in srcs:
         sluice_library(
@@ -72,7 +88,7 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
             copts = COLD_COPTS,
             precompiled = "ops",
             registers = True,
-            deps = [":%s_shared" % name, "//ops/builders:libraries"],
+            deps = [":%s_shared" % name, "//ops/builders:libraries"] + gradient_file_deps.get(src, []),
         )
     sluice_library(
         name = name,
@@ -90,16 +106,17 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
         stem = stem,
     )
 
-def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
+def op_kernels(name, srcs, hdrs = [], deps = [], file_deps = {}, copts = []):
     """Kernels of a family, linked whole and optimised for loops.
 
-    A program that needs few ops may link the kernels of single files: ":kernels/rounding" has rounding_kernels.cc.
+    ":kernels/rounding" has the kernels of rounding_kernels.cc only; see op_files.
 
     Args:
       name: name of the library of all kernels.
       srcs: files that register kernels, "<name>_kernels.cc", and files that these share.
       hdrs: headers that srcs share.
       deps: dependencies other than executor/kernel.
+      file_deps: those that only one file with kernels needs, and a program without them need not build: {file: dependencies}.
       copts: more options for the compiler.
     """
     registering = [src for src in srcs if src.endswith("_kernels.cc")]
@@ -118,7 +135,7 @@ def op_kernels(name, srcs, hdrs = [], deps = [], copts = []):
             copts = copts,
             loops = True,
             registers = True,
-            deps = [":%s_shared" % name, "//ops/builders:libraries"],
+            deps = [":%s_shared" % name, "//ops/builders:libraries"] + file_deps.get(src, []),
         )
     sluice_library(
         name = name,
