@@ -57,6 +57,7 @@ absl::Status PartialRun::CheckPiece(absl::Span<const NamedFeed> feeds,
                                     absl::Span<const std::string> fetches) {
   SLUICE_RETURN_IF_ERROR(CheckAnnounced(feeds, fetches));
   const auto set_fed = [&](bool is_done) {
+    mutex_.AssertHeld();  // by the caller
     for (const NamedFeed& feed : feeds) feeds_[TensorName(feed.tensor)].is_done = is_done;
   };
   set_fed(true);
