@@ -22,8 +22,6 @@
 namespace sluice::demos {
 namespace {
 
-constexpr int kClasses = 10;
-
 Output Dense(Graph& graph, Output x, int64_t units, std::string_view name, int64_t seed) {
   NameScope scope(graph, name);
   Variable w(graph, StrCat(scope.prefix(), "w"), {x.shape().dim(1), units}, GlorotUniform(seed));

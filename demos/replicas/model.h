@@ -28,6 +28,8 @@ struct Model {
   Output predictions;  // int64 [batch]
 };
 
+inline constexpr int kClasses = 10;
+
 // Adds summaries for TensorBoard: the loss, the first images of a batch, histograms of all
 // trainable variables, and `description` in Markdown.
 void AddModelSummaries(const Model& model, const std::string& description);

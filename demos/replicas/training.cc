@@ -21,7 +21,6 @@
 namespace sluice::demos {
 namespace {
 
-constexpr int kClasses = 10;
 constexpr int64_t kTestBatch = 500;
 
 // Variables go to the parameter device, everything else to the replica's own.

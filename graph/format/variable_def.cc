@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-std::string WithPrefix(const std::string& name, std::string_view prefix) {
+std::string PrefixedUnlessEmpty(const std::string& name, std::string_view prefix) {
   return prefix.empty() || name.empty() ? name : StrCat(prefix, "/", name);
 }
 
@@ -40,7 +40,7 @@ bool ParseAll(std::string_view key, const pb::CollectionDef& collection,
 }
 
 VariableSlice SliceFromProto(const pb::SaveSliceInfoDef& proto, std::string_view prefix) {
-  return {WithPrefix(proto.full_name(), prefix),
+  return {PrefixedUnlessEmpty(proto.full_name(), prefix),
           {proto.full_shape().begin(), proto.full_shape().end()},
           {proto.var_offset().begin(), proto.var_offset().end()},
           {proto.var_shape().begin(), proto.var_shape().end()}};
@@ -60,11 +60,11 @@ absl::Status CheckSlice(const std::string& variable, const VariableSlice& slice)
 absl::Status AddVariable(const pb::VariableDef& def, std::string_view prefix, Graph& graph,
                          std::string* name) {
   SLUICE_ASSIGN_OR_RETURN(const Output handle,
-                          graph.FindOutput(WithPrefix(def.variable_name(), prefix)));
+                          graph.FindOutput(PrefixedUnlessEmpty(def.variable_name(), prefix)));
   *name = handle.name();
-  VariableNodes nodes = {.initializer = WithPrefix(def.initializer_name(), prefix),
-                         .snapshot = WithPrefix(def.snapshot_name(), prefix),
-                         .initial_value = WithPrefix(def.initial_value_name(), prefix),
+  VariableNodes nodes = {.initializer = PrefixedUnlessEmpty(def.initializer_name(), prefix),
+                         .snapshot = PrefixedUnlessEmpty(def.snapshot_name(), prefix),
+                         .initial_value = PrefixedUnlessEmpty(def.initial_value_name(), prefix),
                          .trainable = def.trainable(),
                          .is_resource = def.is_resource()};
   for (const std::string* node : {&nodes.initializer, &nodes.snapshot, &nodes.initial_value}) {
