@@ -6,7 +6,7 @@ gradients. Every source file of definitions gets its own header of builders, so 
 includes this header.
 """
 
-load("//bazel:cc.bzl", "COLD_COPTS", "room_visibility", "sluice_binary", "sluice_library")
+load("//bazel:cc.bzl", "COLD_COPTS", "one_file", "room_visibility", "sluice_binary", "sluice_library")
 load("//bazel:generate.bzl", "generated_files")
 
 def family_label(family, suffix = ""):
@@ -55,13 +55,7 @@ def op_family(name, srcs, hdrs = [], tables = [], deps = [], gradient_srcs = [],
       gradient_file_deps: those that only the gradients of one source file need: {file: dependencies}.
     """
     stem = builders_stem(name)
-    # Headers dominate the compile time of definitions, so the files of a family are compiled as
-    # one.
-    native.genrule(
-        name = name + "_one_file",
-        outs = [name + "_definitions.cc"],
-        cmd = "printf '#include \"%s/%%s\"\\n' %s > $@" % (native.package_name(), " ".join(srcs)),
-    )
+    one_file(name + "_definitions.cc", srcs)
     sluice_library(
         name = name + "_definitions",
         srcs = [name + "_definitions.cc"],
