@@ -102,7 +102,7 @@ bool TransposesBack(const Node& outer, const Node& inner) {
 }
 
 // By dimension, whether `axes` names it. Nothing if one is named twice or not there.
-std::optional<std::vector<bool>> AreNamed(const std::vector<int64_t>& axes, int rank) {
+std::optional<std::vector<bool>> NamedAxes(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> reversed(rank);
   for (int64_t axis : axes) {
     const int64_t d = axis < 0 ? axis + rank : axis;
@@ -122,7 +122,7 @@ std::optional<std::vector<bool>> DimsReversed(const Node& node) {
     if (dims->dim(0) != rank) return std::nullopt;
     return std::vector<bool>(dims->flat<bool>().begin(), dims->flat<bool>().end());
   }
-  return AreNamed(*ConstantInts(node.input(1)), rank);
+  return NamedAxes(*ConstantInts(node.input(1)), rank);
 }
 
 bool ReversesBack(const Node& outer, const Node& inner) {
