@@ -57,7 +57,7 @@ absl::StatusOr<TaskOptions> TaskFromFlags() {
                           ClusterSpec::FromJson(absl::GetFlag(FLAGS_cluster)));
   const std::string task = absl::GetFlag(FLAGS_task);
   const size_t colon = task.find(':');
-  if (colon == std::string::npos) return InvalidArgument("--task: expected job:number");
+  SLUICE_INVALID_IF(colon == std::string::npos, "--task: expected job:number");
   options.cluster.task = {task.substr(0, colon), std::atoi(task.c_str() + colon + 1)};
   options.sync = absl::GetFlag(FLAGS_sync);
   options.replicas_to_aggregate = Aggregate();

@@ -26,6 +26,14 @@
     return tmp.status();                              \
   lhs = *std::move(tmp)
 
+// Returns INVALID_ARGUMENT with the concatenated arguments if the condition holds:
+// SLUICE_INVALID_IF(x.rank() != 2, "x must be a matrix, got shape ", x.shape().ToString());
+#define SLUICE_INVALID_IF(condition, ...)            \
+  do {                                               \
+    if (condition) [[unlikely]]                      \
+      return ::sluice::InvalidArgument(__VA_ARGS__); \
+  } while (false)
+
 namespace sluice {
 
 // Prepends `prefix` to the message. Keeps code and payloads. OK stays OK.

@@ -84,7 +84,7 @@ absl::Status Train(const ModelKind& kind, int64_t steps, const std::string& out)
 absl::Status Main() {
   const std::string wanted = absl::GetFlag(FLAGS_model);
   const int64_t steps = absl::GetFlag(FLAGS_steps);
-  if (steps < 1) return InvalidArgument("--steps: expected at least 1, got ", steps);
+  SLUICE_INVALID_IF(steps < 1, "--steps: expected at least 1, got ", steps);
   bool found = false;
   for (const ModelKind& kind : ModelKinds()) {
     if (wanted.empty()) {

@@ -332,10 +332,9 @@ absl::StatusOr<TrainingResult> Run::Train() {
 }  // namespace
 
 absl::StatusOr<TrainingResult> Train(const TrainAndTest& data, const TrainingOptions& options) {
-  if (options.replicas < 1 || options.replicas_to_aggregate < 1 || options.batch < 1) {
-    return InvalidArgument("replicas, replicas_to_aggregate and batch must be positive");
-  }
-  if (data.train.labels.num_elements() == 0) return InvalidArgument("there are no images");
+  SLUICE_INVALID_IF(options.replicas < 1 || options.replicas_to_aggregate < 1 || options.batch < 1,
+                    "replicas, replicas_to_aggregate and batch must be positive");
+  SLUICE_INVALID_IF(data.train.labels.num_elements() == 0, "there are no images");
   return Run(data, options).Train();
 }
 

@@ -265,12 +265,10 @@ class Launcher {
 }  // namespace
 
 absl::StatusOr<LaunchResult> Launch(const LaunchOptions& options) {
-  if (options.ps < 1 || options.workers < 1) {
-    return InvalidArgument("a cluster needs a parameter server and a worker");
-  }
-  if (options.kill_one && options.workers < 2) {
-    return InvalidArgument("--kill_one needs a second worker: the first is the chief");
-  }
+  SLUICE_INVALID_IF(options.ps < 1 || options.workers < 1,
+                    "a cluster needs a parameter server and a worker");
+  SLUICE_INVALID_IF(options.kill_one && options.workers < 2,
+                    "--kill_one needs a second worker: the first is the chief");
   Launcher launcher(options);
   return launcher.Run();
 }

@@ -183,9 +183,8 @@ absl::Status GrpcMaster::Update(const Graph& graph) {
   request.set_current_graph_version(graph_version_);
   SLUICE_ASSIGN_OR_RETURN(*request.mutable_graph_def(), NodesFrom(graph, known_nodes_));
   const size_t size = request.ByteSizeLong();
-  if (size > INT32_MAX) {
-    return InvalidArgument("a graph of ", size, " bytes: a message has at most 2147483647");
-  }
+  SLUICE_INVALID_IF(size > INT32_MAX, "a graph of ", size,
+                    " bytes: a message has at most 2147483647");
   pb::ExtendSessionResponse response;
   SLUICE_RETURN_IF_ERROR(Call("ExtendSession", request, &response));
   graph_version_ = response.new_graph_version();

@@ -13,9 +13,8 @@ constexpr int64_t kAnswerMs = 10'000;
 
 absl::StatusOr<std::string> Ask(const char* path, const std::string& target,
                                 const Security& security) {
-  if (!target.starts_with(kScheme)) {
-    return InvalidArgument("expected a target \"grpc://host:port\", got \"", target, "\"");
-  }
+  SLUICE_INVALID_IF(!target.starts_with(kScheme), "expected a target \"grpc://host:port\", got \"",
+                    target, "\"");
   SLUICE_ASSIGN_OR_RETURN(auto client, RpcClient::Make({.security = security}));
   const absl::StatusOr<grpc::ByteBuffer> response =
       client->Run({.address = target.substr(kScheme.size()),

@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<Session>> RemoteSession::Connect(Graph& graph,
 
 absl::StatusOr<std::vector<DeviceInfo>> RemoteSession::ListDevices(const Session& session) {
   auto master = std::dynamic_pointer_cast<GrpcMaster>(session.options().master);
-  if (master == nullptr) return InvalidArgument("ListDevices: the session is not on a server");
+  SLUICE_INVALID_IF(master == nullptr, "ListDevices: the session is not on a server");
   return master->ListDevices();
 }
 

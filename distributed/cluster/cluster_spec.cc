@@ -23,10 +23,8 @@ absl::StatusOr<google::protobuf::Struct> ParseJson(std::string_view json) {
 absl::Status AddTask(const std::string& job, int index, const Value& address,
                      ClusterSpec::Jobs* jobs) {
   const std::string& text = address.string_value();
-  if (text.find(':') == std::string::npos) {
-    return InvalidArgument("cluster: task ", index, " of job '", job,
-                           "': expected \"host:port\", got '", text, "'");
-  }
+  SLUICE_INVALID_IF(text.find(':') == std::string::npos, "cluster: task ", index, " of job '", job,
+                    "': expected \"host:port\", got '", text, "'");
   (*jobs)[job][index] = text;
   return absl::OkStatus();
 }
@@ -38,15 +36,12 @@ absl::Status AddJob(const std::string& job, const Value& tasks, ClusterSpec::Job
     }
     return absl::OkStatus();
   }
-  if (!tasks.has_struct_value()) {
-    return InvalidArgument("cluster: job '", job, "': expected a list or a map of addresses");
-  }
+  SLUICE_INVALID_IF(!tasks.has_struct_value(), "cluster: job '", job,
+                    "': expected a list or a map of addresses");
   for (const auto& [index, address] : tasks.struct_value().fields()) {
     int number;
-    if (!absl::SimpleAtoi(index, &number) || number < 0) {
-      return InvalidArgument("cluster: job '", job, "': expected a number of a task, got '", index,
-                             "'");
-    }
+    SLUICE_INVALID_IF(!absl::SimpleAtoi(index, &number) || number < 0, "cluster: job '", job,
+                      "': expected a number of a task, got '", index, "'");
     SLUICE_RETURN_IF_ERROR(AddTask(job, number, address, jobs));
   }
   return absl::OkStatus();
@@ -66,7 +61,7 @@ std::string TaskName::ToString() const { return StrCat("/job:", job, "/replica:0
 
 absl::StatusOr<TaskName> TaskName::Parse(std::string_view device) {
   SLUICE_ASSIGN_OR_RETURN(const DeviceSpec spec, DeviceSpec::Parse(device));
-  if (!spec.job || !spec.task) return InvalidArgument("'", device, "' does not name a task");
+  SLUICE_INVALID_IF(!spec.job || !spec.task, "'", device, "' does not name a task");
   return TaskName{*spec.job, *spec.task};
 }
 
@@ -79,7 +74,7 @@ absl::StatusOr<ClusterSpec> ClusterSpec::FromProto(const pb::ClusterDef& def) {
   Jobs jobs;
   for (const pb::JobDef& job : def.job()) {
     for (const auto& [index, address] : job.tasks()) {
-      if (index < 0) return InvalidArgument("cluster: job '", job.name(), "' has task ", index);
+      SLUICE_INVALID_IF(index < 0, "cluster: job '", job.name(), "' has task ", index);
       jobs[job.name()][index] = address;
     }
   }
@@ -146,21 +141,19 @@ absl::StatusOr<Cluster> Cluster::FromTfConfig(std::string_view json) {
   const auto& fields = object.fields();
   const auto cluster = fields.find("cluster");
   const auto task = fields.find("task");
-  if (cluster == fields.end() || task == fields.end()) {
-    return InvalidArgument("TF_CONFIG: expected \"cluster\" and \"task\", got '", json, "'");
-  }
+  SLUICE_INVALID_IF(cluster == fields.end() || task == fields.end(),
+                    "TF_CONFIG: expected \"cluster\" and \"task\", got '", json, "'");
   Cluster result;
   SLUICE_ASSIGN_OR_RETURN(result.spec, SpecFrom(cluster->second.struct_value()));
   const auto& of_task = task->second.struct_value().fields();
   const auto type = of_task.find("type");
-  if (type == of_task.end()) return InvalidArgument("TF_CONFIG: \"task\" has no \"type\"");
+  SLUICE_INVALID_IF(type == of_task.end(), "TF_CONFIG: \"task\" has no \"type\"");
   result.task.job = type->second.string_value();
   if (const auto index = of_task.find("index"); index != of_task.end()) {
     const Value& value = index->second;  // a number, or its text
     int number = 0;
-    if (value.has_string_value() && !absl::SimpleAtoi(value.string_value(), &number)) {
-      return InvalidArgument("TF_CONFIG: task index '", value.string_value(), "' is no number");
-    }
+    SLUICE_INVALID_IF(value.has_string_value() && !absl::SimpleAtoi(value.string_value(), &number),
+                      "TF_CONFIG: task index '", value.string_value(), "' is no number");
     result.task.index = value.has_string_value() ? number : static_cast<int>(value.number_value());
   }
   if (result.task.job == "evaluator") return result;  // is not part of the cluster

@@ -48,10 +48,8 @@ absl::StatusOr<std::vector<int>> ExpandCounts(std::string_view text) {
       ok = ok && split.second.size() > 2 &&
            absl::SimpleAtoi(split.second.substr(1, split.second.size() - 2), &times);
     }
-    if (!ok || times < 1 || times > 1 << 20) {
-      return InvalidArgument("SLURM_STEP_TASKS_PER_NODE: expected numbers of tasks, got '", text,
-                             "'");
-    }
+    SLUICE_INVALID_IF(!ok || times < 1 || times > 1 << 20,
+                      "SLURM_STEP_TASKS_PER_NODE: expected numbers of tasks, got '", text, "'");
     counts.insert(counts.end(), times, count);
   }
   return counts;
@@ -61,11 +59,10 @@ absl::StatusOr<std::vector<int>> ExpandCounts(std::string_view text) {
 absl::StatusOr<Cluster> FromRanks(const std::vector<std::string>& host_of_rank, int rank,
                                   const Cluster::LaunchOptions& options) {
   const int size = static_cast<int>(host_of_rank.size());
-  if (rank >= size) return InvalidArgument("rank ", rank, " of ", size, " processes");
-  if (options.num_ps < 0 || options.num_ps >= size) {
-    return InvalidArgument("expected fewer parameter servers than the ", size, " processes, got ",
-                           options.num_ps);
-  }
+  SLUICE_INVALID_IF(rank >= size, "rank ", rank, " of ", size, " processes");
+  SLUICE_INVALID_IF(options.num_ps < 0 || options.num_ps >= size,
+                    "expected fewer parameter servers than the ", size, " processes, got ",
+                    options.num_ps);
   Cluster cluster;
   std::map<std::string, int> on_host;
   for (int r = 0; r < size; ++r) {
@@ -120,7 +117,7 @@ absl::StatusOr<Cluster> Cluster::FromSlurm(const LaunchOptions& options, const E
   SLUICE_ASSIGN_OR_RETURN(const int rank, Number(env, "SLURM_PROCID"));
   SLUICE_ASSIGN_OR_RETURN(const int size, Number(env, "SLURM_NTASKS"));
   const char* list = FirstOf(env, {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"});
-  if (list == nullptr) return InvalidArgument("SLURM_STEP_NODELIST is not set");
+  SLUICE_INVALID_IF(list == nullptr, "SLURM_STEP_NODELIST is not set");
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> hosts, ExpandHostList(list));
   std::vector<std::string> host_of_rank;
   if (const char* counts = FirstOf(env, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"})) {
@@ -137,10 +134,8 @@ absl::StatusOr<Cluster> Cluster::FromSlurm(const LaunchOptions& options, const E
       host_of_rank.push_back(hosts[h]);
     }
   }
-  if (static_cast<int>(host_of_rank.size()) != size) {
-    return InvalidArgument("SLURM_NTASKS is ", size, ", but its nodes have ", host_of_rank.size(),
-                           " tasks");
-  }
+  SLUICE_INVALID_IF(static_cast<int>(host_of_rank.size()) != size, "SLURM_NTASKS is ", size,
+                    ", but its nodes have ", host_of_rank.size(), " tasks");
   return FromRanks(host_of_rank, rank, options);
 }
 

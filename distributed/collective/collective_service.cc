@@ -97,11 +97,10 @@ absl::StatusOr<CollectiveMessage> MessageOf(const pb::RecvBufRequest& request) {
   CollectiveMessage message;
   const std::vector<std::string> parts =
       absl::StrSplit(request.buf_rendezvous_key(), absl::MaxSplits(kSeparator, 4));
-  if (parts.size() != 5 || !absl::SimpleAtoi(parts[0], &message.group_key) ||
-      !absl::SimpleAtoi(parts[1], &message.from.ticket)) {
-    return InvalidArgument("expected the key of a collective's message, got '",
-                           request.buf_rendezvous_key(), "'");
-  }
+  SLUICE_INVALID_IF(parts.size() != 5 || !absl::SimpleAtoi(parts[0], &message.group_key) ||
+                        !absl::SimpleAtoi(parts[1], &message.from.ticket),
+                    "expected the key of a collective's message, got '",
+                    request.buf_rendezvous_key(), "'");
   message.generation = static_cast<uint64_t>(request.step_id());
   message.from.device = request.src_device();
   message.from.incarnation = request.src_incarnation();

@@ -27,7 +27,7 @@ std::string KeyOf(const pb::RunStepRequest& request, const std::vector<NamedTens
 absl::Status CheckFedOnce(const std::vector<NamedTensor>& feeds) {
   std::set<std::string_view> names;
   for (const NamedTensor& feed : feeds) {
-    if (!names.insert(feed.name).second) return InvalidArgument("Duplicated feeds: ", feed.name);
+    SLUICE_INVALID_IF(!names.insert(feed.name).second, "Duplicated feeds: ", feed.name);
   }
   return absl::OkStatus();
 }
@@ -175,9 +175,7 @@ absl::Status MasterSession::RunPartially(const pb::RunStepRequest& request,
     auto it = partial_runs_.find(request.partial_run_handle());
     if (it != partial_runs_.end()) run = it->second;
   }
-  if (run == nullptr) {
-    return InvalidArgument("Must run PartialRunSetup before performing partial runs");
-  }
+  SLUICE_INVALID_IF(run == nullptr, "Must run PartialRunSetup before performing partial runs");
   std::vector<NamedFeed> fed;
   for (NamedTensor& feed : feeds) fed.push_back({feed.name, std::move(feed.value)});
   const std::vector<std::string> names = Strings(request.fetch());
@@ -214,12 +212,11 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
   {
     ScopedLock lock(&mutex_);
     auto it = callables_.find(handle);
-    if (it == callables_.end()) {
-      return InvalidArgument(handle < next_callable_
-                                 ? "Attempted to run callable after handle was released: "
-                                 : "No such callable handle: ",
-                             handle);
-    }
+    SLUICE_INVALID_IF(it == callables_.end(),
+                      handle < next_callable_
+                          ? "Attempted to run callable after handle was released: "
+                          : "No such callable handle: ",
+                      handle);
     made = it->second;
   }
   Tensors values;

@@ -86,7 +86,7 @@ absl::StatusOr<std::string> HeadOf(const Tensor& tensor) {
     }
     return proto.SerializeAsString();
   }
-  if (!tensor.IsInitialized()) return InvalidArgument("tensor without a value");
+  SLUICE_INVALID_IF(!tensor.IsInitialized(), "tensor without a value");
   proto.set_dtype(static_cast<pb::DataType>(tensor.dtype()));
   ShapeToProto(tensor.shape(), proto.mutable_tensor_shape());
   return proto.SerializeAsString();
@@ -247,11 +247,10 @@ class TensorReader {
     const int64_t expected =
         MultiplyWithoutOverflow(shape.num_elements(), static_cast<int64_t>(DataTypeSize(dtype)));
     // The announced bytes have to be there before memory is allocated for them.
-    if (expected < 0 || length != static_cast<uint64_t>(expected) ||
-        length > end - in_.position()) {
-      return InvalidArgument("tensor_content has ", length, " bytes, expected ", expected, " for ",
-                             DataTypeName(dtype), " ", shape.ToString());
-    }
+    SLUICE_INVALID_IF(
+        expected < 0 || length != static_cast<uint64_t>(expected) || length > end - in_.position(),
+        "tensor_content has ", length, " bytes, expected ", expected, " for ", DataTypeName(dtype),
+        " ", shape.ToString());
     WireCounters::Global().received.fetch_add(expected);
     if (ShareSlice(dtype, shape, length, tensor)) return true;
     WireCounters::Global().copied.fetch_add(expected);

@@ -31,9 +31,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
     const Security& security) {
   if (!security.uses_tls()) return grpc::InsecureServerCredentials();
   SLUICE_RETURN_IF_ERROR(CheckPair(security));
-  if (security.cert_file.empty()) {
-    return InvalidArgument("TLS: a server needs a certificate and its key");
-  }
+  SLUICE_INVALID_IF(security.cert_file.empty(), "TLS: a server needs a certificate and its key");
   grpc::SslServerCredentialsOptions options(
       security.ca_file.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
                                : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);

@@ -47,10 +47,8 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Start(Options options,
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(options.port));
-  if (inet_pton(AF_INET, options.bind.c_str(), &address.sin_addr) != 1) {
-    return InvalidArgument("metrics: expected an IPv4 address to listen on, got '", options.bind,
-                           "'");
-  }
+  SLUICE_INVALID_IF(inet_pton(AF_INET, options.bind.c_str(), &address.sin_addr) != 1,
+                    "metrics: expected an IPv4 address to listen on, got '", options.bind, "'");
   std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(options), std::move(text)));
   page->daemon_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, nullptr, nullptr,
                                    &MetricsPageAnswers::Answer, page.get(), MHD_OPTION_SOCK_ADDR,

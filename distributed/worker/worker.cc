@@ -192,9 +192,8 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   static MetricCounter parts("sluice_parts_total");
   parts.Add();
   const Plan& plan = *graph->step->plan();
-  if (feeds.size() != plan.num_feeds) {
-    return InvalidArgument("expected ", plan.num_feeds, " feeds of the part, got ", feeds.size());
-  }
+  SLUICE_INVALID_IF(feeds.size() != plan.num_feeds, "expected ", plan.num_feeds,
+                    " feeds of the part, got ", feeds.size());
   auto found = rendezvous_->Find(request.step_id());
   // A step that ended before its part began was cancelled.
   if (!found.ok()) return absl::CancelledError(std::string(found.status().message()));
@@ -270,9 +269,7 @@ absl::Status Worker::CleanupAll(const pb::CleanupAllRequest& request, pb::Cleanu
 absl::Status Worker::CheckIncarnation(const std::string& text) const {
   SLUICE_ASSIGN_OR_RETURN(const RendezvousKey key, RendezvousKey::Parse(text));
   const Device* device = devices_->Find(key.src_device);
-  if (device == nullptr) {
-    return InvalidArgument("RecvTensor: ", task_, " has no device ", key.src_device);
-  }
+  SLUICE_INVALID_IF(device == nullptr, "RecvTensor: ", task_, " has no device ", key.src_device);
   if (device->incarnation == key.src_incarnation) return absl::OkStatus();
   return absl::AbortedError(
       StrCat("RecvTensor expects a different device incarnation: ", key.src_incarnation, " vs. ",

@@ -43,10 +43,8 @@ OP(SampleMirror, "Reverses the order of the elements of a vector.")
 template <typename T>
 absl::Status Mirror(KernelContext& c) {
   const Tensor& x = c.input(0);
-  if (x.rank() != 1) {
-    return InvalidArgument("SampleMirror node '", c.name(), "': expected a vector, got shape ",
-                           x.shape().ToString());
-  }
+  SLUICE_INVALID_IF(x.rank() != 1, "SampleMirror node '", c.name(),
+                    "': expected a vector, got shape ", x.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * y, c.AllocateOutput(0, x.shape()));
   std::reverse_copy(x.data<T>(), x.data<T>() + x.num_elements(), y->data<T>());
   return absl::OkStatus();

@@ -47,13 +47,11 @@ absl::Status Disagreement(int instance, const std::string& device, const std::st
                                       " and data_type ", b.dtype, " but got type ", a.kind,
                                       " and data_type ", a.dtype, " at device ", device));
   }
-  if (a.shape != b.shape) {
-    return InvalidArgument("Shape mismatch in the collective instance ", instance,
-                           ". Op at device ", device, " expected shape ", a.shape,
-                           " but another member in the group expected shape ", b.shape,
-                           ". This is likely due to different input shapes at different members of "
-                           "the collective op.");
-  }
+  SLUICE_INVALID_IF(a.shape != b.shape, "Shape mismatch in the collective instance ", instance,
+                    ". Op at device ", device, " expected shape ", a.shape,
+                    " but another member in the group expected shape ", b.shape,
+                    ". This is likely due to different input shapes at different members of "
+                    "the collective op.");
   return InvalidArgument(
       "the members of collective instance ", instance,
       " expect the same merge_op, final_op and communication_hint, but those of ", device,

@@ -116,14 +116,12 @@ std::vector<std::string> ResourceManager::Describe() const {
 absl::StatusOr<ResourceName> ResourceNameOf(const KernelInit& init, bool use_node_name) {
   ResourceName result;
   result.container = init.AttrOr<std::string>("container", "");
-  if (!IsValidContainer(result.container)) {
-    return InvalidArgument("container contains invalid characters: ", result.container);
-  }
+  SLUICE_INVALID_IF(!IsValidContainer(result.container),
+                    "container contains invalid characters: ", result.container);
   if (result.container.empty()) result.container = ResourceManager::kDefaultContainer;
   result.name = init.AttrOr<std::string>("shared_name", "");
-  if (result.name.starts_with("_")) {
-    return InvalidArgument("shared_name cannot start with '_':", result.name);
-  }
+  SLUICE_INVALID_IF(result.name.starts_with("_"),
+                    "shared_name cannot start with '_':", result.name);
   if (!result.name.empty()) return result;
   if (use_node_name) {
     result.name = init.name();

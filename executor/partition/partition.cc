@@ -223,10 +223,9 @@ class Cutter {
     for (const ControlLoop& loop : control_loops_) {
       if (loop.frame == frame && loop.task == task) return loop.merge;
     }
-    if (loop_conds_[frame] == nullptr) {
-      return InvalidArgument("A cross-device loop must have a pivot predicate: ",
-                             frames_.frames[frame].name);
-    }
+    SLUICE_INVALID_IF(
+        loop_conds_[frame] == nullptr,
+        "A cross-device loop must have a pivot predicate: ", frames_.frames[frame].name);
     NodeSpec constant = core::ConstSpec("", Tensor::Scalar(false));
     if (const int parent = frames_.frames[frame].parent; parent != 0) {
       // A nested loop is entered once per iteration of the outer one.

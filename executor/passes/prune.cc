@@ -54,9 +54,8 @@ class Pruner {
     }
     SLUICE_ASSIGN_OR_RETURN(Node * arg, result_->Add(std::move(spec)));
     arg->set_output_shape(0, feed.shape());
-    if (!fed_.emplace(feed, arg).second) {
-      return InvalidArgument("Endpoint \"", feed.name(), "\" fed more than once.");
-    }
+    SLUICE_INVALID_IF(!fed_.emplace(feed, arg).second, "Endpoint \"", feed.name(),
+                      "\" fed more than once.");
     return absl::OkStatus();
   }
 
@@ -85,7 +84,7 @@ class Pruner {
   }
 
   absl::Status AddFetch(const Output& fetch, int index) {
-    if (IsFed(fetch)) return InvalidArgument(fetch.name(), " is both fed and fetched.");
+    SLUICE_INVALID_IF(IsFed(fetch), fetch.name(), " is both fed and fetched.");
     SLUICE_ASSIGN_OR_RETURN(Node * copy, Copy(fetch.node));
     NodeSpec spec;
     spec.inputs = {Output(copy, fetch.index)};
@@ -163,7 +162,7 @@ class Pruner {
     std::vector<std::pair<int, Output>> back;
     for (int i = 0; i < node->num_inputs(); ++i) {
       const Output& in = node->input(i);
-      if (!in) return InvalidArgument(node->Describe(), ": input ", i, " is not connected");
+      SLUICE_INVALID_IF(!in, node->Describe(), ": input ", i, " is not connected");
       if (auto fed = fed_.find(in); fed != fed_.end()) {
         spec.inputs.push_back(Output(fed->second));
       } else if (IsBackEdge(*in.node, *node)) {
@@ -207,15 +206,13 @@ absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
                                              absl::Span<const Operation> targets,
                                              const PruneOptions& options) {
-  if (fetches.empty() && targets.empty()) {
-    return InvalidArgument("Must specify at least one target to fetch or execute.");
-  }
+  SLUICE_INVALID_IF(fetches.empty() && targets.empty(),
+                    "Must specify at least one target to fetch or execute.");
   Pruner pruner(*(fetches.empty() ? targets[0].node : fetches[0].node)->graph(), options);
   for (size_t i = 0; i < feeds.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (feeds[i] == feeds[j]) {
-        return InvalidArgument("Endpoint \"", feeds[i].name(), "\" fed more than once.");
-      }
+      SLUICE_INVALID_IF(feeds[i] == feeds[j], "Endpoint \"", feeds[i].name(),
+                        "\" fed more than once.");
     }
     SLUICE_RETURN_IF_ERROR(pruner.AddFeed(feeds[i], static_cast<int>(i)));
   }

@@ -125,7 +125,7 @@ class Drafter {
 
   absl::Status AddConstant(const Node& node) {
     const Tensor* value = node.FindAttr<Tensor>("value");
-    if (value == nullptr) return InvalidArgument(node.Describe(), ": has no attribute 'value'");
+    SLUICE_INVALID_IF(value == nullptr, node.Describe(), ": has no attribute 'value'");
     const int index = static_cast<int>(draft_.constants.size());
     draft_.constants.push_back({*value});
     if (node.control_inputs().empty() || WaitIsItsReaders(node)) {
@@ -157,11 +157,9 @@ class Drafter {
 
   absl::Status AddFetch(const Node& node) {
     const int frame = frames_.of_node[node.id()];
-    if (frame != 0) {
-      return InvalidArgument("'", node.input(0).name(),
-                             "' cannot be fetched: it is inside while loop '",
-                             body(frame).frame_name, "'");
-    }
+    SLUICE_INVALID_IF(frame != 0, "'", node.input(0).name(),
+                      "' cannot be fetched: it is inside while loop '", body(frame).frame_name,
+                      "'");
     const int item = AddOrdinary(node, OpKind::kFetch);
     body(0).items[item].aux = IndexOf(node);
     draft_.num_fetches = std::max(draft_.num_fetches, IndexOf(node) + 1);

@@ -33,22 +33,16 @@ absl::Status PartialRun::CheckAnnounced(absl::Span<const NamedFeed> feeds,
                                         absl::Span<const std::string> fetches) {
   for (const NamedFeed& feed : feeds) {
     auto it = feeds_.find(TensorName(feed.tensor));
-    if (it == feeds_.end()) {
-      return InvalidArgument("The feed ", feed.tensor, " was not specified in partial_run_setup.");
-    }
-    if (it->second.is_done) {
-      return InvalidArgument("The feed ", feed.tensor, " has already been fed.");
-    }
+    SLUICE_INVALID_IF(it == feeds_.end(), "The feed ", feed.tensor,
+                      " was not specified in partial_run_setup.");
+    SLUICE_INVALID_IF(it->second.is_done, "The feed ", feed.tensor, " has already been fed.");
     SLUICE_RETURN_IF_ERROR(CheckFeedValue(it->second.tensor, feed.value));
   }
   for (const std::string& fetch : fetches) {
     auto it = fetches_.find(TensorName(fetch));
-    if (it == fetches_.end()) {
-      return InvalidArgument("The fetch ", fetch, " was not specified in partial_run_setup.");
-    }
-    if (it->second.is_done) {
-      return InvalidArgument("The fetch ", fetch, " has already been fetched.");
-    }
+    SLUICE_INVALID_IF(it == fetches_.end(), "The fetch ", fetch,
+                      " was not specified in partial_run_setup.");
+    SLUICE_INVALID_IF(it->second.is_done, "The fetch ", fetch, " has already been fetched.");
   }
   return absl::OkStatus();
 }
@@ -109,7 +103,7 @@ absl::StatusOr<Tensors> PartialRun::Run(absl::Span<const NamedFeed> feeds,
   std::vector<Output> fetched;
   {
     ScopedLock lock(&mutex_);
-    if (ended_) return InvalidArgument("Must run 'setup' before performing partial runs!");
+    SLUICE_INVALID_IF(ended_, "Must run 'setup' before performing partial runs!");
     SLUICE_RETURN_IF_ERROR(CheckPiece(feeds, fetches));
     for (const NamedFeed& feed : feeds) {
       fed.push_back({feeds_[TensorName(feed.tensor)].tensor, feed.value});

@@ -27,7 +27,7 @@ absl::StatusOr<Output> FindFetch(const Graph& graph, const std::string& name) {
 }
 
 absl::Status CheckHandle(const Graph& graph, const Node* node, const char* what) {
-  if (node == nullptr) return InvalidArgument("a ", what, " is an invalid handle");
+  SLUICE_INVALID_IF(node == nullptr, "a ", what, " is an invalid handle");
   if (node->graph() == &graph) return absl::OkStatus();
   return InvalidArgument(what, " '", node->name(), "' is of another graph than the session's");
 }
@@ -35,14 +35,12 @@ absl::Status CheckHandle(const Graph& graph, const Node* node, const char* what)
 absl::Status CheckIndex(const Output& tensor, const char* text) {
   const Node& node = *tensor.node;
   if (tensor.index >= 0 && tensor.index < node.num_outputs()) return absl::OkStatus();
-  if (node.num_outputs() == 0) {
-    return InvalidArgument("Tried to fetch data for '", tensor.name(),
-                           "', which produces no output.  To run to a node but not fetch any "
-                           "data, pass '",
-                           tensor.name(),
-                           "' as an argument to the 'target_node_names' argument of "
-                           "the Session::Run API.");
-  }
+  SLUICE_INVALID_IF(node.num_outputs() == 0, "Tried to fetch data for '", tensor.name(),
+                    "', which produces no output.  To run to a node but not fetch any "
+                    "data, pass '",
+                    tensor.name(),
+                    "' as an argument to the 'target_node_names' argument of "
+                    "the Session::Run API.");
   return InvalidArgument(text, " ", tensor.name(), ": output index too large, must be < ",
                          node.num_outputs());
 }

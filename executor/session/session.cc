@@ -198,10 +198,8 @@ absl::Status Session::Close() {
 absl::Status Callable::RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
                                const RunOptions& options, RunMetadata* metadata) const {
   if (step_ == nullptr) return absl::FailedPreconditionError("an empty Callable was run");
-  if (feeds.size() != step_->feeds().size()) {
-    return InvalidArgument("Expected ", step_->feeds().size(), " feed tensors, but got ",
-                           feeds.size());
-  }
+  SLUICE_INVALID_IF(feeds.size() != step_->feeds().size(), "Expected ", step_->feeds().size(),
+                    " feed tensors, but got ", feeds.size());
   if (LieWithin(feeds, *fetches)) {
     SLUICE_ASSIGN_OR_RETURN(*fetches, Run(feeds, options, metadata));
     return absl::OkStatus();
@@ -353,11 +351,9 @@ void StepCache::ForEach(absl::FunctionRef<void(PreparedStep&)> f) const {
 
 absl::Status PreparedStep::CheckFeed(int i, const Tensor& value) const {
   const Output& feed = feeds_[i];
-  if (value.dtype() != BaseType(feed.dtype())) {
-    return InvalidArgument("feed '", feed.name(), "': expected ",
-                           DataTypeName(BaseType(feed.dtype())), ", got ",
-                           value.dtype() == DT_INVALID ? "nothing" : DataTypeName(value.dtype()));
-  }
+  SLUICE_INVALID_IF(value.dtype() != BaseType(feed.dtype()), "feed '", feed.name(), "': expected ",
+                    DataTypeName(BaseType(feed.dtype())), ", got ",
+                    value.dtype() == DT_INVALID ? "nothing" : DataTypeName(value.dtype()));
   const PartialShape& shape = feed.shape();
   if (!shape.rank_known()) return absl::OkStatus();
   bool fits = shape.rank() == value.rank();

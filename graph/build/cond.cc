@@ -29,19 +29,15 @@ OutputList Build(Graph& graph, CondContext* context, const Branch& branch, At at
 
 absl::Status CheckBranches(const OutputList& if_true, const OutputList& if_false,
                            const std::string& name) {
-  if (if_true.size() != if_false.size()) {
-    return InvalidArgument("Cond '", name,
-                           "': true_fn and false_fn must return the same number of ",
-                           "tensors, got ", if_true.size(), " and ", if_false.size());
-  }
+  SLUICE_INVALID_IF(if_true.size() != if_false.size(), "Cond '", name,
+                    "': true_fn and false_fn must return the same number of ", "tensors, got ",
+                    if_true.size(), " and ", if_false.size());
   for (size_t i = 0; i < if_true.size(); ++i) {
     const DataType t = BaseType(if_true[i].dtype());
     const DataType f = BaseType(if_false[i].dtype());
-    if (t != f) {
-      return InvalidArgument("Cond '", name, "': outputs of true_fn and false_fn must have the ",
-                             "same type, got ", DataTypeName(t), " and ", DataTypeName(f),
-                             " for output ", i);
-    }
+    SLUICE_INVALID_IF(t != f, "Cond '", name, "': outputs of true_fn and false_fn must have the ",
+                      "same type, got ", DataTypeName(t), " and ", DataTypeName(f), " for output ",
+                      i);
   }
   return absl::OkStatus();
 }

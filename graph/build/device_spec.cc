@@ -77,9 +77,8 @@ absl::StatusOr<DeviceSpec> DeviceSpec::Parse(std::string_view text) {
     const bool slash = rest.starts_with('/');
     if (slash) rest.remove_prefix(1);
     const size_t end = std::min(rest.find('/'), rest.size());
-    if (!slash || !SetPart(rest.substr(0, end), spec)) {
-      return InvalidArgument("Malformed device specification '", text, "'");
-    }
+    SLUICE_INVALID_IF(!slash || !SetPart(rest.substr(0, end), spec),
+                      "Malformed device specification '", text, "'");
     rest.remove_prefix(end);
   }
   return spec;

@@ -116,9 +116,8 @@ NodeBuilder& NodeBuilder::AllowMissingInputs() {
 }
 
 absl::Status NodeBuilder::InferAttrs(const OpDef& def) {
-  if (arguments_.size() != def.inputs.size()) {
-    return InvalidArgument("takes ", def.inputs.size(), " arguments, got ", arguments_.size());
-  }
+  SLUICE_INVALID_IF(arguments_.size() != def.inputs.size(), "takes ", def.inputs.size(),
+                    " arguments, got ", arguments_.size());
   auto infer = [&](const std::string& attr, AttrValue value) {
     if (!attr.empty()) spec_.attrs.emplace(attr, std::move(value));  // keeps a given value
   };

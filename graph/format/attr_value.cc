@@ -10,7 +10,7 @@ absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, FormatBudget& bu
 
 absl::StatusOr<DataType> TypeFromProto(int type) {
   // A type attribute without a value reads as 0. The op's check of allowed types decides.
-  if (type != 0 && !IsValidDataType(type)) return InvalidArgument("no data type has number ", type);
+  SLUICE_INVALID_IF(type != 0 && !IsValidDataType(type), "no data type has number ", type);
   return static_cast<DataType>(type);
 }
 
@@ -49,12 +49,10 @@ absl::StatusOr<AttrValue> ListFromProto(const pb::AttrValue::ListValue& list, Fo
   int kinds = 0;
   for (int64_t n : sizes) {
     kinds += n > 0;
-    if (n > budget.limits.max_list_length) {
-      return InvalidArgument("list of ", n, " elements, at most ", budget.limits.max_list_length,
-                             " are allowed");
-    }
+    SLUICE_INVALID_IF(n > budget.limits.max_list_length, "list of ", n, " elements, at most ",
+                      budget.limits.max_list_length, " are allowed");
   }
-  if (kinds > 1) return InvalidArgument("list with elements of ", kinds, " kinds");
+  SLUICE_INVALID_IF(kinds > 1, "list with elements of ", kinds, " kinds");
   if (list.i_size() > 0) return List<int64_t>(list.i());
   if (list.f_size() > 0) return List<float>(list.f());
   if (list.b_size() > 0) return List<bool>(list.b());
@@ -79,9 +77,8 @@ absl::StatusOr<AttrValue> Lift(absl::StatusOr<T> value) {
 }
 
 absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, FormatBudget& budget, int depth) {
-  if (depth > budget.limits.max_attr_depth) {
-    return InvalidArgument("attributes nested deeper than ", budget.limits.max_attr_depth);
-  }
+  SLUICE_INVALID_IF(depth > budget.limits.max_attr_depth, "attributes nested deeper than ",
+                    budget.limits.max_attr_depth);
   switch (proto.value_case()) {
     case pb::AttrValue::kS:
       return AttrValue(proto.s());

@@ -25,10 +25,8 @@ class Importer {
   absl::Status Cond(const pb::CondContextDef& def, ControlFlowContext* outer, int depth) {
     SLUICE_ASSIGN_OR_RETURN(const Output pred, Tensor(def.pred_name()));
     SLUICE_ASSIGN_OR_RETURN(const Output pivot, Tensor(def.pivot_name()));
-    if (def.branch() != 0 && def.branch() != 1) {
-      return InvalidArgument("CondContextDef '", def.context_name(), "': branch must be 0 or 1, ",
-                             "got ", def.branch());
-    }
+    SLUICE_INVALID_IF(def.branch() != 0 && def.branch() != 1, "CondContextDef '",
+                      def.context_name(), "': branch must be 0 or 1, ", "got ", def.branch());
     auto context = std::make_shared<CondContext>(prefix_ + def.context_name(), outer, pred, pivot,
                                                  def.branch());
     graph_.Own(context);
@@ -94,9 +92,7 @@ class Importer {
 
   template <typename List>
   absl::Status Nested(const List& list, ControlFlowContext* outer, int depth) {
-    if (depth > kNestingMax) {
-      return InvalidArgument("contexts nest more than ", kNestingMax, " deep");
-    }
+    SLUICE_INVALID_IF(depth > kNestingMax, "contexts nest more than ", kNestingMax, " deep");
     for (const pb::ControlFlowContextDef& nested : list) {
       if (nested.has_cond_ctxt()) {
         SLUICE_RETURN_IF_ERROR(Cond(nested.cond_ctxt(), outer, depth + 1));
@@ -219,9 +215,8 @@ absl::Status ImportContexts(const pb::MetaGraphDef& meta, std::string_view prefi
     auto it = meta.collection_def().find(key);
     if (it == meta.collection_def().end()) return absl::OkStatus();
     for (const std::string& bytes : it->second.bytes_list().value()) {
-      if (!message.ParseFromString(bytes)) {
-        return InvalidArgument("collection '", key, "': a value is no ", message.GetTypeName());
-      }
+      SLUICE_INVALID_IF(!message.ParseFromString(bytes), "collection '", key, "': a value is no ",
+                        message.GetTypeName());
       SLUICE_RETURN_IF_ERROR(import(message));
     }
     return absl::OkStatus();

@@ -85,42 +85,29 @@ class Importer {
 
 absl::Status Importer::CheckVersions() const {
   const pb::VersionDef& v = def_.versions();
-  if (v.producer() < 0) {
-    return InvalidArgument("GraphDef producer version ", v.producer(),
-                           " below min producer 0 supported by TensorFlow 2.21.0.  Please "
-                           "regenerate your graph.");
-  }
-  if (v.min_consumer() > kGraphDefVersion) {
-    return InvalidArgument("GraphDef min consumer version ", v.min_consumer(),
-                           " above current version ", kGraphDefVersion,
-                           " for TensorFlow 2.21.0.  Please upgrade TensorFlow.");
-  }
+  SLUICE_INVALID_IF(v.producer() < 0, "GraphDef producer version ", v.producer(),
+                    " below min producer 0 supported by TensorFlow 2.21.0.  Please "
+                    "regenerate your graph.");
+  SLUICE_INVALID_IF(v.min_consumer() > kGraphDefVersion, "GraphDef min consumer version ",
+                    v.min_consumer(), " above current version ", kGraphDefVersion,
+                    " for TensorFlow 2.21.0.  Please upgrade TensorFlow.");
   for (int bad : v.bad_consumers()) {
-    if (bad == kGraphDefVersion) {
-      return InvalidArgument("GraphDef disallows consumer version ", bad,
-                             ".  Please upgrade TensorFlow: this version is likely buggy.");
-    }
+    SLUICE_INVALID_IF(bad == kGraphDefVersion, "GraphDef disallows consumer version ", bad,
+                      ".  Please upgrade TensorFlow: this version is likely buggy.");
   }
   return absl::OkStatus();
 }
 
 absl::Status Importer::IndexNodes() {
-  if (def_.node_size() > options_.limits.max_nodes) {
-    return InvalidArgument("GraphDef has ", def_.node_size(), " nodes, at most ",
-                           options_.limits.max_nodes, " are allowed");
-  }
+  SLUICE_INVALID_IF(def_.node_size() > options_.limits.max_nodes, "GraphDef has ", def_.node_size(),
+                    " nodes, at most ", options_.limits.max_nodes, " are allowed");
   by_name_.reserve(def_.node_size());
   for (int n = 0; n < def_.node_size(); ++n) {
     const std::string& name = node(n).name();
-    if (!IsValidNodeName(name, options_.allow_internal_names)) {
-      return InvalidArgument("Node '", name, "': Node name contains invalid characters");
-    }
-    if (!by_name_.emplace(name, n).second) {
-      return InvalidArgument("Node '", name, "' is not unique");
-    }
-    if (node(n).op().empty()) {
-      return InvalidArgument("Node '", name, "' does not specify an operation");
-    }
+    SLUICE_INVALID_IF(!IsValidNodeName(name, options_.allow_internal_names), "Node '", name,
+                      "': Node name contains invalid characters");
+    SLUICE_INVALID_IF(!by_name_.emplace(name, n).second, "Node '", name, "' is not unique");
+    SLUICE_INVALID_IF(node(n).op().empty(), "Node '", name, "' does not specify an operation");
     roles_.push_back(TraitsOfOp(node(n).op()).role);
     if (const std::string name_here = NewName(name); graph_.Find(name_here) != nullptr) {
       return InvalidArgument("Node name '", name_here, "' already exists in the Graph");
@@ -148,10 +135,8 @@ absl::Status Importer::ReadSources(int n) {
   for (const std::string& input : node(n).input()) {
     const TensorName name = ParseTensorName(input);
     const bool is_control = name.index < 0;
-    if (in_controls && !is_control) {
-      return InvalidArgument("Node '", node(n).name(),
-                             "': Control dependencies must come after regular dependencies");
-    }
+    SLUICE_INVALID_IF(in_controls && !is_control, "Node '", node(n).name(),
+                      "': Control dependencies must come after regular dependencies");
     in_controls = is_control;
     Source source{.index = name.index};
     if (const Output* mapped = Mapped(name)) {
@@ -176,17 +161,15 @@ absl::Status Importer::CheckColocation(int n) const {
     const std::string_view other = std::string_view(c).substr(5);
     const bool is_known = by_name_.contains(ToAbsl(other)) ||
                           (options_.prefix.empty() && graph_.Find(other) != nullptr);
-    if (!is_known) {
-      return InvalidArgument("Node '", node(n).name(),
-                             "' expects to be colocated with unknown node '", other, "'");
-    }
+    SLUICE_INVALID_IF(!is_known, "Node '", node(n).name(),
+                      "' expects to be colocated with unknown node '", other, "'");
   }
   return absl::OkStatus();
 }
 
 absl::Status Importer::CheckRequest() const {
   for (const auto& [key, output] : options_.input_map) {
-    if (!output) return InvalidArgument("input_map gives no tensor for '", key, "'");
+    SLUICE_INVALID_IF(!output, "input_map gives no tensor for '", key, "'");
   }
   auto check = [&](std::string_view what, std::string_view node_name) {
     if (by_name_.contains(ToAbsl(node_name))) return absl::OkStatus();
@@ -295,11 +278,9 @@ absl::StatusOr<Output> Importer::Resolve(int n, const Source& source) const {
   if (source.node < 0) return source.mapped;
   Node* from = made_[source.node];
   if (from == nullptr) return Output();  // a back edge
-  if (source.index >= from->num_outputs()) {
-    return InvalidArgument("Node '", node(n).name(), "': Output ", source.index, " of node ",
-                           from->name(), " does not exist. Node only has ", from->num_outputs(),
-                           " outputs.");
-  }
+  SLUICE_INVALID_IF(source.index >= from->num_outputs(), "Node '", node(n).name(), "': Output ",
+                    source.index, " of node ", from->name(), " does not exist. Node only has ",
+                    from->num_outputs(), " outputs.");
   return Output(from, source.index);
 }
 
@@ -311,10 +292,8 @@ absl::Status Importer::Connect(int n, NodeSpec* spec) {
     }
     SLUICE_ASSIGN_OR_RETURN(const Output input, Resolve(n, source));
     if (!input) {
-      if (roles_[n] != OpRole::kMerge) {
-        return InvalidArgument("Node '", node(n).name(),
-                               "' had a back edge, but only Merge nodes can have back edges.");
-      }
+      SLUICE_INVALID_IF(roles_[n] != OpRole::kMerge, "Node '", node(n).name(),
+                        "' had a back edge, but only Merge nodes can have back edges.");
       back_edges_.push_back({n, static_cast<int>(spec->inputs.size()), source});
       spec->allow_missing_inputs = true;
     }
@@ -357,13 +336,12 @@ absl::Status Importer::InferNode(int n, const std::vector<PartialShape>* declare
   SLUICE_RETURN_IF_ERROR(InferShapes(made));
   if (declared == nullptr) return absl::OkStatus();
   for (int i = 0; i < made->num_outputs() && i < static_cast<int>(declared->size()); ++i) {
-    if (!made->output_shape(i).IsCompatibleWith((*declared)[i])) {
-      return InvalidArgument("Node '", node(n).name(),
-                             "' has an _output_shapes attribute inconsistent with the GraphDef for "
-                             "output #",
-                             i, ": ", (*declared)[i].ToString(), " is not compatible with ",
-                             made->output_shape(i).ToString());
-    }
+    SLUICE_INVALID_IF(!made->output_shape(i).IsCompatibleWith((*declared)[i]), "Node '",
+                      node(n).name(),
+                      "' has an _output_shapes attribute inconsistent with the GraphDef for "
+                      "output #",
+                      i, ": ", (*declared)[i].ToString(), " is not compatible with ",
+                      made->output_shape(i).ToString());
   }
   return absl::OkStatus();
 }
@@ -371,10 +349,9 @@ absl::Status Importer::InferNode(int n, const std::vector<PartialShape>* declare
 absl::Status Importer::AddBackEdges() {
   for (const BackEdge& edge : back_edges_) {
     SLUICE_ASSIGN_OR_RETURN(const Output source, Resolve(edge.node, edge.source));
-    if (!IsNextIteration(*source.node)) {
-      return InvalidArgument("Node '", node(edge.node).name(), "' had a back edge from '",
-                             source.node->name(), "', which is not a NextIteration node");
-    }
+    SLUICE_INVALID_IF(!IsNextIteration(*source.node), "Node '", node(edge.node).name(),
+                      "' had a back edge from '", source.node->name(),
+                      "', which is not a NextIteration node");
     SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(made_[edge.node], edge.input, source));
   }
   return absl::OkStatus();
@@ -385,9 +362,8 @@ absl::Status Importer::CheckReturnOutputs() const {
     const TensorName name = ParseTensorName(t);
     auto it = by_name_.find(ToAbsl(name.node));
     if (it == by_name_.end()) continue;  // mapped
-    if (name.index < 0 || name.index >= made_[it->second]->num_outputs()) {
-      return InvalidArgument("Invalid return output ", name.index, " of node '", name.node, "'");
-    }
+    SLUICE_INVALID_IF(name.index < 0 || name.index >= made_[it->second]->num_outputs(),
+                      "Invalid return output ", name.index, " of node '", name.node, "'");
   }
   return absl::OkStatus();
 }

@@ -33,7 +33,7 @@ bool HasNodes(const pb::GraphDef& def) {
 absl::Status ReadGraph(std::string_view bytes, pb::MetaGraphDef* meta) {
   pb::GraphDef def;
   SLUICE_RETURN_IF_ERROR(ParseBinaryOrText(bytes, "GraphDef", &def));
-  if (!HasNodes(def)) return InvalidArgument("GraphDef: a node has no op");
+  SLUICE_INVALID_IF(!HasNodes(def), "GraphDef: a node has no op");
   meta->Clear();
   *meta->mutable_graph_def() = std::move(def);
   return absl::OkStatus();
@@ -82,10 +82,8 @@ absl::Status ImportMessages(std::string_view key, const pb::CollectionDef& colle
                             std::string_view prefix, Graph& graph) {
   for (const std::string& bytes : collection.bytes_list().value()) {
     Message def;
-    if (!def.ParseFromString(bytes)) {
-      return InvalidArgument("collection '", key, "': an entry is no ",
-                             def.GetDescriptor()->name());
-    }
+    SLUICE_INVALID_IF(!def.ParseFromString(bytes), "collection '", key, "': an entry is no ",
+                      def.GetDescriptor()->name());
     AddPrefix(prefix, &def);
     graph.AddToCollection(key, def.SerializeAsString());
   }

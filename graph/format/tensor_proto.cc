@@ -144,15 +144,11 @@ absl::Status FillStrings(const std::string& content, Tensor& tensor) {
 
 absl::Status FillFromContent(const std::string& content, Tensor& tensor) {
   if (tensor.dtype() == DT_STRING) return FillStrings(content, tensor);
-  if (!IsPlainBytes(tensor.dtype())) {
-    return InvalidArgument("tensor of type ", DataTypeName(tensor.dtype()),
-                           " has tensor_content, which is for numbers and strings");
-  }
-  if (content.size() != tensor.bytes()) {
-    return InvalidArgument("tensor_content has ", content.size(), " bytes, expected ",
-                           tensor.bytes(), " for ", DataTypeName(tensor.dtype()), " ",
-                           tensor.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!IsPlainBytes(tensor.dtype()), "tensor of type ", DataTypeName(tensor.dtype()),
+                    " has tensor_content, which is for numbers and strings");
+  SLUICE_INVALID_IF(content.size() != tensor.bytes(), "tensor_content has ", content.size(),
+                    " bytes, expected ", tensor.bytes(), " for ", DataTypeName(tensor.dtype()), " ",
+                    tensor.shape().ToString());
   if (tensor.dtype() == DT_BOOL) {  // a bool other than 0 and 1 is undefined behavior
     for (size_t i = 0; i < content.size(); ++i) tensor.data<bool>()[i] = content[i] != 0;
   } else {
@@ -177,17 +173,17 @@ size_t MemorySize(DataType dtype) {
 absl::Status Spend(DataType dtype, const TensorShape& shape, FormatBudget& budget) {
   const int64_t bytes =
       MultiplyWithoutOverflow(shape.num_elements(), static_cast<int64_t>(MemorySize(dtype)));
-  if (bytes < 0 || bytes > budget.limits.max_tensor_bytes || bytes > budget.bytes_left) {
-    return InvalidArgument("tensor of type ", DataTypeName(dtype), " and shape ", shape.ToString(),
-                           " is larger than allowed: at most ", budget.limits.max_tensor_bytes,
-                           " bytes a tensor and ", budget.limits.max_total_bytes, " in all");
-  }
+  SLUICE_INVALID_IF(
+      bytes < 0 || bytes > budget.limits.max_tensor_bytes || bytes > budget.bytes_left,
+      "tensor of type ", DataTypeName(dtype), " and shape ", shape.ToString(),
+      " is larger than allowed: at most ", budget.limits.max_tensor_bytes, " bytes a tensor and ",
+      budget.limits.max_total_bytes, " in all");
   budget.bytes_left -= bytes;
   return absl::OkStatus();
 }
 
 absl::StatusOr<TensorShape> KnownShape(const pb::TensorShapeProto& proto) {
-  if (proto.unknown_rank()) return InvalidArgument("a tensor's shape has no rank");
+  SLUICE_INVALID_IF(proto.unknown_rank(), "a tensor's shape has no rank");
   absl::InlinedVector<int64_t, 4> dims;
   for (const auto& dim : proto.dim()) dims.push_back(dim.size());
   return TensorShape::Make(dims);
@@ -263,7 +259,7 @@ absl::Status WriteVariants(const Tensor& tensor, pb::TensorProto* proto) {
 }
 
 absl::Status WriteHeader(const Tensor& tensor, pb::TensorProto* proto) {
-  if (!tensor.IsInitialized()) return InvalidArgument("tensor without a value");
+  SLUICE_INVALID_IF(!tensor.IsInitialized(), "tensor without a value");
   proto->Clear();
   proto->set_dtype(static_cast<pb::DataType>(tensor.dtype()));
   ShapeToProto(tensor.shape(), proto->mutable_tensor_shape());
@@ -293,24 +289,20 @@ absl::Status WriteObjects(const Tensor& tensor, pb::TensorProto* proto) {
 
 absl::StatusOr<PartialShape> ShapeFromProto(const pb::TensorShapeProto& proto) {
   if (proto.unknown_rank()) {
-    if (proto.dim_size() > 0) {
-      return InvalidArgument("An unknown shape must not have any dimensions set, but has ",
-                             proto.dim_size());
-    }
+    SLUICE_INVALID_IF(proto.dim_size() > 0,
+                      "An unknown shape must not have any dimensions set, but has ",
+                      proto.dim_size());
     return PartialShape();
   }
-  if (proto.dim_size() > TensorShape::kMaxRank) {
-    return InvalidArgument("Shape has too many dimensions: ", proto.dim_size(), ", at most ",
-                           TensorShape::kMaxRank);
-  }
+  SLUICE_INVALID_IF(proto.dim_size() > TensorShape::kMaxRank,
+                    "Shape has too many dimensions: ", proto.dim_size(), ", at most ",
+                    TensorShape::kMaxRank);
   PartialShape shape = PartialShape::Scalar();
   int64_t product = 1;
   for (const auto& dim : proto.dim()) {
-    if (dim.size() < -1) {
-      return InvalidArgument("Shape has a dimension of negative size ", dim.size());
-    }
+    SLUICE_INVALID_IF(dim.size() < -1, "Shape has a dimension of negative size ", dim.size());
     product = dim.size() > 0 ? MultiplyWithoutOverflow(product, dim.size()) : product;
-    if (product < 0) return InvalidArgument("Shape is too large (more than 2**63 - 1 entries)");
+    SLUICE_INVALID_IF(product < 0, "Shape is too large (more than 2**63 - 1 entries)");
     shape.AddDim(dim.size());
   }
   return shape;
@@ -327,10 +319,8 @@ void ShapeToProto(const PartialShape& shape, pb::TensorShapeProto* proto) {
 
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget) {
   const DataType dtype = static_cast<DataType>(proto.dtype());
-  if (!IsValidDataType(dtype) || IsRefType(dtype)) {
-    return InvalidArgument("tensor of type ", static_cast<int>(proto.dtype()),
-                           ", which no tensor can have");
-  }
+  SLUICE_INVALID_IF(!IsValidDataType(dtype) || IsRefType(dtype), "tensor of type ",
+                    static_cast<int>(proto.dtype()), ", which no tensor can have");
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, KnownShape(proto.tensor_shape()));
   SLUICE_RETURN_IF_ERROR(Spend(dtype, shape, budget));
   SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), dtype, shape));
@@ -346,10 +336,9 @@ absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto) {
 }
 
 absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto) {
-  if (IsPlainBytes(tensor.dtype()) && tensor.bytes() > INT_MAX) {
-    return InvalidArgument("Cannot create a tensor proto whose content is larger than 2GB, got ",
-                           tensor.bytes(), " bytes");
-  }
+  SLUICE_INVALID_IF(IsPlainBytes(tensor.dtype()) && tensor.bytes() > INT_MAX,
+                    "Cannot create a tensor proto whose content is larger than 2GB, got ",
+                    tensor.bytes(), " bytes");
   SLUICE_RETURN_IF_ERROR(WriteHeader(tensor, proto));
   if (tensor.num_elements() == 0) return absl::OkStatus();
   if (!IsPlainBytes(tensor.dtype())) return WriteObjects(tensor, proto);

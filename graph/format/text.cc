@@ -71,7 +71,7 @@ bool LooksLikeText(std::string_view bytes) {
 }  // namespace
 
 absl::Status ParseText(std::string_view text, Message* message) {
-  if (text.size() > INT_MAX) return InvalidArgument("text of more than 2 GiB");
+  SLUICE_INVALID_IF(text.size() > INT_MAX, "text of more than 2 GiB");
   static const AnyFinder* finder = new AnyFinder;
   FirstError errors;
   TextFormat::Parser parser;
@@ -95,13 +95,11 @@ std::string PrintText(const Message& message) {
 
 absl::Status ParseBinaryOrText(std::string_view bytes, std::string_view what, Message* message) {
   if (ParseBinary(bytes, message)) return absl::OkStatus();
-  if (bytes.size() > INT_MAX) {
-    return InvalidArgument(what, " of ", bytes.size(), " bytes: at most 2 GiB can be read");
-  }
+  SLUICE_INVALID_IF(bytes.size() > INT_MAX, what, " of ", bytes.size(),
+                    " bytes: at most 2 GiB can be read");
   message->Clear();
-  if (!LooksLikeText(bytes)) {
-    return InvalidArgument(what, ": ", bytes.size(), " bytes that are neither binary nor text");
-  }
+  SLUICE_INVALID_IF(!LooksLikeText(bytes), what, ": ", bytes.size(),
+                    " bytes that are neither binary nor text");
   return Annotate(ParseText(bytes, message), StrCat(what, ": "));
 }
 

@@ -58,19 +58,17 @@ absl::StatusOr<Expansion> Expander::Plain(const Call& call) {
 absl::StatusOr<Expansion> Expander::Remote(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
   const std::optional<Tensor> target = ConstantValue(call.inputs[0]);
-  if (target && (target->dtype() != DT_STRING || !target->shape().IsScalar())) {
-    return InvalidArgument("expected a device's name as target, got ",
-                           DataTypeName(target->dtype()), target->shape().ToString());
-  }
+  SLUICE_INVALID_IF(target && (target->dtype() != DT_STRING || !target->shape().IsScalar()),
+                    "expected a device's name as target, got ", DataTypeName(target->dtype()),
+                    target->shape().ToString());
   return Body(function, OutputList(call.inputs.begin() + 1, call.inputs.end()),
               target ? target->scalar<std::string>() : call.device);
 }
 
 absl::StatusOr<FunctionRef> Expander::FunctionOf(const Call& call, std::string_view attr) const {
   const auto* function = FindAttr<FunctionAttr>(*call.attrs, attr);
-  if (function == nullptr || *function == nullptr || (*function)->name.empty()) {
-    return InvalidArgument("attribute '", attr, "' names no function");
-  }
+  SLUICE_INVALID_IF(function == nullptr || *function == nullptr || (*function)->name.empty(),
+                    "attribute '", attr, "' names no function");
   return **function;
 }
 
@@ -202,7 +200,7 @@ absl::StatusOr<size_t> Expander::FirstOf(const std::string& name, const pb::Node
   if (Knows(def.op()) || outputs.empty()) return 0;
   const Node& node = *outputs[0].node;
   const int arg = node.def().OutputIndex(name);
-  if (arg < 0) return InvalidArgument("node '", def.name(), "' has no output '", name, "'");
+  SLUICE_INVALID_IF(arg < 0, "node '", def.name(), "' has no output '", name, "'");
   return static_cast<size_t>(node.OutputRange(arg).first);
 }
 

@@ -89,7 +89,7 @@ absl::StatusOr<Expansion> Expander::If(const Call& call) {
 
 absl::StatusOr<Expansion> Expander::Case(const Call& call) {
   const auto* branches = FindAttr<std::vector<FunctionAttr>>(*call.attrs, "branches");
-  if (branches == nullptr || branches->empty()) return InvalidArgument("expected branches, got 0");
+  SLUICE_INVALID_IF(branches == nullptr || branches->empty(), "expected branches, got 0");
   const OutputList args(call.inputs.begin() + 1, call.inputs.end());
   if (branches->size() == 1 && (*branches)[0] != nullptr) {
     return Body(*(*branches)[0], args, call.device);
@@ -102,7 +102,7 @@ absl::StatusOr<Expansion> Expander::Case(const Call& call) {
 absl::StatusOr<Expansion> Expander::While(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef cond, FunctionOf(call, "cond"));
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef body, FunctionOf(call, "body"));
-  if (call.inputs.empty()) return InvalidArgument("a loop without variables has no end");
+  SLUICE_INVALID_IF(call.inputs.empty(), "a loop without variables has no end");
   WhileOptions options;
   if (const auto* parallel = FindAttr<int64_t>(*call.attrs, "parallel_iterations")) {
     options.parallel_iterations = std::max<int>(1, static_cast<int>(*parallel));
@@ -224,9 +224,8 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   const auto* types = FindAttr<std::vector<DataType>>(*call.attrs, "Targuments");
   const auto* output_types = FindAttr<std::vector<DataType>>(*call.attrs, "output_types");
   const auto* shapes = FindAttr<std::vector<PartialShape>>(*call.attrs, "output_shapes");
-  if (types == nullptr || output_types == nullptr || types->empty()) {
-    return InvalidArgument("expected attributes Targuments and output_types");
-  }
+  SLUICE_INVALID_IF(types == nullptr || output_types == nullptr || types->empty(),
+                    "expected attributes Targuments and output_types");
   const Output zero = Constant(Tensor::Scalar<int32_t>(0));
   const Output one = Constant(Tensor::Scalar<int32_t>(1));
   const Output shape = core::Shape(call.inputs[0]);
@@ -290,9 +289,8 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
   const std::string given = library_.GradientOf(function.name);
   if (!given.empty()) return Body({given, function.attrs}, call.inputs, call.device);
   const auto* types = FindAttr<std::vector<DataType>>(*call.attrs, "Tout");
-  if (types == nullptr || types->size() > call.inputs.size()) {
-    return InvalidArgument("expected one result an argument of '", function.name, "'");
-  }
+  SLUICE_INVALID_IF(types == nullptr || types->size() > call.inputs.size(),
+                    "expected one result an argument of '", function.name, "'");
   const size_t num_args = types->size();
   OutputList xs, ys;
   for (size_t i = 0; i < num_args; ++i) xs.push_back(core::Identity(call.inputs[i]));
@@ -301,11 +299,9 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
   GradientOptions options;
   for (size_t i = 0; i < forward.outputs.size(); ++i) {
     const size_t position = num_args + i;
-    if (position >= call.inputs.size()) {
-      return InvalidArgument("expected a gradient for each of ", forward.outputs.size(),
-                             " results of '", function.name, "', got ",
-                             call.inputs.size() - num_args);
-    }
+    SLUICE_INVALID_IF(position >= call.inputs.size(), "expected a gradient for each of ",
+                      forward.outputs.size(), " results of '", function.name, "', got ",
+                      call.inputs.size() - num_args);
     const Output& y = forward.outputs[i];
     const Output& grad = call.inputs[position];
     if (!IsGradientOf(grad, y)) continue;

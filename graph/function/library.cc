@@ -6,9 +6,9 @@ namespace sluice {
 
 absl::StatusOr<FunctionLibrary> FunctionLibrary::Parse(std::string_view serialised) {
   FunctionLibrary library;
-  if (!library.proto_.ParseFromArray(serialised.data(), static_cast<int>(serialised.size()))) {
-    return InvalidArgument("the graph's function library is not a FunctionDefLibrary");
-  }
+  SLUICE_INVALID_IF(
+      !library.proto_.ParseFromArray(serialised.data(), static_cast<int>(serialised.size())),
+      "the graph's function library is not a FunctionDefLibrary");
   for (const pb::FunctionDef& f : library.proto_.function()) {
     library.functions_[f.signature().name()] = &f;
   }

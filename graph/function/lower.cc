@@ -37,10 +37,9 @@ class CallSite {
     expander.set_entry(MakeEntry(may_be_dead));
     Expander::Call call{op, name, &attrs, inputs, device};
     SLUICE_ASSIGN_OR_RETURN(Expansion made, expander.Expand(call));
-    if (made.outputs.size() != static_cast<size_t>(node_->num_outputs())) {
-      return InvalidArgument(node_->Describe(), ": expected ", node_->num_outputs(),
-                             " results of its function, got ", made.outputs.size());
-    }
+    SLUICE_INVALID_IF(made.outputs.size() != static_cast<size_t>(node_->num_outputs()),
+                      node_->Describe(), ": expected ", node_->num_outputs(),
+                      " results of its function, got ", made.outputs.size());
     if (made.controls.empty()) {
       for (const Output& out : made.outputs) made.controls.push_back(out.node);
     }

@@ -145,28 +145,24 @@ absl::StatusOr<Grad> ReverseWalk::Seed(size_t i) {
   const std::string name = StrCat("grad_ys_", i);
   const Grad given = options_.grad_ys.empty() ? Grad() : options_.grad_ys[i];
   if (given.is_none()) {
-    if (IsComplex(y.dtype())) {
-      return InvalidArgument("Gradients of complex tensors must set grad_ys (y.dtype = ",
-                             DataTypeName(BaseType(y.dtype())), ")");
-    }
+    SLUICE_INVALID_IF(IsComplex(y.dtype()),
+                      "Gradients of complex tensors must set grad_ys (y.dtype = ",
+                      DataTypeName(BaseType(y.dtype())), ")");
     return Grad(core::Filled(core::ShapeOf(y), y.dtype(), 1, name));
   }
   const DataType type =
       BaseType(given.is_dense() ? given.dense().dtype() : given.slices().values.dtype());
-  if (IsComplex(type) != IsComplex(y.dtype())) {
-    return InvalidArgument("Gradient type ", DataTypeName(type), " generated for ",
-                           IsComplex(y.dtype()) ? "complex" : "real or integer-valued", " tensor ",
-                           y.name(), " with type ", DataTypeName(y.dtype()), " must be ",
-                           IsComplex(y.dtype()) ? "complex" : "real or integer");
-  }
+  SLUICE_INVALID_IF(IsComplex(type) != IsComplex(y.dtype()), "Gradient type ", DataTypeName(type),
+                    " generated for ", IsComplex(y.dtype()) ? "complex" : "real or integer-valued",
+                    " tensor ", y.name(), " with type ", DataTypeName(y.dtype()), " must be ",
+                    IsComplex(y.dtype()) ? "complex" : "real or integer");
   if (given.is_slices()) return given;
   return Grad(core::Identity(given.dense(), name));
 }
 
 absl::Status ReverseWalk::MakeSeeds() {
-  if (!options_.grad_ys.empty() && options_.grad_ys.size() != ys_.size()) {
-    return InvalidArgument("Passed ", options_.grad_ys.size(), " grad_ys for ", ys_.size(), " ys");
-  }
+  SLUICE_INVALID_IF(!options_.grad_ys.empty() && options_.grad_ys.size() != ys_.size(), "Passed ",
+                    options_.grad_ys.size(), " grad_ys for ", ys_.size(), " ys");
   for (size_t i = 0; i < ys_.size(); ++i) {
     std::optional<ColocateWith> with = Colocation(ys_[i].node);
     SLUICE_ASSIGN_OR_RETURN(Grad seed, Seed(i));
@@ -282,13 +278,11 @@ absl::Status ReverseWalk::CheckInputGrads(const Node& op, const std::vector<Grad
     const Output grad = grads[i].dense();
     if (!grad || op.input(i).dtype() == DT_RESOURCE || op.input(i).dtype() == DT_VARIANT) continue;
     absl::StatusOr<PartialShape> merged = grad.shape().MergeWith(op.input(i).shape());
-    if (!merged.ok()) {
-      return InvalidArgument(
-          "Incompatible shapes between op input and calculated input gradient.  ",
-          "Forward operation: ", op.name(), ".  Input index: ", i,
-          ". Original input shape: ", op.input(i).shape().ToString(),
-          ".  Calculated input gradient shape: ", grad.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!merged.ok(),
+                      "Incompatible shapes between op input and calculated input gradient.  ",
+                      "Forward operation: ", op.name(), ".  Input index: ", i,
+                      ". Original input shape: ", op.input(i).shape().ToString(),
+                      ".  Calculated input gradient shape: ", grad.shape().ToString());
     grad.node->set_output_shape(grad.index, *std::move(merged));
   }
   return absl::OkStatus();
@@ -393,14 +387,13 @@ std::string ReverseWalk::PathThrough(const Node& op) const {
 }
 
 absl::Status CheckHandles(const OutputList& ys, const OutputList& xs, Graph** graph) {
-  if (ys.empty() || xs.empty()) return InvalidArgument("Gradients needs at least one y and one x");
+  SLUICE_INVALID_IF(ys.empty() || xs.empty(), "Gradients needs at least one y and one x");
   *graph = ys[0].graph();
   for (const OutputList* list : {&ys, &xs}) {
     for (const Output& t : *list) {
-      if (!t) return InvalidArgument("Gradients of or with respect to an invalid tensor");
-      if (t.graph() != *graph) {
-        return InvalidArgument("Gradients: '", t.name(), "' belongs to another graph");
-      }
+      SLUICE_INVALID_IF(!t, "Gradients of or with respect to an invalid tensor");
+      SLUICE_INVALID_IF(t.graph() != *graph, "Gradients: '", t.name(),
+                        "' belongs to another graph");
     }
   }
   return (*graph)->status();

@@ -55,13 +55,12 @@ std::optional<std::vector<int64_t>> ShapeContext::InputInts(int i) const {
 
 absl::StatusOr<PartialShape> ShapeContext::InputAsShape(int i) const {
   const PartialShape& s = input(i);
-  if (s.rank_known() && s.rank() > 1) {
-    return InvalidArgument("Input ", i, " must be rank 1 but is rank ", s.rank());
-  }
+  SLUICE_INVALID_IF(s.rank_known() && s.rank() > 1, "Input ", i, " must be rank 1 but is rank ",
+                    s.rank());
   if (std::optional<std::vector<int64_t>> ints = InputInts(i)) {
     if (s.rank() == 0 && ints->size() == 1 && (*ints)[0] == -1) return PartialShape();
     for (int64_t d : *ints) {
-      if (d < -1) return InvalidArgument("Dimension ", d, " must be >= 0");
+      SLUICE_INVALID_IF(d < -1, "Dimension ", d, " must be >= 0");
     }
     return PartialShape(*ints);
   }
@@ -105,16 +104,14 @@ absl::StatusOr<PartialShape> ShapeContext::WithRank(int i, int rank) const {
 }
 absl::StatusOr<PartialShape> ShapeContext::WithRankAtLeast(int i, int rank) const {
   const PartialShape& s = input(i);
-  if (s.rank_known() && s.rank() < rank) {
-    return InvalidArgument("Shape must be at least rank ", rank, " but is rank ", s.rank());
-  }
+  SLUICE_INVALID_IF(s.rank_known() && s.rank() < rank, "Shape must be at least rank ", rank,
+                    " but is rank ", s.rank());
   return s;
 }
 absl::StatusOr<PartialShape> ShapeContext::WithRankAtMost(int i, int rank) const {
   const PartialShape& s = input(i);
-  if (s.rank_known() && s.rank() > rank) {
-    return InvalidArgument("Shape must be at most rank ", rank, " but is rank ", s.rank());
-  }
+  SLUICE_INVALID_IF(s.rank_known() && s.rank() > rank, "Shape must be at most rank ", rank,
+                    " but is rank ", s.rank());
   return s;
 }
 
@@ -173,9 +170,8 @@ absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const Partia
 
 absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank) {
   if (rank < 0) return static_cast<int>(axis < 0 ? -1 : axis);
-  if (axis < -rank || axis >= rank) {
-    return InvalidArgument("Invalid axis ", axis, ", must be in range [", -rank, ", ", rank, ")");
-  }
+  SLUICE_INVALID_IF(axis < -rank || axis >= rank, "Invalid axis ", axis, ", must be in range [",
+                    -rank, ", ", rank, ")");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

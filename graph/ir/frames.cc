@@ -32,9 +32,7 @@ class FrameAssigner {
     if (IsEnter(node)) {
       frames_.of_outputs[node.id()] = ChildOf(node, frame);
     } else if (IsExit(node)) {
-      if (frame == 0) {
-        return InvalidArgument("{{node ", node.name(), "}} is an Exit outside of any frame");
-      }
+      SLUICE_INVALID_IF(frame == 0, "{{node ", node.name(), "}} is an Exit outside of any frame");
       frames_.of_outputs[node.id()] = frames_.frames[frame].parent;
     }
     return absl::OkStatus();
@@ -43,9 +41,8 @@ class FrameAssigner {
   absl::Status CheckBackEdges(const Node& node) const {
     for (const Output& in : node.inputs()) {
       if (!in || !IsBackEdge(*in.node, node)) continue;
-      if (frames_.of_node[node.id()] == 0) {
-        return InvalidArgument("{{node ", node.name(), "}} begins a loop outside of any frame");
-      }
+      SLUICE_INVALID_IF(frames_.of_node[node.id()] == 0, "{{node ", node.name(),
+                        "}} begins a loop outside of any frame");
       if (frames_.of_node[in.node->id()] == frames_.of_node[node.id()]) continue;
       return Mismatch(node, *in.node, node);
     }

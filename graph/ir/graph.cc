@@ -158,16 +158,13 @@ void Graph::Remove(Node* node) {
 }
 
 absl::Status Graph::UpdateInput(Node* node, int i, Output source) {
-  if (!source || i < 0 || i >= node->num_inputs()) {
-    return InvalidArgument(node->Describe(), ": no input ", i, " to connect to '", source.name(),
-                           "'");
-  }
-  if (BaseType(source.dtype()) != BaseType(node->input_type(i)) ||
-      (IsRefType(node->input_type(i)) && !IsRefType(source.dtype()))) {
-    return InvalidArgument("Input ", i, " of node ", node->name(), " was passed ",
-                           DataTypeName(source.dtype()), " from ", source.name(),
-                           " incompatible with expected ", DataTypeName(node->input_type(i)), ".");
-  }
+  SLUICE_INVALID_IF(!source || i < 0 || i >= node->num_inputs(), node->Describe(), ": no input ", i,
+                    " to connect to '", source.name(), "'");
+  SLUICE_INVALID_IF(BaseType(source.dtype()) != BaseType(node->input_type(i)) ||
+                        (IsRefType(node->input_type(i)) && !IsRefType(source.dtype())),
+                    "Input ", i, " of node ", node->name(), " was passed ",
+                    DataTypeName(source.dtype()), " from ", source.name(),
+                    " incompatible with expected ", DataTypeName(node->input_type(i)), ".");
   if (const Output& old = node->inputs_[i]) old.node->uses_.Erase(&node->input_edges_[i]);
   node->inputs_[i] = source;
   LinkInput(node, i);
@@ -194,10 +191,9 @@ absl::StatusOr<Output> Graph::FindOutput(std::string_view tensor_name) const {
   if (node == nullptr) {
     return absl::NotFoundError(StrCat("tensor '", tensor_name, "': no node '", name, "'"));
   }
-  if (index >= node->num_outputs() && !(index == 0 && node->num_outputs() == 0)) {
-    return InvalidArgument("Output ", index, " of node ", name, " does not exist. Node only has ",
-                           node->num_outputs(), " outputs.");
-  }
+  SLUICE_INVALID_IF(index >= node->num_outputs() && !(index == 0 && node->num_outputs() == 0),
+                    "Output ", index, " of node ", name, " does not exist. Node only has ",
+                    node->num_outputs(), " outputs.");
   return Output(node, index);
 }
 
@@ -294,7 +290,7 @@ absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph) {
     for (Node* to : node->control_outputs()) release(to);
   }
   const int left = graph.num_nodes() - static_cast<int>(order.size());
-  if (left > 0) return InvalidArgument(left, " nodes in a cycle");
+  SLUICE_INVALID_IF(left > 0, left, " nodes in a cycle");
   return order;
 }
 

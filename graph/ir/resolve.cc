@@ -74,10 +74,8 @@ int64_t ListLength(const AttrValue& value) {
 }
 
 absl::Status CheckAttr(const AttrDef& def, const AttrValue& value) {
-  if (!KindMatches(def, value)) {
-    return InvalidArgument("AttrValue had value with unexpected type for attr '", def.name,
-                           "': expected ", def.KindName(), ", got ", AttrToString(value));
-  }
+  SLUICE_INVALID_IF(!KindMatches(def, value), "AttrValue had value with unexpected type for attr '",
+                    def.name, "': expected ", def.KindName(), ", got ", AttrToString(value));
   if (const auto* type = std::get_if<DataType>(&value)) {
     SLUICE_RETURN_IF_ERROR(CheckType(def, *type));
   }
@@ -99,9 +97,8 @@ absl::Status FillAndCheckAttrs(const OpDef& op, NodeSpec& spec) {
   for (const AttrDef& def : op.attrs) {
     auto it = spec.attrs.find(def.name);
     if (it == spec.attrs.end()) {
-      if (!def.default_value) {
-        return InvalidArgument("NodeDef missing attr '", def.name, "' from Op<name=", op.name, ">");
-      }
+      SLUICE_INVALID_IF(!def.default_value, "NodeDef missing attr '", def.name,
+                        "' from Op<name=", op.name, ">");
       spec.attrs.emplace(def.name, *def.default_value);
       continue;
     }
@@ -115,23 +112,20 @@ absl::StatusOr<DataType> TypeOf(const ArgDef& arg, const AttrMap& attrs) {
   DataType type = arg.type;
   if (!arg.type_attr.empty()) {
     const auto* t = FindAttr<DataType>(attrs, arg.type_attr);
-    if (t == nullptr) return InvalidArgument("attr '", arg.type_attr, "' is not a type");
+    SLUICE_INVALID_IF(t == nullptr, "attr '", arg.type_attr, "' is not a type");
     type = *t;
   }
-  if (BaseType(type) == DT_INVALID || !IsValidDataType(type)) {
-    return InvalidArgument("argument '", arg.name, "' has invalid type ", static_cast<int>(type));
-  }
+  SLUICE_INVALID_IF(BaseType(type) == DT_INVALID || !IsValidDataType(type), "argument '", arg.name,
+                    "' has invalid type ", static_cast<int>(type));
   return type;
 }
 
 absl::StatusOr<int64_t> LengthOf(const ArgDef& arg, const AttrMap& attrs) {
   if (arg.number_attr.empty()) return 1;
   const auto* number = FindAttr<int64_t>(attrs, arg.number_attr);
-  if (number == nullptr) return InvalidArgument("attr '", arg.number_attr, "' is not a number");
-  if (*number < 0 || *number > kMaxArgumentLength) {
-    return InvalidArgument("argument '", arg.name, "' has ", *number, " tensors, at most ",
-                           kMaxArgumentLength, " are allowed");
-  }
+  SLUICE_INVALID_IF(number == nullptr, "attr '", arg.number_attr, "' is not a number");
+  SLUICE_INVALID_IF(*number < 0 || *number > kMaxArgumentLength, "argument '", arg.name, "' has ",
+                    *number, " tensors, at most ", kMaxArgumentLength, " are allowed");
   return *number;
 }
 
@@ -141,7 +135,7 @@ absl::Status AppendTypes(const ArgDef& arg, const AttrMap& attrs, Types& types) 
   auto add = [&](DataType t) { types.push_back(arg.is_ref ? MakeRefType(t) : t); };
   if (!arg.type_list_attr.empty()) {
     const auto* list = FindAttr<std::vector<DataType>>(attrs, arg.type_list_attr);
-    if (list == nullptr) return InvalidArgument("attr '", arg.type_list_attr, "' is not a list");
+    SLUICE_INVALID_IF(list == nullptr, "attr '", arg.type_list_attr, "' is not a list");
     for (DataType t : *list) add(t);
     return absl::OkStatus();
   }
@@ -163,9 +157,8 @@ absl::Status ArgumentTypes(const std::vector<ArgDef>& args, const AttrMap& attrs
 }
 
 absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expected) {
-  if (spec.inputs.size() != expected.size()) {
-    return InvalidArgument("expected ", expected.size(), " inputs, got ", spec.inputs.size());
-  }
+  SLUICE_INVALID_IF(spec.inputs.size() != expected.size(), "expected ", expected.size(),
+                    " inputs, got ", spec.inputs.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const Output& in = spec.inputs[i];
     if (!in) {
@@ -184,9 +177,8 @@ absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expect
 }  // namespace
 
 absl::Status Graph::Resolve(NodeSpec& spec, Node& node) const {
-  if (!IsValidNodeName(spec.name, /*allow_internal=*/true)) {
-    return InvalidArgument("Node '", spec.name, "': Node name contains invalid characters");
-  }
+  SLUICE_INVALID_IF(!IsValidNodeName(spec.name, /*allow_internal=*/true), "Node '", spec.name,
+                    "': Node name contains invalid characters");
   absl::StatusOr<const OpDef*> op = OpRegistry::Global().Lookup(spec.op);
   if (!op.ok()) return AnnotateAfter(op.status(), StrCat(" [node '", spec.name, "']"));
   node.def_ = *op;

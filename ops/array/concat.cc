@@ -48,10 +48,8 @@ absl::Status CheckRanks(ShapeContext& c, int first, int last, const PartialShape
   for (int i = first; i < last; ++i) {
     SLUICE_RETURN_IF_ERROR(c.WithRank(i, merged.rank()).status());
     const int64_t least = axis < 0 ? -axis : axis + 1;
-    if (merged.rank() == 0 || merged.rank() < least) {
-      return InvalidArgument("Shape must be at least rank ", std::max<int64_t>(1, least),
-                             " but is rank ", merged.rank());
-    }
+    SLUICE_INVALID_IF(merged.rank() == 0 || merged.rank() < least, "Shape must be at least rank ",
+                      std::max<int64_t>(1, least), " but is rank ", merged.rank());
   }
   return absl::OkStatus();
 }
@@ -96,8 +94,8 @@ absl::Status PackShape(ShapeContext& c) {
 absl::Status ParallelConcatShape(ShapeContext& c) {
   const PartialShape& shape = c.attr<PartialShape>("shape");
   PartialShape row = shape;
-  if (!shape.IsFullyDefined()) return InvalidArgument("shape attr must be fully defined");
-  if (shape.rank() == 0) return InvalidArgument("shape attr must have at least one dimension");
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "shape attr must be fully defined");
+  SLUICE_INVALID_IF(shape.rank() == 0, "shape attr must have at least one dimension");
   row.set_dim(0, 1);
   for (int i = 0; i < c.num_inputs(); ++i) {
     SLUICE_RETURN_IF_ERROR(row.MergeWith(c.input(i)).status());

@@ -56,19 +56,17 @@ absl::StatusOr<TensorShape> ConcatenatedShape(KernelContext& c, int first, int c
   int64_t total = shape.dim(axis);
   for (int i = first + 1; i < first + count; ++i) {
     const TensorShape& other = c.input(i).shape();
-    if (other.rank() != shape.rank()) {
-      return InvalidArgument("ConcatOp : Ranks of all input tensors should match: shape[0] = ",
-                             shape.ToString(), " vs. shape[", i - first, "] = ", other.ToString());
-    }
+    SLUICE_INVALID_IF(other.rank() != shape.rank(),
+                      "ConcatOp : Ranks of all input tensors should match: shape[0] = ",
+                      shape.ToString(), " vs. shape[", i - first, "] = ", other.ToString());
     for (int d = 0; d < shape.rank(); ++d) {
       if (d == axis || other.dim(d) == shape.dim(d)) continue;
       return InvalidArgument("ConcatOp : Dimension ", d,
                              " in both shapes must be equal: shape[0] = ", shape.ToString(),
                              " vs. shape[", i - first, "] = ", other.ToString());
     }
-    if (__builtin_add_overflow(total, other.dim(axis), &total)) {
-      return InvalidArgument("ConcatOp : the result is too large");
-    }
+    SLUICE_INVALID_IF(__builtin_add_overflow(total, other.dim(axis), &total),
+                      "ConcatOp : the result is too large");
   }
   absl::InlinedVector<int64_t, 8> dims(shape.dims().begin(), shape.dims().end());
   dims[axis] = total;
@@ -79,16 +77,14 @@ absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_nam
   const int count = c.num_inputs() - 1;
   const Tensor& axis_tensor = c.input(axis_input);
   // As in TensorFlow, older graphs may have a vector of one element.
-  if (axis_tensor.rank() > 1 || axis_tensor.num_elements() != 1) {
-    return InvalidArgument(axis_name, " tensor should be a scalar integer, but got shape ",
-                           axis_tensor.shape().ToString());
-  }
+  SLUICE_INVALID_IF(axis_tensor.rank() > 1 || axis_tensor.num_elements() != 1, axis_name,
+                    " tensor should be a scalar integer, but got shape ",
+                    axis_tensor.shape().ToString());
   const int64_t given = IntAt(axis_tensor, 0);
   const int rank = c.input(first).rank();
-  if (given < -rank || given >= rank) {
-    return InvalidArgument("ConcatOp : Expected concatenating dimensions in the range [", -rank,
-                           ", ", rank, "), but got ", given);
-  }
+  SLUICE_INVALID_IF(given < -rank || given >= rank,
+                    "ConcatOp : Expected concatenating dimensions in the range [", -rank, ", ",
+                    rank, "), but got ", given);
   const int axis = static_cast<int>(given < 0 ? given + rank : given);
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ConcatenatedShape(c, first, count, axis));
   if (count == 1) {
@@ -113,9 +109,8 @@ absl::Status Pack(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
                            " != values[", i, "].shape = ", c.input(i).shape().ToString());
   }
   const int rank = shape.rank() + 1;
-  if (axis_attr < -rank || axis_attr >= rank) {
-    return InvalidArgument("axis = ", axis_attr.value, " not in [", -rank, ", ", rank, ")");
-  }
+  SLUICE_INVALID_IF(axis_attr < -rank || axis_attr >= rank, "axis = ", axis_attr.value, " not in [",
+                    -rank, ", ", rank, ")");
   const int axis = static_cast<int>(axis_attr < 0 ? axis_attr + rank : axis_attr);
   TensorShape packed = shape;
   packed.InsertDim(axis, c.num_inputs());
@@ -132,10 +127,8 @@ absl::Status Pack(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
 
 absl::StatusOr<TensorShape> ShapeOfAllRows(KernelInit& init) {
   const PartialShape& shape = init.attr<PartialShape>("shape");
-  if (!shape.IsFullyDefined() || shape.rank() == 0) {
-    return InvalidArgument("shape must be fully defined and have a dimension, got ",
-                           shape.ToString());
-  }
+  SLUICE_INVALID_IF(!shape.IsFullyDefined() || shape.rank() == 0,
+                    "shape must be fully defined and have a dimension, got ", shape.ToString());
   return TensorShape::Make(shape.dims());
 }
 
@@ -156,7 +149,7 @@ absl::Status ParallelConcat(KernelContext& c, const Prepared<ShapeOfAllRows>& sh
 }
 
 absl::Status ParallelConcatStart(KernelContext& c, const Attr<PartialShape, "shape">& shape_attr) {
-  if (!shape_attr.value.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
+  SLUICE_INVALID_IF(!shape_attr.value.IsFullyDefined(), "shape must be fully defined");
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(shape_attr.value.dims()));
   return c.AllocateOutput(0, shape).status();
 }
@@ -176,13 +169,11 @@ class ParallelConcatUpdateKernel final : public Kernel {
     const bool matches = value.rank() > 0 && update.rank() == value.rank() && update.dim(0) == 1 &&
                          value.dim(0) > 0 &&
                          update.num_elements() == value.num_elements() / value.dim(0);
-    if (!matches) {
-      return InvalidArgument("update shape doesn't match the slice of value: ",
-                             value.shape().ToString(), " vs. ", update.shape().ToString());
-    }
-    if (row_ < -value.dim(0) || row_ >= value.dim(0)) {
-      return InvalidArgument("loc ", row_, " is not a row of ", value.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!matches,
+                      "update shape doesn't match the slice of value: ", value.shape().ToString(),
+                      " vs. ", update.shape().ToString());
+    SLUICE_INVALID_IF(row_ < -value.dim(0) || row_ >= value.dim(0), "loc ", row_,
+                      " is not a row of ", value.shape().ToString());
     const int64_t row = row_ < 0 ? row_ + value.dim(0) : row_;
     Tensor target = value.SliceRows(row, row + 1);
     CopyElements(c, value.dtype(), update.raw(), target.raw(), update.num_elements());

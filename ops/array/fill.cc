@@ -22,13 +22,12 @@ absl::Status EmptyShape(ShapeContext& c) {
 absl::Status OneHotShape(ShapeContext& c) {
   for (int i = 1; i < 4; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   const int64_t axis = c.attr<int64_t>("axis");
-  if (axis < -1) return InvalidArgument("axis must be >= -1");
+  SLUICE_INVALID_IF(axis < -1, "axis must be >= -1");
   SLUICE_ASSIGN_OR_RETURN(const int64_t depth, c.InputAsSize(1));
   const PartialShape& indices = c.input(0);
   if (!indices.rank_known()) return c.SetOutput(0, PartialShape());
-  if (axis > indices.rank()) {
-    return InvalidArgument("Shape must be at least rank ", axis, " but is rank ", indices.rank());
-  }
+  SLUICE_INVALID_IF(axis > indices.rank(), "Shape must be at least rank ", axis, " but is rank ",
+                    indices.rank());
   const int at = axis < 0 ? indices.rank() : static_cast<int>(axis);
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i <= indices.rank(); ++i) {
@@ -61,7 +60,7 @@ absl::Status LinSpaceShape(ShapeContext& c) {
   int64_t n = -1;
   if (std::optional<std::vector<int64_t>> num = c.InputInts(2); num && num->size() == 1) {
     n = (*num)[0];
-    if (n <= 0) return InvalidArgument("Requires num > 0: ", n);
+    SLUICE_INVALID_IF(n <= 0, "Requires num > 0: ", n);
   }
   return c.SetOutput(0, PartialShape::Vector(n));
 }

@@ -24,19 +24,16 @@ absl::Status Zero(KernelContext& c, Tensor* out) {
 }
 
 absl::StatusOr<TensorShape> ShapeFrom(const Tensor& dims, const char* what) {
-  if (dims.rank() != 1) {
-    return InvalidArgument(what, " must represent a vector, got shape ", dims.shape().ToString());
-  }
+  SLUICE_INVALID_IF(dims.rank() != 1, what, " must represent a vector, got shape ",
+                    dims.shape().ToString());
   return TensorShape::Make(IntsOf(dims));
 }
 
 absl::Status Fill(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "dims"));
   // As in TensorFlow, older graphs may have a vector of one element.
-  if (c.input(1).rank() > 1 || c.input(1).num_elements() != 1) {
-    return InvalidArgument("value must represent a scalar, got shape ",
-                           c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(c.input(1).rank() > 1 || c.input(1).num_elements() != 1,
+                    "value must represent a scalar, got shape ", c.input(1).shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   FillElements(c, out->dtype(), c.input(1).raw(), out->raw(), shape.num_elements());
   return absl::OkStatus();
@@ -75,7 +72,7 @@ absl::Status Range(KernelContext& c) {
   for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), names[i]));
   const T start = c.input(0).scalar<T>(), delta = c.input(2).scalar<T>();
   SLUICE_ASSIGN_OR_RETURN(const int64_t n, RangeLength(start, c.input(1).scalar<T>(), delta));
-  if (n < 0) return InvalidArgument("Requires ((limit - start) / delta) to be an int64");
+  SLUICE_INVALID_IF(n < 0, "Requires ((limit - start) / delta) to be an int64");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {n}));
   T* to = out->data<T>();
   c.ParallelFor(n, 1, [=](int64_t begin, int64_t end) {
@@ -99,7 +96,7 @@ absl::Status LinSpace(KernelContext& c) {
   for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), names[i]));
   const T start = c.input(0).scalar<T>(), stop = c.input(1).scalar<T>();
   const int64_t n = IntAt(c.input(2), 0);
-  if (n <= 0) return InvalidArgument("Requires num > 0: ", n);
+  SLUICE_INVALID_IF(n <= 0, "Requires num > 0: ", n);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {n}));
   T* to = out->data<T>();
   to[0] = start;
@@ -126,19 +123,16 @@ void SetHot(KernelContext& c, const Index* indices, const T& on, T* to, int64_t 
 
 absl::Status OneHot(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
   const Tensor& indices = c.input(0);
-  if (axis_attr < -1 || axis_attr > indices.rank()) {
-    return InvalidArgument("Expected axis to be -1 or between [0, ", indices.rank() + 1,
-                           ").  But received: ", axis_attr.value);
-  }
+  SLUICE_INVALID_IF(axis_attr < -1 || axis_attr > indices.rank(),
+                    "Expected axis to be -1 or between [0, ", indices.rank() + 1,
+                    ").  But received: ", axis_attr.value);
   const char* const names[] = {"depth", "on_value", "off_value"};
   for (int i = 1; i < 4; ++i) {
-    if (!c.input(i).shape().IsScalar()) {
-      return InvalidArgument(names[i - 1],
-                             " must be a scalar, but got: ", c.input(i).shape().ToString());
-    }
+    SLUICE_INVALID_IF(!c.input(i).shape().IsScalar(), names[i - 1],
+                      " must be a scalar, but got: ", c.input(i).shape().ToString());
   }
   const int64_t depth = IntAt(c.input(1), 0);
-  if (depth < 0) return InvalidArgument("depth must be non-negative, got: ", depth);
+  SLUICE_INVALID_IF(depth < 0, "depth must be non-negative, got: ", depth);
   const int axis = axis_attr < 0 ? indices.rank() : static_cast<int>(axis_attr);
   absl::InlinedVector<int64_t, 8> dims(indices.shape().dims().begin(),
                                        indices.shape().dims().end());

@@ -13,7 +13,7 @@ absl::Status PaddedShape(ShapeContext& c, int sign) {
   PartialShape in = c.input(0);
   const int64_t rank = paddings.dim(0);
   if (rank >= 0) {
-    if (rank > TensorShape::kMaxRank) return InvalidArgument("too many dimensions: ", rank);
+    SLUICE_INVALID_IF(rank > TensorShape::kMaxRank, "too many dimensions: ", rank);
     SLUICE_ASSIGN_OR_RETURN(in, c.WithRank(0, static_cast<int>(rank)));
   }
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
@@ -21,16 +21,14 @@ absl::Status PaddedShape(ShapeContext& c, int sign) {
   if (!value) return c.SetOutput(0, PartialShape::UnknownOfRank(in.rank()));
   const std::vector<int64_t> ends = *c.InputInts(1);
   for (int i = 0; i < in.rank(); ++i) {
-    if (ends[2 * i] < 0 || ends[2 * i + 1] < 0) {
-      return InvalidArgument("Paddings must be non-negative: ", ends[2 * i], " ", ends[2 * i + 1]);
-    }
+    SLUICE_INVALID_IF(ends[2 * i] < 0 || ends[2 * i + 1] < 0,
+                      "Paddings must be non-negative: ", ends[2 * i], " ", ends[2 * i + 1]);
     if (in.dim(i) < 0) continue;
     int64_t border, size;
-    if (__builtin_add_overflow(ends[2 * i], ends[2 * i + 1], &border) ||
-        __builtin_add_overflow(in.dim(i), sign * border, &size)) {
-      return InvalidArgument("paddings of dimension ", i, " are too large");
-    }
-    if (size < 0) return InvalidArgument("paddings are larger than dimension ", i);
+    SLUICE_INVALID_IF(__builtin_add_overflow(ends[2 * i], ends[2 * i + 1], &border) ||
+                          __builtin_add_overflow(in.dim(i), sign * border, &size),
+                      "paddings of dimension ", i, " are too large");
+    SLUICE_INVALID_IF(size < 0, "paddings are larger than dimension ", i);
     in.set_dim(i, size);
   }
   return c.SetOutput(0, std::move(in));

@@ -19,22 +19,17 @@ struct Border {
 };
 
 absl::StatusOr<Border> ReadBorder(const Tensor& in, const Tensor& paddings) {
-  if (paddings.rank() != 2 || paddings.dim(1) != 2) {
-    return InvalidArgument("paddings must be a matrix with 2 columns: ",
-                           paddings.shape().ToString());
-  }
-  if (paddings.dim(0) != in.rank()) {
-    return InvalidArgument("The first dimension of paddings must be the rank of inputs",
-                           paddings.shape().ToString(), " ", in.shape().ToString());
-  }
+  SLUICE_INVALID_IF(paddings.rank() != 2 || paddings.dim(1) != 2,
+                    "paddings must be a matrix with 2 columns: ", paddings.shape().ToString());
+  SLUICE_INVALID_IF(paddings.dim(0) != in.rank(),
+                    "The first dimension of paddings must be the rank of inputs",
+                    paddings.shape().ToString(), " ", in.shape().ToString());
   Border border;
   for (int d = 0; d < in.rank(); ++d) {
     border.before.push_back(IntAt(paddings, 2 * d));
     border.after.push_back(IntAt(paddings, 2 * d + 1));
-    if (border.before[d] < 0 || border.after[d] < 0) {
-      return InvalidArgument("Paddings must be non-negative: ", border.before[d], " ",
-                             border.after[d]);
-    }
+    SLUICE_INVALID_IF(border.before[d] < 0 || border.after[d] < 0,
+                      "Paddings must be non-negative: ", border.before[d], " ", border.after[d]);
   }
   return border;
 }
@@ -43,10 +38,9 @@ absl::StatusOr<TensorShape> PaddedShape(const TensorShape& in, const Border& bor
   Ints dims;
   for (int d = 0; d < in.rank(); ++d) {
     int64_t size;
-    if (__builtin_add_overflow(in.dim(d), border.before[d], &size) ||
-        __builtin_add_overflow(size, border.after[d], &size)) {
-      return InvalidArgument("paddings of dimension ", d, " are too large");
-    }
+    SLUICE_INVALID_IF(__builtin_add_overflow(in.dim(d), border.before[d], &size) ||
+                          __builtin_add_overflow(size, border.after[d], &size),
+                      "paddings of dimension ", d, " are too large");
     dims.push_back(size);
   }
   return TensorShape::Make(dims);
@@ -69,9 +63,8 @@ absl::Status Pad(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(in, c.input(1)));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, PaddedShape(in.shape(), border));
   Tensor value = c.num_inputs() == 3 ? c.input(2) : ZeroElement(in.dtype(), *c.step().allocator);
-  if (value.num_elements() != 1 || value.rank() > 0) {
-    return InvalidArgument("constant_values must be a scalar. Found: ", value.shape().ToString());
-  }
+  SLUICE_INVALID_IF(value.num_elements() != 1 || value.rank() > 0,
+                    "constant_values must be a scalar. Found: ", value.shape().ToString());
   if (shape == in.shape()) {
     c.set_output(0, in);
     return absl::OkStatus();
@@ -164,11 +157,10 @@ absl::Status MirrorPadGrad(KernelContext& c, const Prepared<EdgeOf>& edge) {
   SLUICE_ASSIGN_OR_RETURN(const Border border, ReadBorder(grad, c.input(1)));
   TensorShape inner = grad.shape();
   for (int d = 0; d < inner.rank(); ++d) {
-    if (border.before[d] > inner.dim(d) || border.after[d] > inner.dim(d) - border.before[d]) {
-      return InvalidArgument("the border of dimension ", d,
-                             " is wider than the tensor: ", border.before[d], ", ", border.after[d],
-                             ", ", inner.dim(d));
-    }
+    SLUICE_INVALID_IF(
+        border.before[d] > inner.dim(d) || border.after[d] > inner.dim(d) - border.before[d],
+        "the border of dimension ", d, " is wider than the tensor: ", border.before[d], ", ",
+        border.after[d], ", ", inner.dim(d));
     inner.set_dim(d, inner.dim(d) - border.before[d] - border.after[d]);
   }
   SLUICE_RETURN_IF_ERROR(CheckMirror(border, inner, *edge));

@@ -18,12 +18,10 @@ using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 // int64. INVALID_ARGUMENT if delta is 0 or has the wrong sign.
 template <typename T>
 absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
-  if (delta == T(0)) return InvalidArgument("Requires delta != 0: ", static_cast<double>(delta));
-  if (delta > T(0) ? start > limit : limit > start) {
-    return InvalidArgument("Requires start ", delta > T(0) ? "<=" : ">=", " limit when delta ",
-                           delta > T(0) ? ">" : "<", " 0: ", static_cast<double>(start), "/",
-                           static_cast<double>(limit));
-  }
+  SLUICE_INVALID_IF(delta == T(0), "Requires delta != 0: ", static_cast<double>(delta));
+  SLUICE_INVALID_IF(delta > T(0) ? start > limit : limit > start, "Requires start ",
+                    delta > T(0) ? "<=" : ">=", " limit when delta ", delta > T(0) ? ">" : "<",
+                    " 0: ", static_cast<double>(start), "/", static_cast<double>(limit));
   if constexpr (std::is_integral_v<T>) {
     const __int128 span = static_cast<__int128>(limit) - start;
     const __int128 step = delta;

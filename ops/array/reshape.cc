@@ -19,7 +19,7 @@ absl::Status InferMissingSize(const PartialShape& in, PartialShape& out) {
   for (int i = 0; i < out.rank(); ++i) {
     if (out.dim(i) >= 0) {
       known = MultiplyWithoutOverflow(known, out.dim(i));
-      if (known < 0) return InvalidArgument("Shape ", out.ToString(), " is too large");
+      SLUICE_INVALID_IF(known < 0, "Shape ", out.ToString(), " is too large");
     } else if (missing >= 0) {
       return absl::OkStatus();  // several unknown sizes
     } else {
@@ -53,19 +53,16 @@ PartialShape WithDimAt(const PartialShape& in, int64_t axis) {
 
 absl::Status ExpandDimsShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
-  if (c.input(1).IsFullyDefined() && c.input(1).num_elements() != 1) {
-    return InvalidArgument("'dim' input must be a tensor with a single value");
-  }
+  SLUICE_INVALID_IF(c.input(1).IsFullyDefined() && c.input(1).num_elements() != 1,
+                    "'dim' input must be a tensor with a single value");
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
   std::optional<std::vector<int64_t>> dim = c.InputInts(1);
   if (!dim || dim->size() != 1 || !c.InputValue(1)) {
     return c.SetOutput(0, PartialShape::UnknownOfRank(in.rank() + 1));
   }
   int64_t axis = (*dim)[0];
-  if (axis < -in.rank() - 1 || axis > in.rank()) {
-    return InvalidArgument("dim ", axis, " not in the interval [", -in.rank() - 1, ", ", in.rank(),
-                           "].");
-  }
+  SLUICE_INVALID_IF(axis < -in.rank() - 1 || axis > in.rank(), "dim ", axis,
+                    " not in the interval [", -in.rank() - 1, ", ", in.rank(), "].");
   if (axis < 0) axis += in.rank() + 1;
   return c.SetOutput(0, WithDimAt(in, axis));
 }
@@ -74,9 +71,8 @@ absl::Status ExpandDimsShape(ShapeContext& c) {
 absl::StatusOr<std::vector<bool>> AreNamed(const std::vector<int64_t>& dims, int rank) {
   std::vector<bool> named(rank);
   for (int64_t d : dims) {
-    if (d < -rank || d >= rank) {
-      return InvalidArgument("squeeze_dims[", d, "] not in [", -rank, ",", rank, ").");
-    }
+    SLUICE_INVALID_IF(d < -rank || d >= rank, "squeeze_dims[", d, "] not in [", -rank, ",", rank,
+                      ").");
     named[d < 0 ? d + rank : d] = true;
   }
   return named;
@@ -90,10 +86,8 @@ absl::Status SqueezeShape(ShapeContext& c) {
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i < in.rank(); ++i) {
     if (dims.empty() && in.dim(i) < 0) return c.SetOutput(0, PartialShape());
-    if (named[i] && in.dim(i) > 1) {
-      return InvalidArgument("Can not squeeze dim[", i, "], expected a dimension of 1, got ",
-                             in.dim(i));
-    }
+    SLUICE_INVALID_IF(named[i] && in.dim(i) > 1, "Can not squeeze dim[", i,
+                      "], expected a dimension of 1, got ", in.dim(i));
     if (named[i] || (dims.empty() && in.dim(i) == 1)) continue;
     out.AddDim(in.dim(i));
   }
@@ -106,15 +100,15 @@ absl::Status BitcastShape(ShapeContext& c) {
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
   const auto from = static_cast<int64_t>(DataTypeSize(c.input_type(0)));
   const auto to = static_cast<int64_t>(DataTypeSize(c.output_type(0)));
-  if (from == 0 || to == 0) return InvalidArgument("Cannot bitcast between these types");
+  SLUICE_INVALID_IF(from == 0 || to == 0, "Cannot bitcast between these types");
   PartialShape out(in.dims());
   if (from > to) {
     out.AddDim(from / to);
   } else if (from < to) {
-    if (in.rank() == 0 || (in.dim(in.rank() - 1) >= 0 && in.dim(in.rank() - 1) != to / from)) {
-      return InvalidArgument("Cannot bitcast from ", DataTypeName(c.input_type(0)), " to ",
-                             DataTypeName(c.output_type(0)), " due to shape ", in.ToString());
-    }
+    SLUICE_INVALID_IF(
+        in.rank() == 0 || (in.dim(in.rank() - 1) >= 0 && in.dim(in.rank() - 1) != to / from),
+        "Cannot bitcast from ", DataTypeName(c.input_type(0)), " to ",
+        DataTypeName(c.output_type(0)), " due to shape ", in.ToString());
     out = PartialShape(in.dims().first(in.rank() - 1));
   }
   return c.SetOutput(0, std::move(out));

@@ -22,36 +22,30 @@ absl::StatusOr<int64_t> MissingSize(const TensorShape& in, absl::Span<const int6
   const int64_t known = NonZeroProduct(dims);
   const bool has_zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
   const int64_t n = has_zero ? NonZeroProduct(in.dims()) : in.num_elements();
-  if (n % known != 0 && in.num_elements() > 0) {
-    return InvalidArgument("Input to reshape is a tensor with ", n,
-                           " values, but the requested shape requires a multiple of ", known);
-  }
+  SLUICE_INVALID_IF(n % known != 0 && in.num_elements() > 0, "Input to reshape is a tensor with ",
+                    n, " values, but the requested shape requires a multiple of ", known);
   return n / known;
 }
 
 // The requested shape. Computes a size of -1.
 absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes) {
-  if (sizes.rank() > 1) {
-    return InvalidArgument("sizes input must be 1-D, not ", sizes.shape().ToString());
-  }
+  SLUICE_INVALID_IF(sizes.rank() > 1, "sizes input must be 1-D, not ", sizes.shape().ToString());
   Ints dims = IntsOf(sizes);
   int missing = -1;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < -1) return InvalidArgument("Size ", d, " must be non-negative, not ", dims[d]);
-    if (dims[d] == -1 && missing >= 0) {
-      return InvalidArgument("Only one input size may be -1, not both ", missing, " and ", d);
-    }
+    SLUICE_INVALID_IF(dims[d] < -1, "Size ", d, " must be non-negative, not ", dims[d]);
+    SLUICE_INVALID_IF(dims[d] == -1 && missing >= 0, "Only one input size may be -1, not both ",
+                      missing, " and ", d);
     if (dims[d] == -1) missing = static_cast<int>(d);
   }
-  if (NonZeroProduct(dims) < 0) return InvalidArgument("Reshape sizes are too large");
+  SLUICE_INVALID_IF(NonZeroProduct(dims) < 0, "Reshape sizes are too large");
   if (missing >= 0) {
     SLUICE_ASSIGN_OR_RETURN(dims[missing], MissingSize(in.shape(), dims));
   }
   SLUICE_ASSIGN_OR_RETURN(TensorShape shape, TensorShape::Make(dims));
-  if (shape.num_elements() != in.num_elements()) {
-    return InvalidArgument("Input to reshape is a tensor with ", in.num_elements(),
-                           " values, but the requested shape has ", shape.num_elements());
-  }
+  SLUICE_INVALID_IF(shape.num_elements() != in.num_elements(), "Input to reshape is a tensor with ",
+                    in.num_elements(), " values, but the requested shape has ",
+                    shape.num_elements());
   return shape;
 }
 
@@ -63,17 +57,11 @@ absl::Status Reshape(KernelContext& c) {
 
 absl::Status ExpandDims(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (in.dtype() == DT_VARIANT) {
-    return InvalidArgument("ExpandDims on Variant not supported");
-  }
-  if (c.input(1).num_elements() != 1) {
-    return InvalidArgument("'dim' must be a tensor with a single value");
-  }
+  SLUICE_INVALID_IF(in.dtype() == DT_VARIANT, "ExpandDims on Variant not supported");
+  SLUICE_INVALID_IF(c.input(1).num_elements() != 1, "'dim' must be a tensor with a single value");
   int64_t dim = IntAt(c.input(1), 0);
-  if (dim < -1 - in.rank() || dim > in.rank()) {
-    return InvalidArgument("Tried to expand dim index ", dim, " for tensor with ", in.rank(),
-                           " dimensions.");
-  }
+  SLUICE_INVALID_IF(dim < -1 - in.rank() || dim > in.rank(), "Tried to expand dim index ", dim,
+                    " for tensor with ", in.rank(), " dimensions.");
   if (dim < 0) dim += in.rank() + 1;
   TensorShape shape = in.shape();
   shape.InsertDim(static_cast<int>(dim), 1);
@@ -85,19 +73,15 @@ absl::Status Squeeze(KernelContext& c, const Attr<std::vector<int64_t>, "squeeze
   const Tensor& in = c.input(0);
   absl::InlinedVector<bool, 8> named(in.rank(), dims.value.empty());
   for (int64_t d : dims.value) {
-    if (d < -in.rank() || d >= in.rank()) {
-      return InvalidArgument("Tried to squeeze dim index ", d, " for tensor with ", in.rank(),
-                             " dimensions.");
-    }
+    SLUICE_INVALID_IF(d < -in.rank() || d >= in.rank(), "Tried to squeeze dim index ", d,
+                      " for tensor with ", in.rank(), " dimensions.");
     named[d < 0 ? d + in.rank() : d] = true;
   }
   TensorShape shape;
   for (int i = 0; i < in.rank(); ++i) {
     if (named[i] && in.dim(i) == 1) continue;
-    if (named[i] && !dims.value.empty()) {
-      return InvalidArgument("Can not squeeze dim[", i, "], expected a dimension of 1, got ",
-                             in.dim(i));
-    }
+    SLUICE_INVALID_IF(named[i] && !dims.value.empty(), "Can not squeeze dim[", i,
+                      "], expected a dimension of 1, got ", in.dim(i));
     shape.AddDim(in.dim(i));
   }
   c.set_output(0, in.Reshaped(shape));
@@ -113,10 +97,9 @@ absl::Status Bitcast(KernelContext& c) {
   if (from > to) {
     shape.AddDim(from / to);
   } else if (from < to) {
-    if (in.rank() == 0 || in.dim(in.rank() - 1) != to / from) {
-      return InvalidArgument("Cannot bitcast from ", DataTypeName(in.dtype()), " to ",
-                             DataTypeName(type), ": ", in.shape().ToString());
-    }
+    SLUICE_INVALID_IF(in.rank() == 0 || in.dim(in.rank() - 1) != to / from, "Cannot bitcast from ",
+                      DataTypeName(in.dtype()), " to ", DataTypeName(type), ": ",
+                      in.shape().ToString());
     shape.RemoveDim(in.rank() - 1);
   }
   if (reinterpret_cast<uintptr_t>(in.raw()) % static_cast<size_t>(to) == 0) {

@@ -12,10 +12,8 @@ absl::StatusOr<Ints> PlacesOf(const Tensor& in, const Tensor& shift, const Tenso
   for (int64_t i = 0; i < axis.num_elements(); ++i) {
     int64_t d = IntAt(axis, i);
     if (d < 0) d += in.rank();
-    if (d < 0 || d >= in.rank()) {
-      return InvalidArgument("axis ", IntAt(axis, i), " is out of range for a tensor of rank ",
-                             in.rank());
-    }
+    SLUICE_INVALID_IF(d < 0 || d >= in.rank(), "axis ", IntAt(axis, i),
+                      " is out of range for a tensor of rank ", in.rank());
     if (in.num_elements() == 0) continue;
     const int64_t size = in.dim(static_cast<int>(d));
     moved[d] = ((moved[d] + IntAt(shift, i) % size) % size + size) % size;
@@ -24,19 +22,14 @@ absl::StatusOr<Ints> PlacesOf(const Tensor& in, const Tensor& shift, const Tenso
 }
 
 absl::Status CheckRoll(const Tensor& in, const Tensor& shift, const Tensor& axis) {
-  if (in.rank() < 1) return InvalidArgument("input must be 1-D or higher, got shape []");
-  if (shift.rank() > 1) {
-    return InvalidArgument("shift must be a scalar or a 1-D vector. Found: ",
-                           shift.shape().ToString());
-  }
-  if (axis.rank() > 1) {
-    return InvalidArgument("axis must be a scalar or a 1-D vector. Found: ",
-                           axis.shape().ToString());
-  }
-  if (shift.num_elements() != axis.num_elements()) {
-    return InvalidArgument("shift and axis must have the same size, got ", shift.num_elements(),
-                           " and ", axis.num_elements());
-  }
+  SLUICE_INVALID_IF(in.rank() < 1, "input must be 1-D or higher, got shape []");
+  SLUICE_INVALID_IF(shift.rank() > 1,
+                    "shift must be a scalar or a 1-D vector. Found: ", shift.shape().ToString());
+  SLUICE_INVALID_IF(axis.rank() > 1,
+                    "axis must be a scalar or a 1-D vector. Found: ", axis.shape().ToString());
+  SLUICE_INVALID_IF(shift.num_elements() != axis.num_elements(),
+                    "shift and axis must have the same size, got ", shift.num_elements(), " and ",
+                    axis.num_elements());
   return absl::OkStatus();
 }
 
@@ -76,10 +69,9 @@ KERNEL(Roll, FunctionKernel<Roll>);
 template <typename T>
 absl::Status Cross(KernelContext& c) {
   const Tensor &a = c.input(0), &b = c.input(1);
-  if (!(a.shape() == b.shape())) {
-    return InvalidArgument("Both inputs must be of same shape: ", a.shape().ToString(), " vs. ",
-                           b.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!(a.shape() == b.shape()),
+                    "Both inputs must be of same shape: ", a.shape().ToString(), " vs. ",
+                    b.shape().ToString());
   if (a.rank() < 1 || a.dim(a.rank() - 1) != 3) {
     return absl::FailedPreconditionError(StrCat(
         "Cross-products are only defined for 3-element vectors, got shape ", a.shape().ToString()));

@@ -51,16 +51,14 @@ class TwoShapes {
   static absl::StatusOr<TwoShapes> Of(KernelContext& c) {
     TwoShapes s;
     for (int i = 0; i < 2; ++i) {
-      if (c.input(i).rank() != 1) {
-        return InvalidArgument("In[", i, "] must be a vector.", c.input(i).shape().ToString());
-      }
+      SLUICE_INVALID_IF(c.input(i).rank() != 1, "In[", i, "] must be a vector.",
+                        c.input(i).shape().ToString());
       s.shapes_[i] = IntsOf(c.input(i));
     }
     s.rank_ = static_cast<int>(std::max(s.shapes_[0].size(), s.shapes_[1].size()));
     for (int d = 0; d < s.rank_; ++d) {
-      if (s.At(0, d) != s.At(1, d) && s.At(0, d) != 1 && s.At(1, d) != 1) {
-        return InvalidArgument("Incompatible shapes: ", s.Text(0), " vs. ", s.Text(1));
-      }
+      SLUICE_INVALID_IF(s.At(0, d) != s.At(1, d) && s.At(0, d) != 1 && s.At(1, d) != 1,
+                        "Incompatible shapes: ", s.Text(0), " vs. ", s.Text(1));
     }
     return s;
   }
@@ -110,10 +108,8 @@ absl::Status BroadcastGradientArgs(KernelContext& c) {
 // Whether input i + 1 has the sizes of the first one, except along `axis`.
 absl::Status CheckJoins(const Ints& shape, const Ints& first, int64_t axis, int i) {
   const int64_t rank = static_cast<int64_t>(first.size());
-  if (static_cast<int64_t>(shape.size()) != rank) {
-    return InvalidArgument("input ", i, " should contain ", rank, " elements, but got ",
-                           shape.size());
-  }
+  SLUICE_INVALID_IF(static_cast<int64_t>(shape.size()) != rank, "input ", i, " should contain ",
+                    rank, " elements, but got ", shape.size());
   for (int64_t d = 0; d < rank; ++d) {
     if (d == axis || shape[d] == first[d]) continue;
     return InvalidArgument("All dimensions except ", axis, " must match. Input ", i, " has shape ",
@@ -129,25 +125,22 @@ absl::Status ConcatOffset(KernelContext& c) {
   const Ints first = IntsOf(c.input(1));
   const int64_t rank = static_cast<int64_t>(first.size());
   int64_t axis = IntAt(c.input(0), 0);
-  if (axis < -rank || axis >= rank) {
-    return InvalidArgument("Concat dim is out of range: ", axis, " vs. ", rank);
-  }
+  SLUICE_INVALID_IF(axis < -rank || axis >= rank, "Concat dim is out of range: ", axis, " vs. ",
+                    rank);
   if (axis < 0) axis += rank;
   int64_t offset = 0;
   for (int i = 1; i < c.num_inputs(); ++i) {
-    if (c.input(i).rank() != 1) {
-      return InvalidArgument("input ", i - 1, " should be a vector, but got shape ",
-                             c.input(i).shape().ToString());
-    }
+    SLUICE_INVALID_IF(c.input(i).rank() != 1, "input ", i - 1,
+                      " should be a vector, but got shape ", c.input(i).shape().ToString());
     const Ints shape = IntsOf(c.input(i));
     SLUICE_RETURN_IF_ERROR(CheckJoins(shape, first, axis, i - 1));
     Ints begin(rank, 0);
     begin[axis] = offset;
     SLUICE_RETURN_IF_ERROR(EmitInts(c, i - 1, begin));
-    if (i + 1 < c.num_inputs() && __builtin_add_overflow(offset, shape[axis], &offset)) {
-      return InvalidArgument("sizes along dimension ", axis,
-                             " must add up to less than 2^63, got more up to input ", i - 1);
-    }
+    SLUICE_INVALID_IF(
+        i + 1 < c.num_inputs() && __builtin_add_overflow(offset, shape[axis], &offset),
+        "sizes along dimension ", axis, " must add up to less than 2^63, got more up to input ",
+        i - 1);
   }
   return absl::OkStatus();
 }
@@ -156,13 +149,9 @@ absl::Status ConcatOffset(KernelContext& c) {
 absl::StatusOr<int64_t> ProductOf(const Ints& dims) {
   int64_t total = 1;
   for (int64_t d : dims) {
-    if (d == 0) {
-      return InvalidArgument("Input dims cannot contain a dim of zero, but dims contains zero");
-    }
+    SLUICE_INVALID_IF(d == 0, "Input dims cannot contain a dim of zero, but dims contains zero");
     total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
-    if (total < 0) {
-      return InvalidArgument("Dimensions must be positive, and their product an int64");
-    }
+    SLUICE_INVALID_IF(total < 0, "Dimensions must be positive, and their product an int64");
   }
   return total;
 }
@@ -170,13 +159,10 @@ absl::StatusOr<int64_t> ProductOf(const Ints& dims) {
 absl::Status UnravelIndex(KernelContext& c) {
   const Tensor& indices = c.input(0);
   SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 1, "dims must be a vector, but got shape "));
-  if (indices.rank() > 1) {
-    return InvalidArgument("The indices can only be scalar or vector, got \"",
-                           indices.shape().ToString(), "\"");
-  }
-  if (indices.num_elements() == 0) {
-    return InvalidArgument("received empty tensor indices of shape ", indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(indices.rank() > 1, "The indices can only be scalar or vector, got \"",
+                    indices.shape().ToString(), "\"");
+  SLUICE_INVALID_IF(indices.num_elements() == 0, "received empty tensor indices of shape ",
+                    indices.shape().ToString());
   const Ints dims = IntsOf(c.input(1));
   SLUICE_ASSIGN_OR_RETURN(const int64_t total, ProductOf(dims));
   const int64_t n = indices.num_elements();
@@ -186,7 +172,7 @@ absl::Status UnravelIndex(KernelContext& c) {
       c.AllocateOutput(0, indices.rank() == 0 ? TensorShape({rank}) : TensorShape({rank, n})));
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = IntAt(indices, i);
-    if (at < 0 || at >= total) return InvalidArgument("index is out of bound as with dims");
+    SLUICE_INVALID_IF(at < 0 || at >= total, "index is out of bound as with dims");
     for (int64_t d = rank - 1; d >= 0; --d) {
       SetIntAt(*out, d * n + i, at % dims[d]);
       at /= dims[d];

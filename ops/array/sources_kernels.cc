@@ -52,7 +52,7 @@ absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
   // MAP_PRIVATE: writes to the tensor do not reach the file.
   if (fits) data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
   close(file);
-  if (!fits) return InvalidArgument("file '", path, "' must hold at least ", bytes, " bytes");
+  SLUICE_INVALID_IF(!fits, "file '", path, "' must hold at least ", bytes, " bytes");
   if (data == MAP_FAILED) return absl::ResourceExhaustedError(StrCat("cannot map ", path));
   return Buffer::Wrap(data, bytes, [data, bytes] { munmap(data, bytes); });
 }
@@ -67,13 +67,12 @@ class ImmutableConstKernel final : public ConstKernel {
       return absl::UnimplementedError(
           "Sorry, DT_STRING is not currently supported for ImmutableConstOp.");
     }
-    if (!shape.IsFullyDefined()) return InvalidArgument("shape must be fully defined");
+    SLUICE_INVALID_IF(!shape.IsFullyDefined(), "shape must be fully defined");
     SLUICE_ASSIGN_OR_RETURN(const TensorShape sizes, TensorShape::Make(shape.dims()));
     size_t bytes;
-    if (__builtin_mul_overflow(DataTypeSize(dtype), static_cast<size_t>(sizes.num_elements()),
-                               &bytes)) {
-      return InvalidArgument("shape ", shape.ToString(), " is too large");
-    }
+    SLUICE_INVALID_IF(__builtin_mul_overflow(DataTypeSize(dtype),
+                                             static_cast<size_t>(sizes.num_elements()), &bytes),
+                      "shape ", shape.ToString(), " is too large");
     if (bytes == 0) return std::make_unique<ConstKernel>(Tensor(dtype, sizes));
     SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
                             MapFile(init.attr<std::string>("memory_region_name"), bytes));

@@ -11,9 +11,7 @@ absl::StatusOr<std::optional<int>> SplitAxis(ShapeContext& c, int i, int rank) {
   if (!value || rank < 0) return std::optional<int>();
   const int64_t axis = value->scalar<int32_t>();
   const int64_t least = axis < 0 ? -axis : axis + 1;
-  if (rank < least) {
-    return InvalidArgument("Shape must be at least rank ", least, " but is rank ", rank);
-  }
+  SLUICE_INVALID_IF(rank < least, "Shape must be at least rank ", least, " but is rank ", rank);
   return std::optional<int>(static_cast<int>(axis < 0 ? axis + rank : axis));
 }
 
@@ -26,10 +24,8 @@ absl::Status SplitShape(ShapeContext& c) {
   PartialShape out = in;
   const int64_t n = c.num_outputs();
   if (in.dim(*axis) >= 0) {
-    if (in.dim(*axis) % n != 0) {
-      return InvalidArgument("Dimension size must be evenly divisible by ", n, " but is ",
-                             in.dim(*axis));
-    }
+    SLUICE_INVALID_IF(in.dim(*axis) % n != 0, "Dimension size must be evenly divisible by ", n,
+                      " but is ", in.dim(*axis));
     out.set_dim(*axis, in.dim(*axis) / n);
   }
   return c.SetOutputs(out);
@@ -42,18 +38,16 @@ absl::StatusOr<int64_t> TotalOf(const std::vector<int64_t>& sizes, int64_t whole
   int64_t total = 0;
   int missing = 0;
   for (int64_t s : sizes) {
-    if (s < -1) return InvalidArgument("Invalid size ", s, " in size_splits: must be >= -1");
+    SLUICE_INVALID_IF(s < -1, "Invalid size ", s, " in size_splits: must be >= -1");
     if (s < 0) {
       ++missing;
     } else if (__builtin_add_overflow(total, s, &total)) {
       return InvalidArgument("The sizes of the splits are too large");
     }
   }
-  if (missing > 1) return InvalidArgument("size_splits can only have one -1");
-  if (whole >= 0 && (missing == 0 ? total != whole : total > whole)) {
-    return InvalidArgument("can't split axis of size ", whole, " into pieces of total size ",
-                           total);
-  }
+  SLUICE_INVALID_IF(missing > 1, "size_splits can only have one -1");
+  SLUICE_INVALID_IF(whole >= 0 && (missing == 0 ? total != whole : total > whole),
+                    "can't split axis of size ", whole, " into pieces of total size ", total);
   return total;
 }
 
@@ -69,9 +63,8 @@ absl::Status SplitVShape(ShapeContext& c) {
   out.set_dim(*axis, c.num_outputs() == 1 ? in.dim(*axis) : PartialShape::kUnknown);
   if (!sizes || sizes->dtype() == DT_INT8) return c.SetOutputs(out);
   const std::vector<int64_t> given = *c.InputInts(1);
-  if (static_cast<int>(given.size()) != c.num_outputs()) {
-    return InvalidArgument("Length of size_splits should be equal to num_outputs");
-  }
+  SLUICE_INVALID_IF(static_cast<int>(given.size()) != c.num_outputs(),
+                    "Length of size_splits should be equal to num_outputs");
   const int64_t whole = in.dim(*axis);
   SLUICE_ASSIGN_OR_RETURN(const int64_t total, TotalOf(given, whole));
   for (int i = 0; i < c.num_outputs(); ++i) {

@@ -70,15 +70,12 @@ class Splitter {
 };
 
 absl::StatusOr<int> SplitAxis(const Tensor& axis, const Tensor& value) {
-  if (axis.num_elements() != 1) {
-    return InvalidArgument("split_dim must be a scalar but has rank ", axis.rank());
-  }
+  SLUICE_INVALID_IF(axis.num_elements() != 1, "split_dim must be a scalar but has rank ",
+                    axis.rank());
   const int64_t given = IntAt(axis, 0);
   const int rank = value.rank();
-  if (given < -rank || given >= rank) {
-    return InvalidArgument("-input rank(-", rank, ") <= split_dim < input rank (", rank,
-                           "), but got ", given);
-  }
+  SLUICE_INVALID_IF(given < -rank || given >= rank, "-input rank(-", rank,
+                    ") <= split_dim < input rank (", rank, "), but got ", given);
   return static_cast<int>(given < 0 ? given + rank : given);
 }
 
@@ -86,12 +83,10 @@ absl::Status Split(KernelContext& c) {
   const Tensor& value = c.input(1);
   SLUICE_ASSIGN_OR_RETURN(const int axis, SplitAxis(c.input(0), value));
   const int n = c.num_outputs();
-  if (value.dim(axis) % n != 0) {
-    return InvalidArgument(
-        "Number of ways to split should evenly divide the split dimension, but "
-        "got split_dim ",
-        axis, " (size = ", value.dim(axis), ") and num_split ", n);
-  }
+  SLUICE_INVALID_IF(value.dim(axis) % n != 0,
+                    "Number of ways to split should evenly divide the split dimension, but "
+                    "got split_dim ",
+                    axis, " (size = ", value.dim(axis), ") and num_split ", n);
   const int64_t size = value.dim(axis) / n;
   TensorShape shape = value.shape();
   shape.set_dim(axis, size);
@@ -104,19 +99,17 @@ absl::Status Split(KernelContext& c) {
 // The sizes of the parts, whose sum is `whole`. Computes a size of -1.
 using Sizes = absl::InlinedVector<int64_t, 32>;
 absl::StatusOr<Sizes> PartSizes(const Tensor& given, int parts, int64_t whole) {
-  if (given.rank() != 1 || given.dim(0) != parts) {
-    return InvalidArgument(
-        "size of the split_tensor must be 1-D and have the same elements as "
-        "outputs got ",
-        given.shape().ToString(), " and ", parts, " outputs");
-  }
+  SLUICE_INVALID_IF(given.rank() != 1 || given.dim(0) != parts,
+                    "size of the split_tensor must be 1-D and have the same elements as "
+                    "outputs got ",
+                    given.shape().ToString(), " and ", parts, " outputs");
   Sizes sizes(parts);
   for (int i = 0; i < parts; ++i) sizes[i] = IntAt(given, i);
   int missing = -1;
   int64_t total = 0;
   for (int i = 0; i < parts; ++i) {
     if (sizes[i] == -1) {
-      if (missing >= 0) return InvalidArgument("There can only be one -1 in the input.");
+      SLUICE_INVALID_IF(missing >= 0, "There can only be one -1 in the input.");
       missing = i;
     } else if (sizes[i] < 0) {
       return InvalidArgument("Split size at index ", i, " must be >= 0. Got: ", sizes[i]);
@@ -124,13 +117,11 @@ absl::StatusOr<Sizes> PartSizes(const Tensor& given, int parts, int64_t whole) {
       return InvalidArgument("The sizes of the splits are too large");
     }
   }
-  if (missing >= 0 ? total > whole : total != whole) {
-    return InvalidArgument(
-        "Determined shape must either match input shape along split_dim exactly "
-        "if fully specified, or be less than the size of the input along "
-        "split_dim if not fully specified.  Got: ",
-        total);
-  }
+  SLUICE_INVALID_IF(missing >= 0 ? total > whole : total != whole,
+                    "Determined shape must either match input shape along split_dim exactly "
+                    "if fully specified, or be less than the size of the input along "
+                    "split_dim if not fully specified.  Got: ",
+                    total);
   if (missing >= 0) sizes[missing] = whole - total;
   return sizes;
 }
@@ -153,14 +144,11 @@ absl::Status SplitV(KernelContext& c) {
 absl::Status Unpack(KernelContext& c, Attr<int64_t, "axis"> axis_attr) {
   const Tensor& value = c.input(0);
   const int rank = value.rank();
-  if (axis_attr < -rank || axis_attr >= rank) {
-    return InvalidArgument("axis = ", axis_attr.value, " not in [", -rank, ", ", rank, ")");
-  }
+  SLUICE_INVALID_IF(axis_attr < -rank || axis_attr >= rank, "axis = ", axis_attr.value, " not in [",
+                    -rank, ", ", rank, ")");
   const int axis = static_cast<int>(axis_attr < 0 ? axis_attr + rank : axis_attr);
-  if (value.dim(axis) != c.num_outputs()) {
-    return InvalidArgument("Input shape axis ", axis, " must equal ", c.num_outputs(),
-                           ", got shape ", value.shape().ToString());
-  }
+  SLUICE_INVALID_IF(value.dim(axis) != c.num_outputs(), "Input shape axis ", axis, " must equal ",
+                    c.num_outputs(), ", got shape ", value.shape().ToString());
   TensorShape shape = value.shape();
   shape.RemoveDim(axis);
   Splitter splitter(c, value, axis);

@@ -11,7 +11,7 @@ absl::StatusOr<int64_t> TiledDim(int i, int64_t dim, int64_t times) {
   if (times == 0 || dim == 0) return 0;
   if (times < 0 || dim < 0) return -1;
   const int64_t size = MultiplyWithoutOverflow(times, dim);
-  if (size < 0) return InvalidArgument("dimension ", i, " is too large");
+  SLUICE_INVALID_IF(size < 0, "dimension ", i, " is too large");
   return size;
 }
 
@@ -19,7 +19,7 @@ absl::Status TileShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape multiples, c.WithRank(1, 1));
   PartialShape in = c.input(0);
   if (multiples.dim(0) >= 0) {
-    if (multiples.dim(0) > TensorShape::kMaxRank) return InvalidArgument("too many dimensions");
+    SLUICE_INVALID_IF(multiples.dim(0) > TensorShape::kMaxRank, "too many dimensions");
     SLUICE_ASSIGN_OR_RETURN(in, c.WithRank(0, static_cast<int>(multiples.dim(0))));
   }
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
@@ -30,7 +30,7 @@ absl::Status TileShape(ShapeContext& c) {
   const bool exact = c.InputValue(1).has_value();
   for (int i = 0; i < in.rank(); ++i) {
     const int64_t m = (*times)[i];
-    if (exact && m < 0) return InvalidArgument("Expected multiples[", i, "] >= 0, but got ", m);
+    SLUICE_INVALID_IF(exact && m < 0, "Expected multiples[", i, "] >= 0, but got ", m);
     SLUICE_ASSIGN_OR_RETURN(const int64_t size, TiledDim(i, in.dim(i), m));
     in.set_dim(i, size);
   }
@@ -42,9 +42,8 @@ absl::Status BroadcastToShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape out, c.InputAsShape(1));
   const PartialShape& in = c.input(0);
   if (!out.rank_known() || !in.rank_known()) return c.SetOutput(0, out);
-  if (in.rank() > out.rank()) {
-    return InvalidArgument("Input shape ", in.ToString(), " must have rank <= ", out.rank());
-  }
+  SLUICE_INVALID_IF(in.rank() > out.rank(), "Input shape ", in.ToString(),
+                    " must have rank <= ", out.rank());
   for (int i = 0; i < in.rank(); ++i) {
     const int64_t want = out.dim(i + out.rank() - in.rank());
     if (in.dim(i) < 0 || want < 0 || in.dim(i) == 1 || in.dim(i) == want) continue;

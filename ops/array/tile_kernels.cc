@@ -24,18 +24,15 @@ const ElementwiseLoops* SpreadLoops() {
 
 absl::Status Tile(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (c.input(1).rank() != 1 || c.input(1).dim(0) != in.rank()) {
-    return InvalidArgument("Expected multiples argument to be a vector of length ", in.rank(),
-                           " but got length ", c.input(1).num_elements());
-  }
+  SLUICE_INVALID_IF(c.input(1).rank() != 1 || c.input(1).dim(0) != in.rank(),
+                    "Expected multiples argument to be a vector of length ", in.rank(),
+                    " but got length ", c.input(1).num_elements());
   const Ints multiples = IntsOf(c.input(1));
   Ints dims;
   for (int d = 0; d < in.rank(); ++d) {
-    if (multiples[d] < 0) {
-      return InvalidArgument("Expected multiples[", d, "] >= 0, but got ", multiples[d]);
-    }
+    SLUICE_INVALID_IF(multiples[d] < 0, "Expected multiples[", d, "] >= 0, but got ", multiples[d]);
     const int64_t size = MultiplyWithoutOverflow(in.dim(d), multiples[d]);
-    if (size < 0) return InvalidArgument("dimension ", d, " of the result is too large");
+    SLUICE_INVALID_IF(size < 0, "dimension ", d, " of the result is too large");
     dims.push_back(size);
   }
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
@@ -57,19 +54,16 @@ absl::Status Tile(KernelContext& c) {
 
 absl::Status BroadcastTo(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (c.input(1).rank() > 1) {
-    return InvalidArgument("shape must be a vector, got shape ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(c.input(1).rank() > 1, "shape must be a vector, got shape ",
+                    c.input(1).shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(1))));
   const int added = shape.rank() - in.rank();
   bool fits = added >= 0;
   for (int d = 0; fits && d < in.rank(); ++d) {
     fits = in.dim(d) == 1 || in.dim(d) == shape.dim(d + added);
   }
-  if (!fits) {
-    return InvalidArgument("Incompatible shapes: ", in.shape().ToString(), " vs. ",
-                           shape.ToString());
-  }
+  SLUICE_INVALID_IF(!fits, "Incompatible shapes: ", in.shape().ToString(), " vs. ",
+                    shape.ToString());
   if (shape == in.shape()) {
     c.set_output(0, in);
     return absl::OkStatus();

@@ -12,9 +12,8 @@ absl::StatusOr<PartialShape> Permuted(const PartialShape& x, const std::vector<i
   const int64_t rank = out.rank();
   for (int i = 0; i < rank; ++i) {
     const int64_t d = order[i] < 0 ? order[i] + rank : order[i];
-    if (d < 0 || d >= rank) {
-      return InvalidArgument("perm dim ", order[i], " is out of range of input rank ", rank);
-    }
+    SLUICE_INVALID_IF(d < 0 || d >= rank, "perm dim ", order[i], " is out of range of input rank ",
+                      rank);
     out.set_dim(i, x.dim(static_cast<int>(d)));
   }
   return out;
@@ -53,7 +52,7 @@ absl::Status ReverseShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
   SLUICE_RETURN_IF_ERROR(CheckReverseRank(in));
   if (dims.dim(0) < 0) return c.SetOutput(0, in);
-  if (dims.dim(0) > TensorShape::kMaxRank) return InvalidArgument("too many dimensions");
+  SLUICE_INVALID_IF(dims.dim(0) > TensorShape::kMaxRank, "too many dimensions");
   SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(0, static_cast<int>(dims.dim(0))));
   return c.SetOutput(0, std::move(out));
 }
@@ -68,11 +67,9 @@ absl::Status ReverseV2Shape(ShapeContext& c) {
     const std::vector<int64_t> axes = *c.InputInts(1);
     for (int64_t axis : axes) {
       const int64_t d = axis < 0 ? axis + in.rank() : axis;
-      if (d < 0 || d >= in.rank()) {
-        return InvalidArgument("'axis'[", axis, "] is out of valid range [", 0, ", ", in.rank() - 1,
-                               "]");
-      }
-      if (seen[d]) return InvalidArgument("axis ", d, " specified more than once.");
+      SLUICE_INVALID_IF(d < 0 || d >= in.rank(), "'axis'[", axis, "] is out of valid range [", 0,
+                        ", ", in.rank() - 1, "]");
+      SLUICE_INVALID_IF(seen[d], "axis ", d, " specified more than once.");
       seen[d] = true;
     }
   }

@@ -10,21 +10,17 @@ namespace {
 
 absl::StatusOr<Ints> ReadPermutation(const Tensor& x, const Tensor& perm) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(perm, 1, "perm must be rank 1, got shape "));
-  if (perm.dim(0) != x.rank()) {
-    return InvalidArgument("transpose expects a vector of size ", x.rank(),
-                           ". But input(1) is a vector of size ", perm.dim(0));
-  }
+  SLUICE_INVALID_IF(perm.dim(0) != x.rank(), "transpose expects a vector of size ", x.rank(),
+                    ". But input(1) is a vector of size ", perm.dim(0));
   Ints order = IntsOf(perm);
   absl::InlinedVector<bool, 8> seen(order.size(), false);
   const int64_t rank = x.rank();
   for (int64_t& d : order) {
-    if (d < 0 || d >= rank) return InvalidArgument(d, " is out of range [0 .. ", rank, ")");
+    SLUICE_INVALID_IF(d < 0 || d >= rank, d, " is out of range [0 .. ", rank, ")");
     seen[d] = true;
   }
   for (int64_t d = 0; d < rank; ++d) {
-    if (!seen[d]) {
-      return InvalidArgument(d, " is missing from {", perm.SummarizeValues(-1), "}.");
-    }
+    SLUICE_INVALID_IF(!seen[d], d, " is missing from {", perm.SummarizeValues(-1), "}.");
   }
   return order;
 }
@@ -72,16 +68,14 @@ absl::Status TransposeWith(KernelContext& c) {
 
 absl::Status InvertPermutation(KernelContext& c) {
   const Tensor& x = c.input(0);
-  if (x.rank() != 1) {
-    return InvalidArgument("invert_permutation expects a 1D vector.");
-  }
+  SLUICE_INVALID_IF(x.rank() != 1, "invert_permutation expects a 1D vector.");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
   const int64_t n = x.dim(0);
   for (int64_t i = 0; i < n; ++i) SetIntAt(*out, i, -1);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t d = IntAt(x, i);
-    if (d < 0 || d >= n) return InvalidArgument(d, " is not between 0 and ", n);
-    if (IntAt(*out, d) != -1) return InvalidArgument(d, " is duplicated in the input.");
+    SLUICE_INVALID_IF(d < 0 || d >= n, d, " is not between 0 and ", n);
+    SLUICE_INVALID_IF(IntAt(*out, d) != -1, d, " is duplicated in the input.");
     SetIntAt(*out, d, i);
   }
   return absl::OkStatus();
@@ -109,15 +103,12 @@ absl::Status CheckReverseRank(int rank) {
 absl::Status Reverse(KernelContext& c) {
   const Tensor& in = c.input(0);
   const Tensor& dims = c.input(1);
-  if (in.rank() > 0 && dims.rank() != 1) {
-    return InvalidArgument("'dims' must be 1-dimension, not ", dims.rank());
-  }
-  if (in.rank() != dims.num_elements()) {
-    return InvalidArgument(
-        "'dims' must have the same number of values as 'input' has dimensions. "
-        "'input' has ",
-        in.rank(), "'dims' has ", dims.num_elements(), " values");
-  }
+  SLUICE_INVALID_IF(in.rank() > 0 && dims.rank() != 1, "'dims' must be 1-dimension, not ",
+                    dims.rank());
+  SLUICE_INVALID_IF(in.rank() != dims.num_elements(),
+                    "'dims' must have the same number of values as 'input' has dimensions. "
+                    "'input' has ",
+                    in.rank(), "'dims' has ", dims.num_elements(), " values");
   SLUICE_RETURN_IF_ERROR(CheckReverseRank(in.rank()));
   const auto flags = dims.flat<bool>();
   return ReverseDims(c, absl::InlinedVector<bool, 8>(flags.begin(), flags.end()));
@@ -126,18 +117,14 @@ absl::Status Reverse(KernelContext& c) {
 absl::Status ReverseV2(KernelContext& c) {
   const Tensor& in = c.input(0);
   const Tensor& axes = c.input(1);
-  if (axes.rank() != 1) {
-    return InvalidArgument("'dims' must be 1-dimension, not ", axes.rank());
-  }
+  SLUICE_INVALID_IF(axes.rank() != 1, "'dims' must be 1-dimension, not ", axes.rank());
   SLUICE_RETURN_IF_ERROR(CheckReverseRank(in.rank()));
   absl::InlinedVector<bool, 8> backwards(in.rank(), false);
   for (int64_t axis : IntsOf(axes)) {
     const int64_t d = axis < 0 ? axis + in.rank() : axis;
-    if (d < 0 || d >= in.rank()) {
-      return InvalidArgument("'axis'[", axis, "] = ", axis, " is out of valid range [0, ",
-                             in.rank() - 1);
-    }
-    if (backwards[d]) return InvalidArgument("axis ", d, " specified more than once.");
+    SLUICE_INVALID_IF(d < 0 || d >= in.rank(), "'axis'[", axis, "] = ", axis,
+                      " is out of valid range [0, ", in.rank() - 1);
+    SLUICE_INVALID_IF(backwards[d], "axis ", d, " specified more than once.");
     backwards[d] = true;
   }
   return ReverseDims(c, backwards);

@@ -8,8 +8,8 @@ absl::Status DecodeWavShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
   const auto channels = c.attr<int64_t>("desired_channels");
   const auto samples = c.attr<int64_t>("desired_samples");
-  if (channels < -1) return InvalidArgument("channels must be non-negative, got ", channels);
-  if (samples < -1) return InvalidArgument("samples must be non-negative, got ", samples);
+  SLUICE_INVALID_IF(channels < -1, "channels must be non-negative, got ", channels);
+  SLUICE_INVALID_IF(samples < -1, "samples must be non-negative, got ", samples);
   SLUICE_RETURN_IF_ERROR(c.SetOutput(0, PartialShape::Matrix(samples, channels)));
   return c.SetOutput(1, PartialShape::Scalar());
 }

@@ -36,10 +36,8 @@ absl::Status EncodeWavOp(KernelContext& c) {
   const Tensor& audio = c.input(0);
   const Tensor& rate = c.input(1);
   SLUICE_RETURN_IF_ERROR(ExpectRank(audio, 2, "audio must be 2-dimensional"));
-  if (rate.rank() != 0) {
-    return InvalidArgument("Input sample_rate should be a scalar tensor, got ",
-                           rate.shape().ToString(), " instead.");
-  }
+  SLUICE_INVALID_IF(rate.rank() != 0, "Input sample_rate should be a scalar tensor, got ",
+                    rate.shape().ToString(), " instead.");
   SLUICE_ASSIGN_OR_RETURN(std::string bytes,
                           EncodeWav(audio.flat<float>(), rate.scalar<int32_t>(), audio.dim(1)));
   c.set_output(0, Tensor::Scalar(std::move(bytes)));

@@ -102,22 +102,19 @@ template <int kRank>
 absl::StatusOr<RealSizes> SizesOf(KernelContext& c, bool is_inverse) {
   const Tensor &in = c.input(0), &length = c.input(1);
   SLUICE_RETURN_IF_ERROR(CheckRank(in, kRank));
-  if (length.rank() != 1 || length.num_elements() != kRank) {
-    return InvalidArgument("fft_length must have shape [", kRank, "], got ",
-                           length.shape().ToString());
-  }
+  SLUICE_INVALID_IF(length.rank() != 1 || length.num_elements() != kRank,
+                    "fft_length must have shape [", kRank, "], got ", length.shape().ToString());
   RealSizes sizes;
   const int first = in.rank() - kRank;
   sizes.batch.assign(in.shape().dims().begin(), in.shape().dims().begin() + first);
   for (int i = 0; i < kRank; ++i) {
     const int64_t n = length.data<int32_t>()[i];
-    if (n < 0) return InvalidArgument("fft_length[", i, "] must be >= 0, but got: ", n);
+    SLUICE_INVALID_IF(n < 0, "fft_length[", i, "] must be >= 0, but got: ", n);
     const int64_t half = i == kRank - 1 ? (n == 0 ? 0 : n / 2 + 1) : n;
     const int64_t needed = is_inverse ? half : n;
-    if (in.num_elements() > 0 && in.dim(first + i) < needed) {
-      return InvalidArgument("Input dimension ", first + i, " must have length of at least ",
-                             needed, " but got: ", in.dim(first + i));
-    }
+    SLUICE_INVALID_IF(in.num_elements() > 0 && in.dim(first + i) < needed, "Input dimension ",
+                      first + i, " must have length of at least ", needed,
+                      " but got: ", in.dim(first + i));
     sizes.real.push_back(n);
     sizes.complex.push_back(half);
   }

@@ -22,15 +22,11 @@ class Bands {
  public:
   // Checks the arguments. `bins` is the number of frequencies from 0 to half the sample rate.
   static absl::Status Check(int64_t bins, double sample_rate, double lower, double upper) {
-    if (bins < 2) return InvalidArgument("Input length must be at least 2, got ", bins);
-    if (!(lower >= 0)) {
-      return InvalidArgument("lower_frequency_limit must be at least 0, got ", lower);
-    }
-    if (!(upper > lower)) {
-      return InvalidArgument("upper_frequency_limit must be above the lower one, got ", upper,
-                             " and ", lower);
-    }
-    if (sample_rate <= 0) return InvalidArgument("sample_rate must be positive, got ", sample_rate);
+    SLUICE_INVALID_IF(bins < 2, "Input length must be at least 2, got ", bins);
+    SLUICE_INVALID_IF(!(lower >= 0), "lower_frequency_limit must be at least 0, got ", lower);
+    SLUICE_INVALID_IF(!(upper > lower), "upper_frequency_limit must be above the lower one, got ",
+                      upper, " and ", lower);
+    SLUICE_INVALID_IF(sample_rate <= 0, "sample_rate must be positive, got ", sample_rate);
     return absl::OkStatus();
   }
   // Makes bands of arguments that Check accepts.
@@ -83,11 +79,9 @@ class MfccKernel : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const int64_t bands = init.attr<int64_t>("filterbank_channel_count");
     const int64_t coefficients = init.attr<int64_t>("dct_coefficient_count");
-    if (bands < 1 || coefficients < 1 || coefficients > bands) {
-      return InvalidArgument(
-          "expected 1 <= dct_coefficient_count <= filterbank_channel_count, got ", coefficients,
-          " and ", bands);
-    }
+    SLUICE_INVALID_IF(bands < 1 || coefficients < 1 || coefficients > bands,
+                      "expected 1 <= dct_coefficient_count <= filterbank_channel_count, got ",
+                      coefficients, " and ", bands);
     SLUICE_RETURN_IF_ERROR(
         CheckRoom(SaturatedProduct(bands, coefficients), sizeof(double), "cosines"));
     return std::unique_ptr<Kernel>(new MfccKernel(init, bands, coefficients));

@@ -19,9 +19,7 @@ class Parts {
   explicit Parts(std::string_view bytes) : rest_(bytes) {}
   bool empty() const { return rest_.empty(); }
   absl::StatusOr<std::string_view> Take(size_t size) {
-    if (rest_.size() < size) {
-      return InvalidArgument("Data too short when trying to read string");
-    }
+    SLUICE_INVALID_IF(rest_.size() < size, "Data too short when trying to read string");
     const std::string_view part = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return part;
@@ -47,17 +45,13 @@ class Parts {
 absl::StatusOr<std::string> EncodeWav(absl::Span<const float> samples, int64_t rate,
                                       int64_t channels) {
   constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
-  if (rate <= 0 || rate > kMost) {
-    return InvalidArgument("sample_rate must be in (0, 2^32), got: ", rate);
-  }
-  if (channels <= 0 || channels >= std::numeric_limits<uint16_t>::max()) {
-    return InvalidArgument("num_channels must be in (0, 2^16), got: ", channels);
-  }
+  SLUICE_INVALID_IF(rate <= 0 || rate > kMost, "sample_rate must be in (0, 2^32), got: ", rate);
+  SLUICE_INVALID_IF(channels <= 0 || channels >= std::numeric_limits<uint16_t>::max(),
+                    "num_channels must be in (0, 2^16), got: ", channels);
   const auto size = static_cast<int64_t>(samples.size()) * 2;
-  if (size + 36 > kMost || rate * channels * 2 > kMost) {
-    return InvalidArgument("Provided channels and rate cannot be encoded as WAV: ", samples.size(),
-                           " samples, ", channels, " channels, ", rate, " frames per second");
-  }
+  SLUICE_INVALID_IF(size + 36 > kMost || rate * channels * 2 > kMost,
+                    "Provided channels and rate cannot be encoded as WAV: ", samples.size(),
+                    " samples, ", channels, " channels, ", rate, " frames per second");
   std::string out = "RIFF";
   Append(&out, static_cast<uint32_t>(size + 36), 4);
   out += "WAVEfmt ";
@@ -87,34 +81,25 @@ absl::Status ReadFormat(Parts& parts, Wav* wav) {
   SLUICE_RETURN_IF_ERROR(parts.Expect("WAVE"));
   SLUICE_RETURN_IF_ERROR(parts.Expect("fmt "));
   SLUICE_ASSIGN_OR_RETURN(const uint32_t size, parts.Number(4));
-  if (size != 16 && size != 18) {
-    return InvalidArgument("Bad format chunk size for WAV: Expected 16 or 18, but got", size);
-  }
+  SLUICE_INVALID_IF(size != 16 && size != 18,
+                    "Bad format chunk size for WAV: Expected 16 or 18, but got", size);
   SLUICE_ASSIGN_OR_RETURN(const uint32_t format, parts.Number(2));
-  if (format != 1) {
-    return InvalidArgument("Bad audio format for WAV: Expected 1 (PCM), but got", format);
-  }
+  SLUICE_INVALID_IF(format != 1, "Bad audio format for WAV: Expected 1 (PCM), but got", format);
   SLUICE_ASSIGN_OR_RETURN(const uint32_t channels, parts.Number(2));
-  if (channels < 1) {
-    return InvalidArgument("Bad number of channels for WAV: Expected at least 1, but got ",
-                           channels);
-  }
+  SLUICE_INVALID_IF(channels < 1, "Bad number of channels for WAV: Expected at least 1, but got ",
+                    channels);
   SLUICE_ASSIGN_OR_RETURN(const uint32_t rate, parts.Number(4));
   SLUICE_ASSIGN_OR_RETURN(const uint32_t bytes_per_second, parts.Number(4));
   SLUICE_ASSIGN_OR_RETURN(const uint32_t bytes_per_frame, parts.Number(2));
   SLUICE_ASSIGN_OR_RETURN(const uint32_t bits, parts.Number(2));
-  if (bits != 16) {
-    return InvalidArgument("Can only read 16-bit WAV files, but received ", bits);
-  }
-  if (bytes_per_frame != 2 * channels) {
-    return InvalidArgument("Bad bytes per sample in WAV header: Expected ", 2 * channels,
-                           " but got ", bytes_per_frame);
-  }
-  if (bytes_per_second != int64_t{bytes_per_frame} * rate) {
-    return InvalidArgument("Bad bytes per second in WAV header: Expected ",
-                           int64_t{bytes_per_frame} * rate, " but got ", bytes_per_second,
-                           " (sample_rate=", rate, ", bytes_per_sample=", bytes_per_frame, ")");
-  }
+  SLUICE_INVALID_IF(bits != 16, "Can only read 16-bit WAV files, but received ", bits);
+  SLUICE_INVALID_IF(bytes_per_frame != 2 * channels,
+                    "Bad bytes per sample in WAV header: Expected ", 2 * channels, " but got ",
+                    bytes_per_frame);
+  SLUICE_INVALID_IF(bytes_per_second != int64_t{bytes_per_frame} * rate,
+                    "Bad bytes per second in WAV header: Expected ",
+                    int64_t{bytes_per_frame} * rate, " but got ", bytes_per_second,
+                    " (sample_rate=", rate, ", bytes_per_sample=", bytes_per_frame, ")");
   if (size == 18) SLUICE_RETURN_IF_ERROR(parts.Take(2).status());
   wav->channels = channels;
   wav->rate = rate;

@@ -19,15 +19,13 @@ absl::Status Join(const BundleEntries& source, const std::string& prefix,
       if (entry.slices_size() == 0) joined.set_shard_id(new_shards.at(entry.shard_id()));
       continue;
     }
-    if (entry.slices_size() == 0 || joined.slices_size() == 0) {
-      return InvalidArgument("Duplicate tensor keyed by ", absl::CHexEscape(key),
-                             " encountered, when merging prefix: ", prefix);
-    }
-    if (joined.dtype() != entry.dtype() ||
-        joined.shape().SerializeAsString() != entry.shape().SerializeAsString()) {
-      return InvalidArgument("parts of '", absl::CHexEscape(key),
-                             "' have different types or shapes, when merging prefix: ", prefix);
-    }
+    SLUICE_INVALID_IF(entry.slices_size() == 0 || joined.slices_size() == 0,
+                      "Duplicate tensor keyed by ", absl::CHexEscape(key),
+                      " encountered, when merging prefix: ", prefix);
+    SLUICE_INVALID_IF(joined.dtype() != entry.dtype() ||
+                          joined.shape().SerializeAsString() != entry.shape().SerializeAsString(),
+                      "parts of '", absl::CHexEscape(key),
+                      "' have different types or shapes, when merging prefix: ", prefix);
     joined.mutable_slices()->MergeFrom(entry.slices());
   }
   return absl::OkStatus();
@@ -73,9 +71,8 @@ absl::Status MergeBundles(const std::vector<std::string>& sources, const std::st
     SLUICE_RETURN_IF_ERROR(Join(reader->entries_, source, new_shards, &entries));
     found.push_back(source);
   }
-  if (found.empty()) {
-    return InvalidArgument("At least one prefix checkpoint file must exist, but none existed.");
-  }
+  SLUICE_INVALID_IF(found.empty(),
+                    "At least one prefix checkpoint file must exist, but none existed.");
   SLUICE_RETURN_IF_ERROR(CommitBundle(destination, data_files, entries));
   return options.delete_old_dirs ? RemoveSources(found) : absl::OkStatus();
 }

@@ -70,10 +70,9 @@ absl::Status BundleReader::ReadIndex() {
             return absl::UnimplementedError(
                 StrCat("checkpoint '", prefix_, "': written on a big-endian machine"));
           }
-          if (header.version().min_consumer() > kVersion) {
-            return InvalidArgument("checkpoint '", prefix_, "': expected a format up to version ",
-                                   kVersion, ", got ", header.version().min_consumer());
-          }
+          SLUICE_INVALID_IF(header.version().min_consumer() > kVersion, "checkpoint '", prefix_,
+                            "': expected a format up to version ", kVersion, ", got ",
+                            header.version().min_consumer());
           num_shards_ = header.num_shards();
           has_header = true;
           return absl::OkStatus();

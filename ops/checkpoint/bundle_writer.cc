@@ -64,8 +64,8 @@ BundleWriter::~BundleWriter() {
 }
 
 absl::Status BundleWriter::AddEntry(std::string key, std::string_view shown, const Tensor& tensor) {
-  if (key.empty() || shown.empty()) return InvalidArgument("a tensor's name may not be empty");
-  if (entries_.contains(key)) return InvalidArgument("Adding duplicate key: ", shown);
+  SLUICE_INVALID_IF(key.empty() || shown.empty(), "a tensor's name may not be empty");
+  SLUICE_INVALID_IF(entries_.contains(key), "Adding duplicate key: ", shown);
   if (!tensor.IsInitialized()) {
     return absl::FailedPreconditionError(StrCat("tensor '", shown, "' has no value"));
   }
@@ -92,16 +92,15 @@ absl::Status BundleWriter::AddSlice(std::string_view name, const TensorShape& fu
                                     const TensorSlice& slice, const Tensor& tensor) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, slice.ShapeIn(full_shape));
   if (shape == full_shape) return Add(name, tensor);
-  if (!(shape == tensor.shape())) {
-    return InvalidArgument("slice ", slice.ToString(), " of '", name, "': expected a tensor of ",
-                           shape.ToString(), ", got ", tensor.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!(shape == tensor.shape()), "slice ", slice.ToString(), " of '", name,
+                    "': expected a tensor of ", shape.ToString(), ", got ",
+                    tensor.shape().ToString());
   const auto dtype = static_cast<pb::DataType>(tensor.dtype());
   pb::TensorShapeProto full;
   ShapeToProto(full_shape, &full);
   if (auto whole = entries_.find(name); whole != entries_.end()) {
     const pb::BundleEntryProto& e = whole->second;
-    if (e.slices_size() == 0) return InvalidArgument("Adding duplicate key: ", name);
+    SLUICE_INVALID_IF(e.slices_size() == 0, "Adding duplicate key: ", name);
     if (e.dtype() != dtype || e.shape().SerializeAsString() != full.SerializeAsString()) {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape other, ShapeFromProto(e.shape()));
       return InvalidArgument("slice ", slice.ToString(), " of '", name, "': expected a part of ",

@@ -32,10 +32,9 @@ absl::Status ShardedFilespec(KernelContext& c) {
 }
 
 absl::Status MatchingFiles(KernelContext& c) {
-  if (c.input(0).rank() > 1) {
-    return InvalidArgument("Input pattern tensor must be scalar or vector, but had shape: ",
-                           c.input(0).shape().ToString());
-  }
+  SLUICE_INVALID_IF(c.input(0).rank() > 1,
+                    "Input pattern tensor must be scalar or vector, but had shape: ",
+                    c.input(0).shape().ToString());
   std::vector<std::string> all;
   for (const std::string& pattern : c.input(0).flat<std::string>()) {
     SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> found, MatchFiles(pattern));

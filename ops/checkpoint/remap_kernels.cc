@@ -22,17 +22,14 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int6
     size_t end = text.find('\n', at);
     if (end == std::string::npos) end = text.size();
     const size_t length = end > at && text[end - 1] == '\r' ? end - at - 1 : end - at;
-    if (length == 0) {
-      return InvalidArgument("Invalid content in ", path, ": empty line found at position ", at,
-                             ".");
-    }
+    SLUICE_INVALID_IF(length == 0, "Invalid content in ", path, ": empty line found at position ",
+                      at, ".");
     lines.push_back(text.substr(at, length));
     at = end + 1;
   }
-  if (count >= 0 && static_cast<int64_t>(lines.size()) < count) {
-    return InvalidArgument("Invalid vocab_size in ", path, ": expected ", count, " but got ",
-                           lines.size());
-  }
+  SLUICE_INVALID_IF(count >= 0 && static_cast<int64_t>(lines.size()) < count,
+                    "Invalid vocab_size in ", path, ": expected ", count, " but got ",
+                    lines.size());
   return lines;
 }
 
@@ -41,21 +38,16 @@ absl::Status GenerateVocabRemapping(KernelContext& c, Attr<int64_t, "new_vocab_o
                                     Attr<int64_t, "old_vocab_size"> old_size) {
   for (int i = 0; i < 2; ++i) {
     const char* name = i == 0 ? "new_vocab_file" : "old_vocab_file";
-    if (c.input(i).rank() != 0) {
-      return InvalidArgument(name, " should be a single string, but got ",
-                             c.input(i).shape().ToString());
-    }
-    if (c.input(i).scalar<std::string>().empty()) {
-      return InvalidArgument(name, " cannot be empty.");
-    }
+    SLUICE_INVALID_IF(c.input(i).rank() != 0, name, " should be a single string, but got ",
+                      c.input(i).shape().ToString());
+    SLUICE_INVALID_IF(c.input(i).scalar<std::string>().empty(), name, " cannot be empty.");
   }
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
                           ReadLines(c.input(0).scalar<std::string>(), -1));
   const int64_t last = SaturatedSum(offset, count);
-  if (last > static_cast<int64_t>(lines.size())) {
-    return InvalidArgument("lookup table size must be larger than last new vocab entry's line, ",
-                           "got ", lines.size(), " lines for entries up to ", last);
-  }
+  SLUICE_INVALID_IF(last > static_cast<int64_t>(lines.size()),
+                    "lookup table size must be larger than last new vocab entry's line, ", "got ",
+                    lines.size(), " lines for entries up to ", last);
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> old_lines,
                           ReadLines(c.input(1).scalar<std::string>(), old_size));
   absl::flat_hash_map<std::string, int64_t> place;
@@ -120,14 +112,10 @@ class LoadAndRemapMatrixKernel : public Kernel {
  private:
   struct Remapping {
     static absl::StatusOr<Remapping> Of(const Tensor& t, const char* name, int64_t size) {
-      if (t.rank() != 1) {
-        return InvalidArgument("The `", name, "` tensor must be 1-D, got a tensor of shape ",
-                               t.shape().ToString());
-      }
-      if (t.num_elements() != size) {
-        return InvalidArgument("Size of ", name, " is ", t.num_elements(),
-                               " instead of being equal to ", size);
-      }
+      SLUICE_INVALID_IF(t.rank() != 1, "The `", name,
+                        "` tensor must be 1-D, got a tensor of shape ", t.shape().ToString());
+      SLUICE_INVALID_IF(t.num_elements() != size, "Size of ", name, " is ", t.num_elements(),
+                        " instead of being equal to ", size);
       Remapping r;
       for (int64_t i = 0; i < size; ++i) {
         const int64_t old = t.data<int64_t>()[i];
@@ -149,20 +137,15 @@ class LoadAndRemapMatrixKernel : public Kernel {
 
   absl::Status CheckEntry(const std::string& name, const BundleReader::Entry& entry,
                           bool remaps_columns) const {
-    if (entry.dtype != DT_FLOAT) {
-      return InvalidArgument("Tensor ", name, " has invalid type ", DataTypeName(entry.dtype),
-                             " instead of expected type float");
-    }
-    if (entry.shape.rank() != 2) {
-      return InvalidArgument("Tensor ", name, " has shape ", entry.shape.ToString(),
-                             " of invalid rank ", entry.shape.rank(),
-                             " instead of expected shape of rank 2.");
-    }
-    if (!remaps_columns && entry.shape.dim(1) != columns_) {
-      return InvalidArgument("Tensor ", name, " has shape ", entry.shape.ToString(),
-                             ", where the size of its 2nd dimension is ", entry.shape.dim(1),
-                             " instead of being equal to num_cols=", columns_);
-    }
+    SLUICE_INVALID_IF(entry.dtype != DT_FLOAT, "Tensor ", name, " has invalid type ",
+                      DataTypeName(entry.dtype), " instead of expected type float");
+    SLUICE_INVALID_IF(entry.shape.rank() != 2, "Tensor ", name, " has shape ",
+                      entry.shape.ToString(), " of invalid rank ", entry.shape.rank(),
+                      " instead of expected shape of rank 2.");
+    SLUICE_INVALID_IF(!remaps_columns && entry.shape.dim(1) != columns_, "Tensor ", name,
+                      " has shape ", entry.shape.ToString(),
+                      ", where the size of its 2nd dimension is ", entry.shape.dim(1),
+                      " instead of being equal to num_cols=", columns_);
     return absl::OkStatus();
   }
 
@@ -190,10 +173,8 @@ class LoadAndRemapMatrixKernel : public Kernel {
       for (int64_t j = 0; j < columns_; ++j) {
         const bool has_column = columns == nullptr || columns->data<int64_t>()[j] >= 0;
         if (rows.data<int64_t>()[i] >= 0 && has_column) continue;
-        if (used == values.num_elements()) {
-          return InvalidArgument("initializing_values contained ", values.num_elements(),
-                                 " elements, but more missing values remain.");
-        }
+        SLUICE_INVALID_IF(used == values.num_elements(), "initializing_values contained ",
+                          values.num_elements(), " elements, but more missing values remain.");
         out->data<float>()[i * columns_ + j] = values.data<float>()[used++];
       }
     }

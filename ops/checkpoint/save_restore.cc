@@ -30,10 +30,8 @@ absl::Status RestoreV2Shape(ShapeContext& c) {
   for (int i : {1, 2}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 1).status());
   const std::optional<Tensor> specs = c.InputValue(2);
   if (!specs) return c.SetOutputs(PartialShape::UnknownRank());
-  if (specs->num_elements() != c.num_outputs()) {
-    return InvalidArgument("expected ", c.num_outputs(), " shapes and slices, got ",
-                           specs->num_elements());
-  }
+  SLUICE_INVALID_IF(specs->num_elements() != c.num_outputs(), "expected ", c.num_outputs(),
+                    " shapes and slices, got ", specs->num_elements());
   for (int i = 0; i < c.num_outputs(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(PartialShape shape, RestoredShape(specs->data<std::string>()[i]));
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, std::move(shape)));

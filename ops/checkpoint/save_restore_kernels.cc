@@ -12,10 +12,8 @@ namespace {
 
 absl::StatusOr<std::string> OneString(const KernelContext& c, int i, std::string_view name) {
   const Tensor& t = c.input(i);
-  if (t.num_elements() != 1) {
-    return InvalidArgument("Input ", name, " should have a single element, got ", t.num_elements(),
-                           " instead.");
-  }
+  SLUICE_INVALID_IF(t.num_elements() != 1, "Input ", name, " should have a single element, got ",
+                    t.num_elements(), " instead.");
   return t.scalar<std::string>();
 }
 
@@ -24,29 +22,23 @@ absl::Status CheckLists(const KernelContext& c, bool has_slices, int tensors,
                         std::string_view what) {
   const Tensor& names = c.input(1);
   const Tensor& slices = c.input(has_slices ? 2 : 1);
-  if (names.rank() != 1 || slices.rank() != 1) {
-    return InvalidArgument("Input tensor_names and shape_and_slices should be an 1-D tensors, got ",
-                           names.shape().ToString(), " and ", slices.shape().ToString(),
-                           " instead.");
-  }
-  if (names.num_elements() != slices.num_elements()) {
-    return InvalidArgument("tensor_names and shape_and_slices have different number of elements: ",
-                           names.num_elements(), " vs. ", slices.num_elements());
-  }
-  if (names.num_elements() != tensors) {
-    return InvalidArgument("Got ", names.num_elements(), " tensor names but ", tensors, " ", what,
-                           ".");
-  }
+  SLUICE_INVALID_IF(names.rank() != 1 || slices.rank() != 1,
+                    "Input tensor_names and shape_and_slices should be an 1-D tensors, got ",
+                    names.shape().ToString(), " and ", slices.shape().ToString(), " instead.");
+  SLUICE_INVALID_IF(names.num_elements() != slices.num_elements(),
+                    "tensor_names and shape_and_slices have different number of elements: ",
+                    names.num_elements(), " vs. ", slices.num_elements());
+  SLUICE_INVALID_IF(names.num_elements() != tensors, "Got ", names.num_elements(),
+                    " tensor names but ", tensors, " ", what, ".");
   return absl::OkStatus();
 }
 
 absl::StatusOr<ShapeAndSlice> SpecOf(const std::string& text, const Tensor& tensor) {
   SLUICE_ASSIGN_OR_RETURN(ShapeAndSlice spec, ParseShapeAndSlice(text));
-  if (!spec.is_whole && !(spec.slice_shape == tensor.shape())) {
-    return InvalidArgument(
-        "Slice in shape_and_slice specification does not match the shape of the tensor to  save: ",
-        text, ", tensor: ", tensor.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      !spec.is_whole && !(spec.slice_shape == tensor.shape()),
+      "Slice in shape_and_slice specification does not match the shape of the tensor to  save: ",
+      text, ", tensor: ", tensor.shape().ToString());
   return spec;
 }
 
@@ -101,12 +93,9 @@ absl::StatusOr<Tensor> RestoreV1(const V1Reader& reader, const std::string& name
                                  const std::string& slice, DataType dtype) {
   SLUICE_ASSIGN_OR_RETURN(const ShapeAndSlice spec, ParseShapeAndSlice(slice));
   SLUICE_ASSIGN_OR_RETURN(const V1Reader::Entry entry, reader.Find(name));
-  if (entry.dtype != dtype) {
-    return InvalidArgument("Expected to restore a tensor of type ", DataTypeName(dtype),
-                           ", got a tensor of type ", DataTypeName(entry.dtype),
-                           " instead: tensor_name = ", name, " (checkpoint files ",
-                           reader.pattern(), ")");
-  }
+  SLUICE_INVALID_IF(entry.dtype != dtype, "Expected to restore a tensor of type ",
+                    DataTypeName(dtype), ", got a tensor of type ", DataTypeName(entry.dtype),
+                    " instead: tensor_name = ", name, " (checkpoint files ", reader.pattern(), ")");
   if (spec.is_whole) return reader.ReadSlice(name, TensorSlice::Full(entry.shape.rank()));
   if (!(spec.full_shape == entry.shape)) return ShapeMismatch(name, spec.full_shape, entry.shape);
   return reader.ReadSlice(name, spec.slice);
@@ -132,11 +121,9 @@ absl::Status CheckBundle(const KernelContext& c, const BundleReader& reader) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     const std::string& name = c.input(1).data<std::string>()[i];
     SLUICE_ASSIGN_OR_RETURN(const BundleReader::Entry entry, reader.Find(name));
-    if (entry.dtype != c.output_dtype(i)) {
-      return InvalidArgument("tensor_name = ", name, "; expected dtype ",
-                             DataTypeName(c.output_dtype(i)), " does not equal original dtype ",
-                             DataTypeName(entry.dtype), " (checkpoint '", reader.prefix(), "')");
-    }
+    SLUICE_INVALID_IF(entry.dtype != c.output_dtype(i), "tensor_name = ", name, "; expected dtype ",
+                      DataTypeName(c.output_dtype(i)), " does not equal original dtype ",
+                      DataTypeName(entry.dtype), " (checkpoint '", reader.prefix(), "')");
   }
   return absl::OkStatus();
 }
@@ -196,14 +183,12 @@ class MergeV2CheckpointsKernel final : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& sources = c.input(0);
     const Tensor& destination = c.input(1);
-    if (sources.rank() != 1) {
-      return InvalidArgument("Input checkpoint_prefixes should be an 1-D tensor, got ",
-                             sources.shape().ToString(), " instead.");
-    }
-    if (destination.rank() != 0) {
-      return InvalidArgument("Input destination_prefix should be a scalar tensor, got ",
-                             destination.shape().ToString(), " instead.");
-    }
+    SLUICE_INVALID_IF(sources.rank() != 1,
+                      "Input checkpoint_prefixes should be an 1-D tensor, got ",
+                      sources.shape().ToString(), " instead.");
+    SLUICE_INVALID_IF(destination.rank() != 0,
+                      "Input destination_prefix should be a scalar tensor, got ",
+                      destination.shape().ToString(), " instead.");
     const auto names = sources.flat<std::string>();
     return MergeBundles({names.begin(), names.end()}, destination.scalar<std::string>(), options_);
   }

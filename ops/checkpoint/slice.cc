@@ -67,15 +67,12 @@ absl::StatusOr<TensorSlice> TensorSlice::Parse(std::string_view text) {
     Extent extent;
     if (part != "-") {
       const std::vector<absl::string_view> pair = absl::StrSplit(part, ',');
-      if (pair.size() != 2 || !absl::SimpleAtoi(pair[0], &extent.start) ||
-          !absl::SimpleAtoi(pair[1], &extent.length)) {
-        return InvalidArgument("Expected a pair of numbers or '-' but got '", part,
-                               "': string = ", text);
-      }
-      if (extent.start < 0 || extent.length <= 0) {
-        return InvalidArgument("Expected non-negative start and positive length but got start = ",
-                               extent.start, ", length = ", extent.length, ": string = ", text);
-      }
+      SLUICE_INVALID_IF(pair.size() != 2 || !absl::SimpleAtoi(pair[0], &extent.start) ||
+                            !absl::SimpleAtoi(pair[1], &extent.length),
+                        "Expected a pair of numbers or '-' but got '", part, "': string = ", text);
+      SLUICE_INVALID_IF(extent.start < 0 || extent.length <= 0,
+                        "Expected non-negative start and positive length but got start = ",
+                        extent.start, ", length = ", extent.length, ": string = ", text);
     }
     extents.push_back(extent);
   }
@@ -84,16 +81,15 @@ absl::StatusOr<TensorSlice> TensorSlice::Parse(std::string_view text) {
 
 absl::StatusOr<TensorSlice> TensorSlice::FromProto(const pb::TensorSliceProto& proto) {
   std::vector<Extent> extents;
-  if (proto.extent_size() > TensorShape::kMaxRank) {
-    return InvalidArgument("a slice of ", proto.extent_size(), " dimensions");
-  }
+  SLUICE_INVALID_IF(proto.extent_size() > TensorShape::kMaxRank, "a slice of ", proto.extent_size(),
+                    " dimensions");
   for (const auto& e : proto.extent()) {
     const bool is_full = e.has_length_hack_case() != pb::TensorSliceProto::Extent::kLength;
     const Extent extent = {e.start(), is_full ? kFull : e.length()};
-    if (extent.start < 0 || (is_full && extent.start != 0) || (!is_full && extent.length < 0)) {
-      return InvalidArgument("expected a slice of non-negative start and length, got start ",
-                             extent.start, ", length ", extent.length);
-    }
+    SLUICE_INVALID_IF(
+        extent.start < 0 || (is_full && extent.start != 0) || (!is_full && extent.length < 0),
+        "expected a slice of non-negative start and length, got start ", extent.start, ", length ",
+        extent.length);
     extents.push_back(extent);
   }
   return TensorSlice(std::move(extents));
@@ -166,17 +162,15 @@ absl::StatusOr<ShapeAndSlice> ParseShapeAndSlice(std::string_view text) {
   ShapeAndSlice result;
   if (text.empty()) return result;
   std::vector<absl::string_view> words = absl::StrSplit(ToAbsl(text), ' ');
-  if (words.size() < 2) {
-    return InvalidArgument("Need least two elements in shape_and_slice specification: ", text);
-  }
+  SLUICE_INVALID_IF(words.size() < 2,
+                    "Need least two elements in shape_and_slice specification: ", text);
   result.is_whole = false;
   SLUICE_ASSIGN_OR_RETURN(result.slice, TensorSlice::Parse(ToStd(words.back())));
   std::vector<int64_t> dims;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     int64_t dim;
-    if (!ParseInt(ToStd(words[i]), &dim)) {
-      return InvalidArgument("Non numerical dimension in shape_and_slice: ", text);
-    }
+    SLUICE_INVALID_IF(!ParseInt(ToStd(words[i]), &dim),
+                      "Non numerical dimension in shape_and_slice: ", text);
     dims.push_back(dim);
   }
   SLUICE_ASSIGN_OR_RETURN(result.full_shape, TensorShape::Make(dims));

@@ -79,10 +79,8 @@ void TableWriter::Append(const Handle& handle, std::string* bytes) {
 }
 
 absl::Status TableWriter::Add(std::string_view key, std::string_view value) {
-  if (has_key_ && key <= last_key_) {
-    return InvalidArgument("table: expected keys in ascending order, got '", key, "' after '",
-                           last_key_, "'");
-  }
+  SLUICE_INVALID_IF(has_key_ && key <= last_key_, "table: expected keys in ascending order, got '",
+                    key, "' after '", last_key_, "'");
   EnterPending(key);
   has_key_ = true;
   last_key_ = key;

@@ -133,9 +133,8 @@ absl::Status V1Writer::Add(std::string_view name, const TensorShape& full_shape,
   value.mutable_data()->set_name(std::string(name));
   slice.ToProto(value.mutable_data()->mutable_slice());
   SLUICE_RETURN_IF_ERROR(AppendElements(tensor, value.mutable_data()->mutable_data()));
-  if (!values_.emplace(TensorSliceKey(name, slice), value.SerializeAsString()).second) {
-    return InvalidArgument("Adding duplicate key: ", name, " ", slice.ToString());
-  }
+  SLUICE_INVALID_IF(!values_.emplace(TensorSliceKey(name, slice), value.SerializeAsString()).second,
+                    "Adding duplicate key: ", name, " ", slice.ToString());
   return absl::OkStatus();
 }
 

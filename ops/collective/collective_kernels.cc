@@ -92,10 +92,8 @@ class CollectiveKernel : public AsyncKernel {
     const char* const names[] = {"group_size", "group_key", "instance_key"};
     for (int i = 0; i < 3; ++i) {
       const Tensor& value = c.input(InputIndex(c, names[i]));
-      if (!value.shape().IsScalar()) {
-        return InvalidArgument("Unexpected dimensions on input ", names[i], ", got ",
-                               value.shape().ToString());
-      }
+      SLUICE_INVALID_IF(!value.shape().IsScalar(), "Unexpected dimensions on input ", names[i],
+                        ", got ", value.shape().ToString());
       *to[i] = value.scalar<int32_t>();
     }
     return absl::OkStatus();
@@ -130,14 +128,11 @@ class GatherKernel final : public CollectiveKernel {
  protected:
   absl::Status Fill(KernelContext& c, CollectiveCall* call) const override {
     call->kind = CollectiveKind::kGather;
-    if (call->group_size <= 0) {
-      return InvalidArgument("group_size must be positive integer but got ", call->group_size);
-    }
+    SLUICE_INVALID_IF(call->group_size <= 0, "group_size must be positive integer but got ",
+                      call->group_size);
     SetInput(c.input(0), call);
-    if (call->shape.rank() < 1) {
-      return InvalidArgument(call->op, " node '", call->node,
-                             "': expected an input with rows, got a scalar");
-    }
+    SLUICE_INVALID_IF(call->shape.rank() < 1, call->op, " node '", call->node,
+                      "': expected an input with rows, got a scalar");
     call->shape.set_dim(0, SaturatedProduct(call->shape.dim(0), call->group_size));
     return absl::OkStatus();
   }
@@ -178,10 +173,8 @@ class BcastRecvKernel final : public CollectiveKernel {
       return absl::OkStatus();
     }
     const Tensor& shape = c.input(3);
-    if (shape.rank() != 1) {
-      return InvalidArgument("shape must be a vector of {int32,int64}, got shape ",
-                             shape.shape().ToString());
-    }
+    SLUICE_INVALID_IF(shape.rank() != 1, "shape must be a vector of {int32,int64}, got shape ",
+                      shape.shape().ToString());
     std::vector<int64_t> dims;
     for (int64_t i = 0; i < shape.num_elements(); ++i) dims.push_back(IntAt(shape, i));
     SLUICE_ASSIGN_OR_RETURN(call->shape, KnownShape(PartialShape(dims)));
@@ -190,9 +183,8 @@ class BcastRecvKernel final : public CollectiveKernel {
 
  private:
   static absl::StatusOr<TensorShape> KnownShape(const PartialShape& shape) {
-    if (!shape.IsFullyDefined()) {
-      return InvalidArgument("expected a fully defined shape, got ", shape.ToString());
-    }
+    SLUICE_INVALID_IF(!shape.IsFullyDefined(), "expected a fully defined shape, got ",
+                      shape.ToString());
     return TensorShape::Make(shape.dims());
   }
 

@@ -44,9 +44,7 @@ absl::Status MapShape(ShapeContext& c) {
 }
 
 absl::Status SymbolicGradientShape(ShapeContext& c) {
-  if (c.num_inputs() < c.num_outputs()) {
-    return InvalidArgument("len(inputs) < len(outputs)");
-  }
+  SLUICE_INVALID_IF(c.num_inputs() < c.num_outputs(), "len(inputs) < len(outputs)");
   for (int i = 0; i < c.num_outputs(); ++i) {
     if (c.input_type(i) == DT_RESOURCE) {
       const HandleData* handle = c.InputHandle(i);

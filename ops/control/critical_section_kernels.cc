@@ -33,10 +33,9 @@ absl::Status ConsumeMutexLock(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(lock, 0, "Expected input to be a scalar, saw shape: "));
   const Variant& variant = lock.scalar<Variant>();
   const MutexHold* hold = variant.get<MutexHold>();
-  if (hold == nullptr) {
-    return InvalidArgument("Expected input to contain a lock of MutexLock, but saw variant: '",
-                           variant.TypeName(), "'");
-  }
+  SLUICE_INVALID_IF(hold == nullptr,
+                    "Expected input to contain a lock of MutexLock, but saw variant: '",
+                    variant.TypeName(), "'");
   if (hold->Consume()) return absl::OkStatus();
   return InvalidArgument("Expected a lock that is held, got one that has been consumed");
 }

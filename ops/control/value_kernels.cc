@@ -77,14 +77,12 @@ class DeviceIndexKernel : public Kernel {
 };
 
 absl::Status PassEach(KernelContext& c) {
-  if (c.num_inputs() != c.num_outputs()) {
-    return InvalidArgument("expected ", c.num_outputs(), " tensors, got ", c.num_inputs());
-  }
+  SLUICE_INVALID_IF(c.num_inputs() != c.num_outputs(), "expected ", c.num_outputs(),
+                    " tensors, got ", c.num_inputs());
   for (int i = 0; i < c.num_inputs(); ++i) {
-    if (c.input_dtype(i) != c.output_dtype(i)) {
-      return InvalidArgument("expected ", DataTypeName(c.output_dtype(i)), " as tensor ", i,
-                             ", got ", DataTypeName(c.input_dtype(i)));
-    }
+    SLUICE_INVALID_IF(c.input_dtype(i) != c.output_dtype(i), "expected ",
+                      DataTypeName(c.output_dtype(i)), " as tensor ", i, ", got ",
+                      DataTypeName(c.input_dtype(i)));
     c.output_value(i) = c.input_value(i);
   }
   return absl::OkStatus();

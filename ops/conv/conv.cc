@@ -58,15 +58,12 @@ absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
 absl::Status AnyConvShape(ShapeContext& c) {
   const PartialShape& filter = c.input(1);
   const int64_t batch_dims = c.attr<int64_t>("batch_dims");
-  if (batch_dims < 0 || batch_dims > TensorShape::kMaxRank) {
-    return InvalidArgument("batch_dims must be from 0 to ", TensorShape::kMaxRank, ", got ",
-                           batch_dims);
-  }
+  SLUICE_INVALID_IF(batch_dims < 0 || batch_dims > TensorShape::kMaxRank,
+                    "batch_dims must be from 0 to ", TensorShape::kMaxRank, ", got ", batch_dims);
   if (!filter.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
   const int space = filter.rank() - 2, batch = static_cast<int>(batch_dims);
-  if (space < 2 || space > 3) {
-    return InvalidArgument("The input must have 2 or 3 spatial dimensions but got ", space);
-  }
+  SLUICE_INVALID_IF(space < 2 || space > 3,
+                    "The input must have 2 or 3 spatial dimensions but got ", space);
   SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRank(0, batch + space + 1));
   const ImageLayout layout{
       .space = space, .channels_first = c.attr<std::string>("data_format") == "CHANNELS_FIRST"};

@@ -9,13 +9,11 @@ namespace {
 // Numbers of channels and sizes of filters may be unknown.
 absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
   if (channels < 0 || of_filter < 0) return absl::OkStatus();
-  if (of_filter == 0) return InvalidArgument("Depth of filter must not be 0");
-  if (channels % of_filter != 0) {
-    return InvalidArgument("Depth of input (", channels,
-                           ") is not a multiple of input depth of filter (", of_filter, ")");
-  }
+  SLUICE_INVALID_IF(of_filter == 0, "Depth of filter must not be 0");
+  SLUICE_INVALID_IF(channels % of_filter != 0, "Depth of input (", channels,
+                    ") is not a multiple of input depth of filter (", of_filter, ")");
   const int64_t groups = channels / of_filter;
-  if (groups < 1) return InvalidArgument("Number of groups must be at least 1, got ", groups);
+  SLUICE_INVALID_IF(groups < 1, "Number of groups must be at least 1, got ", groups);
   if (out < 0 || out % groups == 0) return absl::OkStatus();
   return InvalidArgument("Depth of output (", out, ") is not a multiple of the number of groups (",
                          groups, ")");
@@ -25,26 +23,23 @@ absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
 absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, WindowGeometry* g) {
   g->window_channels = of_filter;
   g->out_channels = outputs;
-  if (kind != FilterKind::kGrouped && of_filter != g->in_channels) {
-    return InvalidArgument("input and filter must have the same depth (channels): ", g->in_channels,
-                           " vs ", of_filter);
-  }
+  SLUICE_INVALID_IF(kind != FilterKind::kGrouped && of_filter != g->in_channels,
+                    "input and filter must have the same depth (channels): ", g->in_channels,
+                    " vs ", of_filter);
   if (kind == FilterKind::kDepthwise) {
     g->window_channels = 1;
     g->out_channels = MultiplyWithoutOverflow(of_filter, outputs);
     if (g->out_channels >= 0) return absl::OkStatus();
     return InvalidArgument("filter of ", of_filter, " x ", outputs, " channels is too large");
   }
-  if (of_filter == 0) return InvalidArgument("filter depth must be stricly positive, got 0");
-  if (g->in_channels % of_filter != 0) {
-    return InvalidArgument("input depth must be evenly divisible by filter depth: ", g->in_channels,
-                           " vs ", of_filter);
-  }
+  SLUICE_INVALID_IF(of_filter == 0, "filter depth must be stricly positive, got 0");
+  SLUICE_INVALID_IF(g->in_channels % of_filter != 0,
+                    "input depth must be evenly divisible by filter depth: ", g->in_channels,
+                    " vs ", of_filter);
   const int64_t groups = g->groups();
-  if (groups > 1 && outputs % groups != 0) {
-    return InvalidArgument("output depth must be evenly divisible by number of groups: ", outputs,
-                           " vs ", groups);
-  }
+  SLUICE_INVALID_IF(groups > 1 && outputs % groups != 0,
+                    "output depth must be evenly divisible by number of groups: ", outputs, " vs ",
+                    groups);
   return absl::OkStatus();
 }
 
@@ -52,21 +47,16 @@ absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, Wi
 absl::StatusOr<WindowGeometry> GeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                           const TensorShape& filter) {
   const int rank = attrs.layout.rank();
-  if (input.rank() != rank) {
-    return InvalidArgument("convolution input must be ", rank, "-dimensional: ", input.ToString());
-  }
-  if (filter.rank() != rank) {
-    return InvalidArgument("convolution filter must be ", rank,
-                           "-dimensional: ", filter.ToString());
-  }
+  SLUICE_INVALID_IF(input.rank() != rank, "convolution input must be ", rank,
+                    "-dimensional: ", input.ToString());
+  SLUICE_INVALID_IF(filter.rank() != rank, "convolution filter must be ", rank,
+                    "-dimensional: ", filter.ToString());
   const FilterKind kind = FilterKindOf(attrs.op);
   const int64_t outputs = filter.dim(rank - 1);
   const auto window = filter.dims().subspan(0, static_cast<size_t>(rank - 2));
-  if (std::count(window.begin(), window.end(), 0) > 0 ||
-      (kind == FilterKind::kWhole && outputs == 0)) {
-    return InvalidArgument(
-        "filter must not have zero elements (i.e. all dimensions must be non-zero)");
-  }
+  SLUICE_INVALID_IF(std::count(window.begin(), window.end(), 0) > 0 ||
+                        (kind == FilterKind::kWhole && outputs == 0),
+                    "filter must not have zero elements (i.e. all dimensions must be non-zero)");
   SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs.Slide(input, window));
   SLUICE_RETURN_IF_ERROR(SetChannels(kind, filter.dim(rank - 2), outputs, &g));
   return g;
@@ -107,19 +97,14 @@ absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const Te
                                               const TensorShape& filter, const TensorShape& grad) {
   SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g, GeometryOf(attrs, input, filter));
   const ImageLayout& layout = attrs.layout;
-  if (grad.rank() != layout.rank()) {
-    return InvalidArgument(attrs.op, ": out_backprop must be ", layout.rank(), "-dimensional");
-  }
-  if (grad.dim(0) != g.batch) {
-    return InvalidArgument(attrs.op, ": input and out_backprop must have the same batch size. ",
-                           "Input batch: ", g.batch, ", outbackprop batch: ", grad.dim(0),
-                           ", batch_dim: 0");
-  }
-  if (grad.dim(layout.channel()) != g.out_channels) {
-    return InvalidArgument(attrs.op,
-                           ": filter and out_backprop must have the same out_depth. Filter: ",
-                           g.out_channels, ", out_backprop: ", grad.dim(layout.channel()));
-  }
+  SLUICE_INVALID_IF(grad.rank() != layout.rank(), attrs.op, ": out_backprop must be ",
+                    layout.rank(), "-dimensional");
+  SLUICE_INVALID_IF(
+      grad.dim(0) != g.batch, attrs.op, ": input and out_backprop must have the same batch size. ",
+      "Input batch: ", g.batch, ", outbackprop batch: ", grad.dim(0), ", batch_dim: 0");
+  SLUICE_INVALID_IF(grad.dim(layout.channel()) != g.out_channels, attrs.op,
+                    ": filter and out_backprop must have the same out_depth. Filter: ",
+                    g.out_channels, ", out_backprop: ", grad.dim(layout.channel()));
   for (int d = 0; d < layout.space; ++d) {
     const int64_t actual = grad.dim(layout.at(d));
     const int of = d + 3 - layout.space;

@@ -34,9 +34,8 @@ absl::StatusOr<WindowAttrs> AttrsOf(const Node& node) {
 // channels.
 absl::StatusOr<TensorShape> ImageSizes(const WindowAttrs& attrs, const Tensor& sizes,
                                        const Tensor& filter, const Tensor& grad) {
-  if (!sizes.shape().IsVector()) {
-    return InvalidArgument(attrs.op, ": input_sizes input must be 1-dim, not ", sizes.rank());
-  }
+  SLUICE_INVALID_IF(!sizes.shape().IsVector(), attrs.op, ": input_sizes input must be 1-dim, not ",
+                    sizes.rank());
   const ImageLayout& layout = attrs.layout;
   const auto rank = static_cast<size_t>(layout.rank());
   Ints dims = IntsOf(sizes);
@@ -48,10 +47,8 @@ absl::StatusOr<TensorShape> ImageSizes(const WindowAttrs& attrs, const Tensor& s
     all[layout.width()] = dims[1];
     dims = std::move(all);
   }
-  if (dims.size() != rank) {
-    return InvalidArgument(attrs.op, " requires input_sizes to contain ", rank, " values",
-                           may_be_spatial ? " or 2 values" : "", ", but got: ", dims.size());
-  }
+  SLUICE_INVALID_IF(dims.size() != rank, attrs.op, " requires input_sizes to contain ", rank,
+                    " values", may_be_spatial ? " or 2 values" : "", ", but got: ", dims.size());
   return TensorShape::Make(dims);
 }
 
@@ -150,9 +147,8 @@ class ConvBackpropFilterKernel : public ConvKernelBase {
     const Tensor &in = c.input(0), &sizes = c.input(1), &grad = c.input(2);
     TensorShape shape = sizes.shape();
     if (attrs.op != "Conv3DBackpropFilter") {
-      if (!sizes.shape().IsVector()) {
-        return InvalidArgument(attrs.op, ": filter_sizes input must be 1-dim, not ", sizes.rank());
-      }
+      SLUICE_INVALID_IF(!sizes.shape().IsVector(), attrs.op,
+                        ": filter_sizes input must be 1-dim, not ", sizes.rank());
       SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(IntsOf(sizes)));
     }
     SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,
@@ -208,11 +204,10 @@ class AnyConvKernel : public Kernel {
     if (groups_ != 1) {
       return absl::UnimplementedError("Grouped/Depthwise Convolutions are not supported yet.");
     }
-    if (batch_dims_ < 0) return InvalidArgument("batch_dims must not be negative");
+    SLUICE_INVALID_IF(batch_dims_ < 0, "batch_dims must not be negative");
     const int64_t space = filter.rank() - 2;
-    if (space != 2 && space != 3) {
-      return InvalidArgument("The input must have 2 or 3 spatial dimensions but got ", space);
-    }
+    SLUICE_INVALID_IF(space != 2 && space != 3,
+                      "The input must have 2 or 3 spatial dimensions but got ", space);
     if (in.rank() - space - 1 == batch_dims_) return absl::OkStatus();
     return InvalidArgument("input must have ", batch_dims_, " + ", space + 1,
                            " dimensions, got shape ", in.ToString());

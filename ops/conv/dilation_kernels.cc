@@ -23,10 +23,9 @@ class DilationKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g, Geometry(c.input(0), c.input(1)));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape dilated, attrs_->OutputShape(g));
     const bool is_gradient = c.num_inputs() == 3;
-    if (is_gradient && c.input(2).shape() != dilated) {
-      return InvalidArgument("out_backprop has incompatible size: ", c.input(2).shape().ToString(),
-                             ", expected ", dilated.ToString());
-    }
+    SLUICE_INVALID_IF(is_gradient && c.input(2).shape() != dilated,
+                      "out_backprop has incompatible size: ", c.input(2).shape().ToString(),
+                      ", expected ", dilated.ToString());
     SLUICE_ASSIGN_OR_RETURN(
         Tensor * out,
         c.AllocateOutput(0, is_gradient ? c.input(into_filter_ ? 1 : 0).shape() : dilated));
@@ -58,10 +57,9 @@ class DilationKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(attrs_.status());
     SLUICE_RETURN_IF_ERROR(ExpectRank(in, 4, "input must be 4-dimensional, got "));
     SLUICE_RETURN_IF_ERROR(ExpectRank(filter, 3, "filter must be 3-dimensional: "));
-    if (in.dim(3) != filter.dim(2)) {
-      return InvalidArgument("input and filter must have the same depth: ", in.dim(3), " vs ",
-                             filter.dim(2));
-    }
+    SLUICE_INVALID_IF(in.dim(3) != filter.dim(2),
+                      "input and filter must have the same depth: ", in.dim(3), " vs ",
+                      filter.dim(2));
     SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs_->Slide(in.shape(), filter.shape().dims()));
     g.out_channels = g.in_channels;
     if (g.window.width == 0) g.window.height = 0;  // there may be very many empty lines

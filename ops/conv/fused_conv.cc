@@ -40,7 +40,7 @@ absl::Status PadConvShape(ShapeContext& c) {
       padded.set_dim(d, -1);
     } else if (padded.dim(d) >= 0) {
       const int32_t* sizes = values->data<int32_t>() + 2 * d;
-      if (sizes[0] < 0 || sizes[1] < 0) return InvalidArgument("paddings must not be negative");
+      SLUICE_INVALID_IF(sizes[0] < 0 || sizes[1] < 0, "paddings must not be negative");
       padded.set_dim(d, SaturatedSum(padded.dim(d), int64_t{sizes[0]} + sizes[1]));
     }
   }

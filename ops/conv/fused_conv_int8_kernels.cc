@@ -59,10 +59,8 @@ class FusedConvInt8Kernel : public Kernel {
   }
 
   static absl::Status CheckArguments(KernelContext& c, const TensorShape& shape) {
-    if (c.num_inputs() != 6) {
-      return InvalidArgument("int8 takes a bias, a side input and two scales, got ",
-                             c.num_inputs() - 2, " arguments");
-    }
+    SLUICE_INVALID_IF(c.num_inputs() != 6, "int8 takes a bias, a side input and two scales, got ",
+                      c.num_inputs() - 2, " arguments");
     const int64_t channels = shape.dim(3);
     const auto has = [&](int i, DataType dtype, int64_t elements) {
       return c.input(i).dtype() == dtype && c.input(i).num_elements() == elements;

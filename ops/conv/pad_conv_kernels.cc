@@ -85,37 +85,31 @@ class PadConvKernel : public Kernel {
 
  private:
   static absl::StatusOr<TensorShape> ResizedShape(const Tensor& size, const TensorShape& in) {
-    if (size.rank() != 1 || size.num_elements() != 2) {
-      return InvalidArgument("size must be 1-dimensional with two elements, got shape ",
-                             size.shape().ToString());
-    }
+    SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 2,
+                      "size must be 1-dimensional with two elements, got shape ",
+                      size.shape().ToString());
     const int32_t height = size.data<int32_t>()[0], width = size.data<int32_t>()[1];
-    if (height <= 0 || width <= 0) {
-      return InvalidArgument("output dimensions must be positive, got ", height, " and ", width);
-    }
-    if (in.dim(1) <= 0 || in.dim(2) <= 0 || in.dim(3) <= 0) {
-      return InvalidArgument("input image must be of non-zero size, got shape ", in.ToString());
-    }
+    SLUICE_INVALID_IF(height <= 0 || width <= 0, "output dimensions must be positive, got ", height,
+                      " and ", width);
+    SLUICE_INVALID_IF(in.dim(1) <= 0 || in.dim(2) <= 0 || in.dim(3) <= 0,
+                      "input image must be of non-zero size, got shape ", in.ToString());
     return TensorShape::Make({in.dim(0), height, width, in.dim(3)});
   }
 
   absl::StatusOr<Mirrors> MirrorsOf(const Tensor& paddings, const TensorShape& images) const {
-    if (paddings.rank() != 2 || paddings.dim(0) != 4 || paddings.dim(1) != 2) {
-      return InvalidArgument("paddings must be a matrix with 2 columns and 4 rows, got shape ",
-                             paddings.shape().ToString());
-    }
+    SLUICE_INVALID_IF(paddings.rank() != 2 || paddings.dim(0) != 4 || paddings.dim(1) != 2,
+                      "paddings must be a matrix with 2 columns and 4 rows, got shape ",
+                      paddings.shape().ToString());
     Mirrors m{.images = images, .edge = is_reflect_ ? 1 : 0};
     const int32_t* sizes = paddings.data<int32_t>();
     for (int d = 0; d < 4; ++d) {
       const int64_t before = sizes[2 * d], after = sizes[2 * d + 1];
-      if (before < 0 || after < 0) {
-        return InvalidArgument("Paddings must be non-negative: ", before, " ", after);
-      }
-      if (std::max(before, after) > images.dim(d) - m.edge) {
-        return InvalidArgument("paddings must not be greater than the dimension size",
-                               is_reflect_ ? " less one" : "", ": ", before, ", ", after, " for ",
-                               images.dim(d));
-      }
+      SLUICE_INVALID_IF(before < 0 || after < 0, "Paddings must be non-negative: ", before, " ",
+                        after);
+      SLUICE_INVALID_IF(std::max(before, after) > images.dim(d) - m.edge,
+                        "paddings must not be greater than the dimension size",
+                        is_reflect_ ? " less one" : "", ": ", before, ", ", after, " for ",
+                        images.dim(d));
       m.before[d] = before;
       m.sizes[d] = SaturatedSum(images.dim(d), before + after);
     }

@@ -11,14 +11,12 @@ namespace {
 constexpr int64_t kSizeMax = int64_t{1} << 40;
 
 absl::Status Check(const Sliding& s) {
-  if (s.stride <= 0) return InvalidArgument("Stride must be > 0, but got ", s.stride);
-  if (s.dilation < 1) return InvalidArgument("Dilation rate must be >= 1, but got ", s.dilation);
-  if (s.before < 0 || s.after < 0) {
-    return InvalidArgument("paddings must be nonnegative, got ", s.before, " and ", s.after);
-  }
-  if (std::max({s.stride, s.dilation, s.before, s.after}) > kSizeMax) {
-    return InvalidArgument("strides, dilations and paddings must be at most ", kSizeMax);
-  }
+  SLUICE_INVALID_IF(s.stride <= 0, "Stride must be > 0, but got ", s.stride);
+  SLUICE_INVALID_IF(s.dilation < 1, "Dilation rate must be >= 1, but got ", s.dilation);
+  SLUICE_INVALID_IF(s.before < 0 || s.after < 0, "paddings must be nonnegative, got ", s.before,
+                    " and ", s.after);
+  SLUICE_INVALID_IF(std::max({s.stride, s.dilation, s.before, s.after}) > kSizeMax,
+                    "strides, dilations and paddings must be at most ", kSizeMax);
   return absl::OkStatus();
 }
 
@@ -30,27 +28,22 @@ absl::Status CheckInput(int64_t input) {
 
 // The number of elements that a dilated window spans.
 absl::StatusOr<int64_t> Extent(int64_t window, const Sliding& s) {
-  if (window < 0 || window > kSizeMax / s.dilation) {
-    return InvalidArgument("filter with dilation ", s.dilation, " must have a size from 0 to ",
-                           kSizeMax / s.dilation, ", got ", window);
-  }
+  SLUICE_INVALID_IF(window < 0 || window > kSizeMax / s.dilation, "filter with dilation ",
+                    s.dilation, " must have a size from 0 to ", kSizeMax / s.dilation, ", got ",
+                    window);
   return (window - 1) * s.dilation + 1;
 }
 
 absl::Status CheckPaddings(absl::Span<const int64_t> paddings, const ImageLayout& layout) {
   const auto expected = static_cast<size_t>(2 * layout.rank());
-  if (paddings.size() != expected) {
-    return InvalidArgument("explicit_paddings attribute must contain ", expected,
-                           " values, but got: ", paddings.size());
-  }
+  SLUICE_INVALID_IF(paddings.size() != expected, "explicit_paddings attribute must contain ",
+                    expected, " values, but got: ", paddings.size());
   for (int64_t p : paddings) {
-    if (p < 0) return InvalidArgument("All elements of explicit_paddings must be nonnegative");
+    SLUICE_INVALID_IF(p < 0, "All elements of explicit_paddings must be nonnegative");
   }
   for (int d : {0, layout.channel()}) {
-    if (paddings[2 * d] != 0 || paddings[2 * d + 1] != 0) {
-      return InvalidArgument(
-          "Nonzero explicit padding in the batch or depth dimensions is not supported");
-    }
+    SLUICE_INVALID_IF(paddings[2 * d] != 0 || paddings[2 * d + 1] != 0,
+                      "Nonzero explicit padding in the batch or depth dimensions is not supported");
   }
   return absl::OkStatus();
 }
@@ -96,11 +89,9 @@ absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding&
       break;
     }
   }
-  if (w.outputs < 0) {
-    return InvalidArgument("Computed output size would be negative: ", w.outputs,
-                           " [input_size: ", input, ", effective_filter_size: ", extent,
-                           ", stride: ", s.stride, "]");
-  }
+  SLUICE_INVALID_IF(w.outputs < 0, "Computed output size would be negative: ", w.outputs,
+                    " [input_size: ", input, ", effective_filter_size: ", extent,
+                    ", stride: ", s.stride, "]");
   return w;
 }
 
@@ -111,10 +102,8 @@ absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Slidi
   if (s.padding != Padding::kSame) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t extent, Extent(window, s));
     const int64_t padded = input + s.before + s.after;
-    if (padded < extent) {
-      return InvalidArgument("Negative dimension size caused by subtracting ", extent, " from ",
-                             padded);
-    }
+    SLUICE_INVALID_IF(padded < extent, "Negative dimension size caused by subtracting ", extent,
+                      " from ", padded);
   }
   SLUICE_ASSIGN_OR_RETURN(const Window w, SlideWindow(input, std::max<int64_t>(window, 1), s));
   return w.outputs;

@@ -23,11 +23,10 @@ absl::Status CheckSameShapes(const std::vector<Tensors>& rows) {
 
 absl::Status CheckSameTypes(const std::vector<Tensors>& rows) {
   for (size_t r = 1; r < rows.size(); ++r) {
-    if (rows[r].size() != rows[0].size()) {
-      return InvalidArgument("Cannot batch elements of different numbers of components. First ",
-                             "element had ", rows[0].size(), " and element ", r, " had ",
-                             rows[r].size(), ".");
-    }
+    SLUICE_INVALID_IF(rows[r].size() != rows[0].size(),
+                      "Cannot batch elements of different numbers of components. First ",
+                      "element had ", rows[0].size(), " and element ", r, " had ", rows[r].size(),
+                      ".");
     for (size_t i = 0; i < rows[r].size(); ++i) {
       if (rows[r][i].dtype() == rows[0][i].dtype()) continue;
       return InvalidArgument("Cannot batch tensors of different types in component ", i,

@@ -23,7 +23,7 @@ using Facts = DatasetFacts;
 absl::StatusOr<BatchSpec> BatchSpecOf(const KernelContext& c) {
   BatchSpec spec;
   SLUICE_ASSIGN_OR_RETURN(spec.size, ScalarInput<int64_t>(c, "batch_size"));
-  if (spec.size <= 0) return InvalidArgument("Batch size must be greater than zero.");
+  SLUICE_INVALID_IF(spec.size <= 0, "Batch size must be greater than zero.");
   if (!HasInput(c, "drop_remainder")) return spec;
   SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
   return spec;
@@ -70,11 +70,10 @@ struct Padding {
 absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
                                     const Padding& padding) {
   const std::vector<int64_t>& wanted = padding.shapes[i];
-  if (rows[0][i].dtype() != padding.values[i].dtype()) {
-    return InvalidArgument(
-        "Mismatched type between padding value ", i, " and input dataset's component ", i, ": ",
-        DataTypeName(padding.values[i].dtype()), " vs. ", DataTypeName(rows[0][i].dtype()));
-  }
+  SLUICE_INVALID_IF(rows[0][i].dtype() != padding.values[i].dtype(),
+                    "Mismatched type between padding value ", i, " and input dataset's component ",
+                    i, ": ", DataTypeName(padding.values[i].dtype()), " vs. ",
+                    DataTypeName(rows[0][i].dtype()));
   for (const Tensors& row : rows) {
     if (row[i].rank() == static_cast<int>(wanted.size())) continue;
     return InvalidArgument(
@@ -111,17 +110,15 @@ absl::StatusOr<Padding> PaddingOf(const KernelContext& c) {
   const auto components =
       static_cast<int>(c.node().AttrOr<std::vector<DataType>>("Toutput_types", {}).size());
   const auto shapes = c.node().AttrOr<int64_t>("N", 0);
-  if (shapes != components) {
-    return InvalidArgument(
-        "Number of padded shapes (", shapes,
-        ") must match the number of components in the input dataset's elements (", components, ")");
-  }
+  SLUICE_INVALID_IF(shapes != components, "Number of padded shapes (", shapes,
+                    ") must match the number of components in the input dataset's elements (",
+                    components, ")");
   Padding padding;
   for (int i = 0; i < components; ++i) {
     const Tensor& shape = c.input(2 + i);
     const Tensor& value = c.input(2 + components + i);
-    if (shape.rank() != 1) return InvalidArgument("All padded shapes must be vectors");
-    if (value.rank() != 0) return InvalidArgument("All padding values must be scalars");
+    SLUICE_INVALID_IF(shape.rank() != 1, "All padded shapes must be vectors");
+    SLUICE_INVALID_IF(value.rank() != 0, "All padding values must be scalars");
     const auto sizes = shape.flat<int64_t>();
     padding.shapes.emplace_back(sizes.begin(), sizes.end());
     padding.values.push_back(value);
@@ -198,7 +195,7 @@ absl::Status CheckHasRows(const Tensors& batch) {
 
 MadeDataset RebatchDataset(const KernelContext& c, const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const auto parts, ScalarInput<int64_t>(c, "num_replicas"));
-  if (parts <= 0) return InvalidArgument("num_replicas must be greater than zero.");
+  SLUICE_INVALID_IF(parts <= 0, "num_replicas must be greater than zero.");
   const auto start = [=](IteratorPointer inner, Reading& reading) {
     return MakeIterator([parts, &reading, inner = std::move(inner), part = int64_t{0},
                          batch = Tensors()](Tensors* element) mutable -> Next {

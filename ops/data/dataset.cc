@@ -81,20 +81,16 @@ Tensor TensorOf(DatasetPointer dataset) {
 
 absl::Status CheckElement(const Tensors& element, const std::vector<DataType>& types,
                           const std::vector<PartialShape>& shapes) {
-  if (element.size() != types.size()) {
-    return InvalidArgument("Number of components does not match: expected ", types.size(),
-                           " types but got ", element.size(), ".");
-  }
+  SLUICE_INVALID_IF(element.size() != types.size(),
+                    "Number of components does not match: expected ", types.size(),
+                    " types but got ", element.size(), ".");
   for (size_t i = 0; i < element.size(); ++i) {
-    if (element[i].dtype() != types[i]) {
-      return InvalidArgument("Data type mismatch at component ", i, ": expected ",
-                             DataTypeName(types[i]), " but got ", DataTypeName(element[i].dtype()),
-                             ".");
-    }
-    if (i < shapes.size() && !shapes[i].IsCompatibleWith(element[i].shape())) {
-      return InvalidArgument("Incompatible shapes at component ", i, ": expected ",
-                             shapes[i].ToString(), " but got ", element[i].shape().ToString(), ".");
-    }
+    SLUICE_INVALID_IF(element[i].dtype() != types[i], "Data type mismatch at component ", i,
+                      ": expected ", DataTypeName(types[i]), " but got ",
+                      DataTypeName(element[i].dtype()), ".");
+    SLUICE_INVALID_IF(i < shapes.size() && !shapes[i].IsCompatibleWith(element[i].shape()),
+                      "Incompatible shapes at component ", i, ": expected ", shapes[i].ToString(),
+                      " but got ", element[i].shape().ToString(), ".");
   }
   return absl::OkStatus();
 }

@@ -26,9 +26,8 @@ DataType TypeOf(const pb::OpDef::ArgDef& arg, const FunctionRef& function) {
 absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
     const KernelInit& init, const std::string& attr) {
   const auto function = init.AttrOr<FunctionAttr>(attr, nullptr);
-  if (function == nullptr) {
-    return InvalidArgument(init.node().Describe(), ": expected a function as attribute ", attr);
-  }
+  SLUICE_INVALID_IF(function == nullptr, init.node().Describe(),
+                    ": expected a function as attribute ", attr);
   // If a dataset in a function called the same function, building it would not end.
   thread_local std::vector<std::string> open;  // each one is built within the previous one
   if (std::find(open.begin(), open.end(), function->name) != open.end()) {
@@ -81,10 +80,8 @@ absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& ar
 absl::StatusOr<Tensors> DatasetFunction::Call(const Tensors& element, const Tensors& captured,
                                               CancellationManager* cancellation) const {
   const Tensors arguments = Joined(element, captured);
-  if (arguments.size() != argument_types_.size()) {
-    return InvalidArgument("Function '", name_, "': expected ", argument_types_.size(),
-                           " arguments, got ", arguments.size());
-  }
+  SLUICE_INVALID_IF(arguments.size() != argument_types_.size(), "Function '", name_, "': expected ",
+                    argument_types_.size(), " arguments, got ", arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].dtype() == argument_types_[i]) continue;
     return InvalidArgument("Function '", name_, "': expected ", DataTypeName(argument_types_[i]),

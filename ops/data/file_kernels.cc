@@ -88,7 +88,7 @@ absl::StatusOr<FileSet> FilesOf(const KernelContext& c) {
   if (HasInput(c, "compression_type")) {
     SLUICE_ASSIGN_OR_RETURN(compression, ScalarInput<std::string>(c, "compression_type"));
   }
-  if (names.rank() > 1) return InvalidArgument("`filenames` must be a scalar or a vector.");
+  SLUICE_INVALID_IF(names.rank() > 1, "`filenames` must be a scalar or a vector.");
   SLUICE_ASSIGN_OR_RETURN(const StreamCompression kind, CompressionFromName(compression));
   const auto all = names.flat<std::string>();
   return FileSet{.names = {all.begin(), all.end()}, .compression = kind};
@@ -151,13 +151,12 @@ MadeDataset TextLineDataset(const KernelContext& c) {
 // Reads the input of the second version: an offset per file, or none.
 absl::Status SetOffsets(const KernelContext& c, FileSet* files) {
   const Tensor& offsets = c.input(InputIndex(c, "byte_offsets"));
-  if (offsets.rank() > 1) return InvalidArgument("`byte_offsets` must be a scalar or a vector.");
+  SLUICE_INVALID_IF(offsets.rank() > 1, "`byte_offsets` must be a scalar or a vector.");
   const auto all = offsets.flat<int64_t>();
-  if (!all.empty() && all.size() != files->names.size()) {
-    return InvalidArgument("`byte_offsets` must be of same size as `filenames`");
-  }
+  SLUICE_INVALID_IF(!all.empty() && all.size() != files->names.size(),
+                    "`byte_offsets` must be of same size as `filenames`");
   for (int64_t offset : all) {
-    if (offset < 0) return InvalidArgument("`byte_offsets` must be >= 0, got ", offset);
+    SLUICE_INVALID_IF(offset < 0, "`byte_offsets` must be >= 0, got ", offset);
   }
   files->offsets.assign(all.begin(), all.end());
   return absl::OkStatus();
@@ -187,12 +186,10 @@ absl::StatusOr<ReadRecord> OpenFixed(std::unique_ptr<ByteSource> file, const std
   SLUICE_RETURN_IF_ERROR(file->ReadAll(contents.get()));
   const auto size = static_cast<int64_t>(contents->size());
   const int64_t body = size - SaturatedSum(header, footer);
-  if (body < 0 || body % record != 0) {
-    return InvalidArgument("Excluding the header (", header, " bytes) and footer (", footer,
-                           " bytes), input file \"", name, "\" has body length ", body,
-                           " bytes, which is not an exact multiple of the record length (", record,
-                           " bytes).");
-  }
+  SLUICE_INVALID_IF(
+      body < 0 || body % record != 0, "Excluding the header (", header, " bytes) and footer (",
+      footer, " bytes), input file \"", name, "\" has body length ", body,
+      " bytes, which is not an exact multiple of the record length (", record, " bytes).");
   return [contents, at = header, end = header + body,
           record](std::string* out) mutable -> absl::StatusOr<bool> {
     if (at == end) return false;
@@ -206,9 +203,9 @@ MadeDataset FixedLengthRecordDataset(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto header, ScalarInput<int64_t>(c, "header_bytes"));
   SLUICE_ASSIGN_OR_RETURN(const auto record, ScalarInput<int64_t>(c, "record_bytes"));
   SLUICE_ASSIGN_OR_RETURN(const auto footer, ScalarInput<int64_t>(c, "footer_bytes"));
-  if (header < 0) return InvalidArgument("`header_bytes` must be >= 0.");
-  if (record <= 0) return InvalidArgument("`record_bytes` must be > 0");
-  if (footer < 0) return InvalidArgument("`footer_bytes` must be >= 0");
+  SLUICE_INVALID_IF(header < 0, "`header_bytes` must be >= 0.");
+  SLUICE_INVALID_IF(record <= 0, "`record_bytes` must be > 0");
+  SLUICE_INVALID_IF(footer < 0, "`footer_bytes` must be >= 0");
   SLUICE_ASSIGN_OR_RETURN(FileSet files, FilesOf(c));
   const auto open = [=](std::unique_ptr<ByteSource> file, const std::string& name) {
     return OpenFixed(std::move(file), name, header, record, footer);

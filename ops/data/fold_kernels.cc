@@ -47,12 +47,11 @@ class ReduceKernel final : public AsyncKernel {
       SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
       if (!any) break;
       SLUICE_ASSIGN_OR_RETURN(Tensors next, f(Joined(state, element), reading));
-      if (next.size() != state.size()) {
-        return InvalidArgument(
-            "The number of components of the initial state and the reduce function output does "
-            "not match. (initial_state=",
-            state.size(), ", output=", next.size(), ").");
-      }
+      SLUICE_INVALID_IF(
+          next.size() != state.size(),
+          "The number of components of the initial state and the reduce function output does "
+          "not match. (initial_state=",
+          state.size(), ", output=", next.size(), ").");
       state = std::move(next);
     }
     SLUICE_RETURN_IF_ERROR(
@@ -66,10 +65,8 @@ class ReduceKernel final : public AsyncKernel {
 
 // Splits what the function returned into the next state and an element.
 Next SplitState(const Tensors& made, Tensors* state, Tensors* element) {
-  if (made.size() < state->size()) {
-    return InvalidArgument("Got ", made.size(), " return values of scan_func, expected at least ",
-                           state->size());
-  }
+  SLUICE_INVALID_IF(made.size() < state->size(), "Got ", made.size(),
+                    " return values of scan_func, expected at least ", state->size());
   for (size_t i = 0; i < state->size(); ++i) {
     if (made[i].dtype() == (*state)[i].dtype()) continue;
     return InvalidArgument("Got wrong type for scan_func return value ", i, " (expected ",

@@ -81,7 +81,7 @@ MadeDataset MapAndBatchDataset(const KernelContext& c, Closures f) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
   BatchSpec spec;
   SLUICE_ASSIGN_OR_RETURN(spec.size, ScalarInput<int64_t>(c, "batch_size"));
-  if (spec.size <= 0) return InvalidArgument("batch_size must be greater than zero.");
+  SLUICE_INVALID_IF(spec.size <= 0, "batch_size must be greater than zero.");
   SLUICE_ASSIGN_OR_RETURN(const int64_t calls, ParallelCalls(c));
   SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
   const auto start = [=, f = f[0]](IteratorPointer inner, Reading& reading) {
@@ -161,7 +161,7 @@ class InterleaveIterator : public DatasetIterator {
     if (!any) inner_ = nullptr;
     if (!any) return false;
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, f_(taken, reading_));
-    if (made.size() != 1) return InvalidArgument("Function must return a single dataset.");
+    SLUICE_INVALID_IF(made.size() != 1, "Function must return a single dataset.");
     SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
     SLUICE_ASSIGN_OR_RETURN(*place, dataset->Iterate(reading_));
     return true;
@@ -191,8 +191,8 @@ MadeDataset InterleaveDataset(const KernelContext& c, Closures f) {
   SLUICE_ASSIGN_OR_RETURN(const auto block, ScalarInput<int64_t>(c, "block_length"));
   constexpr int64_t kAutotune = -1;
   if (cycle == kAutotune) cycle = std::max(1u, std::thread::hardware_concurrency());
-  if (cycle <= 0) return InvalidArgument("cycle_length must be greater than zero.");
-  if (block <= 0) return InvalidArgument("block_length must be greater than zero.");
+  SLUICE_INVALID_IF(cycle <= 0, "cycle_length must be greater than zero.");
+  SLUICE_INVALID_IF(block <= 0, "block_length must be greater than zero.");
   DatasetFacts facts = input->facts().OfOtherElements();
   if (facts.is_finite() || !kIsParallel) facts.cardinality = DatasetFacts::kUnknown;
   return Interleave(input, std::move(facts), f[0], cycle, block);

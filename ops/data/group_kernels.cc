@@ -109,9 +109,7 @@ class WindowedGroupsIterator : public DatasetIterator {
     if (size == sizes_.end()) {
       SLUICE_ASSIGN_OR_RETURN(const Tensors returned, functions_.window_size(made, reading_));
       SLUICE_ASSIGN_OR_RETURN(const int64_t count, ReturnedScalar(returned, "window_size_func"));
-      if (count <= 0) {
-        return InvalidArgument("Window size must be greater than zero, but got ", count, ".");
-      }
+      SLUICE_INVALID_IF(count <= 0, "Window size must be greater than zero, but got ", count, ".");
       size = sizes_.emplace(key, count).first;
     }
     const auto group = groups_.try_emplace(key).first;
@@ -126,9 +124,8 @@ class WindowedGroupsIterator : public DatasetIterator {
     const Tensor window = TensorOf(DatasetOf({}, std::move(group->second)));
     groups_.erase(group);
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, functions_.reduce({key, window}, reading_));
-    if (made.size() != 1 || made[0].dtype() != DT_VARIANT || made[0].rank() != 0) {
-      return InvalidArgument("`reduce_func` must return a single scalar of dtype DT_VARIANT.");
-    }
+    SLUICE_INVALID_IF(made.size() != 1 || made[0].dtype() != DT_VARIANT || made[0].rank() != 0,
+                      "`reduce_func` must return a single scalar of dtype DT_VARIANT.");
     SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
     SLUICE_ASSIGN_OR_RETURN(window_, dataset->Iterate(reading_));
     return absl::OkStatus();

@@ -42,9 +42,8 @@ class OneShotIteratorKernel final : public Kernel {
     SLUICE_RETURN_IF_ERROR(handle_->Compute(c));
     if (is_set_) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, factory_->Call({}, {}, c.step().cancellation));
-    if (made.size() != 1) {
-      return InvalidArgument("The `dataset_factory` function must return a single dataset.");
-    }
+    SLUICE_INVALID_IF(made.size() != 1,
+                      "The `dataset_factory` function must return a single dataset.");
     SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
     const auto& handle = c.output_value(0).tensor.scalar<ResourceHandle>();
     SLUICE_ASSIGN_OR_RETURN(const auto iterator, c.resources().Lookup<IteratorResource>(handle));
@@ -126,9 +125,9 @@ absl::Status DatasetToSingleElement(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, dataset->Iterate(reading));
   Tensors element, second;
   SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
-  if (!any) return InvalidArgument("Dataset was empty.");
+  SLUICE_INVALID_IF(!any, "Dataset was empty.");
   SLUICE_ASSIGN_OR_RETURN(const bool more, iterator->Next(&second));
-  if (more) return InvalidArgument("Dataset had more than one element.");
+  SLUICE_INVALID_IF(more, "Dataset had more than one element.");
   return SetElement(c, std::move(element));
 }
 
@@ -147,9 +146,8 @@ absl::Status IteratorFromStringHandle(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::string text, ScalarInput<std::string>(c, "string_handle"));
   const size_t prefix = sizeof kPrefix - 1;
   const size_t end = text.find('\n', prefix);
-  if (!text.starts_with(kPrefix) || end == std::string::npos) {
-    return InvalidArgument("Could not parse string_handle as a valid ResourceHandle");
-  }
+  SLUICE_INVALID_IF(!text.starts_with(kPrefix) || end == std::string::npos,
+                    "Could not parse string_handle as a valid ResourceHandle");
   ResourceHandle handle;
   handle.container = text.substr(prefix, end - prefix);
   handle.name = text.substr(end + 1);

@@ -54,10 +54,9 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
 // Sets the shapes of the outputs, the components of an element, from attribute `output_shapes`.
 inline absl::Status ElementShapes(ShapeContext& c) {
   const auto& shapes = c.attr<std::vector<PartialShape>>("output_shapes");
-  if (static_cast<int>(shapes.size()) != c.num_outputs()) {
-    return InvalidArgument("`output_shapes` must be the same length as `output_types` (",
-                           shapes.size(), " vs. ", c.num_outputs(), ")");
-  }
+  SLUICE_INVALID_IF(static_cast<int>(shapes.size()) != c.num_outputs(),
+                    "`output_shapes` must be the same length as `output_types` (", shapes.size(),
+                    " vs. ", c.num_outputs(), ")");
   for (int i = 0; i < c.num_outputs(); ++i) {
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, shapes[static_cast<size_t>(i)]));
   }

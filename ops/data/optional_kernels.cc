@@ -10,10 +10,8 @@ namespace {
 
 absl::StatusOr<const OptionalVariant*> OptionalIn(const KernelContext& c) {
   const Tensor& input = c.input(0);
-  if (input.rank() != 0) {
-    return InvalidArgument("Input to ", c.node().op(),
-                           " must be a scalar tensor containing an OptionalVariant object.");
-  }
+  SLUICE_INVALID_IF(input.rank() != 0, "Input to ", c.node().op(),
+                    " must be a scalar tensor containing an OptionalVariant object.");
   const auto* optional =
       input.IsInitialized() ? input.scalar<Variant>().get<OptionalVariant>() : nullptr;
   if (optional != nullptr) return optional;
@@ -38,29 +36,24 @@ absl::Status OptionalHasValue(KernelContext& c) {
 
 absl::Status CheckComponent(const Tensor& component, int i, DataType type,
                             const PartialShape& shape) {
-  if (component.dtype() != type) {
-    return InvalidArgument("The given optional does not match the expected type for component ", i,
-                           ". Expected: ", DataTypeName(type),
-                           ". Actual: ", DataTypeName(component.dtype()), ".");
-  }
-  if (!shape.IsCompatibleWith(component.shape())) {
-    return InvalidArgument("The given optional does not match the expected shape for component ", i,
-                           ". Expected: ", shape.ToString(),
-                           ". Actual: ", component.shape().ToString(), ".");
-  }
+  SLUICE_INVALID_IF(component.dtype() != type,
+                    "The given optional does not match the expected type for component ", i,
+                    ". Expected: ", DataTypeName(type),
+                    ". Actual: ", DataTypeName(component.dtype()), ".");
+  SLUICE_INVALID_IF(!shape.IsCompatibleWith(component.shape()),
+                    "The given optional does not match the expected shape for component ", i,
+                    ". Expected: ", shape.ToString(), ". Actual: ", component.shape().ToString(),
+                    ".");
   return absl::OkStatus();
 }
 
 absl::Status OptionalGetValue(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const OptionalVariant* optional, OptionalIn(c));
-  if (!optional->value.has_value()) {
-    return InvalidArgument("The given optional does not have a value.");
-  }
+  SLUICE_INVALID_IF(!optional->value.has_value(), "The given optional does not have a value.");
   const Tensors& components = *optional->value;
-  if (static_cast<int>(components.size()) != c.num_outputs()) {
-    return InvalidArgument("The given optional has ", components.size(), " components, expected ",
-                           c.num_outputs());
-  }
+  SLUICE_INVALID_IF(static_cast<int>(components.size()) != c.num_outputs(),
+                    "The given optional has ", components.size(), " components, expected ",
+                    c.num_outputs());
   const auto shapes = c.node().AttrOr<std::vector<PartialShape>>("output_shapes", {});
   for (int i = 0; i < c.num_outputs(); ++i) {
     const auto k = static_cast<size_t>(i);

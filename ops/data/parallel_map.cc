@@ -67,7 +67,7 @@ absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c) {
   }
   constexpr int64_t kAutotune = -1;
   if (calls == kAutotune) calls = std::max(1u, std::thread::hardware_concurrency());
-  if (calls < 1) return InvalidArgument("num_parallel_calls must be greater than zero.");
+  SLUICE_INVALID_IF(calls < 1, "num_parallel_calls must be greater than zero.");
   constexpr int64_t kThreadsMax = 256;
   return std::min(calls, kThreadsMax);
 }

@@ -84,9 +84,8 @@ absl::StatusOr<DatasetPointer> PrefetchDataset(const KernelContext& c,
   constexpr int64_t kAutotune = -1;
   constexpr int64_t kAutotuned = 8;
   SLUICE_ASSIGN_OR_RETURN(auto size, ScalarInput<int64_t>(c, "buffer_size"));
-  if (size < kAutotune) {
-    return InvalidArgument("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning");
-  }
+  SLUICE_INVALID_IF(size < kAutotune,
+                    "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning");
   if (size == 0) return input;
   if (size == kAutotune) size = kAutotuned;
   return MakeDataset(input->facts(), [input, size](Reading& reading) {

@@ -126,9 +126,8 @@ std::pair<uint64_t, uint64_t> ShuffleSeeds::Next() {
 
 absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,
                                         int64_t count, std::shared_ptr<ShuffleSeeds> seeds) {
-  if (buffer_size <= 0) {
-    return InvalidArgument("buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
-  }
+  SLUICE_INVALID_IF(buffer_size <= 0,
+                    "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
   DatasetFacts facts = input->facts();
   if (count == -1) facts.cardinality = DatasetFacts::kInfinite;
   if (facts.is_finite()) facts.cardinality = DatasetFacts::Product(facts.cardinality, count);

@@ -146,9 +146,7 @@ absl::StatusOr<DatasetPointer> ShuffleDataset(const KernelContext& c, const Data
 absl::StatusOr<DatasetPointer> ShuffleAndRepeatDataset(const KernelContext& c,
                                                        const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
-  if (count <= 0 && count != -1) {
-    return InvalidArgument("count must be greater than zero or equal to -1.");
-  }
+  SLUICE_INVALID_IF(count <= 0 && count != -1, "count must be greater than zero or equal to -1.");
   return RepeatedShuffle(c, input, count);
 }
 

@@ -39,13 +39,10 @@ absl::StatusOr<Tensors> CopyRow(const Tensors& components, int64_t row) {
 MadeDataset TensorSliceDataset(const KernelContext& c) {
   const Tensors components = InputsFrom(c, 0);
   for (const Tensor& component : components) {
-    if (component.rank() == 0) {
-      return InvalidArgument("All components must be at least 1-dimensional");
-    }
-    if (component.dim(0) != components[0].dim(0)) {
-      return InvalidArgument("All components must have the same size in the 0th dimension, got ",
-                             components[0].dim(0), " and ", component.dim(0));
-    }
+    SLUICE_INVALID_IF(component.rank() == 0, "All components must be at least 1-dimensional");
+    SLUICE_INVALID_IF(component.dim(0) != components[0].dim(0),
+                      "All components must have the same size in the 0th dimension, got ",
+                      components[0].dim(0), " and ", component.dim(0));
   }
   const auto iterate = [components](Reading& reading) -> Iterating {
     return MakeIterator([components, &reading, row = int64_t{0}](Tensors* element) mutable -> Next {
@@ -77,7 +74,7 @@ MadeDataset RangeDataset(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto start, ScalarInput<int64_t>(c, "start"));
   SLUICE_ASSIGN_OR_RETURN(const auto stop, ScalarInput<int64_t>(c, "stop"));
   SLUICE_ASSIGN_OR_RETURN(const auto step, ScalarInput<int64_t>(c, "step"));
-  if (step == 0) return InvalidArgument("step must be a non-zero integer.");
+  SLUICE_INVALID_IF(step == 0, "step must be a non-zero integer.");
   const auto types = c.node().AttrOr<std::vector<DataType>>("output_types", {});
   const DataType type = types.size() == 1 ? types[0] : DT_INT64;
   if (type != DT_INT64 && type != DT_INT32) {
@@ -138,18 +135,13 @@ absl::Status CheckSparse(const Tensor& indices, const Tensor& values, const Tens
   SLUICE_RETURN_IF_ERROR(ExpectRank(indices, 2, "Input indices must be a matrix. Got: "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "Input values must be a vector. Got: "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(shape, 1, "Input shape must be a vector. Got: "));
-  if (values.dim(0) != indices.dim(0)) {
-    return InvalidArgument("Number of values must match first dimension of indices. Got ",
-                           values.dim(0), " values, indices shape: ", indices.shape().ToString());
-  }
-  if (shape.dim(0) != indices.dim(1)) {
-    return InvalidArgument("Number of dimensions must match second dimension of indices. Got ",
-                           shape.dim(0),
-                           " dimensions, indices shape: ", indices.shape().ToString());
-  }
-  if (shape.num_elements() == 0) {
-    return InvalidArgument("The shape argument requires at least one element.");
-  }
+  SLUICE_INVALID_IF(values.dim(0) != indices.dim(0),
+                    "Number of values must match first dimension of indices. Got ", values.dim(0),
+                    " values, indices shape: ", indices.shape().ToString());
+  SLUICE_INVALID_IF(shape.dim(0) != indices.dim(1),
+                    "Number of dimensions must match second dimension of indices. Got ",
+                    shape.dim(0), " dimensions, indices shape: ", indices.shape().ToString());
+  SLUICE_INVALID_IF(shape.num_elements() == 0, "The shape argument requires at least one element.");
   for (int64_t size : shape.flat<int64_t>()) {
     if (size >= 0) continue;
     return InvalidArgument("Expected shape dimensions to be non-negative, got ", size);

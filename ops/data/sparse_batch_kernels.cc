@@ -34,10 +34,9 @@ Tensor SparseInVariants(Tensor indices, Tensor values, Tensor shape) {
 
 absl::Status CheckRow(const Tensor& row, const std::vector<int64_t>& row_shape) {
   const auto wanted = PartialShape(row_shape).ToString();
-  if (row.rank() != static_cast<int>(row_shape.size())) {
-    return InvalidArgument("Input element had shape (", row.shape().ToString(),
-                           ") that is incompatible with the row shape (", wanted, ").");
-  }
+  SLUICE_INVALID_IF(row.rank() != static_cast<int>(row_shape.size()), "Input element had shape (",
+                    row.shape().ToString(), ") that is incompatible with the row shape (", wanted,
+                    ").");
   for (int d = 0; d < row.rank(); ++d) {
     const int64_t size = row_shape[static_cast<size_t>(d)];
     if (size < 0 || row.dim(d) <= size) continue;
@@ -89,10 +88,8 @@ absl::StatusOr<Tensors> TakeRows(DatasetIterator& inner, int64_t size,
     Tensors next;
     SLUICE_ASSIGN_OR_RETURN(const bool any, inner.Next(&next));
     if (!any) break;
-    if (next.size() != 1 || (!rows.empty() && next[0].dtype() != rows[0].dtype())) {
-      return InvalidArgument(
-          "DenseToSparseBatchDataset only supports inputs with a single component.");
-    }
+    SLUICE_INVALID_IF(next.size() != 1 || (!rows.empty() && next[0].dtype() != rows[0].dtype()),
+                      "DenseToSparseBatchDataset only supports inputs with a single component.");
     SLUICE_RETURN_IF_ERROR(CheckRow(next[0], row_shape));
     rows.push_back(std::move(next[0]));
   }
@@ -101,12 +98,12 @@ absl::StatusOr<Tensors> TakeRows(DatasetIterator& inner, int64_t size,
 
 MadeDataset DenseToSparseBatchDataset(const KernelContext& c, const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, "batch_size"));
-  if (size <= 0) return InvalidArgument("Batch size must be greater than zero.");
-  if (c.input(2).rank() != 1) return InvalidArgument("row_shape must be a vector");
+  SLUICE_INVALID_IF(size <= 0, "Batch size must be greater than zero.");
+  SLUICE_INVALID_IF(c.input(2).rank() != 1, "row_shape must be a vector");
   const auto sizes = c.input(2).flat<int64_t>();
   const std::vector<int64_t> row_shape(sizes.begin(), sizes.end());
   for (int64_t n : row_shape) {
-    if (n < -1) return InvalidArgument("Dimension ", n, " must be >= -1");
+    SLUICE_INVALID_IF(n < -1, "Dimension ", n, " must be >= -1");
   }
   const auto start = [=](IteratorPointer inner, Reading&) {
     return MakeIterator([=, inner = std::move(inner)](Tensors* element) -> absl::StatusOr<bool> {
@@ -137,16 +134,14 @@ absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   const auto value_types = init.AttrOr<Types>("ragged_value_types", {});
   const auto split_types = init.AttrOr<Types>("ragged_split_types", {});
   const auto shapes = init.AttrOr<Shapes>("dense_shapes", {});
-  if (sparse_types.size() != sparse_keys.size()) {
-    return InvalidArgument("len(sparse_keys) != len(sparse_types)");
-  }
-  if (dense_types.size() != dense_keys.size() || shapes.size() != dense_keys.size()) {
-    return InvalidArgument("Expected len(dense_defaults) == len(dense_keys) but got: ",
-                           dense_types.size(), " vs. ", dense_keys.size());
-  }
-  if (value_types.size() != ragged_keys.size() || split_types.size() != ragged_keys.size()) {
-    return InvalidArgument("len(ragged_keys) != len(ragged_value_types)");
-  }
+  SLUICE_INVALID_IF(sparse_types.size() != sparse_keys.size(),
+                    "len(sparse_keys) != len(sparse_types)");
+  SLUICE_INVALID_IF(dense_types.size() != dense_keys.size() || shapes.size() != dense_keys.size(),
+                    "Expected len(dense_defaults) == len(dense_keys) but got: ", dense_types.size(),
+                    " vs. ", dense_keys.size());
+  SLUICE_INVALID_IF(
+      value_types.size() != ragged_keys.size() || split_types.size() != ragged_keys.size(),
+      "len(ragged_keys) != len(ragged_value_types)");
   SLUICE_RETURN_IF_ERROR(CheckDenseShapes(shapes));
   FeatureSpecs specs;
   for (size_t i = 0; i < dense_keys.size(); ++i) {
@@ -185,9 +180,8 @@ class ExampleParser {
   absl::StatusOr<Tensors> operator()(const Tensors& element, Reading&) const {
     Examples examples;
     for (const Tensor& t : element) {
-      if (t.dtype() != DT_STRING) {
-        return InvalidArgument("expected serialised Examples, got ", DataTypeName(t.dtype()));
-      }
+      SLUICE_INVALID_IF(t.dtype() != DT_STRING, "expected serialised Examples, got ",
+                        DataTypeName(t.dtype()));
       SLUICE_RETURN_IF_ERROR(examples.Parse(t.flat<std::string>()));
     }
     SLUICE_ASSIGN_OR_RETURN(ParsedFeatures parsed, ParseFeatures(examples.features(), {}, specs_,
@@ -216,16 +210,12 @@ class ExampleParser {
 
   absl::Status Check(const Tensors& features) const {
     for (size_t i = 0; i < features.size() && i < types_.size() && i < shapes_.size(); ++i) {
-      if (features[i].dtype() != types_[i]) {
-        return InvalidArgument("Got wrong type for FastParseExample return value ", i,
-                               " (expected ", DataTypeName(types_[i]), ", got ",
-                               DataTypeName(features[i].dtype()), ").");
-      }
-      if (!shapes_[i].IsCompatibleWith(features[i].shape())) {
-        return InvalidArgument("Got wrong shape for FastParseExample return value ", i,
-                               " (expected ", shapes_[i].ToString(), ", got ",
-                               features[i].shape().ToString(), ").");
-      }
+      SLUICE_INVALID_IF(features[i].dtype() != types_[i],
+                        "Got wrong type for FastParseExample return value ", i, " (expected ",
+                        DataTypeName(types_[i]), ", got ", DataTypeName(features[i].dtype()), ").");
+      SLUICE_INVALID_IF(!shapes_[i].IsCompatibleWith(features[i].shape()),
+                        "Got wrong shape for FastParseExample return value ", i, " (expected ",
+                        shapes_[i].ToString(), ", got ", features[i].shape().ToString(), ").");
     }
     return absl::OkStatus();
   }

@@ -81,14 +81,11 @@ MadeDataset SkipDataset(const KernelContext& c, const DatasetPointer& input) {
 MadeDataset ShardDataset(const KernelContext& c, const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const auto shards, ScalarInput<int64_t>(c, "num_shards"));
   SLUICE_ASSIGN_OR_RETURN(const auto index, ScalarInput<int64_t>(c, "index"));
-  if (shards <= 0) {
-    return InvalidArgument(
-        "Number of shards must be greater than zero (currently num_shards = ", shards, ").");
-  }
-  if (index < 0 || index >= shards) {
-    return InvalidArgument("Index must be between 0 and ", shards - 1,
-                           " (currently index = ", index, ").");
-  }
+  SLUICE_INVALID_IF(shards <= 0,
+                    "Number of shards must be greater than zero (currently num_shards = ", shards,
+                    ").");
+  SLUICE_INVALID_IF(index < 0 || index >= shards, "Index must be between 0 and ", shards - 1,
+                    " (currently index = ", index, ").");
   Facts facts =
       input->facts().Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
   return MakeDatasetOver(input, std::move(facts), [=](IteratorPointer inner, Reading&) {
@@ -114,14 +111,12 @@ MadeDataset IgnoreErrorsDataset(const KernelContext&, const DatasetPointer& inpu
 }
 
 absl::Status CheckComparable(const std::vector<DataType>& types) {
-  if (types.size() != 1) {
-    return InvalidArgument("UniqueDataset only supports inputs with a single component.");
-  }
-  if (types[0] != DT_INT32 && types[0] != DT_INT64 && types[0] != DT_STRING) {
-    return InvalidArgument(
-        "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
-        "component.");
-  }
+  SLUICE_INVALID_IF(types.size() != 1,
+                    "UniqueDataset only supports inputs with a single component.");
+  SLUICE_INVALID_IF(
+      types[0] != DT_INT32 && types[0] != DT_INT64 && types[0] != DT_STRING,
+      "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
+      "component.");
   return absl::OkStatus();
 }
 
@@ -289,13 +284,12 @@ class DirectedIterator : public DatasetIterator {
 
  private:
   absl::StatusOr<IteratorPointer*> InputOf(const Tensors& selected) {
-    if (selected.size() != 1 || selected[0].dtype() != DT_INT64 || selected[0].rank() != 0) {
-      return InvalidArgument("The selector input must be a dataset of scalar int64 elements.");
-    }
+    SLUICE_INVALID_IF(
+        selected.size() != 1 || selected[0].dtype() != DT_INT64 || selected[0].rank() != 0,
+        "The selector input must be a dataset of scalar int64 elements.");
     const auto i = selected[0].scalar<int64_t>();
-    if (i < 0 || i >= static_cast<int64_t>(inputs_.size())) {
-      return InvalidArgument("Selector index out of range: ", i, " >= ", inputs_.size());
-    }
+    SLUICE_INVALID_IF(i < 0 || i >= static_cast<int64_t>(inputs_.size()),
+                      "Selector index out of range: ", i, " >= ", inputs_.size());
     return &inputs_[static_cast<size_t>(i)];
   }
 
@@ -405,15 +399,13 @@ absl::StatusOr<WindowSpec> WindowSpecOf(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(spec.shift, ScalarInput<int64_t>(c, "shift"));
   SLUICE_ASSIGN_OR_RETURN(spec.stride, ScalarInput<int64_t>(c, "stride"));
   SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
-  if (spec.size <= 0) return InvalidArgument("Window size must be greater than zero.");
-  if (spec.shift <= 0) return InvalidArgument("Window shift must be greater than zero.");
-  if (spec.stride <= 0) return InvalidArgument("Window stride must be greater than zero.");
+  SLUICE_INVALID_IF(spec.size <= 0, "Window size must be greater than zero.");
+  SLUICE_INVALID_IF(spec.shift <= 0, "Window shift must be greater than zero.");
+  SLUICE_INVALID_IF(spec.stride <= 0, "Window stride must be greater than zero.");
   int64_t span;
-  if (__builtin_mul_overflow(spec.size - 1, spec.stride, &span) ||
-      __builtin_add_overflow(span, int64_t{1}, &span)) {
-    return InvalidArgument("window size ", spec.size, " with stride ", spec.stride,
-                           " is too large");
-  }
+  SLUICE_INVALID_IF(__builtin_mul_overflow(spec.size - 1, spec.stride, &span) ||
+                        __builtin_add_overflow(span, int64_t{1}, &span),
+                    "window size ", spec.size, " with stride ", spec.stride, " is too large");
   return spec;
 }
 

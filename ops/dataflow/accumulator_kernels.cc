@@ -165,10 +165,9 @@ absl::Status NumAccumulated(KernelContext& c) {
 absl::Status SetUpdateSize(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto accumulator, BorrowNamed<ConditionalAccumulator>(c, 0));
   const Tensor& gradients = c.input(1);
-  if (!gradients.shape().IsScalar() || gradients.scalar<int32_t>() < 1) {
-    return InvalidArgument(c.node().Describe(), ": expected a positive number of gradients, got ",
-                           gradients.ToString());
-  }
+  SLUICE_INVALID_IF(!gradients.shape().IsScalar() || gradients.scalar<int32_t>() < 1,
+                    c.node().Describe(), ": expected a positive number of gradients, got ",
+                    gradients.ToString());
   accumulator->SetUpdateSize(gradients.scalar<int32_t>());
   return absl::OkStatus();
 }

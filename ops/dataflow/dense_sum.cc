@@ -16,18 +16,13 @@ class DenseSum : public GradientSum {
 
   absl::Status Check(GivenGradient gradient, bool) const override {
     const Tensor& g = *gradient[0];
-    if (g.dtype() != dtype_) {
-      return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
-                             DataTypeName(g.dtype()));
-    }
-    if (sum_.IsInitialized() && !(sum_.shape() == g.shape())) {
-      return InvalidArgument("Shape mismatch: expected ", sum_.shape().ToString(), ", got ",
-                             g.shape().ToString());
-    }
-    if (!shape_.IsCompatibleWith(g.shape())) {
-      return InvalidArgument("Shape mismatch: expected ", shape_.ToString(), ", got ",
-                             g.shape().ToString());
-    }
+    SLUICE_INVALID_IF(g.dtype() != dtype_, "expected gradients of type ", DataTypeName(dtype_),
+                      ", got ", DataTypeName(g.dtype()));
+    SLUICE_INVALID_IF(sum_.IsInitialized() && !(sum_.shape() == g.shape()),
+                      "Shape mismatch: expected ", sum_.shape().ToString(), ", got ",
+                      g.shape().ToString());
+    SLUICE_INVALID_IF(!shape_.IsCompatibleWith(g.shape()), "Shape mismatch: expected ",
+                      shape_.ToString(), ", got ", g.shape().ToString());
     return absl::OkStatus();
   }
 

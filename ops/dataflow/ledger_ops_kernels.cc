@@ -11,10 +11,9 @@ namespace {
 struct LedgerKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const int64_t requested = init.attr<int64_t>("num_replicas");
-    if (requested > GradientLedger::kReplicasMax) {
-      return InvalidArgument(init.node().Describe(), ": expected at most ",
-                             GradientLedger::kReplicasMax, " replicas, got ", requested);
-    }
+    SLUICE_INVALID_IF(requested > GradientLedger::kReplicasMax, init.node().Describe(),
+                      ": expected at most ", GradientLedger::kReplicasMax, " replicas, got ",
+                      requested);
     const int replicas = static_cast<int>(requested);
     return MakeNamedResourceKernel<GradientLedger>(
         init,
@@ -31,10 +30,8 @@ struct LedgerKernel {
 
 absl::StatusOr<int64_t> Number(const KernelContext& c, int i, std::string_view name) {
   const Tensor& t = c.input(i);
-  if (!t.shape().IsScalar()) {
-    return InvalidArgument(c.node().Describe(), ": expected ", name, " to be a scalar, got shape ",
-                           t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!t.shape().IsScalar(), c.node().Describe(), ": expected ", name,
+                    " to be a scalar, got shape ", t.shape().ToString());
   return t.dtype() == DT_INT32 ? t.scalar<int32_t>() : t.scalar<int64_t>();
 }
 

@@ -15,34 +15,27 @@ namespace {
 absl::Status CheckShapes(const QueueSpec& options) {
   const std::vector<PartialShape>& shapes = options.shapes;
   const bool padding = options.kind == "PaddingFIFOQueue";
-  if (padding && shapes.size() != options.types.size()) {
-    return InvalidArgument("Shapes must be provided for all components, but received ",
-                           options.types.size(), " dtypes and ", shapes.size(), " shapes.");
-  }
-  if (!shapes.empty() && shapes.size() != options.types.size()) {
-    return InvalidArgument("Different number of component types.  Types: ",
-                           TypesText(options.types), ", Shapes: ", ShapesText(shapes));
-  }
+  SLUICE_INVALID_IF(padding && shapes.size() != options.types.size(),
+                    "Shapes must be provided for all components, but received ",
+                    options.types.size(), " dtypes and ", shapes.size(), " shapes.");
+  SLUICE_INVALID_IF(!shapes.empty() && shapes.size() != options.types.size(),
+                    "Different number of component types.  Types: ", TypesText(options.types),
+                    ", Shapes: ", ShapesText(shapes));
   for (const PartialShape& s : shapes) {
-    if (padding && !s.rank_known()) {
-      return InvalidArgument("shape ", s.ToString(), " must have known rank.");
-    }
-    if (!padding && !s.IsFullyDefined()) {
-      return InvalidArgument("Shape ", s.ToString(), " is not fully defined");
-    }
+    SLUICE_INVALID_IF(padding && !s.rank_known(), "shape ", s.ToString(), " must have known rank.");
+    SLUICE_INVALID_IF(!padding && !s.IsFullyDefined(), "Shape ", s.ToString(),
+                      " is not fully defined");
   }
   return absl::OkStatus();
 }
 
 // Checks that the elements that stay in a random shuffle queue do not fill its capacity.
 absl::Status CheckMinimum(const QueueSpec& options) {
-  if (options.min_after_dequeue < 0) {
-    return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be >= 0");
-  }
-  if (options.capacity >= 0 && options.min_after_dequeue >= options.capacity) {
-    return InvalidArgument("min_after_dequeue ", options.min_after_dequeue, " must be < capacity ",
-                           options.capacity);
-  }
+  SLUICE_INVALID_IF(options.min_after_dequeue < 0, "min_after_dequeue ", options.min_after_dequeue,
+                    " must be >= 0");
+  SLUICE_INVALID_IF(options.capacity >= 0 && options.min_after_dequeue >= options.capacity,
+                    "min_after_dequeue ", options.min_after_dequeue, " must be < capacity ",
+                    options.capacity);
   return absl::OkStatus();
 }
 

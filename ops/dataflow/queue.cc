@@ -16,10 +16,8 @@ absl::Status PutCancelled() { return absl::CancelledError("Enqueue operation was
 absl::Status TakeCancelled() { return absl::CancelledError("Dequeue operation was cancelled"); }
 
 absl::Status CheckTypes(const Tensors& tuple, const std::vector<DataType>& types) {
-  if (tuple.size() != types.size()) {
-    return InvalidArgument("Wrong number of components in tuple. Expected ", types.size(), ", got ",
-                           tuple.size());
-  }
+  SLUICE_INVALID_IF(tuple.size() != types.size(), "Wrong number of components in tuple. Expected ",
+                    types.size(), ", got ", tuple.size());
   for (size_t i = 0; i < tuple.size(); ++i) {
     if (tuple[i].dtype() == types[i]) continue;
     return InvalidArgument("Type mismatch in tuple component ", i, ". Expected ",
@@ -347,9 +345,8 @@ absl::Status QueueResource::CheckSame(const QueueSpec& requested) const {
     return InvalidArgument("Shared queue '", options_.name, "' has ", what, " ", has,
                            " but requested ", what, verb, other);
   };
-  if (requested.kind != options_.kind) {
-    return InvalidArgument("Expected ", options_.kind, ", found ", requested.kind);
-  }
+  SLUICE_INVALID_IF(requested.kind != options_.kind, "Expected ", options_.kind, ", found ",
+                    requested.kind);
   const int64_t capacity =
       requested.capacity < 0 ? std::numeric_limits<int32_t>::max() : requested.capacity;
   if (capacity != options_.capacity) {

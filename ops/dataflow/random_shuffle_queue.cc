@@ -26,17 +26,14 @@ void RandomShuffleQueue::PutBack(std::vector<Tensors> elements) {
 
 absl::Status RandomShuffleQueue::CheckSame(const QueueSpec& requested) const {
   SLUICE_RETURN_IF_ERROR(QueueResource::CheckSame(requested));
-  if (requested.min_after_dequeue != options_.min_after_dequeue) {
-    return InvalidArgument("Shared queue '", options_.name, "' has min_after_dequeue ",
-                           options_.min_after_dequeue, " but requested min_after_dequeue was ",
-                           requested.min_after_dequeue, ".");
-  }
+  SLUICE_INVALID_IF(requested.min_after_dequeue != options_.min_after_dequeue, "Shared queue '",
+                    options_.name, "' has min_after_dequeue ", options_.min_after_dequeue,
+                    " but requested min_after_dequeue was ", requested.min_after_dequeue, ".");
   const bool has_seeds = requested.seed != 0 || requested.seed2 != 0;
-  if (has_seeds && (requested.seed != options_.seed || requested.seed2 != options_.seed2)) {
-    return InvalidArgument("Shared queue '", options_.name, "' has random seeds (", options_.seed,
-                           ", ", options_.seed2, ") but requested seeds are (", requested.seed,
-                           ", ", requested.seed2, ").");
-  }
+  SLUICE_INVALID_IF(
+      has_seeds && (requested.seed != options_.seed || requested.seed2 != options_.seed2),
+      "Shared queue '", options_.name, "' has random seeds (", options_.seed, ", ", options_.seed2,
+      ") but requested seeds are (", requested.seed, ", ", requested.seed2, ").");
   return absl::OkStatus();
 }
 

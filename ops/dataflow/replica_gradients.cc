@@ -41,10 +41,9 @@ absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init) {
   ReplicaGradients settings;
   const int64_t replicas = init.AttrOr<int64_t>(kReplicasAttr, 0);
-  if (replicas < 0 || replicas > GradientLedger::kReplicasMax) {
-    return InvalidArgument(init.node().Describe(), ": expected ", kReplicasAttr, " in [0, ",
-                           GradientLedger::kReplicasMax, "], got ", replicas);
-  }
+  SLUICE_INVALID_IF(replicas < 0 || replicas > GradientLedger::kReplicasMax, init.node().Describe(),
+                    ": expected ", kReplicasAttr, " in [0, ", GradientLedger::kReplicasMax,
+                    "], got ", replicas);
   settings.replicas = static_cast<int>(replicas);
   settings.at_most = init.AttrOr<int64_t>(kGradientsAttr, 0);
   settings.in_replica_order = init.AttrOr<bool>(kInReplicaOrderAttr, false);

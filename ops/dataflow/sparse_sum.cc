@@ -46,17 +46,13 @@ class SparseSum : public GradientSum {
   absl::Status Check(GivenGradient gradient, bool has_known_shape) const override {
     const Tensor& indices = *gradient[0];
     const Tensor& values = *gradient[1];
-    if (values.dtype() != dtype_) {
-      return InvalidArgument("expected gradients of type ", DataTypeName(dtype_), ", got ",
-                             DataTypeName(values.dtype()));
-    }
+    SLUICE_INVALID_IF(values.dtype() != dtype_, "expected gradients of type ", DataTypeName(dtype_),
+                      ", got ", DataTypeName(values.dtype()));
     SLUICE_RETURN_IF_ERROR(
         ExpectRank(indices, 1, "Input indices should be vector but received shape: "));
-    if (values.rank() < 1) return InvalidArgument("Values cannot be 0-dimensional.");
-    if (values.dim(0) != indices.dim(0)) {
-      return InvalidArgument("Expected ", indices.dim(0), " non-empty input values, got ",
-                             values.dim(0));
-    }
+    SLUICE_INVALID_IF(values.rank() < 1, "Values cannot be 0-dimensional.");
+    SLUICE_INVALID_IF(values.dim(0) != indices.dim(0), "Expected ", indices.dim(0),
+                      " non-empty input values, got ", values.dim(0));
     if (has_known_shape) SLUICE_RETURN_IF_ERROR(CheckDenseShape(*gradient[2]));
     SLUICE_RETURN_IF_ERROR(CheckLimits(indices));
     return CheckValues(values);
@@ -132,10 +128,9 @@ class SparseSum : public GradientSum {
   }
 
   absl::Status CheckDenseShape(const Tensor& given) const {
-    if (shape_.rank() > given.num_elements()) {
-      return InvalidArgument("Shape mismatch: expected shape rank at least ", shape_.rank(),
-                             ", got ", given.num_elements());
-    }
+    SLUICE_INVALID_IF(shape_.rank() > given.num_elements(),
+                      "Shape mismatch: expected shape rank at least ", shape_.rank(), ", got ",
+                      given.num_elements());
     for (int d = 0; d < shape_.rank(); ++d) {
       const int64_t size = given.data<int64_t>()[d];
       if (shape_.dim(d) < 0 || shape_.dim(d) == size) continue;
@@ -160,14 +155,12 @@ class SparseSum : public GradientSum {
   // Checks against the rows of the sum or, if there are none, against the declared shape.
   absl::Status CheckValues(const Tensor& values) const {
     const bool have_rows = values_.IsInitialized();
-    if (have_rows && values_.rank() != values.rank()) {
-      return InvalidArgument("Shape mismatch: expected values rank ", values_.rank(), ", got ",
-                             values.rank());
-    }
-    if (!have_rows && shape_.rank() > values.rank()) {
-      return InvalidArgument("Shape mismatch: expected values rank at least ", shape_.rank(),
-                             ", got ", values.rank());
-    }
+    SLUICE_INVALID_IF(have_rows && values_.rank() != values.rank(),
+                      "Shape mismatch: expected values rank ", values_.rank(), ", got ",
+                      values.rank());
+    SLUICE_INVALID_IF(!have_rows && shape_.rank() > values.rank(),
+                      "Shape mismatch: expected values rank at least ", shape_.rank(), ", got ",
+                      values.rank());
     const int rank = have_rows ? values_.rank() : shape_.rank();
     for (int d = 1; d < rank; ++d) {
       const int64_t expected = have_rows ? values_.dim(d) : shape_.dim(d);

@@ -42,7 +42,7 @@ absl::Status DequeueManyShape(ShapeContext& c) {
   const std::optional<Tensor> n = c.InputValue(1);
   if (!n.has_value() || n->num_elements() != 1) return SetShapes(c, {PartialShape::kUnknown});
   const int32_t count = n->scalar<int32_t>();
-  if (count < 0) return InvalidArgument("Input 'n' must be >= 0, but is ", count);
+  SLUICE_INVALID_IF(count < 0, "Input 'n' must be >= 0, but is ", count);
   return SetShapes(c, {count});
 }
 

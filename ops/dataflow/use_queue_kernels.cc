@@ -155,15 +155,12 @@ absl::Status QueueIsClosed(KernelContext& c) {
 absl::Status SetGlobalStep(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto queue, LookupNamed<QueueResource>(c, 0));
   auto* const fifo = dynamic_cast<FifoQueue*>(queue.get());
-  if (fifo == nullptr) {
-    return InvalidArgument(c.node().Describe(), ": expected a FIFO queue, got a ",
-                           queue->options().kind);
-  }
+  SLUICE_INVALID_IF(fifo == nullptr, c.node().Describe(), ": expected a FIFO queue, got a ",
+                    queue->options().kind);
   const Tensor& step = c.input(1);
-  if (!step.shape().IsScalar()) {
-    return InvalidArgument(c.node().Describe(), ": expected new_global_step to be a scalar, ",
-                           "got shape ", step.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!step.shape().IsScalar(), c.node().Describe(),
+                    ": expected new_global_step to be a scalar, ", "got shape ",
+                    step.shape().ToString());
   fifo->SetGlobalStep(step.scalar<int64_t>());
   return absl::OkStatus();
 }

@@ -25,9 +25,8 @@ float ExpectedCount(float p, int64_t samples, int64_t tries) {
 
 absl::Status CheckClasses(const Tensor& classes, int64_t range) {
   for (int64_t value : classes.flat<int64_t>()) {
-    if (value < 0 || value >= range) {
-      return InvalidArgument("`true_candidate` out of range [0, ", range, "), received ", value);
-    }
+    SLUICE_INVALID_IF(value < 0 || value >= range, "`true_candidate` out of range [0, ", range,
+                      "), received ", value);
   }
   return absl::OkStatus();
 }
@@ -37,15 +36,13 @@ class CandidateSamplerKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& classes = context.input(0);
     SLUICE_RETURN_IF_ERROR(ExpectRank(classes, 2, "true_classes must be a matrix, got shape "));
-    if (classes.dim(1) != num_true_) {
-      return InvalidArgument("true_classes must have num_true columns, expected: ", num_true_,
-                             ", got: ", classes.dim(1));
-    }
+    SLUICE_INVALID_IF(classes.dim(1) != num_true_,
+                      "true_classes must have num_true columns, expected: ", num_true_,
+                      ", got: ", classes.dim(1));
     const int64_t range = sampler_ ? sampler_->range() : num_sampled_;
-    if (unique_ && num_sampled_ > drawable_) {
-      return InvalidArgument("Sampler's range is too small: ", num_sampled_,
-                             " different samples of ", drawable_, " classes");
-    }
+    SLUICE_INVALID_IF(unique_ && num_sampled_ > drawable_,
+                      "Sampler's range is too small: ", num_sampled_, " different samples of ",
+                      drawable_, " classes");
     SLUICE_ASSIGN_OR_RETURN(Tensor * samples, context.AllocateOutput(0, {num_sampled_}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * true_counts, context.AllocateOutput(1, classes.shape()));
     SLUICE_ASSIGN_OR_RETURN(Tensor * sampled_counts, context.AllocateOutput(2, {num_sampled_}));
@@ -144,10 +141,8 @@ class LearnedKernel : public CandidateSamplerKernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const auto range = init.attr<int64_t>("range_max");
-    if (range >= std::numeric_limits<int32_t>::max()) {
-      return InvalidArgument("range_max must be less than ", std::numeric_limits<int32_t>::max(),
-                             " for unigram samplers, got ", range);
-    }
+    SLUICE_INVALID_IF(range >= std::numeric_limits<int32_t>::max(), "range_max must be less than ",
+                      std::numeric_limits<int32_t>::max(), " for unigram samplers, got ", range);
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ClassSampler> sampler, LearnedClasses(range));
     return std::unique_ptr<Kernel>(new LearnedKernel(init, std::move(sampler)));
   }
@@ -169,10 +164,9 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const auto& file = init.attr<std::string>("vocab_file");
     std::vector<float> unigrams = init.attr<std::vector<float>>("unigrams");
-    if (file.empty() == unigrams.empty()) {
-      return InvalidArgument(file.empty() ? "Must provide either vocab_file or unigrams."
-                                          : "Must only provide one of vocab_file and unigrams.");
-    }
+    SLUICE_INVALID_IF(file.empty() == unigrams.empty(),
+                      file.empty() ? "Must provide either vocab_file or unigrams."
+                                   : "Must only provide one of vocab_file and unigrams.");
     if (!file.empty()) SLUICE_RETURN_IF_ERROR(ReadWeights(file, &unigrams));
     const auto reserved = init.attr<int64_t>("num_reserved_ids");
     const auto shards = init.attr<int64_t>("num_shards"), shard = init.attr<int64_t>("shard");
@@ -181,9 +175,7 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
     // The shard has the ids shard, shard + shards, … below `ids`.
     const int64_t own = shard >= std::min(shards, ids) ? 0 : (ids - shard - 1) / shards + 1;
     const auto range = init.attr<int64_t>("range_max");
-    if (own != range) {
-      return InvalidArgument("range is ", range, " must be equal to weights size ", own);
-    }
+    SLUICE_INVALID_IF(own != range, "range is ", range, " must be equal to weights size ", own);
     SLUICE_RETURN_IF_ERROR(CheckRoom(own, 2 * sizeof(double), "classes"));
     std::vector<float> weights;
     for (int64_t k = 0; k < own; ++k) {
@@ -206,9 +198,9 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
     std::string line;
     while (std::getline(in, line)) {
       float weight;
-      if (!absl::SimpleAtof(ToAbsl(std::string_view(line).substr(line.rfind(',') + 1)), &weight)) {
-        return InvalidArgument("Wrong vocabulary format at line: ", line);
-      }
+      SLUICE_INVALID_IF(
+          !absl::SimpleAtof(ToAbsl(std::string_view(line).substr(line.rfind(',') + 1)), &weight),
+          "Wrong vocabulary format at line: ", line);
       weights->push_back(weight);
     }
     return absl::OkStatus();
@@ -218,10 +210,9 @@ KERNEL(FixedUnigramCandidateSampler, FixedUnigramKernel);
 
 absl::Status AccidentalHits(KernelContext& context, Attr<int64_t, "num_true"> num_true) {
   const Tensor &classes = context.input(0), &samples = context.input(1);
-  if (classes.rank() != 2 || classes.dim(1) != num_true) {
-    return InvalidArgument("true_candidates must be a batch_size * num_true matrix, got shape ",
-                           classes.shape().ToString());
-  }
+  SLUICE_INVALID_IF(classes.rank() != 2 || classes.dim(1) != num_true,
+                    "true_candidates must be a batch_size * num_true matrix, got shape ",
+                    classes.shape().ToString());
   SLUICE_RETURN_IF_ERROR(ExpectRank(samples, 1, "sampled_candidates must be a vector, got shape "));
   std::map<int64_t, int64_t> places;  // the last position of each sample
   for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;

@@ -175,9 +175,8 @@ absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range) {
 
 absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,
                                                               std::vector<float> weights) {
-  if (static_cast<int64_t>(weights.size()) != range || range == 0) {
-    return InvalidArgument("range is ", range, " must be equal to weights size ", weights.size());
-  }
+  SLUICE_INVALID_IF(static_cast<int64_t>(weights.size()) != range || range == 0, "range is ", range,
+                    " must be equal to weights size ", weights.size());
   return std::unique_ptr<ClassSampler>(new Weighted(std::move(weights)));
 }
 

@@ -84,17 +84,15 @@ Place PlaceByDiv(Output ids, int64_t rows, int64_t parts, At at) {
 }
 
 absl::Status CheckTable(const std::vector<Variable>& parts, PartitionStrategy strategy) {
-  if (parts.empty()) return InvalidArgument("embedding_lookup: expected a table, got no variable");
+  SLUICE_INVALID_IF(parts.empty(), "embedding_lookup: expected a table, got no variable");
   for (const Variable& v : parts) {
-    if (!v) return InvalidArgument("embedding_lookup: expected variables, got an invalid one");
-    if (v.shape().rank_known() && v.shape().rank() < 1) {
-      return InvalidArgument("embedding_lookup: expected a table of rows, got variable '", v.name(),
-                             "' of shape ", v.shape().ToString());
-    }
-    if (strategy == PartitionStrategy::kDiv && v.shape().dim(0) < 0) {
-      return InvalidArgument("embedding_lookup: expected parts of known sizes, got variable '",
-                             v.name(), "' of shape ", v.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!v, "embedding_lookup: expected variables, got an invalid one");
+    SLUICE_INVALID_IF(v.shape().rank_known() && v.shape().rank() < 1,
+                      "embedding_lookup: expected a table of rows, got variable '", v.name(),
+                      "' of shape ", v.shape().ToString());
+    SLUICE_INVALID_IF(strategy == PartitionStrategy::kDiv && v.shape().dim(0) < 0,
+                      "embedding_lookup: expected parts of known sizes, got variable '", v.name(),
+                      "' of shape ", v.shape().ToString());
   }
   return absl::OkStatus();
 }

@@ -31,9 +31,7 @@ class NegTrainKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const RefInput in = c.ref_input(0), out = c.ref_input(1);
-    if (in.claim == out.claim) {
-      return InvalidArgument("w_in and w_out must be two variables, got one");
-    }
+    SLUICE_INVALID_IF(in.claim == out.claim, "w_in and w_out must be two variables, got one");
     const auto [first, last] = std::minmax(in.claim, out.claim);
     std::array<std::unique_lock<Claim>, 2> locks;
     if (Claim* taken = TryLockAll<Claim>({first, last}, locks.data())) {
@@ -75,16 +73,13 @@ class NegTrainKernel : public Kernel {
 
   absl::Status Check(KernelContext& c, const Tensor& w_in, const Tensor& w_out) const {
     const Tensor &examples = c.input(2), &labels = c.input(3), &rate = c.input(4);
-    if (w_in.rank() != 2) return InvalidArgument("Must be a matrix");
-    if (!(w_in.shape() == w_out.shape())) return InvalidArgument("w_in.shape == w_out.shape");
-    if (examples.rank() != 1) return InvalidArgument("Must be a vector");
-    if (!(examples.shape() == labels.shape())) {
-      return InvalidArgument("examples.shape == labels.shape");
-    }
-    if (rate.rank() != 0) return InvalidArgument("Must be a scalar");
-    if (w_in.dim(0) != sampler_->range()) {
-      return InvalidArgument("vocab_size mismatches: ", w_in.dim(0), " vs. ", sampler_->range());
-    }
+    SLUICE_INVALID_IF(w_in.rank() != 2, "Must be a matrix");
+    SLUICE_INVALID_IF(!(w_in.shape() == w_out.shape()), "w_in.shape == w_out.shape");
+    SLUICE_INVALID_IF(examples.rank() != 1, "Must be a vector");
+    SLUICE_INVALID_IF(!(examples.shape() == labels.shape()), "examples.shape == labels.shape");
+    SLUICE_INVALID_IF(rate.rank() != 0, "Must be a scalar");
+    SLUICE_INVALID_IF(w_in.dim(0) != sampler_->range(), "vocab_size mismatches: ", w_in.dim(0),
+                      " vs. ", sampler_->range());
     for (const Tensor* words : {&examples, &labels}) {
       for (int32_t word : words->flat<int32_t>()) {
         if (word >= 0 && word < w_in.dim(0)) continue;

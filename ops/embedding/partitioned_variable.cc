@@ -16,17 +16,15 @@ absl::StatusOr<int> CutAxis(std::string_view name, const TensorShape& shape,
                             const std::vector<int>& partitions) {
   int axis = 0;
   int cut = 0;
-  if (static_cast<int>(partitions.size()) > shape.rank() || shape.rank() == 0) {
-    return InvalidArgument("partitioned variable '", name, "': expected at most ", shape.rank(),
-                           " partitions, one per dimension of ", shape.ToString(), ", got ",
-                           partitions.size());
-  }
+  SLUICE_INVALID_IF(static_cast<int>(partitions.size()) > shape.rank() || shape.rank() == 0,
+                    "partitioned variable '", name, "': expected at most ", shape.rank(),
+                    " partitions, one per dimension of ", shape.ToString(), ", got ",
+                    partitions.size());
   for (size_t d = 0; d < partitions.size(); ++d) {
-    if (partitions[d] < 1 || partitions[d] > std::max<int64_t>(1, shape.dim(static_cast<int>(d)))) {
-      return InvalidArgument("partitioned variable '", name, "': expected 1 to ",
-                             shape.dim(static_cast<int>(d)), " parts of dimension ", d, ", got ",
-                             partitions[d]);
-    }
+    SLUICE_INVALID_IF(
+        partitions[d] < 1 || partitions[d] > std::max<int64_t>(1, shape.dim(static_cast<int>(d))),
+        "partitioned variable '", name, "': expected 1 to ", shape.dim(static_cast<int>(d)),
+        " parts of dimension ", d, ", got ", partitions[d]);
     if (partitions[d] == 1) continue;
     axis = static_cast<int>(d);
     ++cut;

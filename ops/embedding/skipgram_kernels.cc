@@ -38,10 +38,9 @@ struct Corpus {
       if (end > at) words.push_back(std::string_view(text).substr(at, end - at));
       at = end;
     }
-    if (static_cast<int64_t>(words.size()) < SaturatedProduct(options.window_size, 10)) {
-      return InvalidArgument("The text file ", options.filename,
-                             " contains too little data: ", words.size(), " words");
-    }
+    SLUICE_INVALID_IF(
+        static_cast<int64_t>(words.size()) < SaturatedProduct(options.window_size, 10),
+        "The text file ", options.filename, " contains too little data: ", words.size(), " words");
     Corpus corpus;
     corpus.Number(words, options.min_count);
     return corpus;
@@ -88,11 +87,9 @@ class SkipgramKernel : public Kernel {
     const Options options{init.attr<std::string>("filename"), init.attr<int64_t>("batch_size"),
                           init.attr<int64_t>("window_size"), init.attr<int64_t>("min_count"),
                           init.attr<float>("subsample")};
-    if (options.batch_size < 0 || options.window_size < 1 || options.min_count < 0) {
-      return InvalidArgument("expected batch_size >= 0, window_size >= 1 and min_count >= 0, got ",
-                             options.batch_size, ", ", options.window_size, " and ",
-                             options.min_count);
-    }
+    SLUICE_INVALID_IF(options.batch_size < 0 || options.window_size < 1 || options.min_count < 0,
+                      "expected batch_size >= 0, window_size >= 1 and min_count >= 0, got ",
+                      options.batch_size, ", ", options.window_size, " and ", options.min_count);
     SLUICE_ASSIGN_OR_RETURN(Corpus corpus, Corpus::Read(options));
     return std::unique_ptr<Kernel>(new SkipgramKernel(options, std::move(corpus)));
   }

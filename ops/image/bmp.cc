@@ -28,38 +28,31 @@ void CopyRow(const char* from, int64_t width, int channels, uint8_t* to) {
 
 absl::Status DecodeBmp(std::string_view bytes, int channels,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place) {
-  if (bytes.size() < 32) {
-    return InvalidArgument(
-        "Incomplete bmp content, requires at least 32 bytes to find the header "
-        "size, width, height, and bpp, got ",
-        bytes.size(), " bytes");
-  }
+  SLUICE_INVALID_IF(bytes.size() < 32,
+                    "Incomplete bmp content, requires at least 32 bytes to find the header "
+                    "size, width, height, and bpp, got ",
+                    bytes.size(), " bytes");
   const int64_t start = Int32At(bytes, 10);
   const int64_t width = Int32At(bytes, 18);
   const int64_t signed_height = Int32At(bytes, 22);
   const int bits = static_cast<unsigned char>(bytes[28]) | static_cast<unsigned char>(bytes[29])
                                                                << 8;
-  if (start < 0) return InvalidArgument("header size must be non-negative, got ", start);
-  if (width < 0) return InvalidArgument("width must be non-negative, got ", width);
+  SLUICE_INVALID_IF(start < 0, "header size must be non-negative, got ", start);
+  SLUICE_INVALID_IF(width < 0, "width must be non-negative, got ", width);
   const int own = bits / 8;
-  if (own != 1 && own != 3 && own != 4) {
-    return InvalidArgument("Number of channels inherent in the image must be 1, 3 or 4, was ", own);
-  }
-  if (channels != 0 && channels != own) {
-    return InvalidArgument("channels attribute ", channels,
-                           " does not match bits per pixel from file ", own);
-  }
+  SLUICE_INVALID_IF(own != 1 && own != 3 && own != 4,
+                    "Number of channels inherent in the image must be 1, 3 or 4, was ", own);
+  SLUICE_INVALID_IF(channels != 0 && channels != own, "channels attribute ", channels,
+                    " does not match bits per pixel from file ", own);
   const int64_t height = std::abs(signed_height);  // negative: the top row is the first one
-  if (width == 0 || height == 0 || width * height > kMaxPixels) {
-    return InvalidArgument("expected an image of 1 to ", kMaxPixels, " pixels, got ", width, " by ",
-                           height);
-  }
+  SLUICE_INVALID_IF(width == 0 || height == 0 || width * height > kMaxPixels,
+                    "expected an image of 1 to ", kMaxPixels, " pixels, got ", width, " by ",
+                    height);
   const int64_t row = (width * own + 3) / 4 * 4;
   const int64_t needed = start + row * (height - 1) + width * own;
-  if (static_cast<int64_t>(bytes.size()) < needed) {
-    return InvalidArgument("Incomplete bmp content, requires at least ", needed, " bytes, got ",
-                           bytes.size(), " bytes");
-  }
+  SLUICE_INVALID_IF(static_cast<int64_t>(bytes.size()) < needed,
+                    "Incomplete bmp content, requires at least ", needed, " bytes, got ",
+                    bytes.size(), " bytes");
   SLUICE_ASSIGN_OR_RETURN(void* const memory, place({height, width, own}));
   auto* pixels = static_cast<uint8_t*>(memory);
   for (int64_t y = 0; y < height; ++y) {

@@ -26,7 +26,7 @@ absl::Status SuppressionShape(ShapeContext& c) {
   if (c.has_attr("pad_to_max_output_size") && c.attr<bool>("pad_to_max_output_size")) {
     std::optional<std::vector<int64_t>> most = c.InputInts(2);
     if (most && most->size() == 1) {
-      if (most->front() < -1) return InvalidArgument("max_output_size must not be negative");
+      SLUICE_INVALID_IF(most->front() < -1, "max_output_size must not be negative");
       chosen = most->front();
     }
   }
@@ -47,10 +47,10 @@ int64_t SingleIn(const ShapeContext& c, int i) {
 absl::StatusOr<int64_t> MostBoxes(const ShapeContext& c, int64_t classes) {
   const int64_t by_class = SingleIn(c, 2), total = SingleIn(c, 3);
   if (total == -1) return -1;
-  if (total <= 0) return InvalidArgument("max_total_size should be > 0");
+  SLUICE_INVALID_IF(total <= 0, "max_total_size should be > 0");
   if (!c.attr<bool>("pad_per_class")) return total;
   if (by_class == -1 || classes < 0) return -1;
-  if (by_class <= 0) return InvalidArgument("max_output_size_per_class must be > 0");
+  SLUICE_INVALID_IF(by_class <= 0, "max_output_size_per_class must be > 0");
   return std::min(total, SaturatedProduct(by_class, classes));
 }
 
@@ -62,10 +62,9 @@ absl::Status CombinedShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(0), scores.dim(0)).status());
   SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(1), scores.dim(1)).status());
   const int64_t own = boxes.dim(2), classes = scores.dim(2);
-  if (own >= 0 && classes >= 0 && own != 1 && own != classes) {
-    return InvalidArgument("third dimension of boxes must be either 1 or equal to the third ",
-                           "dimension of scores, got ", own, " for ", classes, " classes");
-  }
+  SLUICE_INVALID_IF(own >= 0 && classes >= 0 && own != 1 && own != classes,
+                    "third dimension of boxes must be either 1 or equal to the third ",
+                    "dimension of scores, got ", own, " for ", classes, " classes");
   SLUICE_ASSIGN_OR_RETURN(const int64_t rows, MostBoxes(c, classes));
   c.SetOutput(0, {boxes.dim(0), rows, 4}).IgnoreError();
   c.SetOutput(1, {boxes.dim(0), rows}).IgnoreError();

@@ -39,13 +39,12 @@ absl::StatusOr<JpegDecodeOptions> JpegOptionsOf(const KernelInit& init) {
   options.try_recover_truncated = init.AttrOr<bool>("try_recover_truncated", false);
   options.acceptable_fraction = init.AttrOr<float>("acceptable_fraction", 1.0f);
   const std::string dct = init.AttrOr<std::string>("dct_method", "");
-  if (options.ratio != 1 && options.ratio != 2 && options.ratio != 4 && options.ratio != 8) {
-    return InvalidArgument("ratio must be 1, 2, 4, or 8, got ", options.ratio);
-  }
-  if (!dct.empty() && dct != "INTEGER_FAST" && dct != "INTEGER_ACCURATE") {
-    return InvalidArgument(
-        "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}, got '", dct, "'");
-  }
+  SLUICE_INVALID_IF(
+      options.ratio != 1 && options.ratio != 2 && options.ratio != 4 && options.ratio != 8,
+      "ratio must be 1, 2, 4, or 8, got ", options.ratio);
+  SLUICE_INVALID_IF(!dct.empty() && dct != "INTEGER_FAST" && dct != "INTEGER_ACCURATE",
+                    "dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}, got '",
+                    dct, "'");
   options.fast_dct = dct != "INTEGER_ACCURATE";  // TensorFlow's default is the fast one
   return options;
 }
@@ -59,9 +58,8 @@ class DecodeImageKernel : public Kernel {
     const int channels = jpeg.channels;
     const std::string& op = init.node().op();
     const bool is_allowed = channels == 0 || channels == 1 || channels == 3 || channels == 4;
-    if (!is_allowed || (op == "DecodeAndCropJpeg" && channels == 4)) {
-      return InvalidArgument("`channels` must be 0, 1, 3 or 4 but got ", channels);
-    }
+    SLUICE_INVALID_IF(!is_allowed || (op == "DecodeAndCropJpeg" && channels == 4),
+                      "`channels` must be 0, 1, 3 or 4 but got ", channels);
     return std::unique_ptr<Kernel>(new DecodeImageKernel(init, jpeg));
   }
 
@@ -81,24 +79,21 @@ class DecodeImageKernel : public Kernel {
         expand_animations_(init.AttrOr<bool>("expand_animations", op_ == "DecodeGif")) {}
 
   absl::Status WrongOp(const char* format, const char* own_op) const {
-    if (op_ == "DecodeAndCropJpeg") {
-      return InvalidArgument("DecodeAndCropJpeg operation can run on JPEG only, but detected ",
-                             format, ".");
-    }
+    SLUICE_INVALID_IF(op_ == "DecodeAndCropJpeg",
+                      "DecodeAndCropJpeg operation can run on JPEG only, but detected ", format,
+                      ".");
     return InvalidArgument("Trying to decode ", format, " format using a wrong op. Use `", own_op,
                            "` or `decode_image` instead. Op used: ", op_);
   }
 
   absl::Status Jpeg(KernelContext& c, std::string_view bytes) const {
     if (op_ == "DecodeBmp") return WrongOp("JPEG", "decode_jpeg");
-    if (jpeg_.channels == 4) return InvalidArgument("JPEG does not support 4 channels");
+    SLUICE_INVALID_IF(jpeg_.channels == 4, "JPEG does not support 4 channels");
     JpegDecodeOptions options = jpeg_;
     if (op_ == "DecodeAndCropJpeg") {
       const Tensor& window = c.input(1);
-      if (!window.shape().IsVector() || window.dim(0) != 4) {
-        return InvalidArgument("crop_window must be 4 elements, got shape ",
-                               window.shape().ToString());
-      }
+      SLUICE_INVALID_IF(!window.shape().IsVector() || window.dim(0) != 4,
+                        "crop_window must be 4 elements, got shape ", window.shape().ToString());
       const int32_t* w = window.data<int32_t>();
       options.crop = CropWindow{w[0], w[1], w[2], w[3]};
     }
@@ -138,9 +133,8 @@ class DecodeImageKernel : public Kernel {
 
   absl::Status Gif(KernelContext& c, std::string_view bytes) const {
     if (op_ == "DecodeBmp" || op_ == "DecodeAndCropJpeg") return WrongOp("GIF", "decode_gif");
-    if (jpeg_.channels != 0 && jpeg_.channels != 3) {
-      return InvalidArgument("channels must be 0 or 3 for GIF, got ", jpeg_.channels);
-    }
+    SLUICE_INVALID_IF(jpeg_.channels != 0 && jpeg_.channels != 3,
+                      "channels must be 0 or 3 for GIF, got ", jpeg_.channels);
     const bool many = op_ == "DecodeGif" || (op_ == "DecodeImage" && expand_animations_);
     Tensor pixels;
     int64_t found = 0;
@@ -153,12 +147,9 @@ class DecodeImageKernel : public Kernel {
           SLUICE_ASSIGN_OR_RETURN(pixels, c.AllocateTemp(DT_UINT8, shape));
           return pixels.data<uint8_t>();
         }));
-    if (!many && found > 1) {
-      return InvalidArgument(
-          "Got ", found,
-          " frames, but animated gifs can only be decoded by tf.io.decode_gif or "
-          "tf.io.decode_image");
-    }
+    SLUICE_INVALID_IF(!many && found > 1, "Got ", found,
+                      " frames, but animated gifs can only be decoded by tf.io.decode_gif or "
+                      "tf.io.decode_image");
     return Output(c, std::move(pixels));
   }
 
@@ -208,27 +199,24 @@ class EncodePngKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const auto compression = init.attr<int64_t>("compression");
-    if (compression < -1 || compression > 9) {
-      return InvalidArgument("compression should be in [-1,9], got ", compression);
-    }
+    SLUICE_INVALID_IF(compression < -1 || compression > 9, "compression should be in [-1,9], got ",
+                      compression);
     return std::unique_ptr<Kernel>(new EncodePngKernel(static_cast<int>(compression)));
   }
 
   // Encodes any number of images. The last three dimensions are those of an image.
   absl::Status Compute(KernelContext& c) override {
     const Tensor& images = c.input(0);
-    if (images.rank() < 3) {
-      return InvalidArgument("images must be at least rank 3, got ", images.shape().ToString());
-    }
+    SLUICE_INVALID_IF(images.rank() < 3, "images must be at least rank 3, got ",
+                      images.shape().ToString());
     const int rank = images.rank();
     const int64_t channels = images.dim(rank - 1);
     if (images.num_elements() == 0) {
       return absl::InternalError(
           StrCat("image must not be empty, got ", images.shape().ToString()));
     }
-    if (channels < 1 || channels > 4) {
-      return InvalidArgument("image must have 1, 2, 3, or 4 channels, got ", channels);
-    }
+    SLUICE_INVALID_IF(channels < 1 || channels > 4, "image must have 1, 2, 3, or 4 channels, got ",
+                      channels);
     const ImageSize size = {images.dim(rank - 3), images.dim(rank - 2), static_cast<int>(channels)};
     const int bits = images.dtype() == DT_UINT8 ? 8 : 16;
     SLUICE_ASSIGN_OR_RETURN(
@@ -252,17 +240,14 @@ KERNEL(EncodePng, EncodePngKernel);
 absl::Status CheckJpegImage(const Tensor& image, int64_t wanted) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(image, 3, "image must be 3-dimensional"));
   const int64_t channels = image.dim(2);
-  if (channels != 1 && channels != 3) {
-    return InvalidArgument("image must have 1 or 3 channels, got shape ", image.shape().ToString());
-  }
-  if (wanted != 0 && channels != wanted) {
-    return InvalidArgument("format '", wanted == 3 ? "rgb" : "grayscale", "' expects ", wanted,
-                           " channels, got shape ", image.shape().ToString());
-  }
-  if (image.num_elements() == 0 || image.dim(0) > 65535 || image.dim(1) > 65535) {
-    return InvalidArgument("expected an image of 1 to 65535 lines and columns, got shape ",
-                           image.shape().ToString());
-  }
+  SLUICE_INVALID_IF(channels != 1 && channels != 3, "image must have 1 or 3 channels, got shape ",
+                    image.shape().ToString());
+  SLUICE_INVALID_IF(wanted != 0 && channels != wanted, "format '",
+                    wanted == 3 ? "rgb" : "grayscale", "' expects ", wanted,
+                    " channels, got shape ", image.shape().ToString());
+  SLUICE_INVALID_IF(image.num_elements() == 0 || image.dim(0) > 65535 || image.dim(1) > 65535,
+                    "expected an image of 1 to 65535 lines and columns, got shape ",
+                    image.shape().ToString());
   return absl::OkStatus();
 }
 

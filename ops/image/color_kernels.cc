@@ -41,7 +41,7 @@ template <typename T, bool kToHsv>
 absl::Status ConvertColors(KernelContext& c) {
   using F = Pixel<T>;
   const Tensor& images = c.input(0);
-  if (images.rank() < 1) return InvalidArgument("input must be at least 1-D, got a scalar");
+  SLUICE_INVALID_IF(images.rank() < 1, "input must be at least 1-D, got a scalar");
   if (images.dim(images.rank() - 1) != 3) {
     return absl::FailedPreconditionError(StrCat("input must have 3 channels but instead has ",
                                                 images.dim(images.rank() - 1), " channels."));
@@ -92,10 +92,9 @@ absl::Status AdjustPixels(KernelContext& c, const char* factor_name, F change) {
   const Tensor &images = c.input(0), &factor = c.input(1);
   SLUICE_RETURN_IF_ERROR(CheckAtLeast3d(images));
   SLUICE_RETURN_IF_ERROR(CheckScalar(factor, factor_name));
-  if (images.dim(images.rank() - 1) != 3) {
-    return InvalidArgument("input must have 3 channels but instead has ",
-                           images.dim(images.rank() - 1), " channels.");
-  }
+  SLUICE_INVALID_IF(images.dim(images.rank() - 1) != 3,
+                    "input must have 3 channels but instead has ", images.dim(images.rank() - 1),
+                    " channels.");
   const float by = factor.data<float>()[0];
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, images.shape()));
   const float* from = images.data<float>();

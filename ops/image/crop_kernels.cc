@@ -9,12 +9,10 @@ namespace {
 // Requires `owners` to hold the number of an image for each box.
 absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
-  if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
-  if (owners.rank() != 1 || owners.dim(0) != boxes.dim(0)) {
-    return InvalidArgument(
-        "box_index has an incompatible shape: expected one element per box, got shape ",
-        owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
-  }
+  SLUICE_INVALID_IF(boxes.dim(1) != 4, "boxes must have 4 columns, got ", boxes.dim(1));
+  SLUICE_INVALID_IF(owners.rank() != 1 || owners.dim(0) != boxes.dim(0),
+                    "box_index has an incompatible shape: expected one element per box, got shape ",
+                    owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
   for (int32_t owner : owners.flat<int32_t>()) {
     if (owner < 0 || owner >= batch) {
       return absl::OutOfRangeError(
@@ -102,10 +100,8 @@ struct Crops {
 
 absl::Status CheckCropped(const Tensor& images) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "input image must be 4-D, got shape "));
-  if (images.dim(1) <= 0 || images.dim(2) <= 0) {
-    return InvalidArgument("image dimensions must be positive, got shape ",
-                           images.shape().ToString());
-  }
+  SLUICE_INVALID_IF(images.dim(1) <= 0 || images.dim(2) <= 0,
+                    "image dimensions must be positive, got shape ", images.shape().ToString());
   return absl::OkStatus();
 }
 
@@ -119,12 +115,11 @@ class CropAndResizeKernel : public Kernel {
     const Tensor &images = c.input(0), &size = c.input(3);
     SLUICE_RETURN_IF_ERROR(CheckCropped(images));
     SLUICE_RETURN_IF_ERROR(CheckBoxes(c.input(1), c.input(2), images.dim(0)));
-    if (size.rank() != 1 || size.num_elements() != 2) {
-      return InvalidArgument("crop_size must be 1-D with two elements, got shape ",
-                             size.shape().ToString());
-    }
+    SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 2,
+                      "crop_size must be 1-D with two elements, got shape ",
+                      size.shape().ToString());
     const int32_t height = size.data<int32_t>()[0], width = size.data<int32_t>()[1];
-    if (height <= 0 || width <= 0) return InvalidArgument("crop dimensions must be positive");
+    SLUICE_INVALID_IF(height <= 0 || width <= 0, "crop dimensions must be positive");
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -165,15 +160,11 @@ KERNEL(CropAndResize, CropAndResizeKernel, {"T", RealTypes()});
 
 absl::Status CheckGrads(const Tensor& grads, int64_t boxes, int64_t channels) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(grads, 4, "grads image must be 4-D, got shape "));
-  if (grads.dim(1) <= 0 || grads.dim(2) <= 0) {
-    return InvalidArgument("grads dimensions must be positive");
-  }
-  if (grads.dim(0) != boxes || grads.dim(3) != channels) {
-    return InvalidArgument(
-        "boxes and grads have incompatible shape, or depths of image and grads "
-        "are not the same: ",
-        grads.shape().ToString(), ", boxes: ", boxes, ", channels: ", channels);
-  }
+  SLUICE_INVALID_IF(grads.dim(1) <= 0 || grads.dim(2) <= 0, "grads dimensions must be positive");
+  SLUICE_INVALID_IF(grads.dim(0) != boxes || grads.dim(3) != channels,
+                    "boxes and grads have incompatible shape, or depths of image and grads "
+                    "are not the same: ",
+                    grads.shape().ToString(), ", boxes: ", boxes, ", channels: ", channels);
   return absl::OkStatus();
 }
 
@@ -184,16 +175,13 @@ class GradImageKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &grads = c.input(0), &size = c.input(3);
-    if (size.rank() != 1 || size.num_elements() != 4) {
-      return InvalidArgument("image_size must be 1-D and have 4 elements, got shape ",
-                             size.shape().ToString());
-    }
+    SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 4,
+                      "image_size must be 1-D and have 4 elements, got shape ",
+                      size.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make(std::vector<int64_t>(size.flat<int32_t>().begin(),
                                                                    size.flat<int32_t>().end())));
-    if (shape.dim(1) <= 0 || shape.dim(2) <= 0) {
-      return InvalidArgument("image dimensions must be positive");
-    }
+    SLUICE_INVALID_IF(shape.dim(1) <= 0 || shape.dim(2) <= 0, "image dimensions must be positive");
     SLUICE_RETURN_IF_ERROR(CheckBoxes(c.input(1), c.input(2), shape.dim(0)));
     SLUICE_RETURN_IF_ERROR(CheckGrads(grads, c.input(1).dim(0), shape.dim(3)));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));

@@ -144,34 +144,27 @@ class DistortedBoxKernel : public Kernel {
 
  private:
   absl::Status CheckAttrs() const {
-    if (!(covered_ >= 0)) {
-      return InvalidArgument("min_object_covered must be non-negative, got ", covered_);
-    }
-    if (aspects_.size() != 2 || !(aspects_[0] > 0 && aspects_[1] > 0)) {
-      return InvalidArgument("aspect_ratio_range must be two positive numbers");
-    }
-    if (areas_.size() != 2 ||
-        !(areas_[0] > 0 && areas_[1] > 0 && areas_[0] <= 1 && areas_[1] <= 1)) {
-      return InvalidArgument("area_range must be two numbers in (0, 1]");
-    }
-    if (attempts_ <= 0 || attempts_ > std::numeric_limits<int32_t>::max()) {
-      return InvalidArgument("max_attempts must be positive and an int32, got ", attempts_);
-    }
+    SLUICE_INVALID_IF(!(covered_ >= 0), "min_object_covered must be non-negative, got ", covered_);
+    SLUICE_INVALID_IF(aspects_.size() != 2 || !(aspects_[0] > 0 && aspects_[1] > 0),
+                      "aspect_ratio_range must be two positive numbers");
+    SLUICE_INVALID_IF(
+        areas_.size() != 2 || !(areas_[0] > 0 && areas_[1] > 0 && areas_[0] <= 1 && areas_[1] <= 1),
+        "area_range must be two numbers in (0, 1]");
+    SLUICE_INVALID_IF(attempts_ <= 0 || attempts_ > std::numeric_limits<int32_t>::max(),
+                      "max_attempts must be positive and an int32, got ", attempts_);
     return absl::OkStatus();
   }
 
   static absl::StatusOr<PixelBox> ImageOf(KernelContext& c) {
     const Tensor& size = c.input(0);
-    if (size.rank() != 1 || size.dim(0) != 3) {
-      return InvalidArgument("image_size must be 1-dimensional with 3 elements, got shape ",
-                             size.shape().ToString());
-    }
+    SLUICE_INVALID_IF(size.rank() != 1 || size.dim(0) != 3,
+                      "image_size must be 1-dimensional with 3 elements, got shape ",
+                      size.shape().ToString());
     int64_t sizes[3];
     FindCastLoop(size.dtype(), DT_INT64, false)(size.raw(), sizes, 3);
     for (int i = 0; i < 2; ++i) {
-      if (sizes[i] < 0 || sizes[i] >= std::numeric_limits<int32_t>::max()) {
-        return InvalidArgument("image height and width must be in [0, int32 max), got ", sizes[i]);
-      }
+      SLUICE_INVALID_IF(sizes[i] < 0 || sizes[i] >= std::numeric_limits<int32_t>::max(),
+                        "image height and width must be in [0, int32 max), got ", sizes[i]);
     }
     return PixelBox{0, 0, static_cast<int32_t>(sizes[1]), static_cast<int32_t>(sizes[0])};
   }
@@ -181,37 +174,31 @@ class DistortedBoxKernel : public Kernel {
     const Tensor& covered = c.input(2);
     SLUICE_RETURN_IF_ERROR(ExpectRank(covered, 0, "min_object_covered must be 0-D, got shape "));
     const float value = *covered.data<float>();
-    if (!(value >= 0)) {
-      return InvalidArgument("min_object_covered must be non-negative, got ", value);
-    }
+    SLUICE_INVALID_IF(!(value >= 0), "min_object_covered must be non-negative, got ", value);
     return value;
   }
 
   absl::StatusOr<std::vector<PixelBox>> ObjectsOf(const Tensor& boxes,
                                                   const PixelBox& image) const {
-    if (boxes.rank() != 3 || boxes.dim(2) != 4) {
-      return InvalidArgument("bounding_boxes must be [batch, boxes, 4], got shape ",
-                             boxes.shape().ToString());
-    }
+    SLUICE_INVALID_IF(boxes.rank() != 3 || boxes.dim(2) != 4,
+                      "bounding_boxes must be [batch, boxes, 4], got shape ",
+                      boxes.shape().ToString());
     std::vector<PixelBox> objects;
     for (int64_t i = 0; i < boxes.num_elements(); i += 4) {
       const float* corners = boxes.data<float>() + i;
       for (int k = 0; k < 4; ++k) {
-        if (!(corners[k] >= 0 && corners[k] <= 1)) {
-          return InvalidArgument("All bounding box coordinates must be in [0.0, 1.0]: ",
-                                 corners[k]);
-        }
+        SLUICE_INVALID_IF(!(corners[k] >= 0 && corners[k] <= 1),
+                          "All bounding box coordinates must be in [0.0, 1.0]: ", corners[k]);
       }
       const auto width = static_cast<float>(image.right), height = static_cast<float>(image.bottom);
       objects.push_back({Whole(corners[1] * width), Whole(corners[0] * height),
                          Whole(corners[3] * width), Whole(corners[2] * height)});
     }
     if (!objects.empty()) return objects;
-    if (!may_use_image_) {
-      return InvalidArgument(
-          "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if "
-          "you wish to not provide any bounding boxes.");
-    }
+    SLUICE_INVALID_IF(
+        !may_use_image_,
+        "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if "
+        "you wish to not provide any bounding boxes.");
     return std::vector<PixelBox>{image};
   }
 

@@ -17,26 +17,19 @@ constexpr float kColors[][4] = {
 absl::Status Check(KernelContext& c) {
   const Tensor &images = c.input(0), &boxes = c.input(1);
   SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "The rank of the images should be 4, got shape "));
-  if (boxes.rank() != 3 || boxes.dim(2) != 4) {
-    return InvalidArgument("boxes should be [batch, boxes, 4], got shape ",
-                           boxes.shape().ToString());
-  }
-  if (images.dim(0) != boxes.dim(0)) {
-    return InvalidArgument("The batch sizes should be the same, got ", images.dim(0), " and ",
-                           boxes.dim(0));
-  }
+  SLUICE_INVALID_IF(boxes.rank() != 3 || boxes.dim(2) != 4,
+                    "boxes should be [batch, boxes, 4], got shape ", boxes.shape().ToString());
+  SLUICE_INVALID_IF(images.dim(0) != boxes.dim(0), "The batch sizes should be the same, got ",
+                    images.dim(0), " and ", boxes.dim(0));
   const int64_t depth = images.dim(3);
-  if (depth != 1 && depth != 3 && depth != 4) {
-    return InvalidArgument("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA), got ",
-                           depth);
-  }
+  SLUICE_INVALID_IF(depth != 1 && depth != 3 && depth != 4,
+                    "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA), got ", depth);
   if (c.num_inputs() < 3) return absl::OkStatus();
   const Tensor& colors = c.input(2);
   SLUICE_RETURN_IF_ERROR(ExpectRank(colors, 2, "colors must be a 2-D matrix, got shape "));
-  if (colors.dim(1) < depth) {
-    return InvalidArgument("colors must have equal or more channels than the image provided: ",
-                           colors.dim(1), " for ", depth);
-  }
+  SLUICE_INVALID_IF(colors.dim(1) < depth,
+                    "colors must have equal or more channels than the image provided: ",
+                    colors.dim(1), " for ", depth);
   return absl::OkStatus();
 }
 

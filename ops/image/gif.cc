@@ -43,7 +43,7 @@ absl::Status Draw(GifFileType* gif, int frame, const ImageSize& size, uint8_t* c
   const SavedImage& image = gif->SavedImages[frame];
   const GifImageDesc& area = image.ImageDesc;
   const ColorMapObject* colors = area.ColorMap != nullptr ? area.ColorMap : gif->SColorMap;
-  if (colors == nullptr) return InvalidArgument("missing color map for frame ", frame);
+  SLUICE_INVALID_IF(colors == nullptr, "missing color map for frame ", frame);
   const int transparent = TransparentColor(gif, frame);
   const int64_t bottom = std::min<int64_t>(int64_t{area.Top} + area.Height, size.height);
   const int64_t right = std::min<int64_t>(int64_t{area.Left} + area.Width, size.width);
@@ -51,10 +51,8 @@ absl::Status Draw(GifFileType* gif, int frame, const ImageSize& size, uint8_t* c
     for (int64_t x = std::max(area.Left, 0); x < right; ++x) {
       const int index = image.RasterBits[(y - area.Top) * area.Width + (x - area.Left)];
       if (index == transparent) continue;
-      if (index >= colors->ColorCount) {
-        return InvalidArgument("found color index ", index, " outside of color map range ",
-                               colors->ColorCount);
-      }
+      SLUICE_INVALID_IF(index >= colors->ColorCount, "found color index ", index,
+                        " outside of color map range ", colors->ColorCount);
       uint8_t* pixel = canvas + (y * size.width + x) * 3;
       pixel[0] = colors->Colors[index].Red;
       pixel[1] = colors->Colors[index].Green;
@@ -75,16 +73,16 @@ absl::Status DecodeGif(
   if (slurped != GIF_OK && file.gif->ImageCount <= 1) return Invalid(file.gif->Error);
   // A truncated file yields its complete frames.
   int64_t frames = file.gif->ImageCount - (slurped == GIF_OK ? 0 : 1);
-  if (frames <= 0) return InvalidArgument("gif file does not contain any image");
+  SLUICE_INVALID_IF(frames <= 0, "gif file does not contain any image");
   if (max_frames > 0) frames = std::min(frames, max_frames);
   // The first frame may be larger than the declared canvas.
   const GifImageDesc& first = file.gif->SavedImages[0].ImageDesc;
   ImageSize size = {std::max<int64_t>(file.gif->SHeight, first.Height),
                     std::max<int64_t>(file.gif->SWidth, first.Width), 3};
-  if (size.height == 0 || size.width == 0 || size.height * size.width > kMaxPixels / frames) {
-    return InvalidArgument("expected frames of 1 to ", kMaxPixels, " pixels in all, got ", frames,
-                           " of ", size.width, " by ", size.height);
-  }
+  SLUICE_INVALID_IF(
+      size.height == 0 || size.width == 0 || size.height * size.width > kMaxPixels / frames,
+      "expected frames of 1 to ", kMaxPixels, " pixels in all, got ", frames, " of ", size.width,
+      " by ", size.height);
   SLUICE_ASSIGN_OR_RETURN(uint8_t* const pixels, place(frames, size));
   const int64_t each = size.height * size.width * 3;
   for (int64_t i = 0; i < frames; ++i) {

@@ -8,7 +8,7 @@ namespace {
 absl::Status DecodedShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
   const auto channels = c.attr<int64_t>("channels");
-  if (channels < 0) return InvalidArgument("channels must be non-negative, got ", channels);
+  SLUICE_INVALID_IF(channels < 0, "channels must be non-negative, got ", channels);
   return c.SetOutput(0, {-1, -1, channels == 0 ? -1 : channels});
 }
 

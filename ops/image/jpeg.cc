@@ -202,7 +202,7 @@ bool Compress(jpeg_compress_struct* info, Trouble& trouble, const uint8_t* pixel
 
 absl::StatusOr<ImageSize> JpegSize(std::string_view bytes) {
   Decoder d(bytes);
-  if (!ReadHeader(d)) return InvalidArgument("Invalid JPEG data, size ", bytes.size());
+  SLUICE_INVALID_IF(!ReadHeader(d), "Invalid JPEG data, size ", bytes.size());
   return ImageSize{d.info.image_height, d.info.image_width, d.info.num_components};
 }
 
@@ -210,10 +210,8 @@ absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options
                         absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place) {
   Decoder d(bytes);
   if (!ReadHeader(d) || !Start(d, options)) return Invalid(d.trouble.text);
-  if (static_cast<int64_t>(d.info.output_width) * d.info.output_height > kMaxPixels) {
-    return InvalidArgument("JPEG size too large: ", d.info.output_width, " by ",
-                           d.info.output_height);
-  }
+  SLUICE_INVALID_IF(static_cast<int64_t>(d.info.output_width) * d.info.output_height > kMaxPixels,
+                    "JPEG size too large: ", d.info.output_width, " by ", d.info.output_height);
   const int parts = d.info.output_components;
   const int channels = parts == 4 ? (options.channels == 1 ? 1 : 3) : parts;
   SLUICE_ASSIGN_OR_RETURN(const CropWindow window, WindowOf(d, options));
@@ -234,13 +232,11 @@ absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options
 
 absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const ImageSize& size,
                                        const JpegEncodeOptions& options) {
-  if (size.channels != 1 && size.channels != 3) {
-    return InvalidArgument("expected 1 or 3 channels, got ", size.channels);
-  }
-  if (options.xmp_metadata.size() > 65000) {
-    return InvalidArgument("expected XMP metadata of at most 65000 bytes, got ",
-                           options.xmp_metadata.size());
-  }
+  SLUICE_INVALID_IF(size.channels != 1 && size.channels != 3, "expected 1 or 3 channels, got ",
+                    size.channels);
+  SLUICE_INVALID_IF(options.xmp_metadata.size() > 65000,
+                    "expected XMP metadata of at most 65000 bytes, got ",
+                    options.xmp_metadata.size());
   Trouble trouble;
   jpeg_compress_struct info = {};
   info.err = Quiet(&trouble);
@@ -252,7 +248,7 @@ absl::StatusOr<std::string> EncodeJpeg(const uint8_t* pixels, const ImageSize& s
   if (ok) bytes.assign(reinterpret_cast<char*>(out), out_size);
   jpeg_destroy_compress(&info);
   std::free(out);
-  if (!ok) return InvalidArgument("JPEG encoding: ", trouble.text);
+  SLUICE_INVALID_IF(!ok, "JPEG encoding: ", trouble.text);
   return bytes;
 }
 

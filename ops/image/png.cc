@@ -166,15 +166,13 @@ std::vector<png_bytep> Rows(void* pixels, const ImageSize& size, int bits) {
 namespace {
 
 absl::Status CheckEncodable(const ImageSize& size, int bits) {
-  if (size.channels < 1 || size.channels > 4 || (bits != 8 && bits != 16)) {
-    return InvalidArgument("a PNG image has 1 to 4 channels of 8 or 16 bits, got ", size.channels,
-                           " of ", bits);
-  }
+  SLUICE_INVALID_IF(size.channels < 1 || size.channels > 4 || (bits != 8 && bits != 16),
+                    "a PNG image has 1 to 4 channels of 8 or 16 bits, got ", size.channels, " of ",
+                    bits);
   constexpr int64_t kMost = INT32_MAX;  // the limit of the format
-  if (size.height < 1 || size.width < 1 || size.height > kMost || size.width > kMost) {
-    return InvalidArgument("PNG encoding: expected an image of 1 to ", kMost,
-                           " lines and columns, got ", size.height, " by ", size.width);
-  }
+  SLUICE_INVALID_IF(size.height < 1 || size.width < 1 || size.height > kMost || size.width > kMost,
+                    "PNG encoding: expected an image of 1 to ", kMost, " lines and columns, got ",
+                    size.height, " by ", size.width);
   return absl::OkStatus();
 }
 
@@ -189,9 +187,8 @@ absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size,
   // libpng does not write to the rows, although its signature lacks a const.
   std::vector<png_bytep> rows = Rows(const_cast<void*>(pixels), size, bits);
   std::string out;
-  if (!WriteImage(writer, trouble, size, bits, compression, rows.data(), &out)) {
-    return InvalidArgument("PNG encoding: ", trouble.text);
-  }
+  SLUICE_INVALID_IF(!WriteImage(writer, trouble, size, bits, compression, rows.data(), &out),
+                    "PNG encoding: ", trouble.text);
   return out;
 }
 
@@ -202,22 +199,18 @@ absl::Status DecodePng(std::string_view bytes, int channels, int bits,
   if (reader.info == nullptr) return absl::ResourceExhaustedError("no memory to read an image");
   Input input{bytes};
   ImageSize size;
-  if (!ReadHeader(reader, trouble, &input, channels, bits, &size)) {
-    return InvalidArgument("Invalid PNG header, data size ", bytes.size(), ": ", trouble.text);
-  }
-  if (size.height * size.width > kMaxPixels) {
-    return InvalidArgument("PNG size too large: ", size.width, " by ", size.height);
-  }
-  if (png_get_rowbytes(reader.png, reader.info) !=
-      static_cast<size_t>(size.width) * size.channels * (bits / 8)) {
-    return InvalidArgument("PNG image that cannot be converted to ", size.channels, " channels of ",
-                           bits, " bits");
-  }
+  SLUICE_INVALID_IF(!ReadHeader(reader, trouble, &input, channels, bits, &size),
+                    "Invalid PNG header, data size ", bytes.size(), ": ", trouble.text);
+  SLUICE_INVALID_IF(size.height * size.width > kMaxPixels, "PNG size too large: ", size.width,
+                    " by ", size.height);
+  SLUICE_INVALID_IF(png_get_rowbytes(reader.png, reader.info) !=
+                        static_cast<size_t>(size.width) * size.channels * (bits / 8),
+                    "PNG image that cannot be converted to ", size.channels, " channels of ", bits,
+                    " bits");
   SLUICE_ASSIGN_OR_RETURN(void* const pixels, place(size));
   std::vector<png_bytep> rows = Rows(pixels, size, bits);
-  if (!ReadRows(reader, trouble, rows.data())) {
-    return InvalidArgument("Invalid PNG data, size ", bytes.size(), ": ", trouble.text);
-  }
+  SLUICE_INVALID_IF(!ReadRows(reader, trouble, rows.data()), "Invalid PNG data, size ",
+                    bytes.size(), ": ", trouble.text);
   return absl::OkStatus();
 }
 

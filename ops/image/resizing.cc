@@ -9,23 +9,19 @@ absl::Status ResizeSettings::Check() const {
 
 absl::Status CheckImages(const Tensor& t) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(t, 4, "input must be 4-dimensional, got shape "));
-  if (t.dim(3) <= 0) return InvalidArgument("image must have at least one channel");
-  if (t.dim(1) <= 0 || t.dim(2) <= 0) {
-    return InvalidArgument("input image must be of non-zero size, got shape ",
-                           t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(t.dim(3) <= 0, "image must have at least one channel");
+  SLUICE_INVALID_IF(t.dim(1) <= 0 || t.dim(2) <= 0,
+                    "input image must be of non-zero size, got shape ", t.shape().ToString());
   return absl::OkStatus();
 }
 
 absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size) {
-  if (size.rank() != 1 || size.num_elements() != 2) {
-    return InvalidArgument("shape_t must be 1-dimensional with two elements, got shape ",
-                           size.shape().ToString());
-  }
+  SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 2,
+                    "shape_t must be 1-dimensional with two elements, got shape ",
+                    size.shape().ToString());
   const int32_t height = size.data<int32_t>()[0], width = size.data<int32_t>()[1];
-  if (height <= 0 || width <= 0) {
-    return InvalidArgument("output dimensions must be positive, got ", height, " and ", width);
-  }
+  SLUICE_INVALID_IF(height <= 0 || width <= 0, "output dimensions must be positive, got ", height,
+                    " and ", width);
   return TensorShape::Make({images.dim(0), height, width, images.dim(3)});
 }
 

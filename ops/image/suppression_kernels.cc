@@ -139,12 +139,12 @@ class SuppressionKernel : public Kernel {
     if (c.num_inputs() > 4) limits.score = static_cast<float>(T(NumberOf(c.input(4))));
     if (c.num_inputs() > 5) limits.softness = NumberOf(c.input(5));
     SLUICE_RETURN_IF_ERROR(CheckOverlap(limits.overlap));
-    if (!(limits.softness >= 0)) return InvalidArgument("soft_nms_sigma must be >= 0");
+    SLUICE_INVALID_IF(!(limits.softness >= 0), "soft_nms_sigma must be >= 0");
     const Tensor &boxes = c.input(0), &scores = c.input(1);
     SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
-    if (boxes.dim(1) != 4) return InvalidArgument("boxes must have 4 columns, got ", boxes.dim(1));
+    SLUICE_INVALID_IF(boxes.dim(1) != 4, "boxes must have 4 columns, got ", boxes.dim(1));
     SLUICE_RETURN_IF_ERROR(CheckScores(scores, boxes.dim(0)));
-    if (limits.outputs < 0) return InvalidArgument("output size must be non-negative");
+    SLUICE_INVALID_IF(limits.outputs < 0, "output size must be non-negative");
     const T* corners = boxes.data<T>();
     return SetSelection(
         c, limits, Select<T>(scores.data<T>(), boxes.dim(0), limits, [&](int32_t i, int32_t j) {
@@ -184,15 +184,13 @@ absl::Status SuppressByOverlaps(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(2), "max_output_size"));
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(3), "overlap_threshold"));
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(4), "score_threshold"));
-  if (overlaps.rank() != 2 || overlaps.dim(0) != overlaps.dim(1)) {
-    return InvalidArgument("overlaps must be a square matrix, got shape ",
-                           overlaps.shape().ToString());
-  }
+  SLUICE_INVALID_IF(overlaps.rank() != 2 || overlaps.dim(0) != overlaps.dim(1),
+                    "overlaps must be a square matrix, got shape ", overlaps.shape().ToString());
   const int64_t n = overlaps.dim(0);
   SLUICE_RETURN_IF_ERROR(CheckScores(scores, n));
   const Limits limits{*c.input(2).data<int32_t>(), *c.input(3).data<float>(),
                       *c.input(4).data<float>()};
-  if (limits.outputs < 0) return InvalidArgument("output size must be non-negative");
+  SLUICE_INVALID_IF(limits.outputs < 0, "output size must be non-negative");
   const float* parts = overlaps.data<float>();
   const Selection chosen = Select<float>(scores.data<float>(), n, limits,
                                          [&](int32_t i, int32_t j) { return parts[i * n + j]; });
@@ -257,28 +255,23 @@ class CombinedSuppressionKernel : public Kernel {
 
   static absl::Status Check(KernelContext& c) {
     const Tensor &boxes = c.input(0), &scores = c.input(1);
-    if (boxes.rank() != 4 || boxes.dim(3) != 4) {
-      return InvalidArgument("boxes must be [batch, boxes, classes, 4], got shape ",
-                             boxes.shape().ToString());
-    }
+    SLUICE_INVALID_IF(boxes.rank() != 4 || boxes.dim(3) != 4,
+                      "boxes must be [batch, boxes, classes, 4], got shape ",
+                      boxes.shape().ToString());
     SLUICE_RETURN_IF_ERROR(
         ExpectRank(scores, 3, "scores must be [batch, boxes, classes], got shape "));
-    if (boxes.dim(2) != 1 && boxes.dim(2) != scores.dim(2)) {
-      return InvalidArgument("third dimension of boxes must be either 1 or num classes, got ",
-                             boxes.dim(2), " for ", scores.dim(2), " classes");
-    }
-    if (scores.dim(1) != boxes.dim(1) || scores.dim(0) != boxes.dim(0)) {
-      return InvalidArgument("boxes and scores must have the same batch and boxes, got shapes ",
-                             boxes.shape().ToString(), " and ", scores.shape().ToString());
-    }
+    SLUICE_INVALID_IF(boxes.dim(2) != 1 && boxes.dim(2) != scores.dim(2),
+                      "third dimension of boxes must be either 1 or num classes, got ",
+                      boxes.dim(2), " for ", scores.dim(2), " classes");
+    SLUICE_INVALID_IF(scores.dim(1) != boxes.dim(1) || scores.dim(0) != boxes.dim(0),
+                      "boxes and scores must have the same batch and boxes, got shapes ",
+                      boxes.shape().ToString(), " and ", scores.shape().ToString());
     static const char* const kNames[] = {"max_size_per_class", "max_total_size", "iou_threshold",
                                          "score_threshold"};
     for (int i = 0; i < 4; ++i) SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(2 + i), kNames[i]));
     for (int i = 0; i < 2; ++i) {
-      if (*c.input(2 + i).data<int32_t>() <= 0) {
-        return InvalidArgument(kNames[i], " must be positive, got ",
-                               *c.input(2 + i).data<int32_t>());
-      }
+      SLUICE_INVALID_IF(*c.input(2 + i).data<int32_t>() <= 0, kNames[i], " must be positive, got ",
+                        *c.input(2 + i).data<int32_t>());
     }
     return CheckOverlap(*c.input(4).data<float>());
   }

@@ -57,17 +57,14 @@ class ProjectionKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(map_.status());
-    if (interpolation_ != "NEAREST" && interpolation_ != "BILINEAR") {
-      return InvalidArgument("Invalid interpolation \"", interpolation_,
-                             "\": expected NEAREST or BILINEAR");
-    }
+    SLUICE_INVALID_IF(interpolation_ != "NEAREST" && interpolation_ != "BILINEAR",
+                      "Invalid interpolation \"", interpolation_,
+                      "\": expected NEAREST or BILINEAR");
     const Tensor &images = c.input(0), &transforms = c.input(1), &size = c.input(2);
     SLUICE_RETURN_IF_ERROR(Check(images, transforms, size));
     const int32_t* sizes = size.data<int32_t>();
-    if (sizes[0] <= 0 || sizes[1] <= 0) {
-      return InvalidArgument("new height and width must be positive, got ", sizes[0], " and ",
-                             sizes[1]);
-    }
+    SLUICE_INVALID_IF(sizes[0] <= 0 || sizes[1] <= 0, "new height and width must be positive, got ",
+                      sizes[0], " and ", sizes[1]);
     T fill = T(0.0f);
     if (c.num_inputs() == 4) {
       SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(3), 0, "fill_value must be a scalar, got shape "));
@@ -112,15 +109,13 @@ class ProjectionKernel : public Kernel {
 
   static absl::Status Check(const Tensor& images, const Tensor& transforms, const Tensor& size) {
     SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "Input images must have rank 4, got shape "));
-    if (transforms.rank() != 2 || transforms.dim(1) != 8 ||
-        (transforms.dim(0) != 1 && transforms.dim(0) != images.dim(0))) {
-      return InvalidArgument("Input transform should be 1 or batch x 8, got shape ",
-                             transforms.shape().ToString());
-    }
-    if (size.rank() != 1 || size.num_elements() != 2) {
-      return InvalidArgument("output shape must be 1-dimensional with two elements, got shape ",
-                             size.shape().ToString());
-    }
+    SLUICE_INVALID_IF(transforms.rank() != 2 || transforms.dim(1) != 8 ||
+                          (transforms.dim(0) != 1 && transforms.dim(0) != images.dim(0)),
+                      "Input transform should be 1 or batch x 8, got shape ",
+                      transforms.shape().ToString());
+    SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 2,
+                      "output shape must be 1-dimensional with two elements, got shape ",
+                      size.shape().ToString());
     return absl::OkStatus();
   }
 
@@ -163,9 +158,8 @@ KERNELS(ImageProjectiveTransformV3, "dtype", ProjectionKernel, ProjectionTypes);
 enum class Noise { kUniform, kGaussian, kZero };
 
 absl::StatusOr<Noise> NoiseOf(const std::string& noise, bool is_uniform) {
-  if (is_uniform && !noise.empty() && noise != "uniform") {
-    return InvalidArgument("The uniform_noise and noise could not be specified at the same time");
-  }
+  SLUICE_INVALID_IF(is_uniform && !noise.empty() && noise != "uniform",
+                    "The uniform_noise and noise could not be specified at the same time");
   if (noise.empty()) return is_uniform ? Noise::kUniform : Noise::kGaussian;
   if (noise == "uniform") return Noise::kUniform;
   if (noise == "gaussian") return Noise::kGaussian;
@@ -221,17 +215,14 @@ class GlimpseKernel : public Kernel {
     const Tensor &images = c.input(0), &size = c.input(1), &offsets = c.input(2);
     SLUICE_RETURN_IF_ERROR(ExpectRank(
         images, 4, "input must be 4-dimensional (batch_size, height, width, depth), got shape "));
-    if (size.rank() != 1 || size.dim(0) != 2) {
-      return InvalidArgument("size must be a vector of size 2 (height, width), got shape ",
-                             size.shape().ToString());
-    }
-    if (offsets.rank() != 2 || offsets.dim(0) != images.dim(0) || offsets.dim(1) != 2) {
-      return InvalidArgument("offsets must be [batch, 2], got shape ", offsets.shape().ToString());
-    }
+    SLUICE_INVALID_IF(size.rank() != 1 || size.dim(0) != 2,
+                      "size must be a vector of size 2 (height, width), got shape ",
+                      size.shape().ToString());
+    SLUICE_INVALID_IF(offsets.rank() != 2 || offsets.dim(0) != images.dim(0) || offsets.dim(1) != 2,
+                      "offsets must be [batch, 2], got shape ", offsets.shape().ToString());
     const int32_t* sizes = size.data<int32_t>();
-    if (sizes[0] < 0 || sizes[1] < 0) {
-      return InvalidArgument("size must not be negative, got ", sizes[0], " and ", sizes[1]);
-    }
+    SLUICE_INVALID_IF(sizes[0] < 0 || sizes[1] < 0, "size must not be negative, got ", sizes[0],
+                      " and ", sizes[1]);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({images.dim(0), sizes[0], sizes[1], images.dim(3)}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));

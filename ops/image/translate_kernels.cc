@@ -118,9 +118,8 @@ class TranslateBase : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckPair(c.input(2)));
     SLUICE_RETURN_IF_ERROR(CheckPair(c.input(3)));
     const float *scale = c.input(2).data<float>(), *shift = c.input(3).data<float>();
-    if (!(scale[0] > 0 && scale[1] > 0)) {
-      return InvalidArgument("Scale must be greater than zero, got ", scale[0], " and ", scale[1]);
-    }
+    SLUICE_INVALID_IF(!(scale[0] > 0 && scale[1] > 0), "Scale must be greater than zero, got ",
+                      scale[0], " and ", scale[1]);
     if (result.num_elements() == 0) return Spans();  // the other sizes have no bound
     for (int d : {1, 2}) {
       SLUICE_RETURN_IF_ERROR(CheckRoom(result.dim(d), sizeof(Span), "lines or columns"));
@@ -185,10 +184,9 @@ class ScaleAndTranslateGradKernel : public TranslateBase {
     const Tensor &grads = c.input(0), &original = c.input(1);
     if (grads.rank() != 4) return CheckImages(grads);
     if (original.rank() != 4) return CheckImages(original);
-    if (grads.dim(0) != original.dim(0) || grads.dim(3) != original.dim(3)) {
-      return InvalidArgument("grads and original_image must have the same batch and channels, got ",
-                             grads.shape().ToString(), " and ", original.shape().ToString());
-    }
+    SLUICE_INVALID_IF(grads.dim(0) != original.dim(0) || grads.dim(3) != original.dim(3),
+                      "grads and original_image must have the same batch and channels, got ",
+                      grads.shape().ToString(), " and ", original.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(const Spans spans, Find(c, original.shape(), grads.shape()));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, original.shape()));
     std::fill_n(out->data<float>(), out->num_elements(), 0.0f);

@@ -14,7 +14,7 @@ OP(DecodeWebP,
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(0, 0).status());
       const int64_t channels = c.attr<int64_t>("channels");
-      if (channels < 0) return InvalidArgument("channels must be non-negative, got ", channels);
+      SLUICE_INVALID_IF(channels < 0, "channels must be non-negative, got ", channels);
       return c.SetOutput(0, {-1, -1, -1, channels == 0 ? -1 : channels});
     });
 

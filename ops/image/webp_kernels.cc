@@ -36,17 +36,14 @@ class DecodeWebPKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "`contents` must be scalar but got shape "));
     const std::string& file = c.input(0).scalar<std::string>();
-    if (file.empty()) return InvalidArgument("Input is empty.");
-    if (!IsWebP(file)) {
-      return InvalidArgument("Unknown image file format. WebP required.");
-    }
+    SLUICE_INVALID_IF(file.empty(), "Input is empty.");
+    SLUICE_INVALID_IF(!IsWebP(file), "Unknown image file format. WebP required.");
     WebPBitstreamFeatures found;
     if (WebPGetFeatures(BytesOf(file), file.size(), &found) != VP8_STATUS_OK) return Damaged();
     const int64_t channels = found.has_alpha ? 4 : 3;
-    if (channels_ == 1) return InvalidArgument("WebP only supports 3 or 4 channels");
-    if (channels_ != 0 && channels_ != channels) {
-      return InvalidArgument("Number of channels requested does not match input");
-    }
+    SLUICE_INVALID_IF(channels_ == 1, "WebP only supports 3 or 4 channels");
+    SLUICE_INVALID_IF(channels_ != 0 && channels_ != channels,
+                      "Number of channels requested does not match input");
     return found.has_animation ? Animation(c, file, channels) : Image(c, file, found, channels);
   }
 

@@ -21,15 +21,12 @@ absl::Status GatherShape(ShapeContext& c) {
 // params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1:], of shapes of known rank.
 absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialShape& indices,
                                       int64_t axis, int64_t batch) {
-  if (batch < -indices.rank() || batch > indices.rank()) {
-    return InvalidArgument("Expected batch_dims in the range [", -indices.rank(), ", ",
-                           indices.rank(), "], but got ", batch);
-  }
+  SLUICE_INVALID_IF(batch < -indices.rank() || batch > indices.rank(),
+                    "Expected batch_dims in the range [", -indices.rank(), ", ", indices.rank(),
+                    "], but got ", batch);
   if (batch < 0) batch += indices.rank();
-  if (batch > axis) {
-    return InvalidArgument("batch_dims (", batch, ") must be less than or equal to axis (", axis,
-                           ")");
-  }
+  SLUICE_INVALID_IF(batch > axis, "batch_dims (", batch, ") must be less than or equal to axis (",
+                    axis, ")");
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i < batch; ++i) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t d, MergeDim(params.dim(i), indices.dim(i)));
@@ -76,10 +73,9 @@ absl::Status GatherNdShape(ShapeContext& c) {
   if (!params.rank_known() || !indices.rank_known()) return c.SetOutput(0, PartialShape());
   const int64_t depth = indices.dim(indices.rank() - 1);
   if (depth < 0) return c.SetOutput(0, PartialShape());
-  if (depth > params.rank()) {
-    return InvalidArgument("indices.shape[-1] must be <= params.rank, but saw indices shape: ",
-                           indices.ToString(), " and params shape: ", params.ToString());
-  }
+  SLUICE_INVALID_IF(depth > params.rank(),
+                    "indices.shape[-1] must be <= params.rank, but saw indices shape: ",
+                    indices.ToString(), " and params shape: ", params.ToString());
   PartialShape out(indices.dims().first(indices.rank() - 1));
   for (int i = static_cast<int>(depth); i < params.rank(); ++i) out.AddDim(params.dim(i));
   return c.SetOutput(0, std::move(out));

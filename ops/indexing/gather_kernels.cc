@@ -63,25 +63,18 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
 // Makes both numbers non-negative.
 absl::Status CheckAxisAndBatch(const Tensor& params, const Tensor& indices, int64_t& axis,
                                int64_t& batch_dims) {
-  if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
-  if (axis < -params.rank() || axis >= params.rank()) {
-    return InvalidArgument("Expected axis in the range [", -params.rank(), ", ", params.rank(),
-                           "), but got ", axis);
-  }
+  SLUICE_INVALID_IF(params.rank() < 1, "params must be at least 1 dimensional");
+  SLUICE_INVALID_IF(axis < -params.rank() || axis >= params.rank(), "Expected axis in the range [",
+                    -params.rank(), ", ", params.rank(), "), but got ", axis);
   if (axis < 0) axis += params.rank();
-  if (batch_dims < -indices.rank() || batch_dims > indices.rank()) {
-    return InvalidArgument("Expected batch_dims in the range [", -indices.rank(), ", ",
-                           indices.rank(), "], but got ", batch_dims);
-  }
+  SLUICE_INVALID_IF(batch_dims < -indices.rank() || batch_dims > indices.rank(),
+                    "Expected batch_dims in the range [", -indices.rank(), ", ", indices.rank(),
+                    "], but got ", batch_dims);
   if (batch_dims < 0) batch_dims += indices.rank();
-  if (batch_dims >= params.rank()) {
-    return InvalidArgument("batch_dims (", batch_dims, ") must be less than rank(params) (",
-                           params.rank(), ").");
-  }
-  if (axis < batch_dims) {
-    return InvalidArgument("batch_dims (", batch_dims, ") must be less than or equal to axis (",
-                           axis, ").");
-  }
+  SLUICE_INVALID_IF(batch_dims >= params.rank(), "batch_dims (", batch_dims,
+                    ") must be less than rank(params) (", params.rank(), ").");
+  SLUICE_INVALID_IF(axis < batch_dims, "batch_dims (", batch_dims,
+                    ") must be less than or equal to axis (", axis, ").");
   return absl::OkStatus();
 }
 
@@ -90,10 +83,8 @@ absl::StatusOr<GatherPlan> PlanGather(const Tensor& params, const Tensor& indice
   SLUICE_RETURN_IF_ERROR(CheckAxisAndBatch(params, indices, axis, batch_dims));
   GatherPlan p;
   for (int d = 0; d < batch_dims; ++d) {
-    if (params.dim(d) != indices.dim(d)) {
-      return InvalidArgument("params.shape[", d, "]: ", params.dim(d),
-                             " should be equal to indices.shape[", d, "]: ", indices.dim(d));
-    }
+    SLUICE_INVALID_IF(params.dim(d) != indices.dim(d), "params.shape[", d, "]: ", params.dim(d),
+                      " should be equal to indices.shape[", d, "]: ", indices.dim(d));
     p.batch = SaturatedProduct(p.batch, params.dim(d));
   }
   absl::InlinedVector<int64_t, 8> dims;
@@ -163,21 +154,20 @@ class GatherNdKernel final : public Kernel {
     const std::string policy = init.AttrOr<std::string>("bad_indices_policy", "");
     auto kernel = std::make_unique<GatherNdKernel>();
     kernel->ignore_ = policy == "IGNORE";
-    if (!policy.empty() && policy != "DEFAULT" && policy != "ERROR" && policy != "IGNORE") {
-      return InvalidArgument("Unknown bad indices handling attribute: ", policy);
-    }
+    SLUICE_INVALID_IF(
+        !policy.empty() && policy != "DEFAULT" && policy != "ERROR" && policy != "IGNORE",
+        "Unknown bad indices handling attribute: ", policy);
     return std::unique_ptr<Kernel>(std::move(kernel));
   }
   absl::Status Compute(KernelContext& c) override {
     const Tensor& params = c.input(0);
     const Tensor& indices = c.input(1);
-    if (params.rank() < 1) return InvalidArgument("params must be at least a vector");
-    if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
+    SLUICE_INVALID_IF(params.rank() < 1, "params must be at least a vector");
+    SLUICE_INVALID_IF(indices.rank() < 1, "indices must be at least a vector");
     const int64_t depth = indices.dim(indices.rank() - 1);
-    if (depth > params.rank()) {
-      return InvalidArgument("index innermost dimension length must be <= params rank; saw: ",
-                             depth, " vs. ", params.rank());
-    }
+    SLUICE_INVALID_IF(depth > params.rank(),
+                      "index innermost dimension length must be <= params rank; saw: ", depth,
+                      " vs. ", params.rank());
     absl::InlinedVector<int64_t, 8> dims(indices.shape().dims().begin(),
                                          indices.shape().dims().end() - 1);
     int64_t count = 1, inner = 1;
@@ -187,10 +177,9 @@ class GatherNdKernel final : public Kernel {
       inner = SaturatedProduct(inner, params.dim(d));
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
-    if (count > 0 && params.num_elements() == 0) {
-      return InvalidArgument("Requested more than 0 entries, but params is empty.  Params shape: ",
-                             params.shape().ToString());
-    }
+    SLUICE_INVALID_IF(count > 0 && params.num_elements() == 0,
+                      "Requested more than 0 entries, but params is empty.  Params shape: ",
+                      params.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (shape.num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Tensor rows, Rows(c, params, indices, count, depth));

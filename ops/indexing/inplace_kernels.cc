@@ -8,20 +8,18 @@ namespace sluice {
 namespace {
 
 absl::Status CheckRows(const Tensor& x, const Tensor& i, const Tensor& v) {
-  if (i.rank() != 1) return InvalidArgument("i must be a vector. ", i.shape().ToString());
-  if (x.rank() != v.rank() || x.rank() == 0) {
-    return InvalidArgument("x and v shape doesn't match (ranks differ): ", x.shape().ToString(),
-                           " vs. ", v.shape().ToString());
-  }
+  SLUICE_INVALID_IF(i.rank() != 1, "i must be a vector. ", i.shape().ToString());
+  SLUICE_INVALID_IF(x.rank() != v.rank() || x.rank() == 0,
+                    "x and v shape doesn't match (ranks differ): ", x.shape().ToString(), " vs. ",
+                    v.shape().ToString());
   for (int d = 1; d < x.rank(); ++d) {
     if (x.dim(d) == v.dim(d)) continue;
     return InvalidArgument("x and v shape doesn't match at index ", d, " : ", x.shape().ToString(),
                            " vs. ", v.shape().ToString());
   }
-  if (i.dim(0) != v.dim(0)) {
-    return InvalidArgument("i and x shape doesn't match at index 0: ", i.shape().ToString(),
-                           " vs. ", v.shape().ToString());
-  }
+  SLUICE_INVALID_IF(i.dim(0) != v.dim(0),
+                    "i and x shape doesn't match at index 0: ", i.shape().ToString(), " vs. ",
+                    v.shape().ToString());
   return absl::OkStatus();
 }
 

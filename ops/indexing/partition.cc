@@ -13,10 +13,8 @@ namespace {
 // The rest of `shape`, which must start with `prefix`.
 absl::StatusOr<PartialShape> AfterPrefix(const PartialShape& shape, const PartialShape& prefix) {
   if (!shape.rank_known() || !prefix.rank_known()) return PartialShape();
-  if (shape.rank() < prefix.rank()) {
-    return InvalidArgument("Shape must be at least rank ", prefix.rank(), " but is rank ",
-                           shape.rank());
-  }
+  SLUICE_INVALID_IF(shape.rank() < prefix.rank(), "Shape must be at least rank ", prefix.rank(),
+                    " but is rank ", shape.rank());
   for (int i = 0; i < prefix.rank(); ++i) {
     SLUICE_RETURN_IF_ERROR(MergeDim(shape.dim(i), prefix.dim(i)).status());
   }

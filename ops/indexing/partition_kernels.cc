@@ -27,19 +27,17 @@ TensorShape RowsOf(int64_t rows, const TensorShape& shape, int prefix_rank) {
 absl::Status DynamicPartition(KernelContext& c) {
   const Tensor& data = c.input(0);
   const Tensor& partitions = c.input(1);
-  if (!StartsWith(data.shape(), partitions.shape())) {
-    return InvalidArgument(
-        "data.shape must start with partitions.shape, got data.shape = ", data.shape().ToString(),
-        ", partitions.shape = ", partitions.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      !StartsWith(data.shape(), partitions.shape()),
+      "data.shape must start with partitions.shape, got data.shape = ", data.shape().ToString(),
+      ", partitions.shape = ", partitions.shape().ToString());
   const int count = c.num_outputs();
   std::vector<int64_t> sizes(count, 0);
   const auto part_of = partitions.flat<int32_t>();
   for (size_t i = 0; i < part_of.size(); ++i) {
-    if (part_of[i] < 0 || part_of[i] >= count) {
-      return InvalidArgument("partitions[", PositionText(partitions.shape(), i), "] = ", part_of[i],
-                             " is not in [0, ", count, ")");
-    }
+    SLUICE_INVALID_IF(part_of[i] < 0 || part_of[i] >= count, "partitions[",
+                      PositionText(partitions.shape(), i), "] = ", part_of[i], " is not in [0, ",
+                      count, ")");
     ++sizes[part_of[i]];
   }
   std::vector<void*> next(count);
@@ -68,20 +66,16 @@ absl::StatusOr<TensorShape> StitchedShape(KernelContext& c, int n) {
   for (int i = 0; i < n; ++i) {
     const Tensor& indices = c.input(i);
     const Tensor& data = c.input(n + i);
-    if (!StartsWith(data.shape(), indices.shape())) {
-      return InvalidArgument("data[", i, "].shape = ", data.shape().ToString(),
-                             " does not start with indices[", i,
-                             "].shape = ", indices.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!StartsWith(data.shape(), indices.shape()), "data[", i,
+                      "].shape = ", data.shape().ToString(), " does not start with indices[", i,
+                      "].shape = ", indices.shape().ToString());
     const TensorShape row = RowsOf(0, data.shape(), indices.rank());
-    if (row != RowsOf(0, c.input(n).shape(), c.input(0).rank())) {
-      return InvalidArgument("Need data[0].shape[", c.input(0).rank(), ":] = data[", i, "].shape[",
-                             indices.rank(),
-                             ":], got data[0].shape = ", c.input(n).shape().ToString(), ", data[",
-                             i, "].shape = ", data.shape().ToString());
-    }
+    SLUICE_INVALID_IF(row != RowsOf(0, c.input(n).shape(), c.input(0).rank()),
+                      "Need data[0].shape[", c.input(0).rank(), ":] = data[", i, "].shape[",
+                      indices.rank(), ":], got data[0].shape = ", c.input(n).shape().ToString(),
+                      ", data[", i, "].shape = ", data.shape().ToString());
     for (int32_t at : indices.flat<int32_t>()) {
-      if (at < 0) return InvalidArgument("indices[", i, "] is out of range: ", at);
+      SLUICE_INVALID_IF(at < 0, "indices[", i, "] is out of range: ", at);
       greatest = std::max<int64_t>(greatest, at);
     }
   }

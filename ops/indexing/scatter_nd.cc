@@ -32,12 +32,10 @@ absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updat
   if (!indices.rank_known() || !updates.rank_known() || !output.rank_known()) {
     return absl::OkStatus();
   }
-  if (indices.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  SLUICE_INVALID_IF(indices.rank() < 1, "Shape must be at least rank 1 but is rank 0");
   const bool empty_output = output.num_elements() == 0;
   const bool some = indices.num_elements() > 0 || updates.num_elements() > 0;
-  if (empty_output && some) {
-    return InvalidArgument("Indices and updates specified for empty output");
-  }
+  SLUICE_INVALID_IF(empty_output && some, "Indices and updates specified for empty output");
   const int outer = indices.rank() - 1;
   const int64_t depth = indices.dim(outer);
   if (depth < 0) return absl::OkStatus();

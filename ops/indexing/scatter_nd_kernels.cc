@@ -31,10 +31,8 @@ absl::Status AppendStrings(Tensor* out, const Tensor& indices, const Tensor& upd
       if (inside) at = at * out->dim(d) + x;
     }
     if (!inside && bad == BadIndices::kIgnore) continue;
-    if (!inside) {
-      return InvalidArgument("indices[", i, "] does not index into shape ",
-                             out->shape().ToString());
-    }
+    SLUICE_INVALID_IF(!inside, "indices[", i, "] does not index into shape ",
+                      out->shape().ToString());
     for (int64_t k = 0; k < row; ++k) {
       out->data<std::string>()[at * row + k] += updates.data<std::string>()[i * row + k];
     }

@@ -14,9 +14,7 @@ absl::StatusOr<int64_t> SlicedDim(int i, int64_t dim, int64_t begin, int64_t siz
     if (!is_known || size <= dim - begin) return size;
     return InvalidArgument("Expected size[", i, "] in [0, ", dim - begin, "], but got ", size);
   }
-  if (size_exact && size < -1) {
-    return InvalidArgument("size[", i, "] must be >= -1, but is ", size);
-  }
+  SLUICE_INVALID_IF(size_exact && size < -1, "size[", i, "] must be >= -1, but is ", size);
   if (!size_exact || !is_known) return -1;
   if (begin <= dim) return dim - begin;
   return InvalidArgument("Expected begin[", i, "] in [0, ", dim, "], but got ", begin);
@@ -28,7 +26,7 @@ absl::Status SliceShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int64_t rank, MergeDim(begins.dim(0), sizes.dim(0)));
   PartialShape in = c.input(0);
   if (rank >= 0) {
-    if (rank > TensorShape::kMaxRank) return InvalidArgument("too many dimensions: ", rank);
+    SLUICE_INVALID_IF(rank > TensorShape::kMaxRank, "too many dimensions: ", rank);
     SLUICE_ASSIGN_OR_RETURN(in, c.WithRank(0, static_cast<int>(rank)));
   }
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
@@ -74,10 +72,8 @@ absl::Status TensorStridedSliceUpdateShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape slice, SlicedShape(c, c.input(0), 1));
   if (slice.IsFullyDefined() && c.input(4).IsFullyDefined()) {
     SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(slice, c.input(4)));
-    if (both != slice) {
-      return InvalidArgument("value of shape ", c.input(4).ToString(),
-                             " does not broadcast to the slice of shape ", slice.ToString());
-    }
+    SLUICE_INVALID_IF(both != slice, "value of shape ", c.input(4).ToString(),
+                      " does not broadcast to the slice of shape ", slice.ToString());
   }
   return c.SetOutput(0, c.input(0));
 }

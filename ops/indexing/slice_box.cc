@@ -15,10 +15,8 @@ absl::StatusOr<Ints> ValueStrides(const SliceSpec& spec, const TensorShape& valu
   for (int d = 0; fits && d < value.rank(); ++d) {
     fits = value.dim(d) == 1 || value.dim(d) == slice.dim(d + missing);
   }
-  if (!fits) {
-    return InvalidArgument("value of shape ", value.ToString(),
-                           " does not broadcast to the slice of shape ", slice.ToString());
-  }
+  SLUICE_INVALID_IF(!fits, "value of shape ", value.ToString(),
+                    " does not broadcast to the slice of shape ", slice.ToString());
   const auto own = RowMajorStrides(value);
   Ints strides;
   for (size_t d = 0; d < spec.dims.size(); ++d) {
@@ -34,13 +32,12 @@ absl::StatusOr<SliceSpec> ReadSliceSpec(KernelContext& c, int first, const Tenso
                                         const SliceMasks& masks) {
   for (int i = 0; i < 3; ++i) {
     const Tensor& t = c.input(first + i);
-    if (t.rank() != 1 || t.dim(0) != c.input(first).num_elements()) {
-      return InvalidArgument(
-          "Expected begin, end, and strides to be 1D equal size tensors, but got "
-          "shapes ",
-          c.input(first).shape().ToString(), ", ", c.input(first + 1).shape().ToString(), ", and ",
-          c.input(first + 2).shape().ToString(), " instead.");
-    }
+    SLUICE_INVALID_IF(t.rank() != 1 || t.dim(0) != c.input(first).num_elements(),
+                      "Expected begin, end, and strides to be 1D equal size tensors, but got "
+                      "shapes ",
+                      c.input(first).shape().ToString(), ", ",
+                      c.input(first + 1).shape().ToString(), ", and ",
+                      c.input(first + 2).shape().ToString(), " instead.");
   }
   const Ints begin = IntsOf(c.input(first)), end = IntsOf(c.input(first + 1));
   const Ints strides = IntsOf(c.input(first + 2));

@@ -32,14 +32,11 @@ absl::Status Slice(KernelContext& c) {
   const Ints begin = IntsOf(c.input(1));
   Ints size = IntsOf(c.input(2));
   for (int d = 0; d < in.rank(); ++d) {
-    if (begin[d] < 0 || begin[d] > in.dim(d)) {
-      return InvalidArgument("Expected begin[", d, "] in [0, ", in.dim(d), "], but got ", begin[d]);
-    }
+    SLUICE_INVALID_IF(begin[d] < 0 || begin[d] > in.dim(d), "Expected begin[", d, "] in [0, ",
+                      in.dim(d), "], but got ", begin[d]);
     if (size[d] == -1) size[d] = in.dim(d) - begin[d];
-    if (size[d] < 0 || size[d] > in.dim(d) - begin[d]) {
-      return InvalidArgument("Expected size[", d, "] in [0, ", in.dim(d) - begin[d], "], but got ",
-                             size[d]);
-    }
+    SLUICE_INVALID_IF(size[d] < 0 || size[d] > in.dim(d) - begin[d], "Expected size[", d,
+                      "] in [0, ", in.dim(d) - begin[d], "], but got ", size[d]);
   }
   const TensorShape shape(size);
   if (shape == in.shape()) {
@@ -95,10 +92,8 @@ absl::Status StridedSliceGrad(KernelContext& c, const Prepared<MasksOf>& masks) 
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(0))));
   SLUICE_ASSIGN_OR_RETURN(const SliceSpec spec, ReadSliceSpec(c, 1, shape, *masks));
   const Tensor& dy = c.input(4);
-  if (dy.shape() != spec.result.AsShape()) {
-    return InvalidArgument("shape of dy was ", dy.shape().ToString(), " instead of ",
-                           spec.result.ToString());
-  }
+  SLUICE_INVALID_IF(dy.shape() != spec.result.AsShape(), "shape of dy was ", dy.shape().ToString(),
+                    " instead of ", spec.result.ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
   FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());

@@ -57,9 +57,7 @@ class Expander {
     for (int i = 0; i < count; ++i) {
       if (ellipsis_ < count && Bit(masks_.new_axis, i)) ++new_axes_after_ellipsis_;
       if (!Bit(masks_.ellipsis, i)) continue;
-      if (ellipsis_ < count) {
-        return InvalidArgument("Multiple ellipses in slice spec not allowed");
-      }
+      SLUICE_INVALID_IF(ellipsis_ < count, "Multiple ellipses in slice spec not allowed");
       ellipsis_ = i;
     }
     return absl::OkStatus();
@@ -77,10 +75,8 @@ class Expander {
 
   absl::Status Take(int i) {
     const int d = Filled();
-    if (d == rank_) {
-      return InvalidArgument("Index out of range using input dim ", d, "; input has only ", rank_,
-                             " dims");
-    }
+    SLUICE_INVALID_IF(d == rank_, "Index out of range using input dim ", d, "; input has only ",
+                      rank_, " dims");
     Dense::Entry e;
     if (begin_) e.begin = (*begin_)[i];
     if (end_) e.end = (*end_)[i];
@@ -120,19 +116,18 @@ int64_t Count(int64_t interval, int64_t stride) {
 
 absl::StatusOr<SliceSpec::Dim> ResolveRemoved(const Dense::Entry& e, int i, int64_t dim,
                                               bool known) {
-  if (e.stride <= 0) return InvalidArgument("only stride 1 allowed on non-range indexing.");
+  SLUICE_INVALID_IF(e.stride <= 0, "only stride 1 allowed on non-range indexing.");
   SliceSpec::Dim out{0, e.stride, 1};
   if (!known || dim < 0) return out;
   out.begin = e.begin < 0 ? e.begin + dim : e.begin;
-  if (out.begin < 0 || out.begin >= dim) {
-    return InvalidArgument("slice index ", e.begin, " of dimension ", i, " out of bounds.");
-  }
+  SLUICE_INVALID_IF(out.begin < 0 || out.begin >= dim, "slice index ", e.begin, " of dimension ", i,
+                    " out of bounds.");
   return out;
 }
 
 // `known` is whether begin and end are known.
 absl::StatusOr<SliceSpec::Dim> ResolveDim(const Dense::Entry& e, int i, int64_t dim, bool known) {
-  if (e.stride == 0) return InvalidArgument("strides[", i, "] must be non-zero");
+  SLUICE_INVALID_IF(e.stride == 0, "strides[", i, "] must be non-zero");
   if (e.removed) return ResolveRemoved(e, i, dim, known);
   SliceSpec::Dim out{0, e.stride, -1};
   // As in TensorFlow, the size is unknown even if begin and end count from the same side.
@@ -157,9 +152,8 @@ absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
                                        std::optional<absl::Span<const int64_t>> begin,
                                        std::optional<absl::Span<const int64_t>> end,
                                        absl::Span<const int64_t> strides, const SliceMasks& masks) {
-  if (strides.size() > 32) {
-    return InvalidArgument("at most 32 dimensions can be sliced, got ", strides.size());
-  }
+  SLUICE_INVALID_IF(strides.size() > 32, "at most 32 dimensions can be sliced, got ",
+                    strides.size());
   SLUICE_ASSIGN_OR_RETURN(const Dense dense,
                           Expander(input.rank(), begin, end, strides, masks).Expand());
   SliceSpec spec;

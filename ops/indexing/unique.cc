@@ -13,9 +13,8 @@ absl::Status UniqueShape(ShapeContext& c) {
 }
 
 absl::StatusOr<int> UniqueAxis(int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank) {
-    return InvalidArgument("axis expects to be in the range [", -rank, ", ", rank, ")");
-  }
+  SLUICE_INVALID_IF(axis < -rank || axis >= rank, "axis expects to be in the range [", -rank, ", ",
+                    rank, ")");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -26,16 +25,12 @@ absl::Status UniqueV2Shape(ShapeContext& c) {
   }
   const PartialShape& x = c.input(0);
   const std::optional<Tensor> value = c.InputValue(1);
-  if (c.input(1).rank() > 1) {
-    return InvalidArgument("axis expects a 1D vector.");
-  }
+  SLUICE_INVALID_IF(c.input(1).rank() > 1, "axis expects a 1D vector.");
   if (!value) {
     return c.SetOutput(0, x.rank_known() ? PartialShape::UnknownOfRank(x.rank()) : PartialShape());
   }
   const std::vector<int64_t> axes = *c.InputInts(1);
-  if (axes.size() > 1) {
-    return InvalidArgument("axis does not support input tensors larger than 1 elements");
-  }
+  SLUICE_INVALID_IF(axes.size() > 1, "axis does not support input tensors larger than 1 elements");
   if (axes.empty()) {
     SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(0, 1));
     SLUICE_RETURN_IF_ERROR(c.SetOutput(1, vector));

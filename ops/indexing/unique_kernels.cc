@@ -152,22 +152,20 @@ absl::Status UniqueSlices(KernelContext& c, int axis) {
 }
 
 absl::Status Unique(KernelContext& c) {
-  if (c.input(0).rank() != 1) return InvalidArgument("unique expects a 1D vector.");
+  SLUICE_INVALID_IF(c.input(0).rank() != 1, "unique expects a 1D vector.");
   return UniqueSlices(c, 0);
 }
 
 absl::Status UniqueV2(KernelContext& c) {
   const Tensor& x = c.input(0);
   const Tensor& axis = c.input(1);
-  if (axis.rank() > 1) return InvalidArgument("axis expects a 1D vector.");
-  if (axis.num_elements() > 1) {
-    return InvalidArgument("axis does not support input tensors larger than 1 elements");
-  }
+  SLUICE_INVALID_IF(axis.rank() > 1, "axis expects a 1D vector.");
+  SLUICE_INVALID_IF(axis.num_elements() > 1,
+                    "axis does not support input tensors larger than 1 elements");
   if (axis.num_elements() == 0) return Unique(c);
   const int64_t given = IntAt(axis, 0);
-  if (given < -x.rank() || given >= x.rank()) {
-    return InvalidArgument("axis has to be between [0, ", x.rank(), ")");
-  }
+  SLUICE_INVALID_IF(given < -x.rank() || given >= x.rank(), "axis has to be between [0, ", x.rank(),
+                    ")");
   return UniqueSlices(c, static_cast<int>(given < 0 ? given + x.rank() : given));
 }
 

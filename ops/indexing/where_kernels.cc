@@ -22,7 +22,7 @@ absl::Status WhereSet(KernelContext& c, const T* x) {
   const TensorShape& shape = c.input(0).shape();
   const int64_t n = shape.num_elements();
   const int rank = shape.rank();
-  if (rank == 0) return InvalidArgument("WhereOp : Unhandled input dimensions: 0");
+  SLUICE_INVALID_IF(rank == 0, "WhereOp : Unhandled input dimensions: 0");
   int64_t count = 0;
   for (int64_t i = 0; i < n; ++i) count += IsSet(x[i]) ? 1 : 0;
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {count, rank}));

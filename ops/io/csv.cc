@@ -19,9 +19,8 @@ absl::StatusOr<std::string> QuotedField(std::string_view line, char delimiter, s
       *at = i + 1;
       return field;
     }
-    if (line[i + 1] != '"') {
-      return InvalidArgument("Quote inside a string has to be escaped by another quote");
-    }
+    SLUICE_INVALID_IF(line[i + 1] != '"',
+                      "Quote inside a string has to be escaped by another quote");
     field.push_back('"');
     ++i;
   }
@@ -31,9 +30,8 @@ absl::StatusOr<std::string> QuotedField(std::string_view line, char delimiter, s
 absl::StatusOr<std::string> PlainField(std::string_view line, const CsvFormat& format, size_t* at) {
   const size_t end = std::min(line.find(format.delimiter, *at), line.size());
   std::string field(line.substr(*at, end - *at));
-  if (format.use_quotes && field.find_first_of("\"\n\r") != std::string::npos) {
-    return InvalidArgument("Unquoted fields cannot have quotes/CRLFs inside");
-  }
+  SLUICE_INVALID_IF(format.use_quotes && field.find_first_of("\"\n\r") != std::string::npos,
+                    "Unquoted fields cannot have quotes/CRLFs inside");
   *at = end;
   return field;
 }

@@ -7,10 +7,8 @@ namespace {
 absl::Status CsvShape(ShapeContext& c) {
   for (int i = 1; i < c.num_inputs(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const PartialShape value, c.WithRankAtMost(i, 1));
-    if (value.rank_known() && value.rank() == 1 && value.dim(0) > 1) {
-      return InvalidArgument(
-          "Shape of a default must be a length-0 or length-1 vector, or a scalar.");
-    }
+    SLUICE_INVALID_IF(value.rank_known() && value.rank() == 1 && value.dim(0) > 1,
+                      "Shape of a default must be a length-0 or length-1 vector, or a scalar.");
   }
   return c.SetOutputs(c.input(0));
 }
@@ -22,11 +20,9 @@ absl::Status PaddedShape(ShapeContext& c) {
   int64_t width = PartialShape::kUnknown;
   if (length.has_value()) {
     const int32_t bytes = length->scalar<int32_t>();
-    if (bytes <= 0) return InvalidArgument("fixed_length must be greater than zero.");
-    if (bytes % size != 0) {
-      return InvalidArgument("fixed_length (", bytes,
-                             ") must be a multiple of the size of out_type (", size, ")");
-    }
+    SLUICE_INVALID_IF(bytes <= 0, "fixed_length must be greater than zero.");
+    SLUICE_INVALID_IF(bytes % size != 0, "fixed_length (", bytes,
+                      ") must be a multiple of the size of out_type (", size, ")");
     width = bytes / size;
   }
   return c.SetOutput(0, c.input(0).Concatenate(PartialShape::Vector(width)));

@@ -40,10 +40,8 @@ absl::Status DecodeRaw(KernelContext& c, Attr<bool, "little_endian"> little_endi
     return InvalidArgument("DecodeRaw requires input strings to all be the same size, but element ",
                            i, " has size ", size, " != ", inputs[i].size());
   }
-  if (size % element != 0) {
-    return InvalidArgument("Input to DecodeRaw has length ", size, " that is not a multiple of ",
-                           element, ", the size of ", DataTypeName(type));
-  }
+  SLUICE_INVALID_IF(size % element != 0, "Input to DecodeRaw has length ", size,
+                    " that is not a multiple of ", element, ", the size of ", DataTypeName(type));
   TensorShape shape = c.input(0).shape();
   shape.AddDim(static_cast<int64_t>(size / element));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -65,13 +63,9 @@ absl::Status DecodePaddedRaw(KernelContext& c, Attr<bool, "little_endian"> littl
   const auto element = static_cast<int64_t>(DataTypeSize(type));
   SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 0, "k must be scalar, got shape "));
   const int64_t width = c.input(1).scalar<int32_t>();
-  if (width <= 0) {
-    return InvalidArgument("fixed_length (", width, ") must be greater than zero.");
-  }
-  if (width % element != 0) {
-    return InvalidArgument("fixed_length (", width,
-                           ") must be a multiple of the size of out_type (", element, ")");
-  }
+  SLUICE_INVALID_IF(width <= 0, "fixed_length (", width, ") must be greater than zero.");
+  SLUICE_INVALID_IF(width % element != 0, "fixed_length (", width,
+                    ") must be a multiple of the size of out_type (", element, ")");
   TensorShape shape = c.input(0).shape();
   SLUICE_RETURN_IF_ERROR(
       MultiplyWithoutOverflow(std::max<int64_t>(shape.num_elements(), 1), width) < 0
@@ -94,10 +88,8 @@ KERNEL(DecodePaddedRaw, FunctionKernel<DecodePaddedRaw>);
 absl::StatusOr<StreamCompression> CompressionOf(KernelInit& init) {
   absl::StatusOr<StreamCompression> compression =
       CompressionFromName(init.attr<std::string>("compression_type"));
-  if (!compression.ok()) {
-    return InvalidArgument("Only ZLIB, GZIP or NONE are supported compressions, got '",
-                           init.attr<std::string>("compression_type"), "'");
-  }
+  SLUICE_INVALID_IF(!compression.ok(), "Only ZLIB, GZIP or NONE are supported compressions, got '",
+                    init.attr<std::string>("compression_type"), "'");
   return compression;
 }
 
@@ -133,15 +125,13 @@ absl::Status ParseTensor(KernelContext& c) {
       ExpectRank(serialized, 0, "Expected `serialized` to be a scalar, got shape: "));
   const std::string& bytes = serialized.scalar<std::string>();
   pb::TensorProto proto;
-  if (!proto.ParseFromString(bytes)) {
-    return InvalidArgument("Could not parse `serialized` as TensorProto, base64: ",
-                           absl::Base64Escape(bytes));
-  }
+  SLUICE_INVALID_IF(
+      !proto.ParseFromString(bytes),
+      "Could not parse `serialized` as TensorProto, base64: ", absl::Base64Escape(bytes));
   SLUICE_ASSIGN_OR_RETURN(Tensor tensor, TensorFromProto(proto));
-  if (tensor.dtype() != c.output_dtype(0)) {
-    return InvalidArgument("Type mismatch between parsed tensor (", DataTypeName(tensor.dtype()),
-                           ") and dtype (", DataTypeName(c.output_dtype(0)), ")");
-  }
+  SLUICE_INVALID_IF(tensor.dtype() != c.output_dtype(0), "Type mismatch between parsed tensor (",
+                    DataTypeName(tensor.dtype()), ") and dtype (", DataTypeName(c.output_dtype(0)),
+                    ")");
   c.set_output(0, std::move(tensor));
   return absl::OkStatus();
 }
@@ -151,10 +141,8 @@ absl::Status SerializeTensor(KernelContext& c) {
   pb::TensorProto proto;
   SLUICE_RETURN_IF_ERROR(TensorToContentProto(c.input(0), &proto));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
-  if (!proto.SerializeToString(&out->scalar<std::string>())) {
-    return InvalidArgument("expected a tensor of less than 2 GiB, got ", c.input(0).bytes(),
-                           " bytes");
-  }
+  SLUICE_INVALID_IF(!proto.SerializeToString(&out->scalar<std::string>()),
+                    "expected a tensor of less than 2 GiB, got ", c.input(0).bytes(), " bytes");
   return absl::OkStatus();
 }
 KERNEL(SerializeTensor, FunctionKernel<SerializeTensor>);
@@ -188,16 +176,14 @@ class DecodeCsvKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const std::string delimiter = init.attr<std::string>("field_delim");
-    if (delimiter.size() != 1) return InvalidArgument("field_delim should be only 1 char");
+    SLUICE_INVALID_IF(delimiter.size() != 1, "field_delim should be only 1 char");
     const auto columns = init.attr<std::vector<int64_t>>("select_cols");
-    if (!columns.empty() && static_cast<int>(columns.size()) != init.num_outputs()) {
-      return InvalidArgument("select_cols should match output size");
-    }
+    SLUICE_INVALID_IF(!columns.empty() && static_cast<int>(columns.size()) != init.num_outputs(),
+                      "select_cols should match output size");
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i] < 0) return InvalidArgument("select_cols should be non-negative indices");
-      if (i > 0 && columns[i] <= columns[i - 1]) {
-        return InvalidArgument("select_cols should be strictly increasing indices");
-      }
+      SLUICE_INVALID_IF(columns[i] < 0, "select_cols should be non-negative indices");
+      SLUICE_INVALID_IF(i > 0 && columns[i] <= columns[i - 1],
+                        "select_cols should be strictly increasing indices");
     }
     return std::unique_ptr<Kernel>(new DecodeCsvKernel(init, delimiter[0], columns));
   }
@@ -206,14 +192,12 @@ class DecodeCsvKernel : public Kernel {
     const int n = c.num_outputs();
     for (int i = 0; i < n; ++i) {
       const Tensor& value = c.input(1 + i);
-      if (value.rank() > 1) {
-        return InvalidArgument("record defaults should be either empty vectors or scalars, got ",
-                               value.shape().ToString());
-      }
-      if (value.num_elements() > 1) {
-        return InvalidArgument("There should only be 1 default per field but field ", i, " has ",
-                               value.num_elements());
-      }
+      SLUICE_INVALID_IF(value.rank() > 1,
+                        "record defaults should be either empty vectors or scalars, got ",
+                        value.shape().ToString());
+      SLUICE_INVALID_IF(value.num_elements() > 1,
+                        "There should only be 1 default per field but field ", i, " has ",
+                        value.num_elements());
     }
     std::vector<Tensor*> outputs(n);
     for (int i = 0; i < n; ++i) {
@@ -242,10 +226,8 @@ class DecodeCsvKernel : public Kernel {
       }
       fields = std::move(chosen);
     }
-    if (fields.size() != outputs.size()) {
-      return InvalidArgument("Expect ", outputs.size(), " fields but have ", fields.size(),
-                             " in record ", record);
-    }
+    SLUICE_INVALID_IF(fields.size() != outputs.size(), "Expect ", outputs.size(),
+                      " fields but have ", fields.size(), " in record ", record);
     for (size_t i = 0; i < fields.size(); ++i) {
       const Tensor& otherwise = c.input(1 + static_cast<int>(i));
       if (!fields[i].empty() && fields[i] != na_value_) {

@@ -11,10 +11,9 @@ absl::Status FeatureShapes(ShapeContext& c, const PartialShape& batch, int64_t n
                            int64_t num_ragged) {
   const auto& dense_shapes = c.attr<std::vector<PartialShape>>("dense_shapes");
   const auto& dense_types = c.attr<std::vector<DataType>>("Tdense");
-  if (dense_shapes.size() != dense_types.size()) {
-    return InvalidArgument("len(dense_keys) != len(dense_shapes): ", dense_types.size(), " vs. ",
-                           dense_shapes.size());
-  }
+  SLUICE_INVALID_IF(dense_shapes.size() != dense_types.size(),
+                    "len(dense_keys) != len(dense_shapes): ", dense_types.size(), " vs. ",
+                    dense_shapes.size());
   const int64_t rank = batch.rank_known() ? batch.rank() + 1 : PartialShape::kUnknown;
   int64_t splits = PartialShape::kUnknown;
   if (rank == 1) splits = 0;

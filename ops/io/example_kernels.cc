@@ -34,14 +34,12 @@ absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   const auto sparse_types = init.attr<std::vector<DataType>>("sparse_types");
   const auto ragged_types = init.AttrOr<std::vector<DataType>>("ragged_value_types", {});
   const auto split_types = init.AttrOr<std::vector<DataType>>("ragged_split_types", {});
-  if (shapes.size() != dense_types.size()) {
-    return InvalidArgument("len(dense_keys) != len(dense_shapes): ", dense_types.size(), " vs. ",
-                           shapes.size());
-  }
-  if (ragged_types.size() != split_types.size()) {
-    return InvalidArgument("len(ragged_value_types) != len(ragged_split_types): ",
-                           ragged_types.size(), " vs. ", split_types.size());
-  }
+  SLUICE_INVALID_IF(shapes.size() != dense_types.size(),
+                    "len(dense_keys) != len(dense_shapes): ", dense_types.size(), " vs. ",
+                    shapes.size());
+  SLUICE_INVALID_IF(ragged_types.size() != split_types.size(),
+                    "len(ragged_value_types) != len(ragged_split_types): ", ragged_types.size(),
+                    " vs. ", split_types.size());
   const auto dense = static_cast<int64_t>(dense_types.size());
   const auto sparse = static_cast<int64_t>(sparse_types.size());
   for (const auto& [count, size, kind] : {std::tuple("Nsparse", sparse, "sparse"),
@@ -75,15 +73,13 @@ class ParseExampleKernel : public Kernel {
     const Tensor& serialized = c.input(0);
     const Tensor& names = c.input(1);
     const bool is_single = is_v2_ && serialized.shape().IsScalar();
-    if (!serialized.shape().IsVector() && !is_single) {
-      return InvalidArgument("Expected serialized to be a ", is_v2_ ? "scalar or " : "",
-                             "vector, got shape: ", serialized.shape().ToString());
-    }
-    if (names.num_elements() > 0 && !(names.shape() == serialized.shape())) {
-      return InvalidArgument(
-          "Expected names have the same shape as serialized: name.shape=", names.shape().ToString(),
-          ", serialized.shape=", serialized.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!serialized.shape().IsVector() && !is_single, "Expected serialized to be a ",
+                      is_v2_ ? "scalar or " : "",
+                      "vector, got shape: ", serialized.shape().ToString());
+    SLUICE_INVALID_IF(
+        names.num_elements() > 0 && !(names.shape() == serialized.shape()),
+        "Expected names have the same shape as serialized: name.shape=", names.shape().ToString(),
+        ", serialized.shape=", serialized.shape().ToString());
     SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.dense));
     Examples examples;
     SLUICE_RETURN_IF_ERROR(examples.Parse(serialized.flat<std::string>()));
@@ -106,10 +102,9 @@ class ParseExampleKernel : public Kernel {
     const auto take = [&](auto& features, const char* what) -> absl::Status {
       if (is_v2_) {
         const Tensor& keys = c.input(at++);
-        if (keys.num_elements() != static_cast<int64_t>(features.size())) {
-          return InvalidArgument("Expected len(", what, ") == ", features.size(), ", got ",
-                                 keys.shape().ToString());
-        }
+        SLUICE_INVALID_IF(keys.num_elements() != static_cast<int64_t>(features.size()),
+                          "Expected len(", what, ") == ", features.size(), ", got ",
+                          keys.shape().ToString());
         for (size_t i = 0; i < features.size(); ++i) {
           features[i].key = keys.data<std::string>()[i];
         }
@@ -117,10 +112,8 @@ class ParseExampleKernel : public Kernel {
       }
       for (auto& feature : features) {
         const Tensor& key = c.input(at++);
-        if (!key.shape().IsScalar()) {
-          return InvalidArgument("Expected ", what,
-                                 " to be scalars, got shape: ", key.shape().ToString());
-        }
+        SLUICE_INVALID_IF(!key.shape().IsScalar(), "Expected ", what,
+                          " to be scalars, got shape: ", key.shape().ToString());
         feature.key = key.scalar<std::string>();
       }
       return absl::OkStatus();
@@ -145,11 +138,10 @@ absl::StatusOr<FeatureSpecs> SpecsOfSingle(KernelInit& init) {
   SLUICE_ASSIGN_OR_RETURN(FeatureSpecs specs, SpecsOf(init));
   const auto sparse_keys = init.attr<std::vector<std::string>>("sparse_keys");
   const auto dense_keys = init.attr<std::vector<std::string>>("dense_keys");
-  if (sparse_keys.size() != specs.sparse.size() || dense_keys.size() != specs.dense.size()) {
-    return InvalidArgument("expected as many keys as types, got ", sparse_keys.size(), " and ",
-                           dense_keys.size(), " for ", specs.sparse.size(), " and ",
-                           specs.dense.size());
-  }
+  SLUICE_INVALID_IF(
+      sparse_keys.size() != specs.sparse.size() || dense_keys.size() != specs.dense.size(),
+      "expected as many keys as types, got ", sparse_keys.size(), " and ", dense_keys.size(),
+      " for ", specs.sparse.size(), " and ", specs.dense.size());
   for (size_t i = 0; i < sparse_keys.size(); ++i) specs.sparse[i].key = sparse_keys[i];
   for (size_t i = 0; i < dense_keys.size(); ++i) specs.dense[i].key = dense_keys[i];
   return specs;
@@ -179,10 +171,8 @@ absl::Status DecodeJsonExample(KernelContext& c) {
     pb::Example example;
     const auto status =
         google::protobuf::util::JsonStringToMessage(json.data<std::string>()[i], &example);
-    if (!status.ok()) {
-      return InvalidArgument("Error while parsing JSON: ",
-                             std::string(status.message().data(), status.message().size()));
-    }
+    SLUICE_INVALID_IF(!status.ok(), "Error while parsing JSON: ",
+                      std::string(status.message().data(), status.message().size()));
     out->data<std::string>()[i] = example.SerializeAsString();
   }
   return absl::OkStatus();

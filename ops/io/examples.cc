@@ -21,9 +21,8 @@ absl::Status Examples::Parse(absl::Span<const std::string> serialized) {
   features_.reserve(features_.size() + serialized.size());
   for (const std::string& bytes : serialized) {
     auto* example = google::protobuf::Arena::CreateMessage<pb::Example>(&arena_);
-    if (!example->ParseFromString(bytes)) {
-      return InvalidArgument("Could not parse example input, value: '", Shown(bytes), "'");
-    }
+    SLUICE_INVALID_IF(!example->ParseFromString(bytes), "Could not parse example input, value: '",
+                      Shown(bytes), "'");
     features_.push_back(&example->features());
   }
   return absl::OkStatus();

@@ -98,19 +98,16 @@ absl::Status AddDense(const Lists& lists, const DenseFeatureList& spec, Allocato
   Tensor lengths(DT_INT64, lists.is_batch() ? TensorShape({static_cast<int64_t>(lists.size())})
                                             : TensorShape());
   for (size_t i = 0; i < lists.size(); ++i) {
-    if (!lists.has(i) && !spec.may_be_missing) {
-      return InvalidArgument(
-          "Name: ", lists.name(i), ", Feature list '", spec.key,
-          "' is required but could not be found.  Did you mean to include it in "
-          "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?");
-    }
+    SLUICE_INVALID_IF(!lists.has(i) && !spec.may_be_missing, "Name: ", lists.name(i),
+                      ", Feature list '", spec.key,
+                      "' is required but could not be found.  Did you mean to include it in "
+                      "feature_list_dense_missing_assumed_empty or feature_list_dense_defaults?");
     lengths.data<int64_t>()[i] = lists.steps(i);
     for (int t = 0; t < lists.steps(i); ++t) {
-      if (lists.count(i, t) != length) {
-        return InvalidArgument("Name: ", lists.name(i), ", Key: ", spec.key, ", Index: ", t,
-                               ".  Number of values != expected.  values size: ", lists.count(i, t),
-                               " but output shape: ", spec.shape.ToString());
-      }
+      SLUICE_INVALID_IF(lists.count(i, t) != length, "Name: ", lists.name(i), ", Key: ", spec.key,
+                        ", Index: ", t,
+                        ".  Number of values != expected.  values size: ", lists.count(i, t),
+                        " but output shape: ", spec.shape.ToString());
       const int64_t row = static_cast<int64_t>(i) * lists.most_steps() + t;
       CopyValues(lists.step(i, t), &values, row * length);
     }

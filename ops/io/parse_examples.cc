@@ -237,7 +237,7 @@ const pb::Feature* FindFeature(const pb::Features& features, const std::string& 
 
 absl::Status FeatureError(absl::Span<const std::string> names, const std::string& key, size_t index,
                           BatchForm form, std::string_view text) {
-  if (form == BatchForm::kSingle) return InvalidArgument("Key: ", key, ".  ", text);
+  SLUICE_INVALID_IF(form == BatchForm::kSingle, "Key: ", key, ".  ", text);
   const std::string name = names.empty() ? "<unknown>" : names[index];
   return InvalidArgument("Name: ", name, ", Key: ", key, ", Index: ", index, ".  ", text);
 }

@@ -197,17 +197,14 @@ absl::StatusOr<std::string> Reader::SerializeState() const {
 absl::Status Reader::RestoreState(const std::string& bytes) {
   if (!HasState()) return absl::UnimplementedError("Reader RestoreState");
   pb::ReaderBaseState state;
-  if (!state.ParseFromString(bytes)) {
-    return InvalidArgument("Could not parse state for ", Describe(), ": ", bytes.size(), " bytes");
-  }
-  if (state.work_started() < 0 || state.work_finished() < 0 || state.num_records_produced() < 0) {
-    return InvalidArgument("Unexpected negative value when restoring in ", Describe(), ": ",
-                           state.ShortDebugString());
-  }
-  if (state.work_started() > state.work_finished()) {
-    return InvalidArgument("Inconsistent work started vs. finished when restoring in ", Describe(),
-                           ": ", state.ShortDebugString());
-  }
+  SLUICE_INVALID_IF(!state.ParseFromString(bytes), "Could not parse state for ", Describe(), ": ",
+                    bytes.size(), " bytes");
+  SLUICE_INVALID_IF(
+      state.work_started() < 0 || state.work_finished() < 0 || state.num_records_produced() < 0,
+      "Unexpected negative value when restoring in ", Describe(), ": ", state.ShortDebugString());
+  SLUICE_INVALID_IF(state.work_started() > state.work_finished(),
+                    "Inconsistent work started vs. finished when restoring in ", Describe(), ": ",
+                    state.ShortDebugString());
   ScopedLock lock(&state_mutex_);
   work_started_ = state.work_started();
   work_finished_ = state.work_finished();

@@ -57,12 +57,11 @@ class FixedLengthRecordReader : public Reader {
   static absl::Status Check(const KernelInit& init) {
     for (const char* attr : {"header_bytes", "record_bytes", "footer_bytes", "hop_bytes"}) {
       const int64_t bytes = init.AttrOr<int64_t>(attr, 0);
-      if (bytes < 0) return InvalidArgument(attr, " must be >= 0 not ", bytes);
+      SLUICE_INVALID_IF(bytes < 0, attr, " must be >= 0 not ", bytes);
     }
     // TensorFlow returns empty records without end.
-    if (init.AttrOr<int64_t>("record_bytes", 0) == 0) {
-      return InvalidArgument("record_bytes must be > 0 not 0");
-    }
+    SLUICE_INVALID_IF(init.AttrOr<int64_t>("record_bytes", 0) == 0,
+                      "record_bytes must be > 0 not 0");
     return CompressionFromName(init.AttrOr<std::string>("encoding", "")).status();
   }
 

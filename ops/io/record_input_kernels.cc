@@ -20,7 +20,7 @@ class RecordInputKernel final : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(options.compression,
                             CompressionFromName(init.attr<std::string>("compression_type")));
     const auto batch_size = init.attr<int64_t>("batch_size");
-    if (batch_size < 0) return InvalidArgument("batch_size must be >= 0, got ", batch_size);
+    SLUICE_INVALID_IF(batch_size < 0, "batch_size must be >= 0, got ", batch_size);
     return std::unique_ptr<Kernel>(new RecordInputKernel(std::move(options), batch_size));
   }
 

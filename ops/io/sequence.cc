@@ -21,12 +21,10 @@ size_t NumTypes(const ShapeContext& c, const char* attr) {
 absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_lengths) {
   const auto& context_shapes = c.attr<std::vector<PartialShape>>("context_dense_shapes");
   const auto& list_shapes = c.attr<std::vector<PartialShape>>("feature_list_dense_shapes");
-  if (context_shapes.size() != NumTypes(c, "Tcontext_dense")) {
-    return InvalidArgument("len(context_dense_keys) != len(context_dense_shapes)");
-  }
-  if (list_shapes.size() != NumTypes(c, "feature_list_dense_types")) {
-    return InvalidArgument("len(feature_list_dense_keys) != len(feature_list_dense_shapes)");
-  }
+  SLUICE_INVALID_IF(context_shapes.size() != NumTypes(c, "Tcontext_dense"),
+                    "len(context_dense_keys) != len(context_dense_shapes)");
+  SLUICE_INVALID_IF(list_shapes.size() != NumTypes(c, "feature_list_dense_types"),
+                    "len(feature_list_dense_keys) != len(feature_list_dense_shapes)");
   const int64_t rank = batch.rank_known() ? batch.rank() : PartialShape::kUnknown;
   const auto plus = [rank](int64_t n) { return rank < 0 ? PartialShape::kUnknown : rank + n; };
   const PartialShape splits = rank == 1 && batch.dim(0) >= 0

@@ -41,14 +41,12 @@ absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
   const auto list_shapes = init.attr<std::vector<PartialShape>>("feature_list_dense_shapes");
   const std::vector<DataType> context_types = types("Tcontext_dense");
   const std::vector<DataType> list_types = types("feature_list_dense_types");
-  if (context_shapes.size() != context_types.size()) {
-    return InvalidArgument("len(context_dense_keys) != len(context_dense_shapes): ",
-                           context_types.size(), " vs. ", context_shapes.size());
-  }
-  if (list_shapes.size() != list_types.size()) {
-    return InvalidArgument("len(feature_list_dense_keys) != len(feature_list_dense_shapes): ",
-                           list_types.size(), " vs. ", list_shapes.size());
-  }
+  SLUICE_INVALID_IF(context_shapes.size() != context_types.size(),
+                    "len(context_dense_keys) != len(context_dense_shapes): ", context_types.size(),
+                    " vs. ", context_shapes.size());
+  SLUICE_INVALID_IF(list_shapes.size() != list_types.size(),
+                    "len(feature_list_dense_keys) != len(feature_list_dense_shapes): ",
+                    list_types.size(), " vs. ", list_shapes.size());
   SLUICE_RETURN_IF_ERROR(CheckCounts(init));
   SLUICE_RETURN_IF_ERROR(CheckDenseShapes(context_shapes));
   Specs specs;
@@ -56,10 +54,8 @@ absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
     specs.context.dense.push_back({.dtype = context_types[i], .shape = context_shapes[i]});
   }
   for (size_t i = 0; i < list_types.size(); ++i) {
-    if (!list_shapes[i].IsFullyDefined()) {
-      return InvalidArgument("feature_list_dense_shapes[", i, "] must be fully defined, got ",
-                             list_shapes[i].ToString());
-    }
+    SLUICE_INVALID_IF(!list_shapes[i].IsFullyDefined(), "feature_list_dense_shapes[", i,
+                      "] must be fully defined, got ", list_shapes[i].ToString());
     specs.lists.dense.push_back({.dtype = list_types[i], .shape = list_shapes[i]});
   }
   for (DataType t : types("context_sparse_types")) specs.context.sparse.push_back({.dtype = t});
@@ -67,10 +63,8 @@ absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
   const auto ragged = [&](const char* values, const char* splits,
                           std::vector<RaggedFeature>* out) -> absl::Status {
     const std::vector<DataType> value_types = types(values), split_types = types(splits);
-    if (value_types.size() != split_types.size()) {
-      return InvalidArgument("len(", values, ") != len(", splits, "): ", value_types.size(),
-                             " vs. ", split_types.size());
-    }
+    SLUICE_INVALID_IF(value_types.size() != split_types.size(), "len(", values, ") != len(", splits,
+                      "): ", value_types.size(), " vs. ", split_types.size());
     for (size_t i = 0; i < value_types.size(); ++i) {
       out->push_back({.dtype = value_types[i], .split_type = split_types[i]});
     }
@@ -85,9 +79,8 @@ absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
 
 template <typename Feature>
 absl::Status SetKeys(const char* what, const Strings& keys, std::vector<Feature>* features) {
-  if (keys.size() != features->size()) {
-    return InvalidArgument("Expected len(", what, ") == ", features->size(), ", got ", keys.size());
-  }
+  SLUICE_INVALID_IF(keys.size() != features->size(), "Expected len(", what,
+                    ") == ", features->size(), ", got ", keys.size());
   for (size_t i = 0; i < keys.size(); ++i) (*features)[i].key = keys[i];
   return absl::OkStatus();
 }
@@ -109,18 +102,17 @@ class SequenceKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckDefaults(specs.context.dense));
     const Tensor &serialized = c.input(0), &names = c.input(names_);
     const BatchForm form = serialized.rank() == 0 ? BatchForm::kSingle : BatchForm::kBatch;
-    if (serialized.rank() > 1 || (form == BatchForm::kBatch && kind_ == Kind::kSingle) ||
-        (form == BatchForm::kSingle && kind_ == Kind::kBatch)) {
-      return InvalidArgument("Expected serialized to be a ",
-                             kind_ == Kind::kSingle  ? "scalar"
-                             : kind_ == Kind::kBatch ? "vector"
-                                                     : "scalar or vector",
-                             ", got shape: ", serialized.shape().ToString());
-    }
-    if (names.num_elements() > 0 && !(names.shape() == serialized.shape())) {
-      return InvalidArgument("Expected debug_name to have the shape of serialized, got ",
-                             names.shape().ToString(), " and ", serialized.shape().ToString());
-    }
+    SLUICE_INVALID_IF(serialized.rank() > 1 ||
+                          (form == BatchForm::kBatch && kind_ == Kind::kSingle) ||
+                          (form == BatchForm::kSingle && kind_ == Kind::kBatch),
+                      "Expected serialized to be a ",
+                      kind_ == Kind::kSingle  ? "scalar"
+                      : kind_ == Kind::kBatch ? "vector"
+                                              : "scalar or vector",
+                      ", got shape: ", serialized.shape().ToString());
+    SLUICE_INVALID_IF(names.num_elements() > 0 && !(names.shape() == serialized.shape()),
+                      "Expected debug_name to have the shape of serialized, got ",
+                      names.shape().ToString(), " and ", serialized.shape().ToString());
     return Parse(c, specs, form);
   }
 
@@ -143,10 +135,9 @@ class SequenceKernel : public Kernel {
     std::vector<const pb::FeatureLists*> lists;
     for (const std::string& bytes : c.input(0).flat<std::string>()) {
       auto* example = google::protobuf::Arena::CreateMessage<pb::SequenceExample>(&arena);
-      if (!example->ParseFromString(bytes)) {
-        return InvalidArgument("Invalid protocol message input, example id: ",
-                               names.empty() ? std::string("<unknown>") : names[contexts.size()]);
-      }
+      SLUICE_INVALID_IF(!example->ParseFromString(bytes),
+                        "Invalid protocol message input, example id: ",
+                        names.empty() ? std::string("<unknown>") : names[contexts.size()]);
       contexts.push_back(&example->context());
       lists.push_back(&example->feature_lists());
     }
@@ -226,10 +217,9 @@ class ParseSequenceExampleV2Kernel : public SequenceKernel {
     SLUICE_RETURN_IF_ERROR(SetKeys("feature_list_dense_keys", keys(6), &s->lists.dense));
     SLUICE_RETURN_IF_ERROR(SetKeys("feature_list_ragged_keys", keys(7), &s->lists.ragged));
     const Tensor& may_miss = c.input(8);
-    if (may_miss.num_elements() != static_cast<int64_t>(s->lists.dense.size())) {
-      return InvalidArgument("Expected len(feature_list_dense_missing_assumed_empty) == ",
-                             s->lists.dense.size(), ", got ", may_miss.num_elements());
-    }
+    SLUICE_INVALID_IF(may_miss.num_elements() != static_cast<int64_t>(s->lists.dense.size()),
+                      "Expected len(feature_list_dense_missing_assumed_empty) == ",
+                      s->lists.dense.size(), ", got ", may_miss.num_elements());
     for (size_t i = 0; i < s->lists.dense.size(); ++i) {
       s->lists.dense[i].may_be_missing = may_miss.data<bool>()[i];
     }
@@ -246,18 +236,12 @@ class ParseSequenceExampleV2Kernel : public SequenceKernel {
     std::set<std::string> dense, sparse;
     for (const auto& f : all.dense) dense.insert(f.key);
     for (const SparseFeature& f : all.sparse) {
-      if (dense.contains(f.key)) {
-        return InvalidArgument(what, f.key, " cannot be both dense and sparse");
-      }
+      SLUICE_INVALID_IF(dense.contains(f.key), what, f.key, " cannot be both dense and sparse");
       sparse.insert(f.key);
     }
     for (const RaggedFeature& f : all.ragged) {
-      if (dense.contains(f.key)) {
-        return InvalidArgument(what, f.key, " cannot be both dense and ragged");
-      }
-      if (sparse.contains(f.key)) {
-        return InvalidArgument(what, f.key, " cannot be both ragged and sparse");
-      }
+      SLUICE_INVALID_IF(dense.contains(f.key), what, f.key, " cannot be both dense and ragged");
+      SLUICE_INVALID_IF(sparse.contains(f.key), what, f.key, " cannot be both ragged and sparse");
     }
     return absl::OkStatus();
   }
@@ -284,10 +268,8 @@ class ParseSingleSequenceExampleKernel : public SequenceKernel {
                           auto* features) -> absl::Status {
       Strings keys;
       for (int i = range.first; i < range.second; ++i) {
-        if (c.input(i).rank() != 0) {
-          return InvalidArgument("Expected ", what,
-                                 " to be scalars, got shape: ", c.input(i).shape().ToString());
-        }
+        SLUICE_INVALID_IF(c.input(i).rank() != 0, "Expected ", what,
+                          " to be scalars, got shape: ", c.input(i).shape().ToString());
         keys.push_back(c.input(i).scalar<std::string>());
       }
       return SetKeys(what, keys, features);

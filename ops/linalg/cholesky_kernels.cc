@@ -35,10 +35,9 @@ template <typename T>
 absl::Status CholeskyGrad(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
   SLUICE_RETURN_IF_ERROR(batch.CheckSquare(0));
-  if (!(c.input(0).shape() == c.input(1).shape())) {
-    return InvalidArgument("Inputs (L and grad) must have the same shape, got ",
-                           c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(!(c.input(0).shape() == c.input(1).shape()),
+                    "Inputs (L and grad) must have the same shape, got ",
+                    c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, n}));
   return batch.ForEach(CubicCost(n, n), [&](int64_t i) {

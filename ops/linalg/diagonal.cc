@@ -32,25 +32,21 @@ absl::StatusOr<std::optional<Band>> BandOf(ShapeContext& c, int i) {
   std::optional<Tensor> k = c.InputValue(i);
   if (!k) return std::nullopt;
   const int64_t n = k->num_elements();
-  if (n != 1 && n != 2) {
-    return InvalidArgument("diag_index must be scalar or vector with one or two elements, got ",
-                           k->shape().ToString());
-  }
+  SLUICE_INVALID_IF(n != 1 && n != 2,
+                    "diag_index must be scalar or vector with one or two elements, got ",
+                    k->shape().ToString());
   const Band band{k->data<int32_t>()[0], k->data<int32_t>()[n - 1]};
-  if (band.lower > band.upper) {
-    return InvalidArgument("lower_diag_index is greater than upper_diag_index: ", band.lower, " > ",
-                           band.upper);
-  }
+  SLUICE_INVALID_IF(band.lower > band.upper,
+                    "lower_diag_index is greater than upper_diag_index: ", band.lower, " > ",
+                    band.upper);
   return band;
 }
 
 absl::Status CheckInMatrix(const Band& band, int64_t rows, int64_t columns) {
   for (int64_t k : {band.lower, band.upper}) {
     const bool below = rows >= 0 && k <= -rows, above = columns >= 0 && k >= columns;
-    if (k != 0 && (below || above)) {
-      return InvalidArgument("diag_index is out of bound: ", k, " in a matrix of ", rows,
-                             " rows and ", columns, " columns");
-    }
+    SLUICE_INVALID_IF(k != 0 && (below || above), "diag_index is out of bound: ", k,
+                      " in a matrix of ", rows, " rows and ", columns, " columns");
   }
   return absl::OkStatus();
 }
@@ -95,8 +91,8 @@ absl::Status AddSizes(int64_t length, const Band& band, int64_t rows, int64_t co
                       PartialShape* out) {
   const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band.upper, 0));
   const int64_t least_columns = SaturatedSum(length, std::max<int64_t>(band.lower, 0));
-  if (rows >= 0 && rows < least_rows) return InvalidArgument("num_rows is too small");
-  if (columns >= 0 && columns < least_columns) return InvalidArgument("num_cols is too small");
+  SLUICE_INVALID_IF(rows >= 0 && rows < least_rows, "num_rows is too small");
+  SLUICE_INVALID_IF(columns >= 0 && columns < least_columns, "num_cols is too small");
   const bool square = rows < 0 && columns < 0;
   const int64_t side = std::max(least_rows, least_columns);
   out->AddDim(rows >= 0 ? rows : (square ? side : least_rows));
@@ -228,9 +224,8 @@ OP(DiagPart, "Returns the diagonal of a tensor whose shape is a shape repeated t
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape& in = c.input(0);
       if (!in.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
-      if (in.rank() % 2 != 0 || in.rank() <= 0) {
-        return InvalidArgument("Input must have even and non-zero rank, input rank is ", in.rank());
-      }
+      SLUICE_INVALID_IF(in.rank() % 2 != 0 || in.rank() <= 0,
+                        "Input must have even and non-zero rank, input rank is ", in.rank());
       const int half = in.rank() / 2;
       SLUICE_ASSIGN_OR_RETURN(PartialShape out,
                               Leading(in, half).MergeWith(PartialShape(in.dims().subspan(half))));

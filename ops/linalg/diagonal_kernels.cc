@@ -22,7 +22,7 @@ void ClearBytes(Tensor* t) {
 
 absl::Status Diag(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (in.rank() < 1) return InvalidArgument("Input must be at least rank 1, got 0");
+  SLUICE_INVALID_IF(in.rank() < 1, "Input must be at least rank 1, got 0");
   TensorShape shape = in.shape();
   for (int64_t d : in.shape().dims()) shape.AddDim(d);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -38,15 +38,12 @@ KERNEL(Diag, FunctionKernel<Diag>, {"T", kDiagonal});
 absl::Status DiagPart(KernelContext& c) {
   const Tensor& in = c.input(0);
   const int half = in.rank() / 2;
-  if (in.rank() == 0 || in.rank() % 2 != 0) {
-    return InvalidArgument("The rank of the tensor should be even and positive, got shape ",
-                           in.shape().ToString());
-  }
+  SLUICE_INVALID_IF(in.rank() == 0 || in.rank() % 2 != 0,
+                    "The rank of the tensor should be even and positive, got shape ",
+                    in.shape().ToString());
   for (int i = 0; i < half; ++i) {
-    if (in.dim(i) != in.dim(i + half)) {
-      return InvalidArgument("Invalid shape ", in.shape().ToString(), ": dimensions ", i, " and ",
-                             i + half, " do not match.");
-    }
+    SLUICE_INVALID_IF(in.dim(i) != in.dim(i + half), "Invalid shape ", in.shape().ToString(),
+                      ": dimensions ", i, " and ", i + half, " do not match.");
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor * out,
                           c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, half))));
@@ -65,24 +62,21 @@ absl::StatusOr<std::array<int64_t, 2>> LimitsOf(const KernelContext& c, int64_t 
   for (int i : {1, 2}) {
     const Tensor& limit = c.input(i);
     const char* name = i == 1 ? "num_lower" : "num_upper";
-    if (limit.rank() != 0) {
-      return InvalidArgument(name, " must be scalar, got shape ", limit.shape().ToString());
-    }
+    SLUICE_INVALID_IF(limit.rank() != 0, name, " must be scalar, got shape ",
+                      limit.shape().ToString());
     limits[i - 1] = IntAt(limit, 0);
-    if (limits[i - 1] > (i == 1 ? rows : columns)) {
-      return InvalidArgument(name, " must be negative or less or equal to number of ",
-                             i == 1 ? "rows (" : "columns (", i == 1 ? rows : columns,
-                             ") got: ", limits[i - 1]);
-    }
+    SLUICE_INVALID_IF(limits[i - 1] > (i == 1 ? rows : columns), name,
+                      " must be negative or less or equal to number of ",
+                      i == 1 ? "rows (" : "columns (", i == 1 ? rows : columns,
+                      ") got: ", limits[i - 1]);
   }
   return limits;
 }
 
 absl::Status MatrixBandPart(KernelContext& c) {
   const Tensor& in = c.input(0);
-  if (in.rank() < 2) {
-    return InvalidArgument("input must be at least 2-dim, received shape: ", in.shape().ToString());
-  }
+  SLUICE_INVALID_IF(in.rank() < 2,
+                    "input must be at least 2-dim, received shape: ", in.shape().ToString());
   const int64_t rows = in.dim(in.rank() - 2), columns = in.dim(in.rank() - 1);
   SLUICE_ASSIGN_OR_RETURN(const auto limits, LimitsOf(c, rows, columns));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
@@ -146,25 +140,21 @@ void SetAlignment(const KernelInit& init, Band* band) {
 
 absl::Status ReadBand(const Tensor& k, Band* band) {
   const int64_t n = k.num_elements();
-  if (k.rank() > 1 || n < 1 || n > 2) {
-    return InvalidArgument("diag_index must be a scalar or vector of one or two elements, got ",
-                           "shape: ", k.shape().ToString());
-  }
+  SLUICE_INVALID_IF(k.rank() > 1 || n < 1 || n > 2,
+                    "diag_index must be a scalar or vector of one or two elements, got ",
+                    "shape: ", k.shape().ToString());
   band->lower = k.data<int32_t>()[0];
   band->upper = k.data<int32_t>()[n - 1];
-  if (band->lower > band->upper) {
-    return InvalidArgument("lower_diag_index must not be larger than upper_diag_index: ",
-                           band->lower, " > ", band->upper);
-  }
+  SLUICE_INVALID_IF(band->lower > band->upper,
+                    "lower_diag_index must not be larger than upper_diag_index: ", band->lower,
+                    " > ", band->upper);
   return absl::OkStatus();
 }
 
 absl::Status CheckBand(const Band& b) {
   for (int64_t k : {b.lower, b.upper}) {
-    if (k != 0 && (k <= -b.rows || k >= b.columns)) {
-      return InvalidArgument("diag_index is out of bound: ", k, " in a matrix of ", b.rows,
-                             " rows and ", b.columns, " columns");
-    }
+    SLUICE_INVALID_IF(k != 0 && (k <= -b.rows || k >= b.columns), "diag_index is out of bound: ", k,
+                      " in a matrix of ", b.rows, " rows and ", b.columns, " columns");
   }
   return absl::OkStatus();
 }
@@ -238,15 +228,11 @@ class MatrixDiagPartKernel : public Kernel {
     const bool has_band = c.num_inputs() > 1;
     if (has_band) {
       SLUICE_RETURN_IF_ERROR(ReadBand(c.input(1), &band));
-      if (c.input(2).num_elements() != 1 || c.input(2).rank() != 0) {
-        return InvalidArgument("padding_value must be scalar, got shape ",
-                               c.input(2).shape().ToString());
-      }
+      SLUICE_INVALID_IF(c.input(2).num_elements() != 1 || c.input(2).rank() != 0,
+                        "padding_value must be scalar, got shape ", c.input(2).shape().ToString());
     }
-    if (in.rank() < 2) {
-      return InvalidArgument("input must be at least 2-dim, received shape: ",
-                             in.shape().ToString());
-    }
+    SLUICE_INVALID_IF(in.rank() < 2,
+                      "input must be at least 2-dim, received shape: ", in.shape().ToString());
     const int batch = in.rank() - 2;
     band.rows = in.dim(batch);
     band.columns = in.dim(batch + 1);
@@ -288,15 +274,11 @@ class MatrixDiagKernel : public Kernel {
       columns = c.input(3).scalar<int32_t>();
     }
     const int extra = band.is_one() ? 1 : 2;
-    if (diagonal.rank() < extra) {
-      return InvalidArgument("diagonal must be at least ", extra,
-                             "-dim, received shape: ", diagonal.shape().ToString());
-    }
-    if (!band.is_one() && diagonal.dim(diagonal.rank() - 2) != band.count()) {
-      return InvalidArgument(
-          "The number of diagonals provided in the input does not match the "
-          "lower_diag_index and upper_diag_index range.");
-    }
+    SLUICE_INVALID_IF(diagonal.rank() < extra, "diagonal must be at least ", extra,
+                      "-dim, received shape: ", diagonal.shape().ToString());
+    SLUICE_INVALID_IF(!band.is_one() && diagonal.dim(diagonal.rank() - 2) != band.count(),
+                      "The number of diagonals provided in the input does not match the "
+                      "lower_diag_index and upper_diag_index range.");
     SLUICE_RETURN_IF_ERROR(FindSizes(diagonal.dim(diagonal.rank() - 1), rows, columns, &band));
     const int batch = diagonal.rank() - extra;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
@@ -315,10 +297,9 @@ class MatrixDiagKernel : public Kernel {
   static absl::Status FindSizes(int64_t length, int64_t rows, int64_t columns, Band* band) {
     const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band->upper, 0));
     const int64_t least_columns = SaturatedSum(length, std::max<int64_t>(band->lower, 0));
-    if (rows != -1 && rows < least_rows) return InvalidArgument("The number of rows is too small.");
-    if (columns != -1 && columns < least_columns) {
-      return InvalidArgument("The number of columns is too small.");
-    }
+    SLUICE_INVALID_IF(rows != -1 && rows < least_rows, "The number of rows is too small.");
+    SLUICE_INVALID_IF(columns != -1 && columns < least_columns,
+                      "The number of columns is too small.");
     if (rows == -1 && columns == -1) {
       rows = columns = std::max(least_rows, least_columns);
     } else if (rows == -1) {
@@ -326,11 +307,9 @@ class MatrixDiagKernel : public Kernel {
     } else if (columns == -1) {
       columns = least_columns;
     }
-    if (rows != least_rows && columns != least_columns) {
-      return InvalidArgument(
-          "The number of rows or columns is not consistent with the specified "
-          "d_lower, d_upper, and diagonal.");
-    }
+    SLUICE_INVALID_IF(rows != least_rows && columns != least_columns,
+                      "The number of rows or columns is not consistent with the specified "
+                      "d_lower, d_upper, and diagonal.");
     band->rows = rows;
     band->columns = columns;
     return absl::OkStatus();
@@ -352,22 +331,19 @@ class MatrixSetDiagKernel : public Kernel {
     const Tensor &in = c.input(0), &diagonal = c.input(1);
     Band band = band_;
     if (c.num_inputs() > 2) SLUICE_RETURN_IF_ERROR(ReadBand(c.input(2), &band));
-    if (in.rank() < 2 || diagonal.rank() < 1) {
-      return InvalidArgument("input must be at least 2-dim, received shape: ",
-                             in.shape().ToString());
-    }
+    SLUICE_INVALID_IF(in.rank() < 2 || diagonal.rank() < 1,
+                      "input must be at least 2-dim, received shape: ", in.shape().ToString());
     const int batch = in.rank() - 2;
     band.rows = in.dim(batch);
     band.columns = in.dim(batch + 1);
     if (c.num_inputs() > 2) SLUICE_RETURN_IF_ERROR(CheckBand(band));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape expected, PackedShape(band, in.shape()));
-    if (!(expected == diagonal.shape())) {
-      return InvalidArgument(
-          "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1]"
-          " is not equal to the longests diagonal in range [lower_diag_index:upper_diag_index]: "
-          "expected ",
-          expected.ToString(), ", got ", diagonal.shape().ToString());
-    }
+    SLUICE_INVALID_IF(
+        !(expected == diagonal.shape()),
+        "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1]"
+        " is not equal to the longests diagonal in range [lower_diag_index:upper_diag_index]: "
+        "expected ",
+        expected.ToString(), ", got ", diagonal.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
     if (out->raw() != in.raw() && in.bytes() > 0) std::memcpy(out->raw(), in.raw(), in.bytes());
     CopyBandOf(c, band, MatricesOf(in.shape(), batch), Copy::kToMatrix, diagonal, *out);

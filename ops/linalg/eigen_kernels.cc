@@ -76,10 +76,8 @@ absl::Status Eig(KernelContext& c, Attr<bool, "compute_v"> has_vectors) {
   using Solver =
       std::conditional_t<Eigen::NumTraits<T>::IsComplex, Eigen::ComplexEigenSolver<Matrix<W>>,
                          Eigen::EigenSolver<Matrix<W>>>;
-  if (c.output_dtype(0) != kDataTypeOf<Complex>) {
-    return InvalidArgument("Invalid output dtype ", DataTypeName(c.output_dtype(0)), " vs ",
-                           DataTypeName(kDataTypeOf<Complex>));
-  }
+  SLUICE_INVALID_IF(c.output_dtype(0) != kDataTypeOf<Complex>, "Invalid output dtype ",
+                    DataTypeName(c.output_dtype(0)), " vs ", DataTypeName(kDataTypeOf<Complex>));
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));

@@ -35,15 +35,12 @@ template <typename T>
 absl::Status MatrixSolveLs(KernelContext& c, Attr<bool, "fast"> is_fast) {
   const Tensor& l2 = c.input(2);
   SLUICE_RETURN_IF_ERROR(ExpectRank(l2, 0, "l2_regularizer must be scalar, got shape "));
-  if (!(l2.scalar<double>() >= 0)) {
-    return InvalidArgument("l2_regularizer must be >= 0, got ", l2.scalar<double>());
-  }
+  SLUICE_INVALID_IF(!(l2.scalar<double>() >= 0), "l2_regularizer must be >= 0, got ",
+                    l2.scalar<double>());
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
   const int64_t m = batch.rows(0), n = batch.columns(0), k = batch.columns(1);
-  if (m != batch.rows(1)) {
-    return InvalidArgument("Input matrix and rhs are incompatible, got shapes ",
-                           c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(m != batch.rows(1), "Input matrix and rhs are incompatible, got shapes ",
+                    c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
   return batch.ForEach(CubicCost(m, n) + CostOf({m, n, k}), [&](int64_t i) {
     if (m == 0 || n == 0 || k == 0) {

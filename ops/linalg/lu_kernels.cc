@@ -26,7 +26,7 @@ absl::Status MatrixInverse(KernelContext& c, Attr<bool, "adjoint"> is_adjoint) {
     Matrix<WideOf<T>> in = MatrixAs<T, WideOf<T>>(c.input(0), i);
     if (is_adjoint) in.adjointInPlace();
     const PartialLu<WideOf<T>> lu(in);
-    if (IsSingular<WideOf<T>>(lu)) return InvalidArgument("Input is not invertible.");
+    SLUICE_INVALID_IF(IsSingular<WideOf<T>>(lu), "Input is not invertible.");
     StoreMatrix<T, WideOf<T>>(lu.inverse(), out, i);
     return absl::OkStatus();
   });
@@ -38,20 +38,18 @@ FUNCTION_KERNELS(BatchMatrixInverse, "T", MatrixInverse, TypeList<float, double>
 template <typename T>
 absl::Status MatrixSolve(KernelContext& c, Attr<bool, "adjoint"> is_adjoint) {
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
-  if (batch.rows(0) != batch.columns(0)) {
-    return InvalidArgument("First input (lhs) must be a square matrix, got shape ",
-                           c.input(0).shape().ToString());
-  }
-  if (batch.rows(0) != batch.rows(1)) {
-    return InvalidArgument("Input matrix and rhs are incompatible, got shapes ",
-                           c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(batch.rows(0) != batch.columns(0),
+                    "First input (lhs) must be a square matrix, got shape ",
+                    c.input(0).shape().ToString());
+  SLUICE_INVALID_IF(batch.rows(0) != batch.rows(1),
+                    "Input matrix and rhs are incompatible, got shapes ",
+                    c.input(0).shape().ToString(), " and ", c.input(1).shape().ToString());
   const int64_t n = batch.rows(0), k = batch.columns(1);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
   return batch.ForEach(CubicCost(n, n) + CostOf({n, n, k}), [&](int64_t i) {
     if (n == 0 || k == 0) return absl::OkStatus();
     const PartialLu<T> lu(MatrixAt<T>(c.input(0), i));
-    if (IsSingular<T>(lu)) return InvalidArgument("Input matrix is not invertible.");
+    SLUICE_INVALID_IF(IsSingular<T>(lu), "Input matrix is not invertible.");
     const auto rhs = MatrixAt<T>(c.input(1), i);
     if (is_adjoint) {
       MatrixAt<T>(out, i) = lu.adjoint().solve(rhs);
@@ -120,7 +118,7 @@ absl::Status LuOf(KernelContext& c) {
   return batch.ForEach(CubicCost(n, n), [&](int64_t i) {
     if (n == 0) return absl::OkStatus();
     const PartialLu<T> lu(MatrixAt<T>(c.input(0), i));
-    if (IsSingular<T>(lu)) return InvalidArgument("Input is not invertible.");
+    SLUICE_INVALID_IF(IsSingular<T>(lu), "Input is not invertible.");
     MatrixAt<T>(out, i) = lu.matrixLU();
     // Eigen's permutation moves row k of the input to row indices()[k].
     const auto& to = lu.permutationP().indices();

@@ -7,13 +7,11 @@ namespace sluice {
 
 absl::StatusOr<MatrixBatch> MatrixBatch::Of(KernelContext& c, int num_inputs) {
   for (int i = 0; i < num_inputs; ++i) {
-    if (c.input(i).rank() < 2) {
-      return InvalidArgument("Input tensor ", i, " must have rank >= 2, got ", c.input(i).rank());
-    }
-    if (c.input(i).rank() != c.input(0).rank()) {
-      return InvalidArgument("All input tensors must have the same rank, got shapes ",
-                             c.input(0).shape().ToString(), " and ", c.input(i).shape().ToString());
-    }
+    SLUICE_INVALID_IF(c.input(i).rank() < 2, "Input tensor ", i, " must have rank >= 2, got ",
+                      c.input(i).rank());
+    SLUICE_INVALID_IF(c.input(i).rank() != c.input(0).rank(),
+                      "All input tensors must have the same rank, got shapes ",
+                      c.input(0).shape().ToString(), " and ", c.input(i).shape().ToString());
   }
   const TensorShape& first = c.input(0).shape();
   TensorShape batch(first.dims().subspan(0, first.rank() - 2));

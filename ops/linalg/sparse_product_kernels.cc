@@ -40,14 +40,13 @@ absl::Status SparseMatMul(KernelContext& c, Attr<bool, "transpose_a"> transpose_
                           Attr<bool, "transpose_b"> transpose_b,
                           Attr<bool, "a_is_sparse"> a_is_sparse) {
   const Tensor &a = c.input(0), &b = c.input(1);
-  if (a.rank() != 2) return InvalidArgument("a is not a matrix, got ", a.shape().ToString());
-  if (b.rank() != 2) return InvalidArgument("b is not a matrix, got ", b.shape().ToString());
+  SLUICE_INVALID_IF(a.rank() != 2, "a is not a matrix, got ", a.shape().ToString());
+  SLUICE_INVALID_IF(b.rank() != 2, "b is not a matrix, got ", b.shape().ToString());
   const int64_t m = a.dim(transpose_a ? 1 : 0), k = a.dim(transpose_a ? 0 : 1);
   const int64_t n = b.dim(transpose_b ? 0 : 1);
-  if (k != b.dim(transpose_b ? 1 : 0)) {
-    return InvalidArgument("Matrix size incompatible: a: ", a.shape().ToString(),
-                           ", b: ", b.shape().ToString());
-  }
+  SLUICE_INVALID_IF(k != b.dim(transpose_b ? 1 : 0),
+                    "Matrix size incompatible: a: ", a.shape().ToString(),
+                    ", b: ", b.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {m, n}));
   if (out->num_elements() == 0) return absl::OkStatus();
   float* to = out->data<float>();

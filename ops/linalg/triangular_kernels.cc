@@ -20,10 +20,9 @@ absl::StatusOr<TensorShape> BroadcastShape(const Tensor& x, const Tensor& y) {
   for (int d = 0; d < rank; ++d) {
     const int xd = d - (rank - xr), yd = d - (rank - yr);
     const int64_t nx = xd < 0 ? 1 : x.dim(xd), ny = yd < 0 ? 1 : y.dim(yd);
-    if (nx != ny && nx != 1 && ny != 1) {
-      return InvalidArgument("In[0] and In[1] must have compatible batch dimensions: ",
-                             x.shape().ToString(), " vs. ", y.shape().ToString());
-    }
+    SLUICE_INVALID_IF(nx != ny && nx != 1 && ny != 1,
+                      "In[0] and In[1] must have compatible batch dimensions: ",
+                      x.shape().ToString(), " vs. ", y.shape().ToString());
     shape.AddDim(nx == 1 ? ny : nx);
   }
   return shape;
@@ -151,7 +150,7 @@ class SolveKernel : public Kernel {
         SolveTriangle<T>(matrix, is_lower_, is_adjoint_, x);
       } else {
         const Bands<T> bands(matrix, is_lower_);
-        if (bands.HasZero()) return InvalidArgument("Input matrix is not invertible.");
+        SLUICE_INVALID_IF(bands.HasZero(), "Input matrix is not invertible.");
         SolveBands<T>(bands, is_lower_, is_adjoint_, x);
       }
       return absl::OkStatus();
@@ -161,13 +160,11 @@ class SolveKernel : public Kernel {
  private:
   static absl::Status CheckMatrix(const Tensor& a) {
     const int64_t rows = a.dim(a.rank() - 2), n = a.dim(a.rank() - 1);
-    if (kStorage == Storage::kTriangle && rows != n) {
-      return InvalidArgument("In[0] matrices in the last dimensions must be square (", n,
-                             " =/= ", rows, ")");
-    }
-    if (kStorage == Storage::kBands && a.num_elements() == 0) {
-      return InvalidArgument("In[0] must not be an empty tensor, got shape ", a.shape().ToString());
-    }
+    SLUICE_INVALID_IF(kStorage == Storage::kTriangle && rows != n,
+                      "In[0] matrices in the last dimensions must be square (", n, " =/= ", rows,
+                      ")");
+    SLUICE_INVALID_IF(kStorage == Storage::kBands && a.num_elements() == 0,
+                      "In[0] must not be an empty tensor, got shape ", a.shape().ToString());
     return absl::OkStatus();
   }
 

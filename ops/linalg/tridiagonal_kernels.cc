@@ -182,23 +182,20 @@ class TridiagonalSolveKernel : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const bool pivots = init.attr<bool>("partial_pivoting");
     const bool perturbs = init.attr<bool>("perturb_singular");
-    if (perturbs && !pivots) {
-      return InvalidArgument("Setting perturb_singular requires also setting partial_pivoting.");
-    }
+    SLUICE_INVALID_IF(perturbs && !pivots,
+                      "Setting perturb_singular requires also setting partial_pivoting.");
     return std::unique_ptr<Kernel>(new TridiagonalSolveKernel(pivots, perturbs));
   }
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));
-    if (batch.rows(0) != 3) {
-      return InvalidArgument("Expected diagonals to be provided as a matrix with 3 rows, got ",
-                             batch.rows(0), " rows.");
-    }
+    SLUICE_INVALID_IF(batch.rows(0) != 3,
+                      "Expected diagonals to be provided as a matrix with 3 rows, got ",
+                      batch.rows(0), " rows.");
     const int64_t n = batch.columns(0), k = batch.columns(1);
-    if (n != batch.rows(1)) {
-      return InvalidArgument("Expected the same number of left-hand sides and right-hand sides, ",
-                             "got ", n, " and ", batch.rows(1), ".");
-    }
+    SLUICE_INVALID_IF(n != batch.rows(1),
+                      "Expected the same number of left-hand sides and right-hand sides, ", "got ",
+                      n, " and ", batch.rows(1), ".");
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, batch.Output(0, {n, k}));
     return batch.ForEach(CostOf({20, n}) + CostOf({5, n, k}), [&](int64_t i) {
       if (n == 0 || k == 0) return absl::OkStatus();

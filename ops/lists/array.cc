@@ -197,12 +197,10 @@ absl::StatusOr<std::shared_ptr<TensorArrayObject>> TensorArrayObject::Gradient(
     const std::string& source, const std::string& name, const TensorShape* prepended) {
   ScopedLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(CheckOpen());
-  if (spec_.writes_are_added) {
-    return InvalidArgument(
-        "Unable to create a gradients TensorArray for ", name_,
-        ".  Perhaps you used the multiple_writes_aggregate flag on a previous write?  Gradient ",
-        "calculation is impossible when multiple writes are performed to the same index.");
-  }
+  SLUICE_INVALID_IF(
+      spec_.writes_are_added, "Unable to create a gradients TensorArray for ", name_,
+      ".  Perhaps you used the multiple_writes_aggregate flag on a previous write?  Gradient ",
+      "calculation is impossible when multiple writes are performed to the same index.");
   std::shared_ptr<TensorArrayObject>& gradient = gradients_[source];
   if (gradient != nullptr) return gradient;
   spec_.dynamic_size = false;

@@ -55,7 +55,7 @@ class TensorArrayKernel : public Kernel {
     const Tensor& size = c.input(0);
     SLUICE_RETURN_IF_ERROR(ExpectRank(size, 0, "TensorArray size must be scalar, but had shape: "));
     const int32_t n = size.scalar<int32_t>();
-    if (n < 0) return InvalidArgument("Size should be >= 0.");
+    SLUICE_INVALID_IF(n < 0, "Size should be >= 0.");
     SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(n));
     TensorArraySpec spec = spec_;
     spec.name = StepObjectName(c, base_);
@@ -78,10 +78,8 @@ class GradKernel : public Kernel {
     const bool prepends = c.num_inputs() > 2;
     if (prepends) {
       const Tensor& dims = c.input(2);
-      if (dims.rank() > 1) {
-        return InvalidArgument("shape_to_prepend must be a vector, got shape ",
-                               dims.shape().ToString());
-      }
+      SLUICE_INVALID_IF(dims.rank() > 1, "shape_to_prepend must be a vector, got shape ",
+                        dims.shape().ToString());
       std::vector<int64_t> sizes(dims.data<int32_t>(), dims.data<int32_t>() + dims.num_elements());
       SLUICE_ASSIGN_OR_RETURN(prepended, TensorShape::Make(sizes));
     }
@@ -113,10 +111,9 @@ absl::Status Write(KernelContext& c) {
 absl::Status Read(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int32_t index, IndexOf(c));
   SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
-  if (array->dtype() != c.output_dtype(0)) {
-    return InvalidArgument("TensorArray dtype is ", DataTypeName(array->dtype()),
-                           " but op requested dtype ", DataTypeName(c.output_dtype(0)), ".");
-  }
+  SLUICE_INVALID_IF(array->dtype() != c.output_dtype(0), "TensorArray dtype is ",
+                    DataTypeName(array->dtype()), " but op requested dtype ",
+                    DataTypeName(c.output_dtype(0)), ".");
   SLUICE_ASSIGN_OR_RETURN(Tensor value, array->Read(*c.step().allocator, index));
   c.set_output(0, std::move(value));
   return absl::OkStatus();

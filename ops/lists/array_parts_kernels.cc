@@ -21,10 +21,9 @@ absl::Status Unimplemented(const Args&... args) {
 absl::StatusOr<std::shared_ptr<TensorArrayObject>> ArrayToRead(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<TensorArrayObject> array,
                           StepObject<TensorArrayObject>(c));
-  if (array->dtype() != c.output_dtype(0)) {
-    return InvalidArgument("TensorArray dtype is ", DataTypeName(array->dtype()),
-                           " but Op requested dtype ", DataTypeName(c.output_dtype(0)), ".");
-  }
+  SLUICE_INVALID_IF(array->dtype() != c.output_dtype(0), "TensorArray dtype is ",
+                    DataTypeName(array->dtype()), " but Op requested dtype ",
+                    DataTypeName(c.output_dtype(0)), ".");
   return array;
 }
 
@@ -121,19 +120,15 @@ class ConcatKernel : public Kernel {
     int64_t rows = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       TensorShape rest = values[i].shape();
-      if (rest.rank() == 0) {
-        return InvalidArgument("Concat saw a scalar shape at index ", i,
-                               " but requires at least vectors.  Did you mean to call pack?");
-      }
+      SLUICE_INVALID_IF(rest.rank() == 0, "Concat saw a scalar shape at index ", i,
+                        " but requires at least vectors.  Did you mean to call pack?");
       rows = SaturatedSum(rows, rest.dim(0));
       rest.RemoveDim(0);
       if (i == 0) {
         first = rest;
-        if (!rest_.IsCompatibleWith(rest)) {
-          return InvalidArgument(
-              "TensorArray was passed element_shape_except0 ", rest_.ToString(),
-              " but index 0 has (excepting dimension 0) shape: ", rest.ToString());
-        }
+        SLUICE_INVALID_IF(!rest_.IsCompatibleWith(rest),
+                          "TensorArray was passed element_shape_except0 ", rest_.ToString(),
+                          " but index 0 has (excepting dimension 0) shape: ", rest.ToString());
       } else if (!(rest == first)) {
         return InvalidArgument(
             "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: ",
@@ -156,10 +151,9 @@ absl::Status PassFlow(KernelContext& c) {
 absl::Status CheckIndices(const Tensor& given, const Tensor& value) {
   SLUICE_RETURN_IF_ERROR(
       ExpectRank(given, 1, "Expected indices to be a vector, but received shape: "));
-  if (given.num_elements() != value.dim(0)) {
-    return InvalidArgument("Expected len(indices) == values.shape[0], but saw: ",
-                           given.num_elements(), " vs. ", value.dim(0));
-  }
+  SLUICE_INVALID_IF(given.num_elements() != value.dim(0),
+                    "Expected len(indices) == values.shape[0], but saw: ", given.num_elements(),
+                    " vs. ", value.dim(0));
   return absl::OkStatus();
 }
 
@@ -168,19 +162,17 @@ absl::Status Scatter(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   const bool is_unpack = c.node().op() == "TensorArrayUnpack";
   const Tensor& value = c.input(is_unpack ? 1 : 2);
-  if (value.rank() < 1) {
-    return InvalidArgument("Input value for unpack must be at least a vector but received shape: ",
-                           value.shape().ToString());
-  }
+  SLUICE_INVALID_IF(value.rank() < 1,
+                    "Input value for unpack must be at least a vector but received shape: ",
+                    value.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
   // The elements of the array take memory even if the rows are empty.
   if (array->dynamic_size()) SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(value.dim(0)));
   std::vector<int32_t> indices;
   if (is_unpack) {
-    if (!array->dynamic_size() && size != value.dim(0)) {
-      return InvalidArgument("Input value must have first dimension equal to the array size (",
-                             value.dim(0), " vs. ", size, ")");
-    }
+    SLUICE_INVALID_IF(!array->dynamic_size() && size != value.dim(0),
+                      "Input value must have first dimension equal to the array size (",
+                      value.dim(0), " vs. ", size, ")");
     indices.resize(static_cast<size_t>(value.dim(0)));
     std::iota(indices.begin(), indices.end(), 0);
   } else {
@@ -188,9 +180,8 @@ absl::Status Scatter(KernelContext& c) {
     SLUICE_RETURN_IF_ERROR(CheckIndices(given, value));
     indices.assign(given.data<int32_t>(), given.data<int32_t>() + given.num_elements());
     const auto max = std::max_element(indices.begin(), indices.end());
-    if (max != indices.end() && *max >= size && !array->dynamic_size()) {
-      return InvalidArgument("Max scatter index must be < array size (", *max, " vs. ", size, ")");
-    }
+    SLUICE_INVALID_IF(max != indices.end() && *max >= size && !array->dynamic_size(),
+                      "Max scatter index must be < array size (", *max, " vs. ", size, ")");
   }
   for (size_t i = 0; i < indices.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(
@@ -205,10 +196,9 @@ absl::Status Split(KernelContext& c) {
   const Tensor& lengths = c.input(2);
   SLUICE_RETURN_IF_ERROR(
       ExpectRank(lengths, 1, "Expected lengths to be a vector, received shape: "));
-  if (value.rank() < 1) {
-    return InvalidArgument("Expected value to be at least a vector, but received shape: ",
-                           value.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      value.rank() < 1,
+      "Expected value to be at least a vector, but received shape: ", value.shape().ToString());
   const auto parts = lengths.flat<int64_t>();
   int64_t rows = 0;
   for (int64_t n : parts) {
@@ -216,22 +206,19 @@ absl::Status Split(KernelContext& c) {
     if (rows < 0) break;
     rows += n;
   }
-  if (rows != value.dim(0)) {
-    return InvalidArgument(
-        "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ",
-        std::accumulate(parts.begin(), parts.end(), int64_t{0},
-                        [](int64_t a, int64_t b) {
-                          return static_cast<int64_t>(static_cast<uint64_t>(a) +
-                                                      static_cast<uint64_t>(b));
-                        }),
-        " and value's shape is: ", value.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      rows != value.dim(0),
+      "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is ",
+      std::accumulate(parts.begin(), parts.end(), int64_t{0},
+                      [](int64_t a, int64_t b) {
+                        return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                                                    static_cast<uint64_t>(b));
+                      }),
+      " and value's shape is: ", value.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
-  if (static_cast<int64_t>(parts.size()) != size && !array->dynamic_size()) {
-    return InvalidArgument("TensorArray's size is not equal to the size of lengths (", size,
-                           " vs. ", parts.size(),
-                           "), and the TensorArray is not marked as dynamically resizeable");
-  }
+  SLUICE_INVALID_IF(static_cast<int64_t>(parts.size()) != size && !array->dynamic_size(),
+                    "TensorArray's size is not equal to the size of lengths (", size, " vs. ",
+                    parts.size(), "), and the TensorArray is not marked as dynamically resizeable");
   int64_t begin = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Tensor part = value.SliceRows(begin, begin + parts[i]);

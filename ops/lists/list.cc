@@ -24,7 +24,7 @@ absl::StatusOr<PartialShape> ShapeInput(const ShapeContext& c, int i) {
     if (!value) return PartialShape();
     const int64_t n =
         value->dtype() == DT_INT64 ? value->scalar<int64_t>() : value->scalar<int32_t>();
-    if (n != -1) return InvalidArgument("if element_shape is a scalar it must be -1, got ", n);
+    SLUICE_INVALID_IF(n != -1, "if element_shape is a scalar it must be -1, got ", n);
     return PartialShape();
   }
   return c.InputAsShape(i);

@@ -13,15 +13,11 @@ absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);
   SLUICE_RETURN_IF_ERROR(ExpectRank(t, 0, "Input list must be a scalar saw: "));
   const auto* list = t.scalar<Variant>().get<TensorList>();
-  if (list == nullptr) {
-    return InvalidArgument("Input handle is not a list. Saw: '", t.scalar<Variant>().TypeName(),
-                           "'");
-  }
+  SLUICE_INVALID_IF(list == nullptr, "Input handle is not a list. Saw: '",
+                    t.scalar<Variant>().TypeName(), "'");
   const auto* dtype = c.node().FindAttr<DataType>("element_dtype");
-  if (dtype != nullptr && *dtype != list->dtype()) {
-    return InvalidArgument("Invalid data types; op elements ", DataTypeName(*dtype),
-                           " but list elements ", DataTypeName(list->dtype()));
-  }
+  SLUICE_INVALID_IF(dtype != nullptr && *dtype != list->dtype(), "Invalid data types; op elements ",
+                    DataTypeName(*dtype), " but list elements ", DataTypeName(list->dtype()));
   return list;
 }
 
@@ -35,16 +31,15 @@ absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(t, 1, "expected a shape as a vector, got shape "));
   const Ints dims = IntsOf(t);
   for (int64_t d : dims) {
-    if (d < -1) return InvalidArgument("a size of a shape must be at least -1, got ", d);
+    SLUICE_INVALID_IF(d < -1, "a size of a shape must be at least -1, got ", d);
   }
   return PartialShape(absl::MakeConstSpan(dims));
 }
 
 absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);
-  if (t.num_elements() != 1) {
-    return InvalidArgument("expected a scalar as input ", i, ", got shape ", t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(t.num_elements() != 1, "expected a scalar as input ", i, ", got shape ",
+                    t.shape().ToString());
   return t.scalar<int32_t>();
 }
 
@@ -78,18 +73,15 @@ absl::Status FillUnset(KernelContext& c, const PartialShape& known, const char* 
       continue;
     }
     absl::StatusOr<PartialShape> merged = shape.MergeWith(e.shape());
-    if (!merged.ok()) {
-      return InvalidArgument("Tried to ", what,
-                             " tensors with incompatible shapes: ", shape.ToString(), " and ",
-                             e.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!merged.ok(), "Tried to ", what,
+                      " tensors with incompatible shapes: ", shape.ToString(), " and ",
+                      e.shape().ToString());
     shape = *std::move(merged);
   }
   if (!has_unset) return absl::OkStatus();
-  if (!shape.IsFullyDefined()) {
-    return InvalidArgument("Tried to ", what, " list which only contains uninitialized tensors ",
-                           "and has a non-fully-defined element_shape: ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "Tried to ", what,
+                    " list which only contains uninitialized tensors ",
+                    "and has a non-fully-defined element_shape: ", shape.ToString());
   const auto* dtype = c.node().FindAttr<DataType>("element_dtype");
   SLUICE_ASSIGN_OR_RETURN(const Tensor zeros, ZerosOf(c, *dtype, shape.AsShape()));
   for (Tensor& e : *elements) {

@@ -17,10 +17,8 @@ DataType ElementType(const KernelContext& c) {
 
 absl::Status EmptyList(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 0));
-  if (!c.input(1).shape().IsScalar()) {
-    return InvalidArgument("max_num_elements expected to be a scalar ",
-                           "but got shape: ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(!c.input(1).shape().IsScalar(), "max_num_elements expected to be a scalar ",
+                    "but got shape: ", c.input(1).shape().ToString());
   SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(),
                                                 c.input(1).scalar<int32_t>()));
   return absl::OkStatus();
@@ -29,10 +27,8 @@ absl::Status EmptyList(KernelContext& c) {
 absl::Status Reserve(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const int32_t n, NumberInput(c, 1));
-  if (n < 0) {
-    return InvalidArgument("The num_elements to reserve must be a non negative number, but got ",
-                           n);
-  }
+  SLUICE_INVALID_IF(n < 0, "The num_elements to reserve must be a non negative number, but got ",
+                    n);
   SLUICE_RETURN_IF_ERROR(CheckListSize(n));
   SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, Tensors(n)));
   return absl::OkStatus();
@@ -41,16 +37,13 @@ absl::Status Reserve(KernelContext& c) {
 absl::Status PushBack(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   const Tensor& value = c.input(1);
-  if (!list->element_shape().IsCompatibleWith(value.shape())) {
-    return InvalidArgument(
-        "Tried to append a tensor with incompatible shape to a list. Op element "
-        "shape: ",
-        value.shape().ToString(), " list shape: ", list->element_shape().ToString());
-  }
-  if (list->max_num_elements() >= 0 && list->size() >= list->max_num_elements()) {
-    return InvalidArgument("Tried to push item into a full list list size: ", list->size(),
-                           " max_num_elements: ", list->max_num_elements());
-  }
+  SLUICE_INVALID_IF(!list->element_shape().IsCompatibleWith(value.shape()),
+                    "Tried to append a tensor with incompatible shape to a list. Op element "
+                    "shape: ",
+                    value.shape().ToString(), " list shape: ", list->element_shape().ToString());
+  SLUICE_INVALID_IF(list->max_num_elements() >= 0 && list->size() >= list->max_num_elements(),
+                    "Tried to push item into a full list list size: ", list->size(),
+                    " max_num_elements: ", list->max_num_elements());
   SetListOutput(c, list->WithPushed(value));
   return absl::OkStatus();
 }
@@ -68,18 +61,16 @@ absl::StatusOr<Tensor> ElementOrZeros(KernelContext& c, const TensorList& list, 
       SLUICE_ASSIGN_OR_RETURN(shape, shape.MergeWith(e.shape()));
     }
   }
-  if (!shape.IsFullyDefined()) {
-    return InvalidArgument(
-        "Trying to read an uninitialized element but element_shape is not fully "
-        "defined. ",
-        shape.ToString());
-  }
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(),
+                    "Trying to read an uninitialized element but element_shape is not fully "
+                    "defined. ",
+                    shape.ToString());
   return ZerosOf(c, list.dtype(), shape.AsShape());
 }
 
 absl::Status PopBack(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
-  if (list->size() == 0) return InvalidArgument("Trying to pop from an empty list.");
+  SLUICE_INVALID_IF(list->size() == 0, "Trying to pop from an empty list.");
   SLUICE_ASSIGN_OR_RETURN(Tensor last, ElementOrZeros(c, *list, list->size() - 1, 1));
   c.set_output(1, std::move(last));
   SetListOutput(c, list->WithoutLast());
@@ -89,10 +80,8 @@ absl::Status PopBack(KernelContext& c) {
 absl::Status GetItem(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const int32_t i, NumberInput(c, 1));
-  if (i < 0 || i >= list->size()) {
-    return InvalidArgument("Trying to access element ", i, " in a list with ", list->size(),
-                           " elements.");
-  }
+  SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Trying to access element ", i, " in a list with ",
+                    list->size(), " elements.");
   SLUICE_ASSIGN_OR_RETURN(Tensor value, ElementOrZeros(c, *list, i, 2));
   c.set_output(0, std::move(value));
   return absl::OkStatus();
@@ -103,16 +92,12 @@ absl::Status SetItem(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const int32_t i, NumberInput(c, 1));
   const Tensor& value = c.input(2);
   const bool resize = c.node().AttrOr<bool>("resize_if_index_out_of_bounds", false);
-  if (i < 0 || (i >= list->size() && !resize)) {
-    return InvalidArgument("Trying to modify element ", i, " in a list with ", list->size(),
-                           " elements.");
-  }
-  if (!list->element_shape().IsCompatibleWith(value.shape())) {
-    return InvalidArgument(
-        "Tried to set a tensor with incompatible shape at a list index. Item "
-        "element shape: ",
-        value.shape().ToString(), " list shape: ", list->element_shape().ToString());
-  }
+  SLUICE_INVALID_IF(i < 0 || (i >= list->size() && !resize), "Trying to modify element ", i,
+                    " in a list with ", list->size(), " elements.");
+  SLUICE_INVALID_IF(!list->element_shape().IsCompatibleWith(value.shape()),
+                    "Tried to set a tensor with incompatible shape at a list index. Item "
+                    "element shape: ",
+                    value.shape().ToString(), " list shape: ", list->element_shape().ToString());
   Tensors elements = list->elements();
   if (i >= list->size()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{i} + 1));
   if (i >= list->size()) elements.resize(static_cast<size_t>(i) + 1);
@@ -139,9 +124,7 @@ absl::Status ElementShape(KernelContext& c) {
 absl::Status Resize(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const int32_t n, NumberInput(c, 1));
-  if (n < 0) {
-    return InvalidArgument("TensorListSlice expects size to be non-negative. Got: ", n);
-  }
+  SLUICE_INVALID_IF(n < 0, "TensorListSlice expects size to be non-negative. Got: ", n);
   SLUICE_RETURN_IF_ERROR(CheckListSize(n));
   Tensors elements = list->elements();
   elements.resize(static_cast<size_t>(n));
@@ -185,32 +168,25 @@ absl::Status ZerosLikeVariant(KernelContext& c) {
 absl::StatusOr<Tensor> SumOf(KernelContext& c, const Tensor& a, const Tensor& b) {
   if (!a.IsInitialized()) return b;
   if (!b.IsInitialized()) return a;
-  if (a.dtype() != b.dtype()) {
-    return InvalidArgument("Trying to add tensors of different dtypes. One is ",
-                           DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
-  }
-  if (!(a.shape() == b.shape())) {
-    return InvalidArgument("Trying to add two lists of tensors with elements of shapes ",
-                           a.shape().ToString(), " and ", b.shape().ToString());
-  }
+  SLUICE_INVALID_IF(a.dtype() != b.dtype(), "Trying to add tensors of different dtypes. One is ",
+                    DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
+  SLUICE_INVALID_IF(!(a.shape() == b.shape()),
+                    "Trying to add two lists of tensors with elements of shapes ",
+                    a.shape().ToString(), " and ", b.shape().ToString());
   const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, a.dtype());
-  if (add == nullptr) {
-    return InvalidArgument("lists of ", DataTypeName(a.dtype()), " cannot be added");
-  }
+  SLUICE_INVALID_IF(add == nullptr, "lists of ", DataTypeName(a.dtype()), " cannot be added");
   SLUICE_ASSIGN_OR_RETURN(Tensor sum, a.Clone(*c.step().allocator));
   add(sum.raw(), b.raw(), b.num_elements());
   return sum;
 }
 
 absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const TensorList& b) {
-  if (a.dtype() != b.dtype()) {
-    return InvalidArgument("Trying to add two lists of tensors of different dtypes. One is ",
-                           DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
-  }
-  if (a.size() != b.size()) {
-    return InvalidArgument("Trying to add two lists of tensors with different lengths. One is ",
-                           a.size(), " and the other is ", b.size());
-  }
+  SLUICE_INVALID_IF(a.dtype() != b.dtype(),
+                    "Trying to add two lists of tensors of different dtypes. One is ",
+                    DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
+  SLUICE_INVALID_IF(a.size() != b.size(),
+                    "Trying to add two lists of tensors with different lengths. One is ", a.size(),
+                    " and the other is ", b.size());
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, a.element_shape().MergeWith(b.element_shape()));
   Tensors elements = a.elements();
   const Tensors others = b.elements();
@@ -222,9 +198,8 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const Tenso
 
 // The rows of both must have equal lengths.
 absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const RaggedVariant& b) {
-  if (a.values.dtype() != b.values.dtype() || a.splits.size() != b.splits.size()) {
-    return InvalidArgument("Can't add RaggedTensorVariants of different dtype or ragged_rank");
-  }
+  SLUICE_INVALID_IF(a.values.dtype() != b.values.dtype() || a.splits.size() != b.splits.size(),
+                    "Can't add RaggedTensorVariants of different dtype or ragged_rank");
   SLUICE_ASSIGN_OR_RETURN(Tensor sum, SumOf(c, a.values, b.values));
   return Variant(std::make_shared<RaggedVariant>(a.splits, std::move(sum)));
 }
@@ -232,15 +207,12 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const Ra
 // Both must have a value, or neither.
 absl::StatusOr<Variant> SumOf(KernelContext& c, const OptionalVariant& a,
                               const OptionalVariant& b) {
-  if (a.value.has_value() != b.value.has_value()) {
-    return InvalidArgument("Cannot add optionals because one has a value and the other doesn't.");
-  }
+  SLUICE_INVALID_IF(a.value.has_value() != b.value.has_value(),
+                    "Cannot add optionals because one has a value and the other doesn't.");
   std::optional<Tensors> sum = a.value;
-  if (sum.has_value() && sum->size() != b.value->size()) {
-    return InvalidArgument(
-        "Cannot add optionals because they have different numbers of components (", sum->size(),
-        " vs. ", b.value->size(), ").");
-  }
+  SLUICE_INVALID_IF(sum.has_value() && sum->size() != b.value->size(),
+                    "Cannot add optionals because they have different numbers of components (",
+                    sum->size(), " vs. ", b.value->size(), ").");
   for (size_t i = 0; sum.has_value() && i < sum->size(); ++i) {
     SLUICE_ASSIGN_OR_RETURN((*sum)[i], SumOf(c, (*sum)[i], (*b.value)[i]));
   }
@@ -262,10 +234,8 @@ absl::Status AddVariants(KernelContext& c) {
   Tensor sum = c.input(0);
   for (int n = 1; n < c.num_inputs(); ++n) {
     const Tensor& other = c.input(n);
-    if (!(other.shape() == sum.shape())) {
-      return InvalidArgument("expected variants of shape ", sum.shape().ToString(), ", got ",
-                             other.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!(other.shape() == sum.shape()), "expected variants of shape ",
+                      sum.shape().ToString(), ", got ", other.shape().ToString());
     Tensor next(DT_VARIANT, sum.shape());
     for (int64_t i = 0; i < sum.num_elements(); ++i) {
       SLUICE_ASSIGN_OR_RETURN(next.data<Variant>()[i],

@@ -18,11 +18,9 @@ DataType ElementType(const KernelContext& c) {
 absl::Status OutputStacked(KernelContext& c, const PartialShape& known, const char* what,
                            Tensors elements) {
   if (elements.empty()) {
-    if (!known.IsFullyDefined()) {
-      return InvalidArgument(
-          "Tried to ", what,
-          " elements of an empty list with non-fully-defined element_shape: ", known.ToString());
-    }
+    SLUICE_INVALID_IF(
+        !known.IsFullyDefined(), "Tried to ", what,
+        " elements of an empty list with non-fully-defined element_shape: ", known.ToString());
     TensorShape shape = known.AsShape();
     shape.InsertDim(0, 0);
     return c.AllocateOutput(0, shape).status();
@@ -38,10 +36,8 @@ absl::Status OutputStacked(KernelContext& c, const PartialShape& known, const ch
 absl::Status Stack(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   const int64_t expected = c.node().AttrOr<int64_t>("num_elements", -1);
-  if (expected >= 0 && expected != list->size()) {
-    return InvalidArgument("Operation expected a list with ", expected,
-                           " elements but got a list with ", list->size(), " elements.");
-  }
+  SLUICE_INVALID_IF(expected >= 0 && expected != list->size(), "Operation expected a list with ",
+                    expected, " elements but got a list with ", list->size(), " elements.");
   SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
   return OutputStacked(c, known, "stack", list->elements());
@@ -54,10 +50,8 @@ absl::Status Gather(KernelContext& c) {
   const Tensors all = list->elements();
   Tensors chosen;
   for (int32_t i : c.input(1).flat<int32_t>()) {
-    if (i < 0 || i >= list->size()) {
-      return InvalidArgument("Trying to gather element ", i, " in a list with ", list->size(),
-                             " elements.");
-    }
+    SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Trying to gather element ", i,
+                      " in a list with ", list->size(), " elements.");
     chosen.push_back(all[static_cast<size_t>(i)]);
   }
   return OutputStacked(c, known, "gather", std::move(chosen));
@@ -66,16 +60,12 @@ absl::Status Gather(KernelContext& c) {
 absl::Status FromTensor(KernelContext& c) {
   const Tensor& t = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 1));
-  if (t.rank() < 1) {
-    return InvalidArgument("Tensor must be at least a vector, but saw shape: ",
-                           t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(t.rank() < 1,
+                    "Tensor must be at least a vector, but saw shape: ", t.shape().ToString());
   TensorShape row = t.shape();
   row.RemoveDim(0);
-  if (!shape.IsCompatibleWith(row)) {
-    return InvalidArgument("Specified a list with shape ", shape.ToString(),
-                           " from a tensor with shape ", row.ToString());
-  }
+  SLUICE_INVALID_IF(!shape.IsCompatibleWith(row), "Specified a list with shape ", shape.ToString(),
+                    " from a tensor with shape ", row.ToString());
   SLUICE_RETURN_IF_ERROR(CheckListSize(t.dim(0)));
   Tensors elements;
   for (int64_t i = 0; i < t.dim(0); ++i) elements.push_back(RowOf(t, i));
@@ -86,28 +76,20 @@ absl::Status FromTensor(KernelContext& c) {
 // Sets the elements at `indices` to the rows of `tensor`. With `grows`, adds elements as needed.
 absl::Status SetRows(const Tensor& tensor, const Tensor& indices, const PartialShape& shape,
                      bool grows, Tensors* elements) {
-  if (tensor.rank() < 1 || tensor.dim(0) != indices.num_elements()) {
-    return InvalidArgument(
-        "Invalid number of rows in input tensor. Expected: ", indices.num_elements(),
-        " Actual: ", tensor.rank() < 1 ? 0 : tensor.dim(0));
-  }
+  SLUICE_INVALID_IF(tensor.rank() < 1 || tensor.dim(0) != indices.num_elements(),
+                    "Invalid number of rows in input tensor. Expected: ", indices.num_elements(),
+                    " Actual: ", tensor.rank() < 1 ? 0 : tensor.dim(0));
   TensorShape row = tensor.shape();
   row.RemoveDim(0);
-  if (!shape.IsCompatibleWith(row)) {
-    return InvalidArgument("Specified a list with shape ", shape.ToString(),
-                           " from a tensor with shape ", row.ToString());
-  }
+  SLUICE_INVALID_IF(!shape.IsCompatibleWith(row), "Specified a list with shape ", shape.ToString(),
+                    " from a tensor with shape ", row.ToString());
   const auto at = indices.flat<int32_t>();
   for (size_t k = 0; k < at.size(); ++k) {
-    if (at[k] < 0) {
-      return InvalidArgument("Indices in TensorListScatter must all be non-negative.");
-    }
+    SLUICE_INVALID_IF(at[k] < 0, "Indices in TensorListScatter must all be non-negative.");
     const auto i = static_cast<size_t>(at[k]);
     if (i >= elements->size()) {
-      if (!grows) {
-        return InvalidArgument("TensorListScatter: Trying to scatter at index ", at[k],
-                               " in list with size ", elements->size());
-      }
+      SLUICE_INVALID_IF(!grows, "TensorListScatter: Trying to scatter at index ", at[k],
+                        " in list with size ", elements->size());
       if (i >= elements->capacity()) SLUICE_RETURN_IF_ERROR(CheckListSize(int64_t{at[k]} + 1));
       elements->resize(i + 1);
     }
@@ -121,7 +103,7 @@ absl::Status Scatter(KernelContext& c) {
   int32_t n = -1;
   if (c.num_inputs() > 3) {
     SLUICE_ASSIGN_OR_RETURN(n, NumberInput(c, 3));
-    if (n < -1) return InvalidArgument("TensorListScatter expects num_elements >= -1, found: ", n);
+    SLUICE_INVALID_IF(n < -1, "TensorListScatter expects num_elements >= -1, found: ", n);
   }
   SLUICE_RETURN_IF_ERROR(CheckListSize(std::max(n, 0)));
   Tensors elements(static_cast<size_t>(std::max(n, 0)));
@@ -149,15 +131,13 @@ absl::StatusOr<PartialShape> CommonRest(const PartialShape& known, const Tensors
   PartialShape rest = WithoutFirst(known);
   for (const Tensor& e : elements) {
     if (!e.IsInitialized()) continue;
-    if (e.rank() < 1) {
-      return InvalidArgument("Concat saw a scalar shape at an index of the list but requires at ",
-                             "least vectors.");
-    }
+    SLUICE_INVALID_IF(e.rank() < 1,
+                      "Concat saw a scalar shape at an index of the list but requires at ",
+                      "least vectors.");
     absl::StatusOr<PartialShape> merged = rest.MergeWith(WithoutFirst(e.shape()));
-    if (!merged.ok()) {
-      return InvalidArgument("Tried to concat tensors with unequal shapes: ", rest.ToString(),
-                             " vs ", e.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!merged.ok(),
+                      "Tried to concat tensors with unequal shapes: ", rest.ToString(), " vs ",
+                      e.shape().ToString());
     rest = *std::move(merged);
   }
   return rest;
@@ -171,10 +151,8 @@ absl::Status Concat(KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(given, ShapeInput(c, 1));
   }
   SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
-  if (known.rank() == 0) {
-    return InvalidArgument("Concat requires elements to be at least vectors, found scalars ",
-                           "instead.");
-  }
+  SLUICE_INVALID_IF(known.rank() == 0,
+                    "Concat requires elements to be at least vectors, found scalars ", "instead.");
   Tensors elements = list->elements();
   SLUICE_ASSIGN_OR_RETURN(const PartialShape rest, CommonRest(known, elements));
   SLUICE_ASSIGN_OR_RETURN(Tensor * lengths, c.AllocateOutput(1, {list->size()}));
@@ -186,11 +164,9 @@ absl::Status Concat(KernelContext& c) {
       if (is_v2 && static_cast<int64_t>(i) < c.input(2).num_elements()) {
         length = c.input(2).data<int64_t>()[i];
       }
-      if (length < 0 || !rest.IsFullyDefined()) {
-        return InvalidArgument("List contains uninitialized tensor at index ", i,
-                               " but leading_dims has only ", is_v2 ? c.input(2).num_elements() : 0,
-                               " elements.");
-      }
+      SLUICE_INVALID_IF(
+          length < 0 || !rest.IsFullyDefined(), "List contains uninitialized tensor at index ", i,
+          " but leading_dims has only ", is_v2 ? c.input(2).num_elements() : 0, " elements.");
       TensorShape shape = rest.AsShape();
       shape.InsertDim(0, length);
       SLUICE_ASSIGN_OR_RETURN(e, ZerosOf(c, list->dtype(), shape));
@@ -198,10 +174,9 @@ absl::Status Concat(KernelContext& c) {
     lengths->data<int64_t>()[i] = e.dim(0);
     rows = SaturatedSum(rows, e.dim(0));
   }
-  if (elements.empty() && !rest.IsFullyDefined()) {
-    return InvalidArgument("All except the first dimension must be fully defined when ",
-                           "concatenating an empty tensor list. element_shape: ", known.ToString());
-  }
+  SLUICE_INVALID_IF(elements.empty() && !rest.IsFullyDefined(),
+                    "All except the first dimension must be fully defined when ",
+                    "concatenating an empty tensor list. element_shape: ", known.ToString());
   TensorShape shape = rest.AsShape();
   shape.InsertDim(0, rows);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -213,54 +188,43 @@ absl::Status Split(KernelContext& c) {
   const Tensor& t = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeInput(c, 1));
   const Tensor& lengths = c.input(2);
-  if (t.rank() < 1) {
-    return InvalidArgument("Tensor must be at least a vector, but saw shape: ",
-                           t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(t.rank() < 1,
+                    "Tensor must be at least a vector, but saw shape: ", t.shape().ToString());
   SLUICE_RETURN_IF_ERROR(
       ExpectRank(lengths, 1, "Expected lengths to be a vector, received shape: "));
-  if (!WithoutFirst(shape).IsCompatibleWith(WithoutFirst(t.shape()))) {
-    return InvalidArgument("tensor shape ", t.shape().ToString(),
-                           " is not compatible with element_shape ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(!WithoutFirst(shape).IsCompatibleWith(WithoutFirst(t.shape())), "tensor shape ",
+                    t.shape().ToString(), " is not compatible with element_shape ",
+                    shape.ToString());
   Tensors elements;
   int64_t begin = 0;
   for (int64_t n : lengths.flat<int64_t>()) {
-    if (n < 0) return InvalidArgument("Invalid value in lengths: ", n);
-    if (n > t.dim(0) - begin) {
-      return InvalidArgument("Attempting to slice [", begin, ", ", SaturatedSum(begin, n),
-                             "] from tensor with length ", t.dim(0));
-    }
+    SLUICE_INVALID_IF(n < 0, "Invalid value in lengths: ", n);
+    SLUICE_INVALID_IF(n > t.dim(0) - begin, "Attempting to slice [", begin, ", ",
+                      SaturatedSum(begin, n), "] from tensor with length ", t.dim(0));
     elements.push_back(t.SliceRows(begin, begin + n));
     begin += n;
   }
-  if (begin != t.dim(0)) {
-    return InvalidArgument("Unused values in tensor. Length of tensor: ", t.dim(0),
-                           " Values used: ", begin);
-  }
+  SLUICE_INVALID_IF(begin != t.dim(0), "Unused values in tensor. Length of tensor: ", t.dim(0),
+                    " Values used: ", begin);
   SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
   return absl::OkStatus();
 }
 
 absl::StatusOr<const TensorList*> ListAt(const KernelContext& c, const Tensor& t, int64_t i) {
   const auto* list = t.data<Variant>()[i].get<TensorList>();
-  if (list == nullptr) {
-    return InvalidArgument("Input handle is not a list. Saw: '", t.data<Variant>()[i].TypeName(),
-                           "'");
-  }
-  if (list->dtype() != ElementType(c)) {
-    return InvalidArgument("Invalid data types; op elements ", DataTypeName(ElementType(c)),
-                           " but list elements ", DataTypeName(list->dtype()));
-  }
+  SLUICE_INVALID_IF(list == nullptr, "Input handle is not a list. Saw: '",
+                    t.data<Variant>()[i].TypeName(), "'");
+  SLUICE_INVALID_IF(list->dtype() != ElementType(c), "Invalid data types; op elements ",
+                    DataTypeName(ElementType(c)), " but list elements ",
+                    DataTypeName(list->dtype()));
   return list;
 }
 
 absl::Status ConcatLists(KernelContext& c) {
   const Tensor &a = c.input(0), &b = c.input(1);
-  if (!(a.shape() == b.shape())) {
-    return InvalidArgument("Incompatible input TensorList tensor shapes: ", a.shape().ToString(),
-                           " vs. ", b.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!(a.shape() == b.shape()),
+                    "Incompatible input TensorList tensor shapes: ", a.shape().ToString(), " vs. ",
+                    b.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, a.shape()));
   for (int64_t i = 0; i < a.num_elements(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const TensorList* first, ListAt(c, a, i));
@@ -281,10 +245,8 @@ absl::Status PushBackBatch(KernelContext& c) {
   const int rank = lists.rank();
   bool fits = rows.rank() >= rank;
   for (int d = 0; fits && d < rank; ++d) fits = rows.dim(d) == lists.dim(d);
-  if (!fits) {
-    return InvalidArgument("tensor must have shape ", lists.shape().ToString(), " in front, got ",
-                           rows.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!fits, "tensor must have shape ", lists.shape().ToString(), " in front, got ",
+                    rows.shape().ToString());
   TensorShape element;
   for (int d = rank; d < rows.rank(); ++d) element.AddDim(rows.dim(d));
   TensorShape flat = element;
@@ -293,12 +255,10 @@ absl::Status PushBackBatch(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, lists.shape()));
   for (int64_t i = 0; i < lists.num_elements(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListAt(c, lists, i));
-    if (!list->element_shape().IsCompatibleWith(element)) {
-      return InvalidArgument(
-          "Tried to append a tensor with incompatible shape to a list. Op "
-          "element shape: ",
-          element.ToString(), " list shape: ", list->element_shape().ToString());
-    }
+    SLUICE_INVALID_IF(!list->element_shape().IsCompatibleWith(element),
+                      "Tried to append a tensor with incompatible shape to a list. Op "
+                      "element shape: ",
+                      element.ToString(), " list shape: ", list->element_shape().ToString());
     out->data<Variant>()[i] = Variant(list->WithPushed(RowOf(by_list, i)));
   }
   return absl::OkStatus();

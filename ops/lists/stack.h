@@ -27,22 +27,17 @@ class TensorStack final : public Resource {
   absl::Status Push(Tensor value) {
     ScopedLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(CheckOpen());
-    if (value.dtype() != type_) {
-      return InvalidArgument("Stack[", name_, "]: expected a tensor of type ", DataTypeName(type_),
-                             ", got ", DataTypeName(value.dtype()));
-    }
-    if (max_size_ >= 0 && static_cast<int64_t>(values_.size()) >= max_size_) {
-      return InvalidArgument("Stack[", name_, "] overflowed its max_size (", max_size_, ")");
-    }
+    SLUICE_INVALID_IF(value.dtype() != type_, "Stack[", name_, "]: expected a tensor of type ",
+                      DataTypeName(type_), ", got ", DataTypeName(value.dtype()));
+    SLUICE_INVALID_IF(max_size_ >= 0 && static_cast<int64_t>(values_.size()) >= max_size_, "Stack[",
+                      name_, "] overflowed its max_size (", max_size_, ")");
     values_.push_back(std::move(value));
     return absl::OkStatus();
   }
   absl::StatusOr<Tensor> Pop() {
     ScopedLock lock(&mutex_);
     SLUICE_RETURN_IF_ERROR(CheckOpen());
-    if (values_.empty()) {
-      return InvalidArgument("Stack[", name_, "] is empty when calling Pop().");
-    }
+    SLUICE_INVALID_IF(values_.empty(), "Stack[", name_, "] is empty when calling Pop().");
     Tensor value = std::move(values_.back());
     values_.pop_back();
     return value;

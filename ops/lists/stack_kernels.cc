@@ -73,10 +73,8 @@ absl::Status Push(KernelContext& c) {
 
 absl::Status Pop(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<TensorStack> stack, StackOf(c));
-  if (stack->type() != c.output_dtype(0)) {
-    return InvalidArgument("expected a stack of ", DataTypeName(c.output_dtype(0)), ", got one of ",
-                           DataTypeName(stack->type()));
-  }
+  SLUICE_INVALID_IF(stack->type() != c.output_dtype(0), "expected a stack of ",
+                    DataTypeName(c.output_dtype(0)), ", got one of ", DataTypeName(stack->type()));
   SLUICE_ASSIGN_OR_RETURN(Tensor value, stack->Pop());
   c.set_output(0, std::move(value));
   return absl::OkStatus();

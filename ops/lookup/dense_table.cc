@@ -29,29 +29,22 @@ uint64_t HashOfElement(const Tensor& keys, int64_t i) {
 
 absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions options) {
   const TensorShape& key_shape = options.empty_key.shape();
-  if (key_shape.rank() > 1) {
-    return InvalidArgument("Empty key must be a scalar or a vector, got shape ",
-                           key_shape.ToString());
-  }
-  if (!(key_shape == options.deleted_key.shape())) {
-    return InvalidArgument("Empty and deleted keys must have same shape, got shapes: ",
-                           key_shape.ToString(), " and ", options.deleted_key.shape().ToString());
-  }
-  if (!(options.max_load_factor > 0 && options.max_load_factor < 1)) {
-    return InvalidArgument("max_load_factor must be between 0 and 1, got: ",
-                           options.max_load_factor);
-  }
-  if (options.buckets < 4 || (options.buckets & (options.buckets - 1)) != 0) {
-    return InvalidArgument("Number of buckets must be at least 4 and a power of 2, got: ",
-                           options.buckets);
-  }
+  SLUICE_INVALID_IF(key_shape.rank() > 1, "Empty key must be a scalar or a vector, got shape ",
+                    key_shape.ToString());
+  SLUICE_INVALID_IF(!(key_shape == options.deleted_key.shape()),
+                    "Empty and deleted keys must have same shape, got shapes: ",
+                    key_shape.ToString(), " and ", options.deleted_key.shape().ToString());
+  SLUICE_INVALID_IF(!(options.max_load_factor > 0 && options.max_load_factor < 1),
+                    "max_load_factor must be between 0 and 1, got: ", options.max_load_factor);
+  SLUICE_INVALID_IF(
+      options.buckets < 4 || (options.buckets & (options.buckets - 1)) != 0,
+      "Number of buckets must be at least 4 and a power of 2, got: ", options.buckets);
   options.spec.key_shape = key_shape;
   const int64_t buckets = options.buckets;
   auto table = std::shared_ptr<DenseTable>(new DenseTable(std::move(options)));
   // This excludes keys without elements, whose buckets would need no memory.
-  if (table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0)) {
-    return InvalidArgument("Empty and deleted keys cannot be equal");
-  }
+  SLUICE_INVALID_IF(table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0),
+                    "Empty and deleted keys cannot be equal");
   {
     WriterLock lock(&table->mutex_);
     SLUICE_RETURN_IF_ERROR(table->ClearBuckets(buckets));
@@ -195,12 +188,11 @@ absl::Status DenseTable::Remove(const Tensor& keys) {
 
 absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
   const int64_t rows = CountOf(keys);
-  if (keys.num_elements() != rows * key_elements_ ||
-      values.num_elements() != rows * value_elements_) {
-    return InvalidArgument("Expected keys of ", key_elements_, " and values of ", value_elements_,
-                           " elements each, got shapes ", keys.shape().ToString(), " and ",
-                           values.shape().ToString());
-  }
+  SLUICE_INVALID_IF(keys.num_elements() != rows * key_elements_ ||
+                        values.num_elements() != rows * value_elements_,
+                    "Expected keys of ", key_elements_, " and values of ", value_elements_,
+                    " elements each, got shapes ", keys.shape().ToString(), " and ",
+                    values.shape().ToString());
   WriterLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(ClearBuckets(options_.buckets));
   int64_t count = 0;

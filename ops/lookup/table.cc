@@ -21,10 +21,8 @@ absl::StatusOr<TensorShape> LookupTable::ValuesShape(const Tensor& keys) const {
   const int prefix = shape.rank() - key.rank();
   bool fits = prefix >= 0;
   for (int i = 0; fits && i < key.rank(); ++i) fits = shape.dim(prefix + i) == key.dim(i);
-  if (!fits) {
-    return InvalidArgument("Input key shape ", shape.ToString(),
-                           " must end with the table's key shape ", key.ToString());
-  }
+  SLUICE_INVALID_IF(!fits, "Input key shape ", shape.ToString(),
+                    " must end with the table's key shape ", key.ToString());
   for (int i = 0; i < key.rank(); ++i) shape.RemoveDim(shape.rank() - 1);
   for (int64_t size : spec_.value_shape.dims()) shape.AddDim(size);
   return shape;

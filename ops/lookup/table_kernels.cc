@@ -15,9 +15,8 @@ using TablePointer = std::shared_ptr<LookupTable>;
 
 absl::StatusOr<TableSpec> SpecOf(const KernelInit& init) {
   const auto shape = init.AttrOr<PartialShape>("value_shape", PartialShape::Scalar());
-  if (!shape.IsFullyDefined()) {
-    return InvalidArgument("Expected a fully defined value_shape, got ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "Expected a fully defined value_shape, got ",
+                    shape.ToString());
   SLUICE_ASSIGN_OR_RETURN(TensorShape value_shape, TensorShape::Make(shape.dims()));
   return TableSpec{.key_type = init.attr<DataType>("key_dtype"),
                    .value_type = init.attr<DataType>("value_dtype"),
@@ -36,10 +35,8 @@ struct MakeMutableTable {
   explicit MakeMutableTable(const KernelInit& init)
       : of_tensors(init.node().op().find("OfTensors") != std::string::npos) {}
   absl::StatusOr<TablePointer> operator()(const KernelContext&, TableSpec spec) const {
-    if (of_tensors && !spec.value_shape.IsVector()) {
-      return InvalidArgument("Default value must be a vector, got shape ",
-                             spec.value_shape.ToString());
-    }
+    SLUICE_INVALID_IF(of_tensors && !spec.value_shape.IsVector(),
+                      "Default value must be a vector, got shape ", spec.value_shape.ToString());
     return TablePointer(std::make_shared<MutableHashTable>(std::move(spec)));
   }
   const bool of_tensors;
@@ -50,11 +47,9 @@ struct MakeDenseTable {
       : buckets(init.attr<int64_t>("initial_num_buckets")),
         max_load_factor(init.attr<float>("max_load_factor")) {}
   absl::StatusOr<TablePointer> operator()(const KernelContext& c, TableSpec spec) const {
-    if (c.num_inputs() < 2) {
-      return InvalidArgument(
-          "Expected a deleted_key, which MutableDenseHashTable lacks. Use "
-          "MutableDenseHashTableV2");
-    }
+    SLUICE_INVALID_IF(c.num_inputs() < 2,
+                      "Expected a deleted_key, which MutableDenseHashTable lacks. Use "
+                      "MutableDenseHashTableV2");
     return DenseTable::Make({.spec = std::move(spec),
                              .empty_key = c.input(0),
                              .deleted_key = c.input(1),
@@ -99,11 +94,10 @@ class TableKernel final : public Kernel {
                             resources_.LookupOrCreate<LookupTable>(
                                 name_.container, name_.name, [&] { return make_(c, spec_); }));
     const TableSpec& has = table->spec();
-    if (has.key_type != spec_.key_type || has.value_type != spec_.value_type) {
-      return InvalidArgument("Conflicting key/value dtypes ", DataTypeName(spec_.key_type), "->",
-                             DataTypeName(spec_.value_type), " with ", DataTypeName(has.key_type),
-                             "-", DataTypeName(has.value_type), " for table ", name_.name);
-    }
+    SLUICE_INVALID_IF(has.key_type != spec_.key_type || has.value_type != spec_.value_type,
+                      "Conflicting key/value dtypes ", DataTypeName(spec_.key_type), "->",
+                      DataTypeName(spec_.value_type), " with ", DataTypeName(has.key_type), "-",
+                      DataTypeName(has.value_type), " for table ", name_.name);
     named_ = std::make_unique<NamedResourceKernel>(device_, name_, LookupTable::kTypeName,
                                                    by_reference_, std::move(table),
                                                    RemovalOf<LookupTable>(resources_, name_));

@@ -16,17 +16,14 @@ namespace {
 bool IsIndex(DataType type) { return type == DT_INT32 || type == DT_INT64; }
 
 absl::Status CheckType(const char* which, const char* what, int64_t index, DataType type) {
-  if (index == TextTableOptions::kLineNumber && type != DT_INT64) {
-    return InvalidArgument(which, " index for line number requires table ", what,
-                           " dtype of int64, got ", DataTypeName(type));
-  }
-  if (index == TextTableOptions::kWholeLine && !IsIndex(type) && type != DT_STRING) {
-    return InvalidArgument(which, " index for whole line requires ",
-                           what == std::string_view("key")
-                               ? "string or integer table key"
-                               : "table value dtype of integer or string",
-                           ", got ", DataTypeName(type));
-  }
+  SLUICE_INVALID_IF(index == TextTableOptions::kLineNumber && type != DT_INT64, which,
+                    " index for line number requires table ", what, " dtype of int64, got ",
+                    DataTypeName(type));
+  SLUICE_INVALID_IF(index == TextTableOptions::kWholeLine && !IsIndex(type) && type != DT_STRING,
+                    which, " index for whole line requires ",
+                    what == std::string_view("key") ? "string or integer table key"
+                                                    : "table value dtype of integer or string",
+                    ", got ", DataTypeName(type));
   return absl::OkStatus();
 }
 
@@ -96,10 +93,9 @@ absl::Status AppendLine(const std::string& path, const std::string& line, int64_
   std::vector<std::string> fields;
   if (last >= 0) {
     fields = absl::StrSplit(line, options.delimiter);
-    if (last >= static_cast<int64_t>(fields.size())) {
-      return InvalidArgument("Invalid number of columns in ", path, " line ", number, " (", line,
-                             ") : expected at least ", last + 1, " got ", fields.size());
-    }
+    SLUICE_INVALID_IF(last >= static_cast<int64_t>(fields.size()), "Invalid number of columns in ",
+                      path, " line ", number, " (", line, ") : expected at least ", last + 1,
+                      " got ", fields.size());
   }
   SLUICE_RETURN_IF_ERROR(keys.Append(line, fields, number, options.offset));
   return values.Append(line, fields, number, options.offset);
@@ -108,7 +104,7 @@ absl::Status AppendLine(const std::string& path, const std::string& line, int64_
 }  // namespace
 
 absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTableOptions& options) {
-  if (path.empty()) return InvalidArgument("filename cannot be empty.");
+  SLUICE_INVALID_IF(path.empty(), "filename cannot be empty.");
   SLUICE_RETURN_IF_ERROR(CheckType("Key", "key", options.key_index, options.key_type));
   SLUICE_RETURN_IF_ERROR(CheckType("Value", "value", options.value_index, options.value_type));
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> file, OpenFile(path));
@@ -119,16 +115,12 @@ absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTable
   for (; number != options.lines; ++number) {
     SLUICE_ASSIGN_OR_RETURN(const bool any, file->ReadLine(&line));
     if (!any) break;
-    if (line.empty()) {
-      return InvalidArgument("Invalid content in ", path, ": empty line found at position ",
-                             file->position(), ".");
-    }
+    SLUICE_INVALID_IF(line.empty(), "Invalid content in ", path, ": empty line found at position ",
+                      file->position(), ".");
     SLUICE_RETURN_IF_ERROR(AppendLine(path, line, number, options, keys, values));
   }
-  if (options.lines > number) {
-    return InvalidArgument("Invalid vocab_size in ", path, ": expected ", options.lines,
-                           " but got ", number);
-  }
+  SLUICE_INVALID_IF(options.lines > number, "Invalid vocab_size in ", path, ": expected ",
+                    options.lines, " but got ", number);
   return TextTable{.keys = keys.Take(), .values = values.Take()};
 }
 

@@ -36,10 +36,8 @@ absl::Status FindShape(ShapeContext& c) {
     return c.SetOutput(0, PartialShape::UnknownRank());
   }
   const int prefix = keys.rank() - table.key.rank();
-  if (prefix < 0) {
-    return InvalidArgument("Expected keys to have suffix ", table.key.ToString(),
-                           " but saw shape: ", keys.ToString());
-  }
+  SLUICE_INVALID_IF(prefix < 0, "Expected keys to have suffix ", table.key.ToString(),
+                    " but saw shape: ", keys.ToString());
   PartialShape shape = PartialShape::Scalar();
   for (int i = 0; i < keys.rank(); ++i) {
     if (i < prefix) {

@@ -74,16 +74,15 @@ absl::Status InitializeTable(KernelContext& c) {
   const Tensor& values = c.input(2);
   SLUICE_RETURN_IF_ERROR(ExpectRank(keys, 1, "Keys must be a vector, but received shape"));
   SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "Values must be a vector, but received shape"));
-  if (keys.num_elements() != values.num_elements()) {
-    return InvalidArgument("Keys and values must have the same size ", keys.num_elements(), " vs ",
-                           values.num_elements());
-  }
+  SLUICE_INVALID_IF(keys.num_elements() != values.num_elements(),
+                    "Keys and values must have the same size ", keys.num_elements(), " vs ",
+                    values.num_elements());
   return table->Initialize(keys, values);
 }
 
 absl::StatusOr<TextTableOptions> TextOptionsOf(KernelInit& init) {
   const auto delimiter = init.attr<std::string>("delimiter");
-  if (delimiter.size() != 1) return InvalidArgument("delimiter should be only 1 char");
+  SLUICE_INVALID_IF(delimiter.size() != 1, "delimiter should be only 1 char");
   return TextTableOptions{.key_index = init.attr<int64_t>("key_index"),
                           .value_index = init.attr<int64_t>("value_index"),
                           .lines = init.attr<int64_t>("vocab_size"),

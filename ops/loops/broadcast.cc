@@ -21,10 +21,9 @@ absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShap
       const int own = i - (rank - shapes[k]->rank());
       size[k] = own < 0 ? 1 : shapes[k]->dim(own);
       if (size[k] == 1) continue;
-      if (joint != 1 && joint != size[k]) {
-        return InvalidArgument("Incompatible shapes: ", shapes[0]->ToString(), " vs. ",
-                               shapes[k]->ToString());
-      }
+      SLUICE_INVALID_IF(joint != 1 && joint != size[k],
+                        "Incompatible shapes: ", shapes[0]->ToString(), " vs. ",
+                        shapes[k]->ToString());
       joint = size[k];
     }
     sizes[i] = joint;

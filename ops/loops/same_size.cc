@@ -5,11 +5,9 @@ namespace sluice {
 absl::Status SameSizeKernel::Compute(KernelContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& y = context.input(1);
-  if (x.num_elements() != y.num_elements()) {
-    return InvalidArgument(
-        "The two arguments to a cwise op must have same number of elements, got ", x.num_elements(),
-        " and ", y.num_elements());
-  }
+  SLUICE_INVALID_IF(x.num_elements() != y.num_elements(),
+                    "The two arguments to a cwise op must have same number of elements, got ",
+                    x.num_elements(), " and ", y.num_elements());
   const TensorShape shape = x.shape();
   const char* px = static_cast<const char*>(x.raw());
   const char* py = static_cast<const char*>(y.raw());

@@ -29,10 +29,9 @@ absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64
     return absl::UnimplementedError(
         StrCat(c.node().Describe(), ": no such operation on ", DataTypeName(params->dtype())));
   }
-  if (op == ArithmeticOp::kDiv &&
-      HasIntegerZero(updates.dtype(), updates.raw(), updates.num_elements())) {
-    return InvalidArgument("Integer division by zero");
-  }
+  SLUICE_INVALID_IF(op == ArithmeticOp::kDiv &&
+                        HasIntegerZero(updates.dtype(), updates.raw(), updates.num_elements()),
+                    "Integer division by zero");
   const auto size = static_cast<int64_t>(ElementStride(params->dtype()));
   char* to = static_cast<char*>(params->raw());
   const char* from = static_cast<const char*>(updates.raw());
@@ -118,17 +117,14 @@ absl::Status CheckBatch(const Tensor& indices, const TensorShape& given, const N
 
 absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
                             const Tensor& updates) {
-  if (params.rank() < 1) {
-    return InvalidArgument("Output must be at least 1-D, got shape: ", params.ToString());
-  }
-  if (params.num_elements() == 0 && (indices.num_elements() > 0 || updates.num_elements() > 0)) {
-    return InvalidArgument("Indices and updates specified for empty output.  indices shape: ",
-                           indices.shape().ToString());
-  }
-  if (indices.rank() < 1) {
-    return InvalidArgument("Indices shape must have rank at least one. Found:",
-                           indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(params.rank() < 1,
+                    "Output must be at least 1-D, got shape: ", params.ToString());
+  SLUICE_INVALID_IF(
+      params.num_elements() == 0 && (indices.num_elements() > 0 || updates.num_elements() > 0),
+      "Indices and updates specified for empty output.  indices shape: ",
+      indices.shape().ToString());
+  SLUICE_INVALID_IF(indices.rank() < 1, "Indices shape must have rank at least one. Found:",
+                    indices.shape().ToString());
   const NdLayout layout(indices.shape());
   const TensorShape& given = updates.shape();
   SLUICE_RETURN_IF_ERROR(CheckBatch(indices, given, layout));

@@ -36,12 +36,11 @@ class AddNKernel : public SumKernel, public GroupLoops {
     const TensorShape shape = context.input(0).shape();
     absl::InlinedVector<const T*, 32> inputs(count);
     for (int i = 0; i < count; ++i) {
-      if (context.input(i).shape() != shape) {
-        return InvalidArgument(
-            "Inputs to operation AddN of type AddN must have the same size and "
-            "shape.  Input 0: ",
-            shape.ToString(), " != input ", i, ": ", context.input(i).shape().ToString());
-      }
+      SLUICE_INVALID_IF(context.input(i).shape() != shape,
+                        "Inputs to operation AddN of type AddN must have the same size and "
+                        "shape.  Input 0: ",
+                        shape.ToString(), " != input ", i, ": ",
+                        context.input(i).shape().ToString());
       inputs[i] = context.input(i).template data<T>();
     }
     if (count == 1) {

@@ -71,10 +71,9 @@ class ApproximateEqualKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& x = context.input(0);
     const Tensor& y = context.input(1);
-    if (x.shape() != y.shape()) {
-      return InvalidArgument("x and y must be of the same shape. x shape: ", x.shape().ToString(),
-                             ". y shape: ", y.shape().ToString());
-    }
+    SLUICE_INVALID_IF(x.shape() != y.shape(),
+                      "x and y must be of the same shape. x shape: ", x.shape().ToString(),
+                      ". y shape: ", y.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, x.shape()));
     const T* px = x.data<T>();
     const T* py = y.data<T>();

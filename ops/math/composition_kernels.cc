@@ -86,7 +86,7 @@ class CompositionKernel : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    if (names_.empty()) return InvalidArgument("Unary op composition must have at least one op");
+    SLUICE_INVALID_IF(names_.empty(), "Unary op composition must have at least one op");
     for (size_t i = 0; i < names_.size(); ++i) {
       if (functions_[i] != nullptr) continue;
       return InvalidArgument("Do not have a compute function registered for op: ", names_[i]);

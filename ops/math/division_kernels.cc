@@ -20,7 +20,7 @@ struct IntegerDivision {
     absl::Status Check(const Tensor& x, const Tensor& y) const override {
       bool zero = false;
       for (T divisor : y.flat<T>()) zero |= divisor == 0;
-      if (zero && x.num_elements() > 0) return InvalidArgument("Integer division by zero");
+      SLUICE_INVALID_IF(zero && x.num_elements() > 0, "Integer division by zero");
       return absl::OkStatus();
     }
   };

@@ -33,9 +33,7 @@ class PowIntKernel : public BinaryKernel {
   absl::Status Check(const Tensor& x, const Tensor& y) const override {
     if (x.num_elements() == 0) return absl::OkStatus();
     for (T exponent : y.flat<T>()) {
-      if (exponent < 0) {
-        return InvalidArgument("Integers to negative integer powers are not allowed");
-      }
+      SLUICE_INVALID_IF(exponent < 0, "Integers to negative integer powers are not allowed");
     }
     return absl::OkStatus();
   }

@@ -59,11 +59,9 @@ class SelectV2Kernel : public Kernel {
     const W* e = static_cast<const W*>(context.input(2).raw());
     absl::StatusOr<BroadcastPlan<3>> planned = PlanBroadcast<3>(
         {&context.input(0).shape(), &context.input(1).shape(), &context.input(2).shape()});
-    if (!planned.ok()) {
-      return InvalidArgument("condition ", context.input(0).shape().ToString(), ", then ",
-                             context.input(1).shape().ToString(), ", and else ",
-                             context.input(2).shape().ToString(), " must be broadcastable");
-    }
+    SLUICE_INVALID_IF(!planned.ok(), "condition ", context.input(0).shape().ToString(), ", then ",
+                      context.input(1).shape().ToString(), ", and else ",
+                      context.input(2).shape().ToString(), " must be broadcastable");
     const BroadcastPlan<3>& plan = *planned;
     SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.ForwardOrAllocate({1, 2}, 0, plan.shape));
     W* out = static_cast<W*>(output->raw());
@@ -91,14 +89,12 @@ class SelectV2Kernel : public Kernel {
 };
 
 absl::Status CheckCondition(const Tensor& condition, const TensorShape& shape, bool by_row) {
-  if (by_row && (shape.rank() == 0 || condition.dim(0) != shape.dim(0))) {
-    return InvalidArgument("Number of batches of 't' must match size of 'condition', got ",
-                           shape.ToString(), " and ", condition.shape().ToString());
-  }
-  if (!by_row && condition.shape() != shape) {
-    return InvalidArgument("'condition' must be a scalar, a vector or of the shape of 't' ",
-                           shape.ToString(), ", got ", condition.shape().ToString());
-  }
+  SLUICE_INVALID_IF(by_row && (shape.rank() == 0 || condition.dim(0) != shape.dim(0)),
+                    "Number of batches of 't' must match size of 'condition', got ",
+                    shape.ToString(), " and ", condition.shape().ToString());
+  SLUICE_INVALID_IF(!by_row && condition.shape() != shape,
+                    "'condition' must be a scalar, a vector or of the shape of 't' ",
+                    shape.ToString(), ", got ", condition.shape().ToString());
   return absl::OkStatus();
 }
 
@@ -109,10 +105,9 @@ class SelectKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& condition = context.input(0);
     const TensorShape shape = context.input(1).shape();
-    if (context.input(2).shape() != shape) {
-      return InvalidArgument("'t' and 'e' must have the same size.  but received: ",
-                             shape.ToString(), " vs. ", context.input(2).shape().ToString());
-    }
+    SLUICE_INVALID_IF(context.input(2).shape() != shape,
+                      "'t' and 'e' must have the same size.  but received: ", shape.ToString(),
+                      " vs. ", context.input(2).shape().ToString());
     if (condition.rank() == 0) {
       context.set_output(0, context.input(condition.scalar<bool>() ? 1 : 2));
       return absl::OkStatus();
@@ -161,13 +156,12 @@ class ClipByValueKernel : public Kernel {
     const Tensor& low = context.input(1);
     const Tensor& high = context.input(2);
     for (const Tensor* bound : {&low, &high}) {
-      if (bound->num_elements() != 1 && bound->shape() != shape) {
-        return InvalidArgument(
-            "clip_value_min and clip_value_max must be either of the same shape as input, or a "
-            "scalar. input shape: ",
-            shape.ToString(), "clip_value_min shape: ", low.shape().ToString(),
-            "clip_value_max shape: ", high.shape().ToString());
-      }
+      SLUICE_INVALID_IF(
+          bound->num_elements() != 1 && bound->shape() != shape,
+          "clip_value_min and clip_value_max must be either of the same shape as input, or a "
+          "scalar. input shape: ",
+          shape.ToString(), "clip_value_min shape: ", low.shape().ToString(),
+          "clip_value_max shape: ", high.shape().ToString());
     }
     const T* t = context.input(0).template data<T>();
     const T* low_data = low.data<T>();

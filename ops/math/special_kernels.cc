@@ -42,10 +42,9 @@ absl::Status Betainc(KernelContext& c) {
   for (int i = 0; i < 3; ++i) {
     const TensorShape& own = c.input(i).shape();
     if (own.rank() == 0) continue;
-    if (shape.rank() != 0 && !(shape == own)) {
-      return InvalidArgument("Shapes of the arguments are inconsistent: ", shape.ToString(),
-                             " vs. ", own.ToString());
-    }
+    SLUICE_INVALID_IF(shape.rank() != 0 && !(shape == own),
+                      "Shapes of the arguments are inconsistent: ", shape.ToString(), " vs. ",
+                      own.ToString());
     shape = own;
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));

@@ -17,17 +17,14 @@ class BatchMatMulKernel : public Kernel {
     const Tensor& y = context.input(1);
     SLUICE_RETURN_IF_ERROR(CheckShapes(x.shape(), y.shape()));
     Products p{.a = LayoutOf(x.shape(), adj_x_, true), .b = LayoutOf(y.shape(), adj_y_, true)};
-    if (p.a.columns != p.b.rows) {
-      return InvalidArgument("Matrix size-incompatible: In[0]: ", x.shape().ToString(),
-                             ", In[1]: ", y.shape().ToString());
-    }
+    SLUICE_INVALID_IF(p.a.columns != p.b.rows,
+                      "Matrix size-incompatible: In[0]: ", x.shape().ToString(),
+                      ", In[1]: ", y.shape().ToString());
     const TensorShape x_batch(x.shape().dims().subspan(0, x.rank() - 2));
     const TensorShape y_batch(y.shape().dims().subspan(0, y.rank() - 2));
     absl::StatusOr<BroadcastPlan<2>> plan = PlanBroadcast<2>({&x_batch, &y_batch});
-    if (!plan.ok()) {
-      return InvalidArgument("In[0] and In[1] must have compatible batch dimensions: ",
-                             x.shape().ToString(), " vs. ", y.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!plan.ok(), "In[0] and In[1] must have compatible batch dimensions: ",
+                      x.shape().ToString(), " vs. ", y.shape().ToString());
     absl::InlinedVector<int64_t, 8> dims(plan->shape.dims().begin(), plan->shape.dims().end());
     dims.push_back(p.a.rows);
     dims.push_back(p.b.columns);
@@ -46,16 +43,14 @@ class BatchMatMulKernel : public Kernel {
 
  private:
   absl::Status CheckShapes(const TensorShape& x, const TensorShape& y) const {
-    if (!kBroadcasts && x.rank() != y.rank()) {
-      return InvalidArgument("In[0] and In[1] has different ndims: ", x.ToString(), " vs. ",
-                             y.ToString());
-    }
-    if (x.rank() < 2) return InvalidArgument("In[0] ndims must be >= 2: ", x.rank());
-    if (y.rank() < 2) return InvalidArgument("In[1] ndims must be >= 2: ", y.rank());
-    if (!kBroadcasts && x.dims().subspan(0, x.rank() - 2) != y.dims().subspan(0, y.rank() - 2)) {
-      return InvalidArgument("In[0] and In[1] must have the same batch dimensions: ", x.ToString(),
-                             " vs. ", y.ToString());
-    }
+    SLUICE_INVALID_IF(!kBroadcasts && x.rank() != y.rank(),
+                      "In[0] and In[1] has different ndims: ", x.ToString(), " vs. ", y.ToString());
+    SLUICE_INVALID_IF(x.rank() < 2, "In[0] ndims must be >= 2: ", x.rank());
+    SLUICE_INVALID_IF(y.rank() < 2, "In[1] ndims must be >= 2: ", y.rank());
+    SLUICE_INVALID_IF(
+        !kBroadcasts && x.dims().subspan(0, x.rank() - 2) != y.dims().subspan(0, y.rank() - 2),
+        "In[0] and In[1] must have the same batch dimensions: ", x.ToString(), " vs. ",
+        y.ToString());
     return absl::OkStatus();
   }
 

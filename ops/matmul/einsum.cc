@@ -43,10 +43,9 @@ absl::Status EinsumShape(ShapeContext& c) {
       continue;
     }
     const int named = s.named();
-    if (s.has_ellipsis() ? in.rank() < named : in.rank() != named) {
-      return InvalidArgument("Shape must be ", s.has_ellipsis() ? "at least " : "", "rank ", named,
-                             " but is rank ", in.rank());
-    }
+    SLUICE_INVALID_IF(s.has_ellipsis() ? in.rank() < named : in.rank() != named, "Shape must be ",
+                      s.has_ellipsis() ? "at least " : "", "rank ", named, " but is rank ",
+                      in.rank());
     const int middle = in.rank() - named;
     for (int k = 0; k < named; ++k) {
       const int axis = k < s.before() ? k : k + middle;

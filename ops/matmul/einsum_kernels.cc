@@ -25,10 +25,9 @@ constexpr int kEllipsisId = 1000;
 absl::StatusOr<Axes> AxesOf(const Subscripts& s, const TensorShape& shape) {
   const int named = s.named();
   const int middle = shape.rank() - named;
-  if (middle < 0 || (middle > 0 && !s.has_ellipsis())) {
-    return InvalidArgument("Expected input to have ", s.has_ellipsis() ? "at least " : "", "rank ",
-                           named, ", got shape ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(middle < 0 || (middle > 0 && !s.has_ellipsis()), "Expected input to have ",
+                    s.has_ellipsis() ? "at least " : "", "rank ", named, ", got shape ",
+                    shape.ToString());
   const auto strides = RowMajorStrides(shape);
   Axes axes;
   for (int d = 0; d < shape.rank(); ++d) {

@@ -42,18 +42,14 @@ Epilogue::Epilogue(const KernelInit& init)
 }
 
 absl::Status Epilogue::Check(KernelContext& context, int first, int64_t channels) const {
-  if (names_.empty()) {
-    return InvalidArgument(op_, " must have at least one fused op");
-  }
+  SLUICE_INVALID_IF(names_.empty(), op_, " must have at least one fused op");
   if (!is_known_) {
     return absl::UnimplementedError(
         StrCat("Fusion is not implemented: [", absl::StrJoin(names_, ","), "]"));
   }
   const int expected = linear_ == Linear::kBias ? 1 : 4;
-  if (context.num_inputs() - first != expected) {
-    return InvalidArgument("Fused ", names_[0], " must have ", expected, " arguments, got ",
-                           context.num_inputs() - first);
-  }
+  SLUICE_INVALID_IF(context.num_inputs() - first != expected, "Fused ", names_[0], " must have ",
+                    expected, " arguments, got ", context.num_inputs() - first);
   for (int i = first; i < context.num_inputs(); ++i) {
     const Tensor& t = context.input(i);
     if (t.rank() == 1 && t.dim(0) == channels) continue;

@@ -11,10 +11,9 @@ absl::Status Check(std::string_view subscripts) {
   const size_t dots = subscripts.find(kEllipsis);
   for (size_t i = 0; i < subscripts.size(); ++i) {
     if (dots != std::string_view::npos && i >= dots && i < dots + 3) continue;
-    if (subscripts[i] == '.') {
-      return InvalidArgument(
-          "Ellipsis (...) must be three dots and stand once in subscripts, got '", subscripts, "'");
-    }
+    SLUICE_INVALID_IF(subscripts[i] == '.',
+                      "Ellipsis (...) must be three dots and stand once in subscripts, got '",
+                      subscripts, "'");
   }
   return absl::OkStatus();
 }
@@ -36,14 +35,11 @@ absl::Status CheckOutput(const Equation& equation, const std::string& labels,
                          std::string_view text) {
   bool ellipsis = false;
   for (const Subscripts& s : equation.inputs) ellipsis = ellipsis || s.has_ellipsis();
-  if (equation.output.has_ellipsis() && !ellipsis) {
-    return InvalidArgument("Ellipsis in the output of '", text, "' but in no input");
-  }
+  SLUICE_INVALID_IF(equation.output.has_ellipsis() && !ellipsis, "Ellipsis in the output of '",
+                    text, "' but in no input");
   for (char label : equation.output.labels()) {
-    if (labels.find(label) == std::string::npos) {
-      return InvalidArgument("Label '", std::string(1, label), "' in the output of '", text,
-                             "' stands in no input");
-    }
+    SLUICE_INVALID_IF(labels.find(label) == std::string::npos, "Label '", std::string(1, label),
+                      "' in the output of '", text, "' stands in no input");
   }
   return absl::OkStatus();
 }
@@ -52,9 +48,9 @@ absl::Status CheckOutput(const Equation& equation, const std::string& labels,
 
 absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
   const size_t arrow = text.find("->");
-  if (arrow == std::string_view::npos || text.find("->", arrow + 1) != std::string_view::npos) {
-    return InvalidArgument("Expecting exactly one '->' in einsum equation: ", text);
-  }
+  SLUICE_INVALID_IF(
+      arrow == std::string_view::npos || text.find("->", arrow + 1) != std::string_view::npos,
+      "Expecting exactly one '->' in einsum equation: ", text);
   Equation equation;
   std::string_view rest = text.substr(0, arrow);
   std::string seen;
@@ -67,14 +63,10 @@ absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
-  if (static_cast<int>(equation.inputs.size()) != inputs) {
-    return InvalidArgument("Expecting ", equation.inputs.size(), " inputs for equation '", text,
-                           "' but got: ", inputs);
-  }
-  if (inputs > 2) {
-    return InvalidArgument("Expecting 1 or 2 input subscripts in equation '", text,
-                           "' but got: ", inputs);
-  }
+  SLUICE_INVALID_IF(static_cast<int>(equation.inputs.size()) != inputs, "Expecting ",
+                    equation.inputs.size(), " inputs for equation '", text, "' but got: ", inputs);
+  SLUICE_INVALID_IF(inputs > 2, "Expecting 1 or 2 input subscripts in equation '", text,
+                    "' but got: ", inputs);
   const std::string_view out = text.substr(arrow + 2);
   SLUICE_RETURN_IF_ERROR(Check(out));
   equation.output = Subscripts(out);

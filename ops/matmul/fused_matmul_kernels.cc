@@ -19,16 +19,13 @@ class FusedMatMulKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &a = c.input(0), &b = c.input(1);
-    if (a.rank() != 2 || b.rank() != 2) {
-      return InvalidArgument("a and b must be matrices, got shapes ", a.shape().ToString(), " and ",
-                             b.shape().ToString());
-    }
+    SLUICE_INVALID_IF(a.rank() != 2 || b.rank() != 2, "a and b must be matrices, got shapes ",
+                      a.shape().ToString(), " and ", b.shape().ToString());
     const int64_t m = a.dim(transpose_a_ ? 1 : 0), k = a.dim(transpose_a_ ? 0 : 1);
     const int64_t n = b.dim(transpose_b_ ? 0 : 1);
-    if (b.dim(transpose_b_ ? 1 : 0) != k) {
-      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
-                             ", In[1]: ", b.shape().ToString());
-    }
+    SLUICE_INVALID_IF(b.dim(transpose_b_ ? 1 : 0) != k,
+                      "Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                      ", In[1]: ", b.shape().ToString());
     SLUICE_RETURN_IF_ERROR(epilogue_.Check(c, 2, n));
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({m, n}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));

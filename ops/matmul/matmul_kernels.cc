@@ -50,11 +50,10 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
     absl::InlinedVector<const T*, 32> as, bs;
     for (int i = first; i < context.num_inputs(); i += 2) {
       const Tensor &of_a = context.input(i), &of_b = context.input(i + 1);
-      if (of_a.shape() != a.shape() || of_b.shape() != b.shape()) {
-        return InvalidArgument("expected products of ", a.shape().ToString(), " and ",
-                               b.shape().ToString(), ", got one of ", of_a.shape().ToString(),
-                               " and ", of_b.shape().ToString());
-      }
+      SLUICE_INVALID_IF(of_a.shape() != a.shape() || of_b.shape() != b.shape(),
+                        "expected products of ", a.shape().ToString(), " and ",
+                        b.shape().ToString(), ", got one of ", of_a.shape().ToString(), " and ",
+                        of_b.shape().ToString());
       as.push_back(of_a.data<T>());
       bs.push_back(of_b.data<T>());
     }
@@ -70,15 +69,13 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
 
   bool CanMakeTiles() const override { return is_of_its_type_; }
   absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const override {
-    if (a.rank() != 2 || b.rank() != 2) {
-      return InvalidArgument("In[0] and In[1] must be matrices, got shapes ", a.shape().ToString(),
-                             " and ", b.shape().ToString());
-    }
+    SLUICE_INVALID_IF(a.rank() != 2 || b.rank() != 2,
+                      "In[0] and In[1] must be matrices, got shapes ", a.shape().ToString(),
+                      " and ", b.shape().ToString());
     const Products p = ProductOf(a, b);
-    if (p.a.columns != p.b.rows) {
-      return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
-                             ", In[1]: ", b.shape().ToString());
-    }
+    SLUICE_INVALID_IF(p.a.columns != p.b.rows,
+                      "Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                      ", In[1]: ", b.shape().ToString());
     return TensorShape::Make({p.a.rows, p.b.columns});
   }
   absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b, double cost,
@@ -138,10 +135,8 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
   static absl::Status AddProduct(KernelContext& context, const Products& p,
                                  const TensorShape& shape) {
     const Tensor& sum = context.input(2);
-    if (sum.shape() != shape) {
-      return InvalidArgument("expected a sum of shape ", shape.ToString(), ", got ",
-                             sum.shape().ToString());
-    }
+    SLUICE_INVALID_IF(sum.shape() != shape, "expected a sum of shape ", shape.ToString(), ", got ",
+                      sum.shape().ToString());
     const T* before = sum.data<T>();  // valid even if the output takes over the buffer
     const T* a = context.input(0).data<T>();
     const T* b = context.input(1).data<T>();
@@ -173,10 +168,9 @@ class MatMulColumnsKernel : public Kernel, public PackedOperandReader {
     const Tensor& a = context.input(0);
     const Tensor& b = context.input(1);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape whole, whole_.ShapeOf(a, b));
-    if (first_ < 0 || columns_ < 0 || first_ > whole.dim(1) - columns_) {
-      return InvalidArgument("expected ", columns_, " columns from ", first_,
-                             " on within a product of shape ", whole.ToString());
-    }
+    SLUICE_INVALID_IF(first_ < 0 || columns_ < 0 || first_ > whole.dim(1) - columns_, "expected ",
+                      columns_, " columns from ", first_, " on within a product of shape ",
+                      whole.ToString());
     Products p{.a = LayoutOf(a.shape(), transpose_a_, false),
                .b = LayoutOf(b.shape(), transpose_b_, false),
                .a_starts = {0},

@@ -18,10 +18,9 @@ struct Columns {
   absl::StatusOr<Layout> LayoutIn(const Tensor& b) const {
     SLUICE_RETURN_IF_ERROR(ExpectRank(b, 2, "expected a matrix b, got shape "));
     Layout layout = LayoutOf(b.shape(), transpose_b, false);
-    if (first < 0 || count < 0 || first > layout.columns - count) {
-      return InvalidArgument("expected ", count, " columns from ", first, " on within a matrix of ",
-                             layout.columns, " columns");
-    }
+    SLUICE_INVALID_IF(first < 0 || count < 0 || first > layout.columns - count, "expected ", count,
+                      " columns from ", first, " on within a matrix of ", layout.columns,
+                      " columns");
     layout.columns = count;
     return layout;
   }
@@ -58,19 +57,16 @@ class PackColumnsKernel : public Kernel {
 absl::Status PackedMatMul(KernelContext& context, const Columns& columns) {
   const Tensor &a = context.input(0), &b = context.input(1), &packed = context.input(2);
   SLUICE_ASSIGN_OR_RETURN(const Layout of_b, columns.LayoutIn(b));
-  if (a.rank() != 2 || a.dim(1) != of_b.rows) {
-    return InvalidArgument("Matrix size-incompatible: In[0]: ", a.shape().ToString(),
-                           ", In[1]: ", b.shape().ToString());
-  }
+  SLUICE_INVALID_IF(a.rank() != 2 || a.dim(1) != of_b.rows,
+                    "Matrix size-incompatible: In[0]: ", a.shape().ToString(),
+                    ", In[1]: ", b.shape().ToString());
   Products p{.a = LayoutOf(a.shape(), false, false),
              .b = of_b,
              .a_starts = {0},
              .b_starts = {columns.StartIn(b)}};
   const int64_t bytes = PackedBytes(of_b.columns, of_b.rows);
-  if (packed.num_elements() != bytes) {
-    return InvalidArgument("expected ", bytes, " bytes of packed columns, got ",
-                           packed.num_elements());
-  }
+  SLUICE_INVALID_IF(packed.num_elements() != bytes, "expected ", bytes,
+                    " bytes of packed columns, got ", packed.num_elements());
   // Without a matrix unit, there are no packed bytes. A tensor that was fed may not be aligned.
   if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
     p.packed = PackedMatrixOf(packed, of_b);

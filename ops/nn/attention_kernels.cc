@@ -198,10 +198,8 @@ absl::Status AttentionGrad(KernelContext& context, Attr<float, "scale"> scale) {
   const Tensor &q = context.input(0), &v = context.input(2), &grad = context.input(3);
   SLUICE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(q, context.input(1), v));
   const TensorShape shape = ShapeOfResult(q, sizes);
-  if (grad.shape() != shape) {
-    return InvalidArgument("expected a gradient of shape ", shape.ToString(), ", got ",
-                           grad.shape().ToString());
-  }
+  SLUICE_INVALID_IF(grad.shape() != shape, "expected a gradient of shape ", shape.ToString(),
+                    ", got ", grad.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(
       const AttentionScores scores,
       AttentionScores::Make(context, sizes, scale, MaskInput(context, 4), {&v, &grad}));

@@ -52,13 +52,12 @@ absl::StatusOr<AttentionSizes> SizesOfAttention(const Tensor& q, const Tensor& k
     return t.rank() == rank && std::equal(q.shape().dims().begin(), q.shape().dims().end() - 2,
                                           t.shape().dims().begin());
   };
-  if (rank < 2 || !is_batch(k) || !is_batch(v) || k.dim(rank - 1) != q.dim(rank - 1) ||
-      v.dim(rank - 2) != k.dim(rank - 2) || q.num_elements() == 0 || v.num_elements() == 0) {
-    return InvalidArgument(
-        "expected q [..., rows, depth], k [..., columns, depth] and v [..., columns, width] with "
-        "elements, got ",
-        q.shape().ToString(), ", ", k.shape().ToString(), " and ", v.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      rank < 2 || !is_batch(k) || !is_batch(v) || k.dim(rank - 1) != q.dim(rank - 1) ||
+          v.dim(rank - 2) != k.dim(rank - 2) || q.num_elements() == 0 || v.num_elements() == 0,
+      "expected q [..., rows, depth], k [..., columns, depth] and v [..., columns, width] with "
+      "elements, got ",
+      q.shape().ToString(), ", ", k.shape().ToString(), " and ", v.shape().ToString());
   return AttentionSizes{.count = q.num_elements() / (q.dim(rank - 2) * q.dim(rank - 1)),
                         .rows = q.dim(rank - 2),
                         .columns = k.dim(rank - 2),
@@ -96,12 +95,11 @@ absl::Status AttentionScores::FindMask(const Tensor& q, const Tensor& mask) {
   const TensorShape batch(q.shape().dims().subspan(0, q.rank() - 2));
   const TensorShape mask_batch(dims.subspan(0, std::max(rank - 2, 0)));
   const absl::StatusOr<BroadcastPlan<2>> plan = PlanBroadcast<2>({&batch, &mask_batch});
-  if (rank < 1 || dims[rank - 1] != sizes_.columns ||
-      (mask_rows_ != 1 && mask_rows_ != sizes_.rows) || !plan.ok() || plan->shape != batch) {
-    return InvalidArgument("expected a mask that broadcasts to ", sizes_.rows, " x ",
-                           sizes_.columns, " scores of batch ", batch.ToString(), ", got ",
-                           mask.shape().ToString());
-  }
+  SLUICE_INVALID_IF(rank < 1 || dims[rank - 1] != sizes_.columns ||
+                        (mask_rows_ != 1 && mask_rows_ != sizes_.rows) || !plan.ok() ||
+                        plan->shape != batch,
+                    "expected a mask that broadcasts to ", sizes_.rows, " x ", sizes_.columns,
+                    " scores of batch ", batch.ToString(), ", got ", mask.shape().ToString());
   mask_ = mask.data<float>();
   num_masks_ = mask_batch.num_elements();
   if (num_masks_ == 1) return absl::OkStatus();

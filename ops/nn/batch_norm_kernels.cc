@@ -96,16 +96,12 @@ class BatchNormKernel : public Kernel {
  private:
   absl::Status Check(KernelContext& context) const {
     const Tensor& x = context.input(0);
-    if (activation_ != "Identity" && activation_ != "Relu") {
-      return InvalidArgument("expected activation_mode Identity or Relu, got '", activation_, "'");
-    }
-    if (context.num_inputs() > 6) {
-      return InvalidArgument("FusedBatchNorm accepts at most one side input.");
-    }
-    if (context.num_inputs() == 6 && !(context.input(5).shape() == x.shape())) {
-      return InvalidArgument("side_input shape must be equal to input shape: ",
-                             context.input(5).shape().ToString(), " != ", x.shape().ToString());
-    }
+    SLUICE_INVALID_IF(activation_ != "Identity" && activation_ != "Relu",
+                      "expected activation_mode Identity or Relu, got '", activation_, "'");
+    SLUICE_INVALID_IF(context.num_inputs() > 6, "FusedBatchNorm accepts at most one side input.");
+    SLUICE_INVALID_IF(context.num_inputs() == 6 && !(context.input(5).shape() == x.shape()),
+                      "side_input shape must be equal to input shape: ",
+                      context.input(5).shape().ToString(), " != ", x.shape().ToString());
     static constexpr const char* kNames[] = {"", "scale", "offset", "mean", "variance"};
     SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", x));
     for (int i = 1; i < 5; ++i) {
@@ -251,11 +247,9 @@ class BatchNormGradKernel : public Kernel {
     const Tensor &dy = context.input(0), &x = context.input(1);
     SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", dy));
     SLUICE_RETURN_IF_ERROR(attrs_.CheckImages("input", x));
-    if (!(dy.shape() == x.shape())) {
-      return InvalidArgument("x and y_backprop must have same shape, but x has shape ",
-                             x.shape().ToString(), " and y_backprop has shape ",
-                             dy.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!(dy.shape() == x.shape()),
+                      "x and y_backprop must have same shape, but x has shape ",
+                      x.shape().ToString(), " and y_backprop has shape ", dy.shape().ToString());
     static constexpr const char* kNames[] = {"scale", "saved mean", "saved variance"};
     for (int i = 0; i < 3; ++i) {
       SLUICE_RETURN_IF_ERROR(CheckVector(kNames[i], context.input(2 + i)));

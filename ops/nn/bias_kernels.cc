@@ -16,9 +16,8 @@ struct Channels {
 };
 
 absl::StatusOr<Channels> ChannelsOf(const Tensor& value, bool nchw) {
-  if (value.rank() < 2) {
-    return InvalidArgument("Input tensor must be at least 2D: ", value.shape().ToString());
-  }
+  SLUICE_INVALID_IF(value.rank() < 2,
+                    "Input tensor must be at least 2D: ", value.shape().ToString());
   const int channel = nchw ? 1 : value.rank() - 1;
   Channels c;
   for (int i = 0; i < value.rank(); ++i) {
@@ -71,11 +70,10 @@ class BiasAddKernel : public ElementwiseLoopKernel {
     const Tensor& bias = context.input(1);
     SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(value, nchw_));
     SLUICE_RETURN_IF_ERROR(ExpectRank(bias, 1, "Biases must be 1D: "));
-    if (bias.dim(0) != c.channels) {
-      return InvalidArgument("Must provide as many biases as the ", nchw_ ? "channel" : "last",
-                             " dimension of the input tensor: ", bias.shape().ToString(), " vs. ",
-                             value.shape().ToString());
-    }
+    SLUICE_INVALID_IF(bias.dim(0) != c.channels, "Must provide as many biases as the ",
+                      nchw_ ? "channel" : "last",
+                      " dimension of the input tensor: ", bias.shape().ToString(), " vs. ",
+                      value.shape().ToString());
     return Add(context, bias.data<T>(), c);
   }
   bool IsLoopsAlone() const override { return !nchw_; }

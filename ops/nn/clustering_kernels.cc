@@ -138,12 +138,10 @@ absl::Status KmeansPlusPlusInitialization(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckScalar("num_retries_per_sample", c.input(3)));
   const int64_t count = c.input(1).scalar<int64_t>();
   int64_t retries = c.input(3).scalar<int64_t>();
-  if (points.dim(0) == 0) return InvalidArgument("Expected points.rows() > 0.");
-  if (count <= 0) return InvalidArgument("Expected num_to_sample > 0.");
-  if (count > points.dim(0)) {
-    return InvalidArgument("Expected num_to_sample <= points.rows(). ", count, " vs ",
-                           points.dim(0), ".");
-  }
+  SLUICE_INVALID_IF(points.dim(0) == 0, "Expected points.rows() > 0.");
+  SLUICE_INVALID_IF(count <= 0, "Expected num_to_sample > 0.");
+  SLUICE_INVALID_IF(count > points.dim(0), "Expected num_to_sample <= points.rows(). ", count,
+                    " vs ", points.dim(0), ".");
   retries = std::min(retries, kRetriesMax);
   if (retries < 0) retries = 2 + static_cast<int64_t>(std::log(static_cast<double>(count)));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {count, points.dim(1)}));
@@ -160,11 +158,9 @@ KERNEL(KmeansPlusPlusInitialization, KmeansKernel);
 
 absl::Status KMC2ChainInitialization(KernelContext& c) {
   const Tensor& distances = c.input(0);
-  if (distances.rank() != 1) return InvalidArgument("Input distances should be a vector.");
+  SLUICE_INVALID_IF(distances.rank() != 1, "Input distances should be a vector.");
   SLUICE_RETURN_IF_ERROR(CheckScalar("seed", c.input(1)));
-  if (distances.num_elements() == 0) {
-    return InvalidArgument("Expected distances_tensor.size() > 0.");
-  }
+  SLUICE_INVALID_IF(distances.num_elements() == 0, "Expected distances_tensor.size() > 0.");
   Philox philox(static_cast<uint64_t>(c.input(1).scalar<int64_t>()), 0);
   SingleNumbers bits(&philox);
   int64_t place = 0;
@@ -183,12 +179,11 @@ absl::Status NearestNeighbors(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckMatrix("points", points));
   SLUICE_RETURN_IF_ERROR(CheckMatrix("centers", centers));
   SLUICE_RETURN_IF_ERROR(CheckScalar("k", c.input(2)));
-  if (points.dim(0) == 0) return InvalidArgument("Expected points.rows() > 0.");
-  if (points.dim(1) != centers.dim(1)) {
-    return InvalidArgument("Expected point_dimensions == center_dimensions: ", points.dim(1),
-                           " vs ", centers.dim(1), ".");
-  }
-  if (c.input(2).scalar<int64_t>() < 0) return InvalidArgument("Expected k >= 0.");
+  SLUICE_INVALID_IF(points.dim(0) == 0, "Expected points.rows() > 0.");
+  SLUICE_INVALID_IF(points.dim(1) != centers.dim(1),
+                    "Expected point_dimensions == center_dimensions: ", points.dim(1), " vs ",
+                    centers.dim(1), ".");
+  SLUICE_INVALID_IF(c.input(2).scalar<int64_t>() < 0, "Expected k >= 0.");
   const int64_t n = points.dim(1), k = std::min(centers.dim(0), c.input(2).scalar<int64_t>());
   SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {points.dim(0), k}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * distances, c.AllocateOutput(1, {points.dim(0), k}));

@@ -67,16 +67,14 @@ absl::StatusOr<TensorShape> BroadcastMatrix(const Tensor& logits, const Tensor& 
       return d < 0 ? 1 : t.dim(d);
     };
     const int64_t a = size(logits), b = size(labels);
-    if (a != b && a != 1 && b != 1) {
-      return InvalidArgument("logits and labels must be broadcastable: logits_size=",
-                             logits.shape().ToString(), " labels_size=", labels.shape().ToString());
-    }
+    SLUICE_INVALID_IF(a != b && a != 1 && b != 1,
+                      "logits and labels must be broadcastable: logits_size=",
+                      logits.shape().ToString(), " labels_size=", labels.shape().ToString());
     joined.AddDim(a == 1 ? b : a);
   }
-  if (!joined.IsMatrix()) {
-    return InvalidArgument(
-        "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
-  }
+  SLUICE_INVALID_IF(
+      !joined.IsMatrix(),
+      "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
   return joined;
 }
 
@@ -118,15 +116,11 @@ FUNCTION_KERNELS(SoftmaxCrossEntropyWithLogits, "T", CrossEntropy, FloatList);
 absl::Status CheckSparse(const Tensor& logits, const Tensor& labels) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(logits, 2, "logits must be 2-D, but got shape "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(labels, 1, "labels must be 1-D, but got shape "));
-  if (logits.dim(0) != labels.dim(0)) {
-    return InvalidArgument(
-        "logits and labels must have the same first dimension, got logits shape ",
-        logits.shape().ToString(), " and labels shape ", labels.shape().ToString());
-  }
-  if (logits.dim(1) <= 0) {
-    return InvalidArgument("Must have at least one class, but got logits shape ",
-                           logits.shape().ToString());
-  }
+  SLUICE_INVALID_IF(logits.dim(0) != labels.dim(0),
+                    "logits and labels must have the same first dimension, got logits shape ",
+                    logits.shape().ToString(), " and labels shape ", labels.shape().ToString());
+  SLUICE_INVALID_IF(logits.dim(1) <= 0, "Must have at least one class, but got logits shape ",
+                    logits.shape().ToString());
   return absl::OkStatus();
 }
 

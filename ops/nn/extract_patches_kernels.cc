@@ -19,10 +19,8 @@ class PatchesKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(attrs_.status());
     const Tensor& in = c.input(0);
-    if (in.rank() != attrs_->layout.rank()) {
-      return InvalidArgument("input must be ", attrs_->layout.rank(), "-dimensional ",
-                             in.shape().ToString());
-    }
+    SLUICE_INVALID_IF(in.rank() != attrs_->layout.rank(), "input must be ", attrs_->layout.rank(),
+                      "-dimensional ", in.shape().ToString());
     SLUICE_RETURN_IF_ERROR(attrs_->CheckLength("ksizes", sizes_.size()));
     SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs_->Slide(in.shape(), attrs_->SpaceOf(sizes_)));
     int64_t elements = 1;

@@ -82,10 +82,9 @@ class GlobalNormGradKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(settings_.Check(c, 3));
     const Tensor &images = c.input(0), &grad = c.input(4);
-    if (!(grad.shape() == images.shape())) {
-      return InvalidArgument("backprop must have the shape of the input, ",
-                             images.shape().ToString(), ", got ", grad.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!(grad.shape() == images.shape()),
+                      "backprop must have the shape of the input, ", images.shape().ToString(),
+                      ", got ", grad.shape().ToString());
     const int64_t n = images.dim(3);
     Tensor* vectors[4];
     SLUICE_ASSIGN_OR_RETURN(Tensor * dx, c.AllocateOutput(0, images.shape()));

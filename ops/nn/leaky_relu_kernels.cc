@@ -28,12 +28,10 @@ class LeakyReluKernel : public Kernel {
     const bool is_gradient = context.num_inputs() == 2;
     const Tensor& g = context.input(0);
     const Tensor& x = context.input(is_gradient ? 1 : 0);
-    if (!(g.shape() == x.shape())) {
-      return InvalidArgument("Inputs to operation ", context.name(), " of type ",
-                             context.node().op(),
-                             " must have the same size and shape.  Input 0: ", g.shape().ToString(),
-                             " != input 1: ", x.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!(g.shape() == x.shape()), "Inputs to operation ", context.name(),
+                      " of type ", context.node().op(),
+                      " must have the same size and shape.  Input 0: ", g.shape().ToString(),
+                      " != input 1: ", x.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(Tensor * y, context.AllocateOutput(0, x.shape()));
     ForBlocks(context, x.num_elements(), 0.3, 3 * sizeof(T), [&](int64_t begin, int64_t end) {
       Leak(g.data<T>() + begin, x.data<T>() + begin, y->data<T>() + begin, end - begin, alpha_);

@@ -44,7 +44,7 @@ class LrnKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(lrn_.Check());
     const Tensor& in = c.input(0);
-    if (in.rank() != 4) return InvalidArgument("in must be 4-dimensional");
+    SLUICE_INVALID_IF(in.rank() != 4, "in must be 4-dimensional");
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     if (in.num_elements() == 0) return absl::OkStatus();
     const int64_t n = in.dim(3), rows = in.num_elements() / n;

@@ -41,9 +41,7 @@ class SoftmaxKernel : public Kernel, public RowKernel {
  public:
   absl::Status Compute(KernelContext& context) override {
     const TensorShape shape = context.input(0).shape();
-    if (shape.rank() < 1) {
-      return InvalidArgument("logits must have >= 1 dimension, got ", shape.ToString());
-    }
+    SLUICE_INVALID_IF(shape.rank() < 1, "logits must have >= 1 dimension, got ", shape.ToString());
     const int64_t n = shape.dim(shape.rank() - 1);
     const T* x = context.input(0).data<T>();  // valid even if the output takes over the buffer
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.ForwardOrAllocate({0}, 0, shape));

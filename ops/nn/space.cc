@@ -37,7 +37,7 @@ absl::Status BlockShape(ShapeContext& c, const KnownInts& sizes, int64_t count, 
   SLUICE_ASSIGN_OR_RETURN(count, MergeDim(margins.dim(0), count));
   SLUICE_RETURN_IF_ERROR(MergeDim(margins.dim(1), 2).status());
   if (count < 0) return c.SetOutput(0, PartialShape::UnknownRank());
-  if (count > TensorShape::kMaxRank) return InvalidArgument("too many blocks: ", count);
+  SLUICE_INVALID_IF(count > TensorShape::kMaxRank, "too many blocks: ", count);
   const int rank_min = static_cast<int>(count) + 1;
   SLUICE_ASSIGN_OR_RETURN(PartialShape in,
                           rank < 0 ? c.WithRankAtLeast(0, rank_min) : c.WithRank(0, rank));
@@ -78,10 +78,8 @@ absl::Status DepthShape(ShapeContext& c, bool to_depth) {
   PartialShape out = in;
   auto change = [&](int d, int64_t factor, bool divide) -> absl::Status {
     if (in.dim(d) < 0) return absl::OkStatus();
-    if (divide && in.dim(d) % factor != 0) {
-      return InvalidArgument("Dimension size must be evenly divisible by ", factor, " but is ",
-                             in.dim(d));
-    }
+    SLUICE_INVALID_IF(divide && in.dim(d) % factor != 0,
+                      "Dimension size must be evenly divisible by ", factor, " but is ", in.dim(d));
     out.set_dim(d, divide ? in.dim(d) / factor : SaturatedProduct(in.dim(d), factor));
     return absl::OkStatus();
   };
@@ -144,9 +142,8 @@ OP(DataFormatVecPermute,
     .With(FormatAttrs)
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape& x = c.input(0);
-      if (x.rank_known() && (x.rank() < 1 || x.rank() > 2)) {
-        return InvalidArgument("input must be a vector or 2D tensor, but got shape ", x.ToString());
-      }
+      SLUICE_INVALID_IF(x.rank_known() && (x.rank() < 1 || x.rank() > 2),
+                        "input must be a vector or 2D tensor, but got shape ", x.ToString());
       return c.SetOutput(0, x);
     });
 

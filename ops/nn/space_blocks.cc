@@ -9,13 +9,11 @@ absl::StatusOr<SpaceBlocks> SpaceBlocks::Make(absl::Span<const int64_t> sizes,
                                               absl::Span<const int64_t> margins, const char* name) {
   SpaceBlocks b{.sizes = {sizes.begin(), sizes.end()}, .before = {}, .after = {}};
   for (int64_t size : sizes) {
-    if (size < 1) return InvalidArgument("All values in block_shape must be positive, got ", size);
+    SLUICE_INVALID_IF(size < 1, "All values in block_shape must be positive, got ", size);
   }
   for (size_t i = 0; i < margins.size(); i += 2) {
-    if (margins[i] < 0 || margins[i + 1] < 0) {
-      return InvalidArgument(name, " must be non-negative, got ", margins[i], " and ",
-                             margins[i + 1]);
-    }
+    SLUICE_INVALID_IF(margins[i] < 0 || margins[i + 1] < 0, name, " must be non-negative, got ",
+                      margins[i], " and ", margins[i + 1]);
     b.before.push_back(margins[i]);
     b.after.push_back(margins[i + 1]);
   }
@@ -36,10 +34,8 @@ absl::StatusOr<PartialShape> SpaceBlocks::ToBatch(const PartialShape& in) const 
     out.set_dim(d, -1);
     if (before.empty() || in.dim(d) < 0) continue;
     const int64_t padded = SaturatedSum(in.dim(d), SaturatedSum(before[i], after[i]));
-    if (padded % sizes[i] != 0) {
-      return InvalidArgument("padded_shape[", i, "]=", padded, " is not divisible by block_shape[",
-                             i, "]=", sizes[i]);
-    }
+    SLUICE_INVALID_IF(padded % sizes[i] != 0, "padded_shape[", i, "]=", padded,
+                      " is not divisible by block_shape[", i, "]=", sizes[i]);
     out.set_dim(d, padded / sizes[i]);
   }
   return out;
@@ -48,10 +44,8 @@ absl::StatusOr<PartialShape> SpaceBlocks::ToBatch(const PartialShape& in) const 
 absl::StatusOr<PartialShape> SpaceBlocks::FromBatch(const PartialShape& in) const {
   PartialShape out = in;
   if (in.dim(0) >= 0) {
-    if (in.dim(0) % product() != 0) {
-      return InvalidArgument("Input batch dimension (", in.dim(0),
-                             ") is not divisible by product of block sizes (", product(), ")");
-    }
+    SLUICE_INVALID_IF(in.dim(0) % product() != 0, "Input batch dimension (", in.dim(0),
+                      ") is not divisible by product of block sizes (", product(), ")");
     out.set_dim(0, in.dim(0) / product());
   }
   for (int i = 0; i < count(); ++i) {
@@ -59,9 +53,7 @@ absl::StatusOr<PartialShape> SpaceBlocks::FromBatch(const PartialShape& in) cons
     out.set_dim(d, -1);
     if (before.empty() || in.dim(d) < 0) continue;
     const int64_t size = SaturatedProduct(in.dim(d), sizes[i]) - SaturatedSum(before[i], after[i]);
-    if (size < 0) {
-      return InvalidArgument("cropped_shape[", i, "]=", size, " must be non-negative");
-    }
+    SLUICE_INVALID_IF(size < 0, "cropped_shape[", i, "]=", size, " must be non-negative");
     out.set_dim(d, size);
   }
   return out;

@@ -19,13 +19,10 @@ constexpr TypeSet kReal = RealTypes();
 absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, const Tensor& margins,
                                        const char* name) {
   const auto count = static_cast<int>(sizes.size());
-  if (in.rank() < 1 + count) {
-    return InvalidArgument("input rank should be >= ", 1 + count, " instead of ", in.rank());
-  }
-  if (margins.rank() != 2 || margins.dim(0) != count || margins.dim(1) != 2) {
-    return InvalidArgument(name, " should have shape [", count, ", 2] instead of ",
-                           margins.shape().ToString());
-  }
+  SLUICE_INVALID_IF(in.rank() < 1 + count, "input rank should be >= ", 1 + count, " instead of ",
+                    in.rank());
+  SLUICE_INVALID_IF(margins.rank() != 2 || margins.dim(0) != count || margins.dim(1) != 2, name,
+                    " should have shape [", count, ", 2] instead of ", margins.shape().ToString());
   return SpaceBlocks::Make(sizes, IntsOf(margins), name);
 }
 
@@ -100,9 +97,8 @@ using Mover = absl::Status (*)(KernelContext&, const Ints&, const Tensor&);
 
 template <Mover kMove>
 absl::Status SquareBlock(KernelContext& c, Attr<int64_t, "block_size"> size) {
-  if (c.input(0).rank() != 4) {
-    return InvalidArgument("input rank should be 4 instead of ", c.input(0).rank());
-  }
+  SLUICE_INVALID_IF(c.input(0).rank() != 4, "input rank should be 4 instead of ",
+                    c.input(0).rank());
   return kMove(c, {size, size}, c.input(1));
 }
 KERNEL(SpaceToBatch, FunctionKernel<SquareBlock<ToBatch>>, {"T", kReal});
@@ -110,9 +106,8 @@ KERNEL(BatchToSpace, FunctionKernel<SquareBlock<FromBatch>>, {"T", kReal});
 
 template <Mover kMove>
 absl::Status GivenBlocks(KernelContext& c) {
-  if (c.input(1).rank() != 1) {
-    return InvalidArgument("block_shape rank should be 1 instead of ", c.input(1).rank());
-  }
+  SLUICE_INVALID_IF(c.input(1).rank() != 1, "block_shape rank should be 1 instead of ",
+                    c.input(1).rank());
   return kMove(c, IntsOf(c.input(1)), c.input(2));
 }
 using SpaceToBatchNDKernel = FunctionKernel<GivenBlocks<ToBatch>>;
@@ -127,31 +122,25 @@ class DepthKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const auto& format = init.attr<std::string>("data_format");
-    if (format == "NCHW_VECT_C") {
-      return InvalidArgument("data_format NCHW_VECT_C is not supported on a CPU");
-    }
+    SLUICE_INVALID_IF(format == "NCHW_VECT_C", "data_format NCHW_VECT_C is not supported on a CPU");
     return std::unique_ptr<Kernel>(
         new DepthKernel(init.attr<int64_t>("block_size"), ImageLayout::Of(format)));
   }
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& in = c.input(0);
-    if (in.rank() != 4) return InvalidArgument("Input rank should be 4 instead of ", in.rank());
+    SLUICE_INVALID_IF(in.rank() != 4, "Input rank should be 4 instead of ", in.rank());
     const int64_t square = SaturatedProduct(size_, size_);
     std::vector<int64_t> dims(in.shape().dims().begin(), in.shape().dims().end());
     for (int d : {layout_.height(), layout_.width()}) {
-      if (kToDepth && dims[d] % size_ != 0) {
-        return InvalidArgument("Image width ", dims[layout_.width()], " and height ",
-                               dims[layout_.height()],
-                               " should be divisible by block_size: ", size_);
-      }
+      SLUICE_INVALID_IF(kToDepth && dims[d] % size_ != 0, "Image width ", dims[layout_.width()],
+                        " and height ", dims[layout_.height()],
+                        " should be divisible by block_size: ", size_);
       dims[d] = kToDepth ? dims[d] / size_ : SaturatedProduct(dims[d], size_);
     }
     int64_t& channels = dims[layout_.channel()];
-    if (!kToDepth && channels % square != 0) {
-      return InvalidArgument("Input depth dimension ", channels,
-                             " should be divisible by: ", square);
-    }
+    SLUICE_INVALID_IF(!kToDepth && channels % square != 0, "Input depth dimension ", channels,
+                      " should be divisible by: ", square);
     channels = kToDepth ? SaturatedProduct(channels, square) : channels / square;
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -188,17 +177,15 @@ class FormatKernel : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const auto &from = init.attr<std::string>("src_format"),
                &to = init.attr<std::string>("dst_format");
-    if ((from.size() != 4 && from.size() != 5) || from.size() != to.size()) {
-      return InvalidArgument("Source format must be of length 4 or 5 and the destination's the ",
-                             "same, received src_format = ", from, ", dst_format = ", to);
-    }
+    SLUICE_INVALID_IF((from.size() != 4 && from.size() != 5) || from.size() != to.size(),
+                      "Source format must be of length 4 or 5 and the destination's the ",
+                      "same, received src_format = ", from, ", dst_format = ", to);
     std::string sorted_from = from, sorted_to = to;
     std::sort(sorted_from.begin(), sorted_from.end());
     std::sort(sorted_to.begin(), sorted_to.end());
-    if (sorted_from != sorted_to) {
-      return InvalidArgument("Destination and source format must determine a permutation, got ",
-                             from, " and ", to);
-    }
+    SLUICE_INVALID_IF(sorted_from != sorted_to,
+                      "Destination and source format must determine a permutation, got ", from,
+                      " and ", to);
     return std::unique_ptr<Kernel>(
         new FormatKernel(init.node().op() == "DataFormatDimMap", from, to));
   }
@@ -223,10 +210,8 @@ class FormatKernel : public Kernel {
   // A vector with two elements less has only the spatial dimensions.
   absl::Status Permute(KernelContext& c) {
     const Tensor& x = c.input(0);
-    if (x.rank() != 1 && x.rank() != 2) {
-      return InvalidArgument("input must be a vector or 2D tensor, but got shape ",
-                             x.shape().ToString());
-    }
+    SLUICE_INVALID_IF(x.rank() != 1 && x.rank() != 2,
+                      "input must be a vector or 2D tensor, but got shape ", x.shape().ToString());
     std::string from = from_, to = to_;
     if (x.dim(0) == static_cast<int64_t>(from.size()) - 2) {
       for (std::string* s : {&from, &to}) {
@@ -234,16 +219,14 @@ class FormatKernel : public Kernel {
                  s->end());
       }
     }
-    if (x.dim(0) != static_cast<int64_t>(from.size())) {
-      return InvalidArgument(x.rank() == 1 ? "1D input must be of size "
-                                           : "First dimension of 2D input must be of size ",
-                             from_.size(), " or ", from_.size() - 2, ", but got shape ",
-                             x.shape().ToString());
-    }
-    if (x.rank() == 2 && x.dim(1) != 2) {
-      return InvalidArgument("Second dimension of 2D input must be of size 2, but got shape ",
-                             x.shape().ToString());
-    }
+    SLUICE_INVALID_IF(x.dim(0) != static_cast<int64_t>(from.size()),
+                      x.rank() == 1 ? "1D input must be of size "
+                                    : "First dimension of 2D input must be of size ",
+                      from_.size(), " or ", from_.size() - 2, ", but got shape ",
+                      x.shape().ToString());
+    SLUICE_INVALID_IF(x.rank() == 2 && x.dim(1) != 2,
+                      "Second dimension of 2D input must be of size 2, but got shape ",
+                      x.shape().ToString());
     const int64_t width = x.rank() == 2 ? 2 : 1;
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, x.shape()));
     for (int64_t i = 0; i < x.num_elements(); ++i) {

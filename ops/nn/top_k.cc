@@ -12,10 +12,8 @@ absl::Status TopKShape(ShapeContext& c, int64_t k) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtLeast(0, 1));
   if (!input.rank_known()) return c.SetOutputs(input);
   const int last = input.rank() - 1;
-  if (k >= 0 && input.dim(last) >= 0 && input.dim(last) < k) {
-    return InvalidArgument("input must have last dimension >= k = ", k, " but is ",
-                           input.dim(last));
-  }
+  SLUICE_INVALID_IF(k >= 0 && input.dim(last) >= 0 && input.dim(last) < k,
+                    "input must have last dimension >= k = ", k, " but is ", input.dim(last));
   input.set_dim(last, k);
   return c.SetOutputs(input);
 }

@@ -78,12 +78,10 @@ absl::Status TopK(KernelContext& context, Attr<int64_t, "k", -1> k_attr) {
     SLUICE_RETURN_IF_ERROR(ExpectRank(context.input(1), 0, "k must be scalar, got shape "));
     k = ScalarInt(context.input(1));
   }
-  if (k < 0) return InvalidArgument("Need k >= 0, got ", k);
-  if (input.rank() < 1) {
-    return InvalidArgument("input must be >= 1-D, got shape ", input.shape().ToString());
-  }
+  SLUICE_INVALID_IF(k < 0, "Need k >= 0, got ", k);
+  SLUICE_INVALID_IF(input.rank() < 1, "input must be >= 1-D, got shape ", input.shape().ToString());
   const int64_t n = input.dim(input.rank() - 1);
-  if (n < k) return InvalidArgument("input must have at least k columns. Had ", n, ", needed ", k);
+  SLUICE_INVALID_IF(n < k, "input must have at least k columns. Had ", n, ", needed ", k);
   TensorShape shape = input.shape();
   shape.set_dim(shape.rank() - 1, k);
   SLUICE_ASSIGN_OR_RETURN(Tensor * values, context.AllocateOutput(0, shape));
@@ -125,12 +123,10 @@ absl::Status InTopK(KernelContext& context, Attr<int64_t, "k", 0> k_attr) {
     SLUICE_RETURN_IF_ERROR(ExpectRank(context.input(2), 0, "k must be 0-D, got shape "));
     k = ScalarInt(context.input(2));
   }
-  if (predictions.rank() != 2) return InvalidArgument("predictions must be 2-dimensional");
-  if (targets.rank() != 1) return InvalidArgument("targets must be 1-dimensional");
-  if (predictions.dim(0) != targets.dim(0)) {
-    return InvalidArgument("First dimension of predictions ", predictions.dim(0),
-                           " must match length of targets ", targets.dim(0));
-  }
+  SLUICE_INVALID_IF(predictions.rank() != 2, "predictions must be 2-dimensional");
+  SLUICE_INVALID_IF(targets.rank() != 1, "targets must be 1-dimensional");
+  SLUICE_INVALID_IF(predictions.dim(0) != targets.dim(0), "First dimension of predictions ",
+                    predictions.dim(0), " must match length of targets ", targets.dim(0));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, targets.shape()));
   const int64_t classes = predictions.dim(1);
   for (int64_t r = 0; r < targets.dim(0); ++r) {

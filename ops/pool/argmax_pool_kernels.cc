@@ -18,9 +18,8 @@ template <typename T>
 absl::Status MaxPoolWithArgmax(KernelContext& c, const PoolAttrs& attrs,
                                Attr<bool, "include_batch_in_index"> counts_batch) {
   const Tensor& in = c.input(0);
-  if (in.num_elements() == 0) {
-    return InvalidArgument("tensor_in must not be empty, got shape ", in.shape().ToString());
-  }
+  SLUICE_INVALID_IF(in.num_elements() == 0, "tensor_in must not be empty, got shape ",
+                    in.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs.Of(c, in.shape(), 1));
   const WindowGeometry& g = pool.g;
   SLUICE_RETURN_IF_ERROR(CheckPixels(g));
@@ -56,10 +55,8 @@ absl::Status MaxPoolGradWithArgmax(KernelContext& c, const PoolAttrs& attrs,
   for (int64_t i = 0; i < grad.num_elements(); ++i) {
     const int64_t base = i / g.out_image() * g.in_image(), place = IntAt(places, i);
     const int64_t first = counts_batch ? base : 0;
-    if (place < first || place - first >= g.in_image()) {
-      return InvalidArgument("argmax must be in its image of ", g.in_image(), " elements, got ",
-                             place);
-    }
+    SLUICE_INVALID_IF(place < first || place - first >= g.in_image(),
+                      "argmax must be in its image of ", g.in_image(), " elements, got ", place);
     T& sum = to[base + place - first];
     sum = WrappingAdd(sum, grad.data<T>()[i]);
   }

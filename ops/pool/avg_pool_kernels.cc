@@ -76,13 +76,11 @@ class AvgPoolGradKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &sizes = c.input(0), &grad = c.input(1);
-    if (!sizes.shape().IsVector() || sizes.num_elements() != attrs_.rank()) {
-      return InvalidArgument("orig_input_shape must be 1-dimensional and ", attrs_.rank(),
-                             " elements, got shape ", sizes.shape().ToString());
-    }
-    if (grad.rank() != attrs_.rank()) {
-      return InvalidArgument("out_backprop must be ", attrs_.rank(), "-dimensional");
-    }
+    SLUICE_INVALID_IF(!sizes.shape().IsVector() || sizes.num_elements() != attrs_.rank(),
+                      "orig_input_shape must be 1-dimensional and ", attrs_.rank(),
+                      " elements, got shape ", sizes.shape().ToString());
+    SLUICE_INVALID_IF(grad.rank() != attrs_.rank(), "out_backprop must be ", attrs_.rank(),
+                      "-dimensional");
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
     SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs_.Of(c, shape, 2));
     const WindowGeometry& g = pool.g;

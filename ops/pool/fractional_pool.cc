@@ -17,14 +17,13 @@ namespace {
 absl::Status FractionalShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRank(0, 4));
   const auto& ratio = c.attr<std::vector<float>>("pooling_ratio");
-  if (ratio.size() != 4) {
-    return InvalidArgument("pooling_ratio field must specify 4 dimensions, got ", ratio.size());
-  }
+  SLUICE_INVALID_IF(ratio.size() != 4, "pooling_ratio field must specify 4 dimensions, got ",
+                    ratio.size());
   PartialShape out = PartialShape::UnknownOfRank(4);
   for (int d = 0; d < 4; ++d) {
     if (in.dim(d) < 0) continue;
     const auto size = static_cast<int64_t>(std::floor(static_cast<float>(in.dim(d)) / ratio[d]));
-    if (size < 0) return InvalidArgument("Size computed for dim ", d, " is negative: ", size);
+    SLUICE_INVALID_IF(size < 0, "Size computed for dim ", d, " is negative: ", size);
     out.set_dim(d, size);
   }
   c.SetOutput(0, out).IgnoreError();

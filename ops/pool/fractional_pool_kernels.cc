@@ -127,10 +127,8 @@ class FractionalPoolKernel : public Kernel {
       const float size = std::floor(static_cast<float>(in.dim(d)) / ratio_[d]);
       const bool is_whole = ratio_[d] == 1 || size >= static_cast<float>(in.dim(d));
       sizes[d] = is_whole ? in.dim(d) : static_cast<int64_t>(size);
-      if (sizes[d] <= 0) {
-        return InvalidArgument("output size must be positive, got ", sizes[d], " for dimension ", d,
-                               " of ", in.shape().ToString());
-      }
+      SLUICE_INVALID_IF(sizes[d] <= 0, "output size must be positive, got ", sizes[d],
+                        " for dimension ", d, " of ", in.shape().ToString());
     }
     const bool is_fixed = seed_ != 0 || seed2_ != 0;
     Borders draw(is_fixed
@@ -153,19 +151,17 @@ class FractionalPoolKernel : public Kernel {
   }
 
   absl::Status Check(const Tensor& in) const {
-    if (ratio_.size() != 4) {
-      return InvalidArgument("pooling_ratio field must specify 4 dimensions, got ", ratio_.size());
-    }
+    SLUICE_INVALID_IF(ratio_.size() != 4, "pooling_ratio field must specify 4 dimensions, got ",
+                      ratio_.size());
     for (float r : ratio_) {
-      if (!(r >= 1)) return InvalidArgument("pooling_ratio cannot be smaller than 1, got: ", r);
+      SLUICE_INVALID_IF(!(r >= 1), "pooling_ratio cannot be smaller than 1, got: ", r);
     }
     if (ratio_[0] != 1 || ratio_[3] != 1) {
       return absl::UnimplementedError(
           "Fractional pooling is not yet supported on the batch nor channel dimension.");
     }
-    if (!is_deterministic_ && (seed_ != 0 || seed2_ != 0)) {
-      return InvalidArgument("Both seed and seed2 should be 0 if deterministic is false.");
-    }
+    SLUICE_INVALID_IF(!is_deterministic_ && (seed_ != 0 || seed2_ != 0),
+                      "Both seed and seed2 should be 0 if deterministic is false.");
     if (in.rank() == 4) return absl::OkStatus();
     return InvalidArgument("tensor_in must be 4-dimensional, got shape ", in.shape().ToString());
   }
@@ -204,34 +200,29 @@ KERNELS(FractionalAvgPool, "T", FractionalAvgPoolKernel, PoolTypes);
 // Checks that borders increase within an image of `size`, and that there is one more border than
 // cells.
 absl::Status CheckBorders(const Tensor& borders, int64_t cells, int64_t size) {
-  if (borders.rank() != 1 || borders.num_elements() - 1 != cells) {
-    return InvalidArgument("pooling sequences must have one element more than the output's ", cells,
-                           ", got shape ", borders.shape().ToString());
-  }
+  SLUICE_INVALID_IF(borders.rank() != 1 || borders.num_elements() - 1 != cells,
+                    "pooling sequences must have one element more than the output's ", cells,
+                    ", got shape ", borders.shape().ToString());
   const int64_t* b = borders.data<int64_t>();
   for (int64_t i = 0; i <= cells; ++i) {
-    if (b[i] < 0 || b[i] > size || (i > 0 && b[i] <= b[i - 1])) {
-      return InvalidArgument("pooling sequences must rise from 0 to the size of the image, ", size,
-                             ", got ", b[i], " at ", i);
-    }
+    SLUICE_INVALID_IF(b[i] < 0 || b[i] > size || (i > 0 && b[i] <= b[i - 1]),
+                      "pooling sequences must rise from 0 to the size of the image, ", size,
+                      ", got ", b[i], " at ", i);
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckPooled(const Tensor& in, const Tensor& pooled, const Tensor& grad) {
   for (const Tensor* t : {&in, &pooled, &grad}) {
-    if (t->rank() != 4) {
-      return InvalidArgument("orig_input, orig_output and out_backprop must be 4-dimensional, ",
-                             "got shape ", t->shape().ToString());
-    }
+    SLUICE_INVALID_IF(t->rank() != 4,
+                      "orig_input, orig_output and out_backprop must be 4-dimensional, ",
+                      "got shape ", t->shape().ToString());
   }
-  if (!(pooled.shape() == grad.shape()) || pooled.dim(0) != in.dim(0) ||
-      pooled.dim(3) != in.dim(3)) {
-    return InvalidArgument(
-        "orig_output and out_backprop must have the same shape, and the batch "
-        "and channels of orig_input, got shapes ",
-        pooled.shape().ToString(), ", ", grad.shape().ToString(), " and ", in.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      !(pooled.shape() == grad.shape()) || pooled.dim(0) != in.dim(0) || pooled.dim(3) != in.dim(3),
+      "orig_output and out_backprop must have the same shape, and the batch "
+      "and channels of orig_input, got shapes ",
+      pooled.shape().ToString(), ", ", grad.shape().ToString(), " and ", in.shape().ToString());
   return absl::OkStatus();
 }
 
@@ -257,9 +248,8 @@ absl::Status FractionalMaxPoolGrad(KernelContext& c, Attr<bool, "overlapping"> o
            });
   for (int64_t i = 0; i < pooled.num_elements(); ++i) {
     const int64_t place = places[static_cast<size_t>(i)];
-    if (x[place] != pooled.data<T>()[i]) {
-      return InvalidArgument("orig_output must hold the greatest elements of orig_input's cells");
-    }
+    SLUICE_INVALID_IF(x[place] != pooled.data<T>()[i],
+                      "orig_output must hold the greatest elements of orig_input's cells");
     T& sum = out->data<T>()[place];
     sum = WrappingAdd(sum, grad.data<T>()[i]);
   }
@@ -270,15 +260,13 @@ FUNCTION_KERNELS(FractionalMaxPoolGrad, "T", FractionalMaxPoolGrad, PoolTypes);
 template <typename T>
 absl::Status FractionalAvgPoolGrad(KernelContext& c, Attr<bool, "overlapping"> overlap) {
   const Tensor &sizes = c.input(0), &grad = c.input(1);
-  if (!sizes.shape().IsVector() || sizes.num_elements() != 4) {
-    return InvalidArgument("original input tensor shape must be 1-dimensional and 4 elements");
-  }
+  SLUICE_INVALID_IF(!sizes.shape().IsVector() || sizes.num_elements() != 4,
+                    "original input tensor shape must be 1-dimensional and 4 elements");
   SLUICE_RETURN_IF_ERROR(ExpectRank(grad, 4, "out_backprop must be 4-dimensional, got shape "));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-  if (grad.dim(0) != shape.dim(0) || grad.dim(3) != shape.dim(3)) {
-    return InvalidArgument("out_backprop must have the batch and channels of the input, got ",
-                           grad.shape().ToString(), " for ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(grad.dim(0) != shape.dim(0) || grad.dim(3) != shape.dim(3),
+                    "out_backprop must have the batch and channels of the input, got ",
+                    grad.shape().ToString(), " for ", shape.ToString());
   SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(2), grad.dim(1), shape.dim(1)));
   SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(3), grad.dim(2), shape.dim(2)));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));

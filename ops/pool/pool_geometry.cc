@@ -10,9 +10,8 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<std::vector<int64_t>> SizesOf(const Tensor& t, std::string_view what) {
-  if (t.num_elements() != 4) {
-    return InvalidArgument("Sliding window ", what, " field must specify 4 dimensions");
-  }
+  SLUICE_INVALID_IF(t.num_elements() != 4, "Sliding window ", what,
+                    " field must specify 4 dimensions");
   return std::vector<int64_t>(t.flat<int32_t>().begin(), t.flat<int32_t>().end());
 }
 
@@ -44,15 +43,11 @@ absl::Status CheckChannelWindow(const WindowAttrs& a, const std::vector<int64_t>
 }
 
 absl::Status CheckSizes(const WindowAttrs& a, const std::vector<int64_t>& ksize, int64_t channels) {
-  if (ksize.size() != static_cast<size_t>(a.layout.rank())) {
-    return InvalidArgument("Sliding window ksize field must specify ", a.layout.rank(),
-                           " dimensions");
-  }
-  if (*std::min_element(ksize.begin(), ksize.end()) <= 0) {
-    return InvalidArgument(
-        "Sliding window ksize must be positive. The specified or inferred ksize is: ",
-        absl::StrJoin(ksize, ","));
-  }
+  SLUICE_INVALID_IF(ksize.size() != static_cast<size_t>(a.layout.rank()),
+                    "Sliding window ksize field must specify ", a.layout.rank(), " dimensions");
+  SLUICE_INVALID_IF(*std::min_element(ksize.begin(), ksize.end()) <= 0,
+                    "Sliding window ksize must be positive. The specified or inferred ksize is: ",
+                    absl::StrJoin(ksize, ","));
   if (ksize[0] != 1 || a.strides[0] != 1) {
     return absl::UnimplementedError("Pooling is not yet supported on the batch dimension.");
   }
@@ -82,10 +77,8 @@ PoolAttrs::PoolAttrs(const KernelInit& init)
 
 absl::StatusOr<Pool> PoolAttrs::Of(KernelContext& context, const TensorShape& images,
                                    int first_size) const {
-  if (images.rank() != rank()) {
-    return InvalidArgument("tensor_in must be ", rank(), "-dimensional, got shape ",
-                           images.ToString());
-  }
+  SLUICE_INVALID_IF(images.rank() != rank(), "tensor_in must be ", rank(),
+                    "-dimensional, got shape ", images.ToString());
   std::vector<int64_t> given_ksize;
   absl::StatusOr<WindowAttrs> given_attrs;
   if (ksize_.empty()) {

@@ -17,11 +17,9 @@ struct ChannelSlices {
   int64_t before = 1, channels = 1, after = 1;
 
   static absl::StatusOr<ChannelSlices> Of(const TensorShape& shape, int64_t axis) {
-    if (axis < -1) return InvalidArgument("Axis must be at least -1. Found ", axis);
-    if (axis >= shape.rank()) {
-      return InvalidArgument("Axis must be less than the rank of the input, ", shape.rank(),
-                             ", got ", axis);
-    }
+    SLUICE_INVALID_IF(axis < -1, "Axis must be at least -1. Found ", axis);
+    SLUICE_INVALID_IF(axis >= shape.rank(), "Axis must be less than the rank of the input, ",
+                      shape.rank(), ", got ", axis);
     ChannelSlices s;
     if (axis == -1) {
       s.after = shape.num_elements();

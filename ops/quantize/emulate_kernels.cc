@@ -79,10 +79,9 @@ class EmulateKernel : public Kernel {
                             ChannelSlices::Of(in.shape(), settings_.axis));
     int64_t bits = settings_.bits;
     if (c.num_inputs() == 4) {
-      if (c.input(3).num_elements() != 1) {
-        return InvalidArgument("num_bits must have one element, got shape ",
-                               c.input(3).shape().ToString());
-      }
+      SLUICE_INVALID_IF(c.input(3).num_elements() != 1,
+                        "num_bits must have one element, got shape ",
+                        c.input(3).shape().ToString());
       bits = *c.input(3).data<int32_t>();
     }
     SLUICE_RETURN_IF_ERROR(settings_.CheckBits(bits));
@@ -96,9 +95,8 @@ class EmulateKernel : public Kernel {
       T low, high;
       Bounds(c, slices, k, &low, &high);
       // TensorFlow does not check the ranges of channels.
-      if (settings_.range_given && settings_.axis == -1 && !(low <= high)) {
-        return InvalidArgument("Invalid range: input_min ", low, " > input_max ", high);
-      }
+      SLUICE_INVALID_IF(settings_.range_given && settings_.axis == -1 && !(low <= high),
+                        "Invalid range: input_min ", low, " > input_max ", high);
       const Grid<T> grid(low, high, settings_.is_signed, settings_.is_narrow, bits);
       slices.ForChannel(k, [&](int64_t first, int64_t n) {
         c.ParallelFor(n, 2, [&](int64_t begin, int64_t end) {
@@ -149,10 +147,9 @@ KERNELS(QuantizeAndDequantizeV4, "T", EmulateKernel, FloatAndDouble);
 template <typename T>
 absl::Status EmulateGrad(KernelContext& c, Attr<int64_t, "axis"> axis) {
   const Tensor &grad = c.input(0), &in = c.input(1);
-  if (!(grad.shape() == in.shape())) {
-    return InvalidArgument("gradients and input must have the same shape, got ",
-                           grad.shape().ToString(), " and ", in.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!(grad.shape() == in.shape()),
+                    "gradients and input must have the same shape, got ", grad.shape().ToString(),
+                    " and ", in.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   static const char* const kNames[] = {"input_min", "input_max"};

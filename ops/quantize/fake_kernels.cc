@@ -56,9 +56,7 @@ class FixedRangeKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(settings_.Check());
-    if (!(min_ < max_)) {
-      return InvalidArgument("min has to be smaller than max, was: ", min_, " >= ", max_);
-    }
+    SLUICE_INVALID_IF(!(min_ < max_), "min has to be smaller than max, was: ", min_, " >= ", max_);
     const Nudged range(min_, max_, settings_.bits, settings_.is_narrow);
     const Tensor& in = c.input(is_gradient_ ? 1 : 0);
     if (is_gradient_) SLUICE_RETURN_IF_ERROR(CheckSameShape(c.input(0), in));
@@ -87,9 +85,7 @@ KERNEL(FakeQuantWithMinMaxArgsGradient, FixedRangeKernel);
 
 absl::Status CheckRanges(const Tensor& in, const Tensor& min, const Tensor& max,
                          bool is_by_channel) {
-  if (is_by_channel && in.rank() == 0) {
-    return InvalidArgument("inputs must have at least one dimension");
-  }
+  SLUICE_INVALID_IF(is_by_channel && in.rank() == 0, "inputs must have at least one dimension");
   const int64_t channels = is_by_channel ? in.dim(in.rank() - 1) : 1;
   for (const Tensor* t : {&min, &max}) {
     if (t->rank() == (is_by_channel ? 1 : 0) && t->num_elements() == channels) continue;

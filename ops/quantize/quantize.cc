@@ -13,10 +13,9 @@ namespace {
 // vectors along the attribute `axis`. Returns their shape.
 absl::StatusOr<PartialShape> AlongAxis(ShapeContext& c, int input, int first_range) {
   const int64_t axis = c.attr<int64_t>("axis");
-  if (axis < -1) return InvalidArgument("axis should be at least -1, got ", axis);
-  if (axis >= TensorShape::kMaxRank) {
-    return InvalidArgument("axis should be less than ", TensorShape::kMaxRank, ", got ", axis);
-  }
+  SLUICE_INVALID_IF(axis < -1, "axis should be at least -1, got ", axis);
+  SLUICE_INVALID_IF(axis >= TensorShape::kMaxRank, "axis should be less than ",
+                    TensorShape::kMaxRank, ", got ", axis);
   const int rank = axis == -1 ? 0 : 1;
   PartialShape range = axis == -1 ? PartialShape::Scalar() : PartialShape::UnknownOfRank(1);
   for (int i : {first_range, first_range + 1}) {

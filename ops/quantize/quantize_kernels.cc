@@ -122,9 +122,8 @@ class QuantizeKernel : public Kernel {
         least_range_(init.attr<float>("ensure_minimum_range")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    if (rounds_to_even_ && mode_ != Mode::kScaled) {
-      return InvalidArgument("Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED'");
-    }
+    SLUICE_INVALID_IF(rounds_to_even_ && mode_ != Mode::kScaled,
+                      "Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED'");
     const Tensor &in = c.input(0), &low = c.input(1), &high = c.input(2);
     SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis_));
     SLUICE_RETURN_IF_ERROR(CheckRanges(low, high, slices.channels));
@@ -139,10 +138,9 @@ class QuantizeKernel : public Kernel {
     const float* from = in.data<float>();
     for (int64_t k = 0; k < slices.channels; ++k) {
       const Range given{low.data<float>()[k], high.data<float>()[k]};
-      if (given.high < given.low) {
-        return InvalidArgument("input_max_range must be larger than input_min_range, got ",
-                               given.high, " and ", given.low);
-      }
+      SLUICE_INVALID_IF(given.high < given.low,
+                        "input_max_range must be larger than input_min_range, got ", given.high,
+                        " and ", given.low);
       const Quantizer<T> quantize(mode_, is_narrow_, rounds_to_even_, least_range_, given);
       out_low->data<float>()[k] = quantize.range().low;
       out_high->data<float>()[k] = quantize.range().high;
@@ -198,9 +196,8 @@ class DequantizeKernel : public Kernel {
         axis_(init.attr<int64_t>("axis")) {}
 
   absl::Status Compute(KernelContext& c) override {
-    if (kIsFloat16<Out> && mode_ != Mode::kMinCombined) {
-      return InvalidArgument("When output type is bfloat16, mode must be 'MIN_COMBINED'");
-    }
+    SLUICE_INVALID_IF(kIsFloat16<Out> && mode_ != Mode::kMinCombined,
+                      "When output type is bfloat16, mode must be 'MIN_COMBINED'");
     const Tensor &in = c.input(0), &low = c.input(1), &high = c.input(2);
     SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis_));
     SLUICE_RETURN_IF_ERROR(CheckRanges(low, high, slices.channels));

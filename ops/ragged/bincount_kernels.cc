@@ -15,15 +15,13 @@ class Bins {
   // Bins of `rows` rows, or of all values if `rows` is -1.
   static absl::StatusOr<Bins> Make(KernelContext& c, const Tensor& size, const Tensor& weights,
                                    const Tensor& values, int64_t rows, bool is_binary) {
-    if (size.rank() != 0) {
-      return InvalidArgument("Shape must be rank 0 but is rank ", size.rank());
-    }
+    SLUICE_INVALID_IF(size.rank() != 0, "Shape must be rank 0 but is rank ", size.rank());
     const int64_t bins = IntAt(size, 0);
-    if (bins < 0) return InvalidArgument("size (", bins, ") must be non-negative");
-    if (weights.num_elements() != 0 && weights.num_elements() != values.num_elements()) {
-      return InvalidArgument("expected as many weights as values or none, got ",
-                             weights.num_elements(), " and ", values.num_elements());
-    }
+    SLUICE_INVALID_IF(bins < 0, "size (", bins, ") must be non-negative");
+    SLUICE_INVALID_IF(
+        weights.num_elements() != 0 && weights.num_elements() != values.num_elements(),
+        "expected as many weights as values or none, got ", weights.num_elements(), " and ",
+        values.num_elements());
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             rows < 0 ? TensorShape::Make({bins}) : TensorShape::Make({rows, bins}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -64,19 +62,15 @@ absl::Status RaggedBincount(KernelContext& c, Attr<bool, "binary_output"> is_bin
   const Tensor& values = c.input(1);
   const int64_t count = values.num_elements();
   SLUICE_ASSIGN_OR_RETURN(const Splits splits, SplitsOf(c.input(0), count));
-  if (splits.front() != 0) {
-    return InvalidArgument("Splits must start with 0, not with ", splits.front());
-  }
-  if (splits.back() != count) {
-    return InvalidArgument("Splits must end with the number of values, got ", splits.back(),
-                           " instead of ", count);
-  }
+  SLUICE_INVALID_IF(splits.front() != 0, "Splits must start with 0, not with ", splits.front());
+  SLUICE_INVALID_IF(splits.back() != count, "Splits must end with the number of values, got ",
+                    splits.back(), " instead of ", count);
   const auto rows = static_cast<int64_t>(splits.size()) - 1;
   SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
                           Bins<T>::Make(c, c.input(2), c.input(3), values, rows, is_binary));
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t i = splits[row]; i < splits[row + 1]; ++i) {
-      if (!bins.Count(row, i)) return InvalidArgument(kNegative);
+      SLUICE_INVALID_IF(!bins.Count(row, i), kNegative);
     }
   }
   return absl::OkStatus();
@@ -86,30 +80,24 @@ FUNCTION_KERNELS(RaggedBincount, "T", RaggedBincount, CountedList);
 template <typename T>
 absl::Status SparseBincount(KernelContext& c, Attr<bool, "binary_output"> is_binary) {
   const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2);
-  if (values.rank() != 1 || indices.rank() != 2 || indices.dim(0) != values.dim(0)) {
-    return InvalidArgument("Number of values must match first dimension of indices. Got ",
-                           values.num_elements(),
-                           " values, indices shape: ", indices.shape().ToString());
-  }
-  if (shape.rank() != 1 || shape.num_elements() != indices.dim(1) || shape.num_elements() < 1 ||
-      shape.num_elements() > 2) {
-    return InvalidArgument(
-        "expected dense_shape of 1 or 2 elements, as many as indices have "
-        "columns, got shapes ",
-        shape.shape().ToString(), " and ", indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(values.rank() != 1 || indices.rank() != 2 || indices.dim(0) != values.dim(0),
+                    "Number of values must match first dimension of indices. Got ",
+                    values.num_elements(), " values, indices shape: ", indices.shape().ToString());
+  SLUICE_INVALID_IF(shape.rank() != 1 || shape.num_elements() != indices.dim(1) ||
+                        shape.num_elements() < 1 || shape.num_elements() > 2,
+                    "expected dense_shape of 1 or 2 elements, as many as indices have "
+                    "columns, got shapes ",
+                    shape.shape().ToString(), " and ", indices.shape().ToString());
   const bool is_one_row = shape.num_elements() == 1;
   const int64_t rows = is_one_row ? -1 : shape.data<int64_t>()[0];
-  if (!is_one_row && rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
+  SLUICE_INVALID_IF(!is_one_row && rows < 0, "Dimension ", rows, " must be >= 0");
   SLUICE_ASSIGN_OR_RETURN(Bins<T> bins,
                           Bins<T>::Make(c, c.input(3), c.input(4), values, rows, is_binary));
   for (int64_t i = 0; i < values.num_elements(); ++i) {
     const int64_t row = is_one_row ? 0 : indices.data<int64_t>()[2 * i];
-    if (!is_one_row && (row < 0 || row >= rows)) {
-      return InvalidArgument("Index out of bound. `batch` (", row,
-                             ") must be less than the dimension size (", rows, ").");
-    }
-    if (!bins.Count(row, i)) return InvalidArgument(kNegative);
+    SLUICE_INVALID_IF(!is_one_row && (row < 0 || row >= rows), "Index out of bound. `batch` (", row,
+                      ") must be less than the dimension size (", rows, ").");
+    SLUICE_INVALID_IF(!bins.Count(row, i), kNegative);
   }
   return absl::OkStatus();
 }

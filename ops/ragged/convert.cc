@@ -50,14 +50,12 @@ absl::Status ToVariantShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(last, 1).status());
   for (int i = first; i < last; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 1).status());
   if (!c.attr<bool>("batched_input")) return c.SetOutput(0, PartialShape::Scalar());
-  if (first == last) {
-    return InvalidArgument("ragged_rank=0 is not currently supported when batched_input=true.");
-  }
+  SLUICE_INVALID_IF(first == last,
+                    "ragged_rank=0 is not currently supported when batched_input=true.");
   const PartialShape& splits = c.input(0);
   const int64_t rows = splits.rank_known() && splits.dim(0) >= 0 ? splits.dim(0) - 1 : -1;
-  if (splits.rank_known() && splits.dim(0) == 0) {
-    return InvalidArgument("Negative dimension size caused by subtracting 1 from 0");
-  }
+  SLUICE_INVALID_IF(splits.rank_known() && splits.dim(0) == 0,
+                    "Negative dimension size caused by subtracting 1 from 0");
   return c.SetOutput(0, {rows});
 }
 

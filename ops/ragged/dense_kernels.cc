@@ -33,10 +33,9 @@ class RaggedTensorToTensorKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
     if (out->num_elements() == 0) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(const Positions positions, PositionsOf(c, rows, sizes));
-    if (static_cast<int64_t>(positions.size()) > values.dim(0)) {
-      return InvalidArgument("Invalid row partition: it has ", positions.size(), " values, got ",
-                             values.dim(0));
-    }
+    SLUICE_INVALID_IF(static_cast<int64_t>(positions.size()) > values.dim(0),
+                      "Invalid row partition: it has ", positions.size(), " values, got ",
+                      values.dim(0));
     int64_t length = 1;  // length of a value
     for (size_t d = static_cast<size_t>(ragged_rank_) + 1; d < sizes.size(); ++d) {
       length *= sizes[d];
@@ -78,17 +77,14 @@ class RaggedTensorToTensorKernel : public Kernel {
   absl::StatusOr<int64_t> FirstSize(KernelContext& c) const {
     const Tensor& first = c.input(kFirstPartition);
     for (int d = 0; d < ragged_rank_; ++d) {
-      if (Rows(c, d).rank() != 1) return InvalidArgument("Row partition must be a vector.");
+      SLUICE_INVALID_IF(Rows(c, d).rank() != 1, "Row partition must be a vector.");
     }
-    if (first.num_elements() == 0) {
-      return InvalidArgument(
-          "Invalid first partition input. Tensor requires at least one element.");
-    }
+    SLUICE_INVALID_IF(first.num_elements() == 0,
+                      "Invalid first partition input. Tensor requires at least one element.");
     if (Skipped() == 0) return first.num_elements() - 1;
-    if (first.rank() != 0) return InvalidArgument("FIRST_DIM_SIZE must be a scalar.");
-    if (IntAt(first, 0) < 0) {
-      return InvalidArgument("FIRST_DIM_SIZE must be at least 0, got ", IntAt(first, 0));
-    }
+    SLUICE_INVALID_IF(first.rank() != 0, "FIRST_DIM_SIZE must be a scalar.");
+    SLUICE_INVALID_IF(IntAt(first, 0) < 0, "FIRST_DIM_SIZE must be at least 0, got ",
+                      IntAt(first, 0));
     return IntAt(first, 0);
   }
 
@@ -96,17 +92,15 @@ class RaggedTensorToTensorKernel : public Kernel {
   absl::StatusOr<std::vector<int64_t>> SizesOf(KernelContext& c, int64_t rows) const {
     PartialShape wanted;
     const Tensor& shape = c.input(0);
-    if (shape.rank() > 1) {
-      return InvalidArgument("shape must be a vector or -1, got shape ", shape.shape().ToString());
-    }
+    SLUICE_INVALID_IF(shape.rank() > 1, "shape must be a vector or -1, got shape ",
+                      shape.shape().ToString());
     if (shape.rank() == 0) {
-      if (IntAt(shape, 0) != -1) {
-        return InvalidArgument("shape must be a vector or -1, got ", IntAt(shape, 0));
-      }
+      SLUICE_INVALID_IF(IntAt(shape, 0) != -1, "shape must be a vector or -1, got ",
+                        IntAt(shape, 0));
     } else {
       const Ints dims = IntsOf(shape);
       for (int64_t dim : dims) {
-        if (dim < -1) return InvalidArgument("Dimension ", dim, " must be >= -1");
+        SLUICE_INVALID_IF(dim < -1, "Dimension ", dim, " must be >= -1");
       }
       wanted = PartialShape(absl::MakeConstSpan(dims));
     }
@@ -158,11 +152,10 @@ class RaggedTensorToTensorKernel : public Kernel {
     const Tensor& t = Rows(c, d);
     const int64_t most = d + 1 < ragged_rank_ ? Rows(c, d + 1).num_elements() : c.input(1).dim(0);
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> splits, SplitsOf(t, most));
-    if (splits.size() - 1 > parents.size()) {
-      return InvalidArgument("Row partition size is greater than output size: ", splits.size() - 1,
-                             " > ", parents.size());
-    }
-    if (splits.front() != 0) return InvalidArgument("Invalid row split size.");
+    SLUICE_INVALID_IF(splits.size() - 1 > parents.size(),
+                      "Row partition size is greater than output size: ", splits.size() - 1, " > ",
+                      parents.size());
+    SLUICE_INVALID_IF(splits.front() != 0, "Invalid row split size.");
     Positions positions;
     for (size_t row = 0; row + 1 < splits.size(); ++row) {
       for (int64_t k = 0; k < splits[row + 1] - splits[row]; ++k) {
@@ -178,10 +171,8 @@ class RaggedTensorToTensorKernel : public Kernel {
     int64_t k = 0;
     for (int64_t i = 0; i < rowids.num_elements(); ++i) {
       const int64_t row = IntAt(rowids, i);
-      if (row < 0 || row >= static_cast<int64_t>(parents.size())) {
-        return InvalidArgument("Got value_rowid=", row, " which is not in [0, ", parents.size(),
-                               ")");
-      }
+      SLUICE_INVALID_IF(row < 0 || row >= static_cast<int64_t>(parents.size()),
+                        "Got value_rowid=", row, " which is not in [0, ", parents.size(), ")");
       k = i > 0 && row == IntAt(rowids, i - 1) ? k + 1 : 0;
       positions.push_back(parents[row] < 0 || k >= size ? -1 : parents[row] + k * stride);
     }

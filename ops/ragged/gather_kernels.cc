@@ -41,17 +41,15 @@ absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>
   const auto rows = static_cast<int64_t>(params[0].size()) - 1;
   for (int64_t i = 0; i < indices.num_elements(); ++i) {
     const int64_t row = IntAt(indices, i);
-    if (row < 0 || row >= rows) {
-      return InvalidArgument("indices[", i, "] = ", row, " is not in [0, ", rows, ")");
-    }
+    SLUICE_INVALID_IF(row < 0 || row >= rows, "indices[", i, "] = ", row, " is not in [0, ", rows,
+                      ")");
     int64_t begin = row, end = row + 1;
     for (size_t d = 0; d < params.size(); ++d) {
       const int to = static_cast<int>(d) + before;
       if (to >= 0) {
         Splits& splits = out.splits[static_cast<size_t>(to)];
-        if (SaturatedSum(splits.back(), params[d][end] - params[d][begin]) == kMax) {
-          return InvalidArgument("expected at most ", kMax, " values, got more up to index ", i);
-        }
+        SLUICE_INVALID_IF(SaturatedSum(splits.back(), params[d][end] - params[d][begin]) == kMax,
+                          "expected at most ", kMax, " values, got more up to index ", i);
         const int64_t shift = splits.back() - params[d][begin];
         for (int64_t j = begin; j < end; ++j) splits.push_back(params[d][j + 1] + shift);
       }
@@ -72,13 +70,12 @@ class RaggedGatherKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &values = c.input(num_params_), &indices = c.input(num_params_ + 1);
-    if (values.rank() == 0) return InvalidArgument("params.rank must be nonzero");
+    SLUICE_INVALID_IF(values.rank() == 0, "params.rank must be nonzero");
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Splits> params,
                             NestedSplitsOf(c, num_params_, values.dim(0)));
-    if (indices.rank() - 1 + num_params_ != c.num_outputs() - 1) {
-      return InvalidArgument("expected OUTPUT_RAGGED_RANK to be ", indices.rank() - 1 + num_params_,
-                             ", got ", c.num_outputs() - 1);
-    }
+    SLUICE_INVALID_IF(indices.rank() - 1 + num_params_ != c.num_outputs() - 1,
+                      "expected OUTPUT_RAGGED_RANK to be ", indices.rank() - 1 + num_params_,
+                      ", got ", c.num_outputs() - 1);
     SLUICE_ASSIGN_OR_RETURN(const Gathered gathered, Gather(indices, params));
     for (size_t k = 0; k < gathered.splits.size(); ++k) {
       const auto length = static_cast<int64_t>(gathered.splits[k].size());
@@ -113,7 +110,7 @@ KERNEL(RaggedGather, RaggedGatherKernel);
 // The number of elements of start, start + delta, … up to and excluding limit.
 template <typename T>
 absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
-  if (delta == T(0)) return InvalidArgument("Requires delta != 0");
+  SLUICE_INVALID_IF(delta == T(0), "Requires delta != 0");
   if ((delta > T(0) && limit < start) || (delta < T(0) && limit > start)) return 0;
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
@@ -122,10 +119,9 @@ absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
     return static_cast<int64_t>(distance / step + (distance % step != 0 ? 1 : 0));
   } else {
     const T length = std::ceil(std::abs((limit - start) / delta));
-    if (!(length <= static_cast<T>(std::numeric_limits<int64_t>::max() / 2))) {
-      return InvalidArgument("Requires ((limit - start) / delta) <= ",
-                             std::numeric_limits<int64_t>::max());
-    }
+    SLUICE_INVALID_IF(
+        !(length <= static_cast<T>(std::numeric_limits<int64_t>::max() / 2)),
+        "Requires ((limit - start) / delta) <= ", std::numeric_limits<int64_t>::max());
     return static_cast<int64_t>(length);
   }
 }
@@ -136,11 +132,10 @@ absl::StatusOr<int64_t> NumRanges(const KernelContext& c) {
   int64_t rows = -1;
   for (int i = 0; i < 3; ++i) {
     const Tensor& t = c.input(i);
-    if (t.rank() > 1) return InvalidArgument(kNames[i], " must be a scalar or vector");
+    SLUICE_INVALID_IF(t.rank() > 1, kNames[i], " must be a scalar or vector");
     if (t.rank() == 0) continue;
-    if (rows >= 0 && rows != t.dim(0)) {
-      return InvalidArgument("starts, limits, and deltas must have the same shape");
-    }
+    SLUICE_INVALID_IF(rows >= 0 && rows != t.dim(0),
+                      "starts, limits, and deltas must have the same shape");
     rows = t.dim(0);
   }
   return rows < 0 ? 1 : rows;
@@ -159,9 +154,8 @@ absl::Status RaggedRange(KernelContext& c) {
   int64_t total = 0;
   for (int64_t row = 0; row < rows; ++row) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t length, LengthOf<T>(at(0, row), at(1, row), at(2, row)));
-    if (length < 0 || length > most - total) {
-      return InvalidArgument("expected at most ", most, " elements, got more up to row ", row);
-    }
+    SLUICE_INVALID_IF(length < 0 || length > most - total, "expected at most ", most,
+                      " elements, got more up to row ", row);
     total += length;
     SetIntAt(*splits, row + 1, total);
   }

@@ -9,12 +9,10 @@ namespace {
 
 absl::Status CheckFallback(const PartialShape& fallback, const PartialShape& values) {
   if (!fallback.rank_known() || !values.rank_known()) return absl::OkStatus();
-  if (fallback.rank() >= values.rank()) {
-    return InvalidArgument("default_value.shape=", fallback.ToString(),
-                           " and rt_input.flat_values.shape=", values.ToString(),
-                           " are incompatible: default_value.rank = ", fallback.rank(),
-                           "  must be less than rt_input.flat_values.rank = ", values.rank());
-  }
+  SLUICE_INVALID_IF(fallback.rank() >= values.rank(), "default_value.shape=", fallback.ToString(),
+                    " and rt_input.flat_values.shape=", values.ToString(),
+                    " are incompatible: default_value.rank = ", fallback.rank(),
+                    "  must be less than rt_input.flat_values.rank = ", values.rank());
   for (int i = 0; i < fallback.rank(); ++i) {
     const int64_t ours = fallback.dim(i);
     const int64_t theirs = values.dim(values.rank() - fallback.rank() + i);
@@ -42,19 +40,16 @@ absl::StatusOr<std::vector<RowPartition>> RowPartitionsOf(const std::vector<std:
     SLUICE_ASSIGN_OR_RETURN(const RowPartition partition, RowPartitionOf(name));
     all.push_back(partition);
   }
-  if (all.empty()) return InvalidArgument("Partition info types should not be empty");
-  if (std::find(all.begin() + 1, all.end(), RowPartition::kFirstDimSize) != all.end()) {
-    return InvalidArgument("FIRST_DIM_SIZE must be first");
-  }
-  if (all[0] == RowPartition::kFirstDimSize &&
-      (all.size() < 2 || all[1] != RowPartition::kValueRowids)) {
-    return InvalidArgument("FIRST_DIM_SIZE must be followed by VALUE_ROWIDS");
-  }
-  if (all[0] == RowPartition::kValueRowids) return InvalidArgument("VALUE_ROWIDS cannot be first");
-  if (static_cast<int>(all.size()) != num_tensors) {
-    return InvalidArgument("Number of row partition tensors (", num_tensors,
-                           ") does not equal the number of row partition types(", all.size(), ").");
-  }
+  SLUICE_INVALID_IF(all.empty(), "Partition info types should not be empty");
+  SLUICE_INVALID_IF(std::find(all.begin() + 1, all.end(), RowPartition::kFirstDimSize) != all.end(),
+                    "FIRST_DIM_SIZE must be first");
+  SLUICE_INVALID_IF(all[0] == RowPartition::kFirstDimSize &&
+                        (all.size() < 2 || all[1] != RowPartition::kValueRowids),
+                    "FIRST_DIM_SIZE must be followed by VALUE_ROWIDS");
+  SLUICE_INVALID_IF(all[0] == RowPartition::kValueRowids, "VALUE_ROWIDS cannot be first");
+  SLUICE_INVALID_IF(static_cast<int>(all.size()) != num_tensors,
+                    "Number of row partition tensors (", num_tensors,
+                    ") does not equal the number of row partition types(", all.size(), ").");
   return all;
 }
 
@@ -70,19 +65,17 @@ absl::StatusOr<PartialShape> DenseShapeOf(int ragged_rank, const PartialShape& w
   if (!wanted.rank_known() && !values.rank_known()) return PartialShape::UnknownRank();
   if (!values.rank_known()) return wanted;
   const int rank = ragged_rank + values.rank();
-  if (wanted.rank_known() && wanted.rank() != rank) {
-    return InvalidArgument("Shape must be rank ", rank, " but is rank ", wanted.rank(), ": shape ",
-                           wanted.ToString(), " and values of shape ", values.ToString(),
-                           " with ragged rank ", ragged_rank, " are incompatible");
-  }
+  SLUICE_INVALID_IF(wanted.rank_known() && wanted.rank() != rank, "Shape must be rank ", rank,
+                    " but is rank ", wanted.rank(), ": shape ", wanted.ToString(),
+                    " and values of shape ", values.ToString(), " with ragged rank ", ragged_rank,
+                    " are incompatible");
   std::vector<int64_t> dims(static_cast<size_t>(rank), -1);
   for (int i = 0; i < rank; ++i) {
     const int64_t asked = wanted.rank_known() ? wanted.dim(i) : -1;
     const int64_t there = i <= ragged_rank ? -1 : values.dim(i - ragged_rank);
-    if (asked >= 0 && there >= 0 && asked != there) {
-      return InvalidArgument("Dimension ", i, " of shape ", wanted.ToString(),
-                             " differs from the values', whose shape is ", values.ToString());
-    }
+    SLUICE_INVALID_IF(asked >= 0 && there >= 0 && asked != there, "Dimension ", i, " of shape ",
+                      wanted.ToString(), " differs from the values', whose shape is ",
+                      values.ToString());
     dims[static_cast<size_t>(i)] = asked >= 0 ? asked : there;
   }
   return PartialShape(dims);

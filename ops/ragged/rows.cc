@@ -16,17 +16,15 @@ constexpr TypeSet kCounted{DT_INT32, DT_INT64, DT_FLOAT, DT_DOUBLE};
 absl::Status SparseBincountShape(ShapeContext& c) {
   const std::optional<Tensor> size = c.InputValue(3), shape = c.InputValue(2);
   if (!size) return c.SetOutput(0, PartialShape::UnknownRank());
-  if (size->rank() != 0) {
-    return InvalidArgument("Shape must be rank 0 but is rank ", size->rank());
-  }
+  SLUICE_INVALID_IF(size->rank() != 0, "Shape must be rank 0 but is rank ", size->rank());
   const int64_t bins =
       size->dtype() == DT_INT32 ? size->scalar<int32_t>() : size->scalar<int64_t>();
-  if (bins < 0) return InvalidArgument("size (", bins, ") must be non-negative");
+  SLUICE_INVALID_IF(bins < 0, "size (", bins, ") must be non-negative");
   if (!shape) return c.SetOutput(0, PartialShape::UnknownRank());
   if (shape->num_elements() == 1) return c.SetOutput(0, {bins});
-  if (shape->num_elements() != 2) return InvalidArgument("Input must be less than rank 2");
+  SLUICE_INVALID_IF(shape->num_elements() != 2, "Input must be less than rank 2");
   const int64_t rows = shape->data<int64_t>()[0];
-  if (rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
+  SLUICE_INVALID_IF(rows < 0, "Dimension ", rows, " must be >= 0");
   return c.SetOutput(0, {rows, bins});
 }
 
@@ -36,10 +34,9 @@ absl::Status GatherShape(ShapeContext& c) {
   for (int i = first; i < last; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 1).status());
   const PartialShape& indices = c.input(last + 1);
   const int num_splits = c.num_outputs() - 1;
-  if (indices.rank_known() && num_splits != indices.rank() + (last - first) - 1) {
-    return InvalidArgument("expected OUTPUT_RAGGED_RANK to be ", indices.rank() + last - first - 1,
-                           " for indices of rank ", indices.rank(), ", got ", num_splits);
-  }
+  SLUICE_INVALID_IF(indices.rank_known() && num_splits != indices.rank() + (last - first) - 1,
+                    "expected OUTPUT_RAGGED_RANK to be ", indices.rank() + last - first - 1,
+                    " for indices of rank ", indices.rank(), ", got ", num_splits);
   for (int i = 0; i < num_splits; ++i) c.SetOutput(i, {-1}).IgnoreError();
   if (!values.rank_known()) return c.SetOutput(num_splits, values);
   PartialShape out = values;

@@ -16,21 +16,15 @@ absl::Status CheckRows(const Tensor& rowids, const Tensor& values, const Tensor&
                        const Tensor& fallback) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(rowids, 1, "value_rowids must be a vector, saw: "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "values must be a vector, saw: "));
-  if (rowids.dim(0) != values.dim(0)) {
-    return InvalidArgument("The length of `values` (", values.dim(0),
-                           ") must match the first dimension of `value_rowids` (", rowids.dim(0),
-                           ").");
-  }
-  if (nrows.rank() != 0 || fallback.rank() != 0) {
-    return InvalidArgument("nrows and default_value must be scalars, saw: ",
-                           nrows.shape().ToString(), " and ", fallback.shape().ToString());
-  }
+  SLUICE_INVALID_IF(rowids.dim(0) != values.dim(0), "The length of `values` (", values.dim(0),
+                    ") must match the first dimension of `value_rowids` (", rowids.dim(0), ").");
+  SLUICE_INVALID_IF(nrows.rank() != 0 || fallback.rank() != 0,
+                    "nrows and default_value must be scalars, saw: ", nrows.shape().ToString(),
+                    " and ", fallback.shape().ToString());
   const int64_t rows = nrows.scalar<int64_t>(), count = values.dim(0);
-  if (rows < 0) return InvalidArgument("nrows must be at least 0, got ", rows);
-  if (rows == 0 && count > 0) {
-    return InvalidArgument("Received RaggedTensor with nrows = 0 but value_rowids.shape[0] = ",
-                           count);
-  }
+  SLUICE_INVALID_IF(rows < 0, "nrows must be at least 0, got ", rows);
+  SLUICE_INVALID_IF(rows == 0 && count > 0,
+                    "Received RaggedTensor with nrows = 0 but value_rowids.shape[0] = ", count);
   return absl::OkStatus();
 }
 
@@ -45,9 +39,8 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   std::vector<int64_t> next(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t row = rowids.data<int64_t>()[i];
-    if (row < 0 || row >= rows) {
-      return InvalidArgument("value_rowids(", i, ") is invalid: ", row, " >= ", rows);
-    }
+    SLUICE_INVALID_IF(row < 0 || row >= rows, "value_rowids(", i, ") is invalid: ", row,
+                      " >= ", rows);
     ++next[static_cast<size_t>(row)];
   }
   int64_t total = 0;

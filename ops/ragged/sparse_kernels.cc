@@ -36,21 +36,18 @@ class RaggedTensorToSparseKernel : public Kernel {
 
  private:
   absl::StatusOr<std::vector<Splits>> Read(KernelContext& c, const Tensor& values) const {
-    if (values.rank() == 0) return InvalidArgument("rt_dense_values must have rank >= 1");
+    SLUICE_INVALID_IF(values.rank() == 0, "rt_dense_values must have rank >= 1");
     SLUICE_ASSIGN_OR_RETURN(std::vector<Splits> all,
                             NestedSplitsOf(c, ragged_rank_, values.dim(0)));
     int64_t count = values.dim(0);
     for (int i = ragged_rank_ - 1; i >= 0; --i) {
       const Splits& splits = all[static_cast<size_t>(i)];
-      if (splits.front() != 0) {
-        return InvalidArgument("First value of ragged splits must be 0, got ", splits.front());
-      }
-      if (splits.back() != count) {
-        return InvalidArgument(
-            "Final value of ragged splits must match the length of the "
-            "corresponding ragged values, got ",
-            splits.back(), " for ", count);
-      }
+      SLUICE_INVALID_IF(splits.front() != 0, "First value of ragged splits must be 0, got ",
+                        splits.front());
+      SLUICE_INVALID_IF(splits.back() != count,
+                        "Final value of ragged splits must match the length of the "
+                        "corresponding ragged values, got ",
+                        splits.back(), " for ", count);
       count = static_cast<int64_t>(splits.size()) - 1;
     }
     return all;

@@ -20,18 +20,16 @@ using Splits = std::vector<int64_t>;
 // Reads splits, ascending numbers in [0, count].
 inline absl::StatusOr<Splits> SplitsOf(const Tensor& t, int64_t count) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(t, 1, "Ragged splits must have rank 1, got shape "));
-  if (t.num_elements() == 0) return InvalidArgument("Ragged splits may not be empty");
+  SLUICE_INVALID_IF(t.num_elements() == 0, "Ragged splits may not be empty");
   Splits splits;
   splits.reserve(static_cast<size_t>(t.num_elements()));
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     const int64_t at = IntAt(t, i);
-    if (at < 0) return InvalidArgument("Ragged splits must be non-negative, got ", at);
-    if (i > 0 && at < splits.back()) {
-      return InvalidArgument("Ragged splits must be sorted, got ", at, " after ", splits.back());
-    }
-    if (at > count) {
-      return InvalidArgument("Ragged splits must not point past values, got ", at, " of ", count);
-    }
+    SLUICE_INVALID_IF(at < 0, "Ragged splits must be non-negative, got ", at);
+    SLUICE_INVALID_IF(i > 0 && at < splits.back(), "Ragged splits must be sorted, got ", at,
+                      " after ", splits.back());
+    SLUICE_INVALID_IF(at > count, "Ragged splits must not point past values, got ", at, " of ",
+                      count);
     splits.push_back(at);
   }
   return splits;

@@ -28,16 +28,12 @@ absl::Status RaggedTensorToVariantGradient(KernelContext& c) {
   int64_t count = 0;
   for (int64_t i = 0; i < encoded.num_elements(); ++i) {
     const auto* part = encoded.data<Variant>()[i].get<RaggedVariant>();
-    if (part == nullptr) {
-      return InvalidArgument("Input Variant element at index ", i,
-                             " doesn't hold a RaggedTensorVariant: '",
-                             encoded.data<Variant>()[i].TypeName(), "'");
-    }
-    if (part->values.dtype() != c.output_dtype(0)) {
-      return InvalidArgument("Invalid variant: expected values of type ",
-                             DataTypeName(c.output_dtype(0)), ", got ",
-                             DataTypeName(part->values.dtype()));
-    }
+    SLUICE_INVALID_IF(part == nullptr, "Input Variant element at index ", i,
+                      " doesn't hold a RaggedTensorVariant: '",
+                      encoded.data<Variant>()[i].TypeName(), "'");
+    SLUICE_INVALID_IF(part->values.dtype() != c.output_dtype(0),
+                      "Invalid variant: expected values of type ", DataTypeName(c.output_dtype(0)),
+                      ", got ", DataTypeName(part->values.dtype()));
     count += part->values.num_elements();
     parts.push_back(part->values);
   }
@@ -46,10 +42,8 @@ absl::Status RaggedTensorToVariantGradient(KernelContext& c) {
     ClearElements(out);
     return absl::OkStatus();
   }
-  if (count != shape.num_elements()) {
-    return InvalidArgument("expected ", shape.num_elements(), " values in all variants, got ",
-                           count);
-  }
+  SLUICE_INVALID_IF(count != shape.num_elements(), "expected ", shape.num_elements(),
+                    " values in all variants, got ", count);
   JoinElements(parts, out);
   return absl::OkStatus();
 }

@@ -28,7 +28,7 @@ class RaggedTensorToVariantKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor& values = c.input(ragged_rank_);
-    if (values.rank() == 0) return InvalidArgument("rt_dense_values must have rank >= 1");
+    SLUICE_INVALID_IF(values.rank() == 0, "rt_dense_values must have rank >= 1");
     if (!is_batch_) {
       Tensors splits;
       for (int i = 0; i < ragged_rank_; ++i) splits.push_back(c.input(i));
@@ -39,7 +39,7 @@ class RaggedTensorToVariantKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Splits> splits,
                             NestedSplitsOf(c, ragged_rank_, values.dim(0)));
-    if (splits.empty()) return InvalidArgument("batched_input needs splits, got none");
+    SLUICE_INVALID_IF(splits.empty(), "batched_input needs splits, got none");
     const auto rows = static_cast<int64_t>(splits[0].size()) - 1;
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {rows}));
     for (int64_t row = 0; row < rows; ++row) {
@@ -80,17 +80,13 @@ class RaggedTensorFromVariantKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor& encoded = c.input(0);
     const int64_t rank = input_rank_ >= 0 ? input_rank_ : output_rank_ - encoded.rank();
-    if (rank < 0) {
-      return InvalidArgument("Inferred input_ragged_rank (output_ragged_rank - ",
-                             "encoded_variant.dims()) must be >= 0, found output_ragged_rank: ",
-                             output_rank_, ", encoded_variant.dims(): ", encoded.rank());
-    }
-    if (output_rank_ - rank != encoded.rank()) {
-      return InvalidArgument("output_ragged_rank must be equal to input_ragged_rank + ",
-                             "encoded_ragged.dims(); output_ragged_rank: ", output_rank_,
-                             ", input_ragged_rank: ", rank,
-                             ", encoded_variant.dims(): ", encoded.rank());
-    }
+    SLUICE_INVALID_IF(rank < 0, "Inferred input_ragged_rank (output_ragged_rank - ",
+                      "encoded_variant.dims()) must be >= 0, found output_ragged_rank: ",
+                      output_rank_, ", encoded_variant.dims(): ", encoded.rank());
+    SLUICE_INVALID_IF(output_rank_ - rank != encoded.rank(),
+                      "output_ragged_rank must be equal to input_ragged_rank + ",
+                      "encoded_ragged.dims(); output_ragged_rank: ", output_rank_,
+                      ", input_ragged_rank: ", rank, ", encoded_variant.dims(): ", encoded.rank());
     std::vector<const RaggedVariant*> parts;
     for (int64_t i = 0; i < encoded.num_elements(); ++i) {
       SLUICE_ASSIGN_OR_RETURN(const RaggedVariant* part, Part(encoded.data<Variant>()[i], i, rank));
@@ -109,27 +105,21 @@ class RaggedTensorFromVariantKernel : public Kernel {
  private:
   absl::StatusOr<const RaggedVariant*> Part(const Variant& variant, int64_t i, int64_t rank) const {
     const auto* part = variant.get<RaggedVariant>();
-    if (part == nullptr) {
-      return InvalidArgument("Input Variant element at index ", i,
-                             " doesn't hold a RaggedTensorVariant: '", variant.TypeName(), "'");
-    }
-    if (static_cast<int64_t>(part->splits.size()) != rank) {
-      return InvalidArgument("Encoded input RaggedTensorVariant has ragged_rank=",
-                             part->splits.size(), ".  Expected ragged_rank=", rank, ".");
-    }
-    if (part->values.dtype() != values_type_) {
-      return InvalidArgument("Expected values Tensor dtype: ", DataTypeName(values_type_),
-                             ", found: ", DataTypeName(part->values.dtype()));
-    }
+    SLUICE_INVALID_IF(part == nullptr, "Input Variant element at index ", i,
+                      " doesn't hold a RaggedTensorVariant: '", variant.TypeName(), "'");
+    SLUICE_INVALID_IF(static_cast<int64_t>(part->splits.size()) != rank,
+                      "Encoded input RaggedTensorVariant has ragged_rank=", part->splits.size(),
+                      ".  Expected ragged_rank=", rank, ".");
+    SLUICE_INVALID_IF(part->values.dtype() != values_type_,
+                      "Expected values Tensor dtype: ", DataTypeName(values_type_),
+                      ", found: ", DataTypeName(part->values.dtype()));
     for (const Tensor& splits : part->splits) {
-      if (splits.dtype() != splits_type_) {
-        return InvalidArgument("Expected row_splits Tensor dtype: ", DataTypeName(splits_type_),
-                               ", found: ", DataTypeName(splits.dtype()));
-      }
-      if (splits.rank() != 1 || splits.num_elements() == 0) {
-        return InvalidArgument("Ragged splits must have rank 1 and an element; element ", i,
-                               " has splits of shape ", splits.shape().ToString());
-      }
+      SLUICE_INVALID_IF(splits.dtype() != splits_type_,
+                        "Expected row_splits Tensor dtype: ", DataTypeName(splits_type_),
+                        ", found: ", DataTypeName(splits.dtype()));
+      SLUICE_INVALID_IF(splits.rank() != 1 || splits.num_elements() == 0,
+                        "Ragged splits must have rank 1 and an element; element ", i,
+                        " has splits of shape ", splits.shape().ToString());
     }
     return part;
   }
@@ -176,12 +166,12 @@ class RaggedTensorFromVariantKernel : public Kernel {
     Tensors all;
     for (size_t i = 0; i < parts.size(); ++i) {
       const Tensor& values = parts[i]->values;
-      if (values.rank() != static_cast<int>(dims.size()) ||
-          !std::equal(dims.begin() + 1, dims.end(), values.shape().dims().begin() + 1)) {
-        return InvalidArgument("Rank of values must match for all components; values shape at ",
-                               "index 0: ", parts[0]->values.shape().ToString(),
-                               ", values shape at index ", i, ": ", values.shape().ToString());
-      }
+      SLUICE_INVALID_IF(
+          values.rank() != static_cast<int>(dims.size()) ||
+              !std::equal(dims.begin() + 1, dims.end(), values.shape().dims().begin() + 1),
+          "Rank of values must match for all components; values shape at ",
+          "index 0: ", parts[0]->values.shape().ToString(), ", values shape at index ", i, ": ",
+          values.shape().ToString());
       dims[0] = SaturatedSum(dims[0], values.dim(0));
       all.push_back(values);
     }

@@ -7,10 +7,8 @@ namespace {
 
 absl::Status CheckCrop(const Tensor& image, const Tensor& size) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(image, 3, "input must be 3-dimensional, got shape "));
-  if (size.rank() != 1 || size.dim(0) != 2) {
-    return InvalidArgument("shape_t must be a vector of 2 elements, got shape ",
-                           size.shape().ToString());
-  }
+  SLUICE_INVALID_IF(size.rank() != 1 || size.dim(0) != 2,
+                    "shape_t must be a vector of 2 elements, got shape ", size.shape().ToString());
   return absl::OkStatus();
 }
 

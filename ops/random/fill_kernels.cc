@@ -43,19 +43,15 @@ struct From {
     absl::Status Compute(KernelContext& c) override {
       const Tensor &low = c.input(Source::kArguments), &high = c.input(Source::kArguments + 1);
       for (const Tensor* t : {&low, &high}) {
-        if (t->rank() != 0) {
-          return InvalidArgument(t == &low ? "minval" : "maxval", " must be 0-D, got shape ",
-                                 t->shape().ToString());
-        }
+        SLUICE_INVALID_IF(t->rank() != 0, t == &low ? "minval" : "maxval",
+                          " must be 0-D, got shape ", t->shape().ToString());
       }
       SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                               ShapeFromInput(c.input(Source::kShapeInput)));
       SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
       if (shape.num_elements() == 0 && !kTakesForNothing) return absl::OkStatus();
-      if (low.scalar<T>() >= high.scalar<T>()) {
-        return InvalidArgument("Need minval < maxval, got ", low.scalar<T>(),
-                               " >= ", high.scalar<T>());
-      }
+      SLUICE_INVALID_IF(low.scalar<T>() >= high.scalar<T>(), "Need minval < maxval, got ",
+                        low.scalar<T>(), " >= ", high.scalar<T>());
       SLUICE_ASSIGN_OR_RETURN(const Philox start, source_.Take(c, shape.num_elements()));
       random::Fill(c, start, random::UniformRange<T>(low.scalar<T>(), high.scalar<T>()),
                    out->data<T>(), shape.num_elements());

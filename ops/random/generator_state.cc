@@ -15,24 +15,19 @@ absl::StatusOr<Philox> TakeFromState(KernelContext& c, int64_t algorithm, int be
   if (!lock) return RunAgainAfter(c, variable);
   Tensor& state = variable->tensor;
   if (!variable->is_initialized) return VariableNotFound(c, 0, *variable);
-  if (state.dtype() != DT_INT64) {
-    return InvalidArgument("dtype of RNG state variable must be int64, not ",
-                           DataTypeName(state.dtype()));
-  }
-  if (state.rank() != 1) {
-    return InvalidArgument("RNG state must have one and only one dimension, not ", state.rank());
-  }
+  SLUICE_INVALID_IF(state.dtype() != DT_INT64, "dtype of RNG state variable must be int64, not ",
+                    DataTypeName(state.dtype()));
+  SLUICE_INVALID_IF(state.rank() != 1, "RNG state must have one and only one dimension, not ",
+                    state.rank());
   if (begin == 1) {
-    if (state.num_elements() < 1) return InvalidArgument("Size of tensor must be at least 1");
+    SLUICE_INVALID_IF(state.num_elements() < 1, "Size of tensor must be at least 1");
     algorithm = state.data<int64_t>()[0];
   }
-  if (algorithm != random::kPhiloxAlgorithm && algorithm != random::kAnyAlgorithm) {
-    return InvalidArgument("Unsupported algorithm id: ", algorithm);
-  }
-  if (state.num_elements() < begin + 3) {
-    return InvalidArgument("For the Philox algorithm, the size of state must be at least ",
-                           begin + 3, "; got ", state.num_elements());
-  }
+  SLUICE_INVALID_IF(algorithm != random::kPhiloxAlgorithm && algorithm != random::kAnyAlgorithm,
+                    "Unsupported algorithm id: ", algorithm);
+  SLUICE_INVALID_IF(state.num_elements() < begin + 3,
+                    "For the Philox algorithm, the size of state must be at least ", begin + 3,
+                    "; got ", state.num_elements());
   SLUICE_RETURN_IF_ERROR(MakeWritable(&state, *c.step().allocator));
   int64_t* words = state.data<int64_t>() + begin;
   const Philox taken =

@@ -21,10 +21,9 @@ void RandomNumbers(OpDefBuilder& op) {
 
 absl::Status UniformIntShape(ShapeContext& c) {
   for (int i : {1, 2}) {
-    if (c.input(i).rank_known() && c.input(i).rank() != 0) {
-      return InvalidArgument(i == 1 ? "minval" : "maxval",
-                             " must be a scalar; got a tensor of shape ", c.input(i).ToString());
-    }
+    SLUICE_INVALID_IF(c.input(i).rank_known() && c.input(i).rank() != 0,
+                      i == 1 ? "minval" : "maxval", " must be a scalar; got a tensor of shape ",
+                      c.input(i).ToString());
   }
   return ShapeFromInput(0)(c);
 }

@@ -6,14 +6,12 @@
 namespace sluice::random {
 
 absl::StatusOr<TensorShape> ShapeFromInput(const Tensor& t) {
-  if (!t.shape().IsVector()) {
-    return InvalidArgument("shape must be a vector of {int32,int64}, got shape ",
-                           t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!t.shape().IsVector(), "shape must be a vector of {int32,int64}, got shape ",
+                    t.shape().ToString());
   absl::InlinedVector<int64_t, 8> dims(static_cast<size_t>(t.num_elements()));
   for (int64_t i = 0; i < t.num_elements(); ++i) {
     dims[i] = t.dtype() == DT_INT32 ? t.data<int32_t>()[i] : t.data<int64_t>()[i];
-    if (dims[i] < 0) return InvalidArgument("Dimension ", dims[i], " must be >= 0");
+    SLUICE_INVALID_IF(dims[i] < 0, "Dimension ", dims[i], " must be >= 0");
   }
   return TensorShape::Make(dims);
 }
@@ -22,10 +20,9 @@ absl::StatusOr<Tensor*> AllocateSamples(KernelContext& c, const Tensor& shape_in
                                         const TensorShape& parameters) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFromInput(shape_input));
   const int skip = shape.rank() - parameters.rank();
-  if (skip < 0 || shape.dims().subspan(skip) != parameters.dims()) {
-    return InvalidArgument("Shape passed in must end with broadcasted shape, got ",
-                           shape.ToString(), " and ", parameters.ToString());
-  }
+  SLUICE_INVALID_IF(skip < 0 || shape.dims().subspan(skip) != parameters.dims(),
+                    "Shape passed in must end with broadcasted shape, got ", shape.ToString(),
+                    " and ", parameters.ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   return out;
 }

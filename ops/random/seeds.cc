@@ -5,9 +5,8 @@
 namespace sluice::random {
 
 absl::StatusOr<Philox> FromSeed(const Tensor& seed) {
-  if (seed.rank() != 1 || seed.dim(0) != 2) {
-    return InvalidArgument("seed must have shape [2], not ", seed.shape().ToString());
-  }
+  SLUICE_INVALID_IF(seed.rank() != 1 || seed.dim(0) != 2, "seed must have shape [2], not ",
+                    seed.shape().ToString());
   auto word = [&seed](int i) -> uint64_t {
     switch (seed.dtype()) {
       case DT_INT32:
@@ -31,16 +30,13 @@ absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counte
                                          const Tensor& algorithm) {
   SLUICE_RETURN_IF_ERROR(CheckScalar(algorithm, 3));
   const int32_t id = algorithm.scalar<int32_t>();
-  if (key.rank() != 1 || key.dim(0) != 1) {
-    return InvalidArgument("key must have shape [1], not ", key.shape().ToString(), ".");
-  }
-  if (counter.rank() != 1 || (id != 2 && counter.dim(0) < 2)) {
-    return InvalidArgument("counter must be a vector with length at least 2; got shape: ",
-                           counter.shape().ToString());
-  }
-  if (id != kPhiloxAlgorithm && id != kAnyAlgorithm) {
-    return InvalidArgument("Unsupported algorithm id: ", id);
-  }
+  SLUICE_INVALID_IF(key.rank() != 1 || key.dim(0) != 1, "key must have shape [1], not ",
+                    key.shape().ToString(), ".");
+  SLUICE_INVALID_IF(
+      counter.rank() != 1 || (id != 2 && counter.dim(0) < 2),
+      "counter must be a vector with length at least 2; got shape: ", counter.shape().ToString());
+  SLUICE_INVALID_IF(id != kPhiloxAlgorithm && id != kAnyAlgorithm,
+                    "Unsupported algorithm id: ", id);
   const uint64_t* words = counter.data<uint64_t>();
   return FromWords(words[0], words[1], key.data<uint64_t>()[0]);
 }

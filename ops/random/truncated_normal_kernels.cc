@@ -130,9 +130,8 @@ absl::Status FillTruncatedNormal(Parameters<T> p, Philox* generator, int64_t cou
                                  T* out) {
   const bool finite =
       std::isfinite(static_cast<double>(p.least)) || std::isfinite(static_cast<double>(p.greatest));
-  if (!(p.deviation > T(0)) || !(p.least < p.greatest) || !finite) {
-    return InvalidArgument("Invalid parameters");
-  }
+  SLUICE_INVALID_IF(!(p.deviation > T(0)) || !(p.least < p.greatest) || !finite,
+                    "Invalid parameters");
   // Mirrors the distribution if both bounds, or the finite one, are below the mean.
   if ((std::isinf(static_cast<double>(p.least)) && p.least < T(0)) || p.greatest < p.mean) {
     std::swap(p.least, p.greatest);
@@ -157,18 +156,14 @@ absl::StatusOr<bool> AreAlike(const KernelContext& context, int64_t batches) {
   bool alike = context.input(3).rank() == 0 && context.input(4).rank() == 0;
   for (int i = 1; i <= 4; ++i) {
     const Tensor& p = context.input(i);
-    if (p.rank() > 1) {
-      return InvalidArgument("Input ", kNames[i],
-                             " should be a scalar or vector, got shape: ", p.shape().ToString());
-    }
+    SLUICE_INVALID_IF(p.rank() > 1, "Input ", kNames[i],
+                      " should be a scalar or vector, got shape: ", p.shape().ToString());
     alike = alike && p.num_elements() == 1;
   }
   for (int i = 1; i <= 4 && !alike; ++i) {
     const Tensor& p = context.input(i);
-    if (p.rank() == 1 && p.dim(0) != 1 && p.dim(0) != batches) {
-      return InvalidArgument("Input ", kNames[i], " should have length 1 or shape[0], got shape: ",
-                             p.shape().ToString());
-    }
+    SLUICE_INVALID_IF(p.rank() == 1 && p.dim(0) != 1 && p.dim(0) != batches, "Input ", kNames[i],
+                      " should have length 1 or shape[0], got shape: ", p.shape().ToString());
   }
   return alike;
 }
@@ -182,7 +177,7 @@ class ParameterizedTruncatedNormalKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& sizes = context.input(0);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, random::ShapeFromInput(sizes));
-    if (shape.rank() == 0) return InvalidArgument("Shape tensor must not be empty, got []");
+    SLUICE_INVALID_IF(shape.rank() == 0, "Shape tensor must not be empty, got []");
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, shape));
     int64_t batches = shape.dim(0);
     SLUICE_ASSIGN_OR_RETURN(const bool alike, AreAlike(context, batches));

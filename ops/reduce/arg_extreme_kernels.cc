@@ -8,21 +8,17 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<int64_t> AxisOf(const Tensor& axis, const TensorShape& shape) {
-  if (axis.num_elements() != 1 || axis.rank() != 0) {
-    return InvalidArgument("dim must be a scalar, but received tensor of shape: ",
-                           axis.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      axis.num_elements() != 1 || axis.rank() != 0,
+      "dim must be a scalar, but received tensor of shape: ", axis.shape().ToString());
   const int64_t value = axis.dtype() == DT_INT64   ? axis.scalar<int64_t>()
                         : axis.dtype() == DT_INT32 ? axis.scalar<int32_t>()
                                                    : axis.scalar<int16_t>();
   const int64_t canonical = value < 0 ? value + shape.rank() : value;
-  if (canonical < 0 || canonical >= shape.rank()) {
-    return InvalidArgument("Expected dimension in the range [", -shape.rank(), ", ", shape.rank(),
-                           "), but got ", value);
-  }
-  if (shape.dim(static_cast<int>(canonical)) == 0) {
-    return InvalidArgument("Reduction axis ", value, " is empty in shape ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(canonical < 0 || canonical >= shape.rank(), "Expected dimension in the range [",
+                    -shape.rank(), ", ", shape.rank(), "), but got ", value);
+  SLUICE_INVALID_IF(shape.dim(static_cast<int>(canonical)) == 0, "Reduction axis ", value,
+                    " is empty in shape ", shape.ToString());
   return canonical;
 }
 

@@ -9,9 +9,8 @@ absl::StatusOr<int64_t> SizeOf(ShapeContext& c, int i) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   std::optional<std::vector<int64_t>> size = c.InputInts(i);
   if (!size || size->empty()) return -1;
-  if ((*size)[0] < 0 && c.InputValue(i)) {
-    return InvalidArgument("size (", (*size)[0], ") must be non-negative");
-  }
+  SLUICE_INVALID_IF((*size)[0] < 0 && c.InputValue(i), "size (", (*size)[0],
+                    ") must be non-negative");
   return (*size)[0];
 }
 
@@ -100,11 +99,10 @@ OP(NthElement, "Returns element n of each row in sorted order, in descending ord
       if (!input.rank_known()) return c.SetOutput(0, input);
       std::optional<Tensor> n = c.InputValue(1);
       const int64_t size = input.dim(input.rank() - 1);
-      if (n && n->scalar<int32_t>() < 0) return InvalidArgument("n must be non-negative");
-      if (n && size >= 0 && size <= n->scalar<int32_t>()) {
-        return InvalidArgument("Input must have last dimension > n = ", n->scalar<int32_t>(),
-                               " but is ", size);
-      }
+      SLUICE_INVALID_IF(n && n->scalar<int32_t>() < 0, "n must be non-negative");
+      SLUICE_INVALID_IF(n && size >= 0 && size <= n->scalar<int32_t>(),
+                        "Input must have last dimension > n = ", n->scalar<int32_t>(), " but is ",
+                        size);
       return c.SetOutput(0, PartialShape(input.dims().subspan(0, input.rank() - 1)));
     }) GRADIENT([](Backprop& b) {
       // Elements that are equal to the selected one share the gradient.

@@ -23,7 +23,7 @@ absl::Status CountRow(const Tensor& values, int64_t begin, int64_t n, const Tens
   const T* weight = weights.num_elements() == 0 ? nullptr : weights.data<T>();
   for (int64_t i = begin; i < begin + n; ++i) {
     const int64_t value = IntAt(values, i);
-    if (value < 0) return InvalidArgument("Input arr must be non-negative!, got ", value);
+    SLUICE_INVALID_IF(value < 0, "Input arr must be non-negative!, got ", value);
     if (value >= bins) continue;
     if (binary) {
       out[value] = T(1);
@@ -35,11 +35,9 @@ absl::Status CountRow(const Tensor& values, int64_t begin, int64_t n, const Tens
 }
 
 absl::StatusOr<int64_t> BinsOf(const Tensor& size) {
-  if (size.rank() != 0) {
-    return InvalidArgument("Shape must be rank 0 but is rank ", size.rank());
-  }
+  SLUICE_INVALID_IF(size.rank() != 0, "Shape must be rank 0 but is rank ", size.rank());
   const int64_t bins = IntAt(size, 0);
-  if (bins < 0) return InvalidArgument("size (", bins, ") must be non-negative");
+  SLUICE_INVALID_IF(bins < 0, "size (", bins, ") must be non-negative");
   return bins;
 }
 
@@ -49,9 +47,8 @@ absl::Status Count(KernelContext& c, bool binary) {
   SLUICE_ASSIGN_OR_RETURN(const int64_t bins, BinsOf(c.input(1)));
   SLUICE_RETURN_IF_ERROR(CheckWeights(weights, values));
   const bool rows = values.rank() == 2 && c.node().op() == "DenseBincount";
-  if (c.node().op() == "DenseBincount" && values.rank() > 2) {
-    return InvalidArgument("Shape must be at most rank 2 but is rank ", values.rank());
-  }
+  SLUICE_INVALID_IF(c.node().op() == "DenseBincount" && values.rank() > 2,
+                    "Shape must be at most rank 2 but is rank ", values.rank());
   TensorShape shape({bins});
   if (rows) {
     SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make({values.dim(0), bins}));
@@ -82,9 +79,8 @@ FUNCTION_KERNELS(DenseBincount, "T", DenseBincount, CountedList);
 
 absl::StatusOr<std::vector<float>> SortedBoundaries(KernelInit& init) {
   const auto& boundaries = init.attr<std::vector<float>>("boundaries");
-  if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
-    return InvalidArgument("Expected sorted boundaries");
-  }
+  SLUICE_INVALID_IF(!std::is_sorted(boundaries.begin(), boundaries.end()),
+                    "Expected sorted boundaries");
   return boundaries;
 }
 
@@ -107,18 +103,16 @@ FUNCTION_KERNELS(Bucketize, "T", Bucketize, CountedList);
 template <typename T>
 absl::Status HistogramFixedWidth(KernelContext& c) {
   const Tensor &values = c.input(0), &range = c.input(1), &bins_t = c.input(2);
-  if (range.rank() != 1 || range.dim(0) != 2) {
-    return InvalidArgument("value_range should be a vector of 2 elements, got shape ",
-                           range.shape().ToString());
-  }
+  SLUICE_INVALID_IF(range.rank() != 1 || range.dim(0) != 2,
+                    "value_range should be a vector of 2 elements, got shape ",
+                    range.shape().ToString());
   SLUICE_RETURN_IF_ERROR(ExpectRank(bins_t, 0, "nbins should be a scalar, got shape "));
   const T low = range.data<T>()[0], high = range.data<T>()[1];
   const int32_t bins = bins_t.scalar<int32_t>();
-  if (!(low < high)) {
-    return InvalidArgument("value_range should satisfy value_range[0] < value_range[1], but got '[",
-                           static_cast<double>(low), ", ", static_cast<double>(high), "]'");
-  }
-  if (bins <= 0) return InvalidArgument("nbins should be a positive number, but got '", bins, "'");
+  SLUICE_INVALID_IF(!(low < high),
+                    "value_range should satisfy value_range[0] < value_range[1], but got '[",
+                    static_cast<double>(low), ", ", static_cast<double>(high), "]'");
+  SLUICE_INVALID_IF(bins <= 0, "nbins should be a positive number, but got '", bins, "'");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {bins}));
   std::memset(out->raw(), 0, out->bytes());
   const double step =
@@ -140,10 +134,9 @@ absl::Status Search(KernelContext& c) {
       ExpectRank(sorted, 2, "sorted input argument must be a matrix, got shape "));
   SLUICE_RETURN_IF_ERROR(
       ExpectRank(values, 2, "value input argument must be a matrix, got shape "));
-  if (sorted.dim(0) != values.dim(0)) {
-    return InvalidArgument("Leading dim_size of both tensors must match, got ", sorted.dim(0),
-                           " and ", values.dim(0));
-  }
+  SLUICE_INVALID_IF(sorted.dim(0) != values.dim(0),
+                    "Leading dim_size of both tensors must match, got ", sorted.dim(0), " and ",
+                    values.dim(0));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, values.shape()));
   const int64_t length = sorted.dim(1), width = values.dim(1);
   for (int64_t i = 0; i < values.num_elements(); ++i) {
@@ -169,16 +162,13 @@ FUNCTION_KERNELS(UpperBound, "T", UpperBound, RealList);
 template <typename T>
 absl::Status NthElement(KernelContext& c, Attr<bool, "reverse"> reverse) {
   const Tensor &in = c.input(0), &n_t = c.input(1);
-  if (n_t.rank() != 0) {
-    return InvalidArgument("N must be scalar but has rank ", n_t.rank());
-  }
+  SLUICE_INVALID_IF(n_t.rank() != 0, "N must be scalar but has rank ", n_t.rank());
   int64_t n = n_t.scalar<int32_t>();
-  if (n < 0) return InvalidArgument("n must be non-negative but is ", n);
-  if (in.rank() < 1) return InvalidArgument("Input must be at least rank 1 but is rank 0");
+  SLUICE_INVALID_IF(n < 0, "n must be non-negative but is ", n);
+  SLUICE_INVALID_IF(in.rank() < 1, "Input must be at least rank 1 but is rank 0");
   const int64_t length = in.dim(in.rank() - 1);
-  if (length <= n) {
-    return InvalidArgument("Input must have at least n+1 columns, got ", length, " for n = ", n);
-  }
+  SLUICE_INVALID_IF(length <= n, "Input must have at least n+1 columns, got ", length,
+                    " for n = ", n);
   if (reverse) n = length - n - 1;
   SLUICE_ASSIGN_OR_RETURN(
       Tensor * out, c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1))));

@@ -30,10 +30,8 @@ std::optional<std::vector<int64_t>> AxesOf(const std::optional<Tensor>& value) {
 absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> reduced(rank, false);
   for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank) {
-      return InvalidArgument("Invalid reduction dimension ", axis, " for input with ", rank,
-                             " dimensions.");
-    }
+    SLUICE_INVALID_IF(axis < -rank || axis >= rank, "Invalid reduction dimension ", axis,
+                      " for input with ", rank, " dimensions.");
     reduced[axis < 0 ? axis + rank : axis] = true;
   }
   return reduced;
@@ -85,10 +83,8 @@ absl::Status ArgShape(ShapeContext& c) {
   std::optional<Tensor> value = c.InputValue(1);
   if (!value || !axis) return c.SetOutput(0, PartialShape::UnknownOfRank(rank - 1));
   const int64_t d = (*axis)[0];
-  if (d < -rank || d >= rank) {
-    return InvalidArgument("Dimension (", d, ") must be in the range [", -rank, ", ", rank,
-                           "), where ", rank, " is the number of dimensions in the input.");
-  }
+  SLUICE_INVALID_IF(d < -rank || d >= rank, "Dimension (", d, ") must be in the range [", -rank,
+                    ", ", rank, "), where ", rank, " is the number of dimensions in the input.");
   PartialShape output = PartialShape::Scalar();
   for (int i = 0; i < rank; ++i) {
     if (i != (d < 0 ? d + rank : d)) output.AddDim(input.dim(i));

@@ -158,15 +158,11 @@ absl::StatusOr<ReductionPlan> PlanReduction(const TensorShape& input, const Tens
   for (int64_t i = 0; i < axes.num_elements(); ++i) {
     const int64_t axis =
         axes.dtype() == DT_INT32 ? axes.data<int32_t>()[i] : axes.data<int64_t>()[i];
-    if (axis < -rank || axis >= rank) {
-      return InvalidArgument("Invalid reduction dimension (", axis, " for input with ", rank,
-                             " dimension(s)");
-    }
+    SLUICE_INVALID_IF(axis < -rank || axis >= rank, "Invalid reduction dimension (", axis,
+                      " for input with ", rank, " dimension(s)");
     const int64_t dim = axis < 0 ? axis + rank : axis;
-    if (reduced[dim]) {
-      return InvalidArgument("Invalid reduction arguments: Axes contains duplicate dimension: ",
-                             dim);
-    }
+    SLUICE_INVALID_IF(reduced[dim],
+                      "Invalid reduction arguments: Axes contains duplicate dimension: ", dim);
     reduced[dim] = true;
   }
   ReductionPlan plan;

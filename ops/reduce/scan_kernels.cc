@@ -12,10 +12,9 @@ absl::StatusOr<int> ScanAxis(const Tensor& axis, const TensorShape& shape) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(axis, 0, "ScanOp: axis must be a scalar, not "));
   const int64_t value = axis.dtype() == DT_INT32 ? axis.scalar<int32_t>() : axis.scalar<int64_t>();
   const int64_t canonical = value < 0 ? value + shape.rank() : value;
-  if (canonical < 0 || canonical >= shape.rank()) {
-    return InvalidArgument("ScanOp: Expected scan axis in the range [", -shape.rank(), ", ",
-                           shape.rank(), "), but got ", value);
-  }
+  SLUICE_INVALID_IF(canonical < 0 || canonical >= shape.rank(),
+                    "ScanOp: Expected scan axis in the range [", -shape.rank(), ", ", shape.rank(),
+                    "), but got ", value);
   return static_cast<int>(canonical);
 }
 

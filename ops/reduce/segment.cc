@@ -20,10 +20,8 @@ absl::Status UnsortedSegmentShape(ShapeContext& c) {
   const PartialShape& data = c.input(0);
   const PartialShape& ids = c.input(1);
   if (!data.rank_known() || !ids.rank_known()) return c.SetOutput(0, PartialShape());
-  if (data.rank() < ids.rank()) {
-    return InvalidArgument("Shape must be at least rank ", ids.rank(), " but is rank ",
-                           data.rank());
-  }
+  SLUICE_INVALID_IF(data.rank() < ids.rank(), "Shape must be at least rank ", ids.rank(),
+                    " but is rank ", data.rank());
   for (int i = 0; i < ids.rank(); ++i) {
     SLUICE_RETURN_IF_ERROR(MergeDim(data.dim(i), ids.dim(i)).status());
   }

@@ -52,10 +52,8 @@ absl::Status CheckSegments(const KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(2), 0, "num_segments should be a scalar, not shape "));
   bool fits = ids.rank() <= data.rank();
   for (int d = 0; fits && d < ids.rank(); ++d) fits = ids.dim(d) == data.dim(d);
-  if (!fits) {
-    return InvalidArgument("data.shape = ", data.shape().ToString(),
-                           " does not start with segment_ids.shape = ", ids.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!fits, "data.shape = ", data.shape().ToString(),
+                    " does not start with segment_ids.shape = ", ids.shape().ToString());
   return absl::OkStatus();
 }
 
@@ -65,9 +63,7 @@ absl::Status UnsortedSegment(KernelContext& c) {
   const Tensor& ids = c.input(1);
   SLUICE_RETURN_IF_ERROR(CheckSegments(c));
   const int64_t segments = IntAt(c.input(2), 0);
-  if (segments < 0) {
-    return InvalidArgument("Input num_segments == ", segments, " must not be negative.");
-  }
+  SLUICE_INVALID_IF(segments < 0, "Input num_segments == ", segments, " must not be negative.");
   absl::InlinedVector<int64_t, 8> dims = {segments};
   dims.insert(dims.end(), data.shape().dims().begin() + ids.rank(), data.shape().dims().end());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
@@ -93,22 +89,18 @@ absl::Status UnsortedSegment(KernelContext& c) {
 // Reads ascending segment numbers. Sets `count` to the last number plus 1.
 absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor& ids,
                                                 int64_t* count) {
-  if (data.rank() < 1) return InvalidArgument("input must be at least rank 1");
-  if (ids.rank() != 1) return InvalidArgument("segment_ids should be a vector.");
-  if (ids.dim(0) != data.dim(0)) {
-    return InvalidArgument("segment_ids should be the same size as dimension 0 of input.");
-  }
+  SLUICE_INVALID_IF(data.rank() < 1, "input must be at least rank 1");
+  SLUICE_INVALID_IF(ids.rank() != 1, "segment_ids should be a vector.");
+  SLUICE_INVALID_IF(ids.dim(0) != data.dim(0),
+                    "segment_ids should be the same size as dimension 0 of input.");
   std::vector<int64_t> rows(ids.dim(0));
   for (int64_t i = 0; i < ids.dim(0); ++i) {
     rows[i] = IntAt(ids, i);
-    if (rows[i] < 0) return InvalidArgument("segment ids must be >= 0");
-    if (i > 0 && rows[i] < rows[i - 1]) {
-      return InvalidArgument("segment ids are not increasing");
-    }
+    SLUICE_INVALID_IF(rows[i] < 0, "segment ids must be >= 0");
+    SLUICE_INVALID_IF(i > 0 && rows[i] < rows[i - 1], "segment ids are not increasing");
   }
-  if (!rows.empty() && rows.back() == std::numeric_limits<int64_t>::max()) {
-    return InvalidArgument("segment ids must be < ", rows.back(), ", got ", rows.back());
-  }
+  SLUICE_INVALID_IF(!rows.empty() && rows.back() == std::numeric_limits<int64_t>::max(),
+                    "segment ids must be < ", rows.back(), ", got ", rows.back());
   *count = rows.empty() ? 0 : rows.back() + 1;
   return rows;
 }
@@ -128,10 +120,9 @@ absl::Status DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tens
     while (i < rows.size() && rows[i] == row) ++i;
     const auto n = static_cast<int64_t>(i - first);
     narrow(&n, count.raw(), 1);
-    if (HasIntegerZero(out->dtype(), count.raw(), 1)) {
-      return InvalidArgument("expected a segment whose size is not 0 as ",
-                             DataTypeName(out->dtype()), ", got one of ", n, " rows");
-    }
+    SLUICE_INVALID_IF(HasIntegerZero(out->dtype(), count.raw(), 1),
+                      "expected a segment whose size is not 0 as ", DataTypeName(out->dtype()),
+                      ", got one of ", n, " rows");
     divide(ElementAt(out->raw(), row * width, size), count.raw(), width);
   }
   return absl::OkStatus();

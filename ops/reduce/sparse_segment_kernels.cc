@@ -33,12 +33,10 @@ struct Pairs {
 absl::StatusOr<Pairs> ReadPairs(KernelContext& c) {
   const Tensor& indices = c.input(1);
   const Tensor& ids = c.input(2);
-  if (c.input(0).rank() < 1) return InvalidArgument("input must be at least rank 1");
-  if (indices.rank() != 1) return InvalidArgument("indices should be a vector.");
-  if (ids.rank() != 1) return InvalidArgument("segment_ids should be a vector.");
-  if (indices.dim(0) != ids.dim(0)) {
-    return InvalidArgument("segment_ids and indices should have same size.");
-  }
+  SLUICE_INVALID_IF(c.input(0).rank() < 1, "input must be at least rank 1");
+  SLUICE_INVALID_IF(indices.rank() != 1, "indices should be a vector.");
+  SLUICE_INVALID_IF(ids.rank() != 1, "segment_ids should be a vector.");
+  SLUICE_INVALID_IF(indices.dim(0) != ids.dim(0), "segment_ids and indices should have same size.");
   Pairs pairs;
   for (int64_t i = 0; i < ids.dim(0); ++i) {
     pairs.indices.push_back(IntAt(indices, i));
@@ -48,26 +46,20 @@ absl::StatusOr<Pairs> ReadPairs(KernelContext& c) {
 }
 
 absl::StatusOr<int64_t> ReadScalar(const Tensor& t, const char* name) {
-  if (!t.shape().IsScalar()) {
-    return InvalidArgument(name, " should be a scalar, not shape ", t.shape().ToString());
-  }
-  if (IntAt(t, 0) < 0) return InvalidArgument(name, " must be >= 0, got ", IntAt(t, 0));
+  SLUICE_INVALID_IF(!t.shape().IsScalar(), name, " should be a scalar, not shape ",
+                    t.shape().ToString());
+  SLUICE_INVALID_IF(IntAt(t, 0) < 0, name, " must be >= 0, got ", IntAt(t, 0));
   return IntAt(t, 0);
 }
 
 absl::Status CheckForward(const Pairs& p, int64_t table_rows, int64_t segments) {
   for (int64_t i = 0; i < p.size(); ++i) {
-    if (p.ids[i] < 0) return InvalidArgument("segment ids must be >= 0");
-    if (i > 0 && p.ids[i] < p.ids[i - 1]) {
-      return InvalidArgument("segment ids are not increasing");
-    }
-    if (p.ids[i] >= segments) {
-      return InvalidArgument("segment ids must be < num_segments: ", p.ids[i], " vs. ", segments);
-    }
-    if (p.indices[i] < 0 || p.indices[i] >= table_rows) {
-      return InvalidArgument("indices[", i, "] == ", p.indices[i], " out of range [0, ", table_rows,
-                             ")");
-    }
+    SLUICE_INVALID_IF(p.ids[i] < 0, "segment ids must be >= 0");
+    SLUICE_INVALID_IF(i > 0 && p.ids[i] < p.ids[i - 1], "segment ids are not increasing");
+    SLUICE_INVALID_IF(p.ids[i] >= segments, "segment ids must be < num_segments: ", p.ids[i],
+                      " vs. ", segments);
+    SLUICE_INVALID_IF(p.indices[i] < 0 || p.indices[i] >= table_rows, "indices[", i,
+                      "] == ", p.indices[i], " out of range [0, ", table_rows, ")");
   }
   return absl::OkStatus();
 }
@@ -116,9 +108,8 @@ absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, const Tensor& 
   const int64_t segments = grad.dim(0);
   std::vector<int64_t> sizes(grad.num_elements() == 0 ? 0 : segments, 0);
   for (int64_t id : p.ids) {
-    if (id < 0 || id >= segments) {
-      return InvalidArgument("Segment id ", id, " out of range [0, ", segments, ")");
-    }
+    SLUICE_INVALID_IF(id < 0 || id >= segments, "Segment id ", id, " out of range [0, ", segments,
+                      ")");
     if (!sizes.empty()) ++sizes[id];
   }
   return sizes;
@@ -126,9 +117,7 @@ absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, const Tensor& 
 
 absl::Status CheckIndices(const Pairs& p, int64_t rows) {
   for (int64_t at : p.indices) {
-    if (at < 0 || at >= rows) {
-      return InvalidArgument("Index ", at, " out of range [0, ", rows, ")");
-    }
+    SLUICE_INVALID_IF(at < 0 || at >= rows, "Index ", at, " out of range [0, ", rows, ")");
   }
   return absl::OkStatus();
 }

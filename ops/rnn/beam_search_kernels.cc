@@ -156,9 +156,8 @@ class Beam {
 absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(inputs, 3, "inputs is not a 3-Tensor, got shape "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(lengths, 1, "sequence_length is not a vector, got shape "));
-  if (inputs.num_elements() == 0) {
-    return InvalidArgument("inputs must not be empty, got shape ", inputs.shape().ToString());
-  }
+  SLUICE_INVALID_IF(inputs.num_elements() == 0, "inputs must not be empty, got shape ",
+                    inputs.shape().ToString());
   if (lengths.dim(0) != inputs.dim(1)) {
     return absl::FailedPreconditionError(
         StrCat("len(sequence_length) != batch_size.  len(sequence_length):  ", lengths.dim(0),
@@ -184,9 +183,8 @@ class BeamSearchKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor &inputs = c.input(0), &lengths = c.input(1);
     SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths));
-    if (paths_ > width_) {
-      return InvalidArgument("requested more paths than the beam width: ", paths_, " of ", width_);
-    }
+    SLUICE_INVALID_IF(paths_ > width_, "requested more paths than the beam width: ", paths_, " of ",
+                      width_);
     const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
     SLUICE_ASSIGN_OR_RETURN(
         Tensor * log_probability,
@@ -205,10 +203,9 @@ class BeamSearchKernel : public Kernel {
         });
     for (int64_t b = 0; b < batch; ++b) {
       const auto& own = best[static_cast<size_t>(b)];
-      if (static_cast<int64_t>(own.size()) < paths_) {
-        return InvalidArgument("Less leaves in the beam search than requested: ", own.size(),
-                               " of ", paths_);
-      }
+      SLUICE_INVALID_IF(static_cast<int64_t>(own.size()) < paths_,
+                        "Less leaves in the beam search than requested: ", own.size(), " of ",
+                        paths_);
       for (int64_t i = 0; i < paths_; ++i) {
         log_probability->data<T>()[b * paths_ + i] = own[static_cast<size_t>(i)].log_probability;
       }

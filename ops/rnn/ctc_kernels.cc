@@ -21,16 +21,15 @@ double LogSum(double a, double b) {
 absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::StatusCode too_long) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(inputs, 3, "inputs is not a 3-Tensor, got shape "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(lengths, 1, "sequence_length is not a vector, got shape "));
-  if (inputs.dim(0) == 0) return InvalidArgument("max_time is 0");
-  if (inputs.dim(2) == 0) return InvalidArgument("num_classes is 0");
-  if (inputs.dim(1) == 0) return InvalidArgument("batch_size must not be 0");
-  if (lengths.dim(0) != inputs.dim(1)) {
-    return InvalidArgument("len(sequence_length) != batch_size: len(sequence_length): ",
-                           lengths.dim(0), " batch_size: ", inputs.dim(1));
-  }
+  SLUICE_INVALID_IF(inputs.dim(0) == 0, "max_time is 0");
+  SLUICE_INVALID_IF(inputs.dim(2) == 0, "num_classes is 0");
+  SLUICE_INVALID_IF(inputs.dim(1) == 0, "batch_size must not be 0");
+  SLUICE_INVALID_IF(lengths.dim(0) != inputs.dim(1),
+                    "len(sequence_length) != batch_size: len(sequence_length): ", lengths.dim(0),
+                    " batch_size: ", inputs.dim(1));
   for (int64_t b = 0; b < lengths.dim(0); ++b) {
     const int32_t n = lengths.data<int32_t>()[b];
-    if (n < 0) return InvalidArgument("sequence_length(", b, ") < 0");
+    SLUICE_INVALID_IF(n < 0, "sequence_length(", b, ") < 0");
     if (n > inputs.dim(0)) {
       return absl::Status(too_long,
                           StrCat("sequence_length(", b, ") <= ", inputs.dim(0), ", got ", n));
@@ -162,27 +161,21 @@ class CtcLossKernel : public Kernel {
   absl::Status ReadLabels(const Tensor& indices, const Tensor& values, int classes,
                           std::vector<std::vector<int>>* labels) const {
     SLUICE_RETURN_IF_ERROR(ExpectRank(indices, 2, "labels_indices is not a matrix, got shape "));
-    if (indices.dim(1) < 2) {
-      return InvalidArgument("labels_indices second dimension must be >= 1. Received ",
-                             indices.dim(1));
-    }
-    if (values.rank() != 1 || values.dim(0) != indices.dim(0)) {
-      return InvalidArgument(
-          "labels_indices and labels_values must contain the same number of "
-          "rows, but saw shapes: ",
-          indices.shape().ToString(), " vs. ", values.shape().ToString());
-    }
+    SLUICE_INVALID_IF(indices.dim(1) < 2, "labels_indices second dimension must be >= 1. Received ",
+                      indices.dim(1));
+    SLUICE_INVALID_IF(values.rank() != 1 || values.dim(0) != indices.dim(0),
+                      "labels_indices and labels_values must contain the same number of "
+                      "rows, but saw shapes: ",
+                      indices.shape().ToString(), " vs. ", values.shape().ToString());
     const auto batch = static_cast<int64_t>(labels->size());
     for (int64_t i = 0; i < values.dim(0); ++i) {
       const int64_t b = indices.data<int64_t>()[i * indices.dim(1)];
-      if (b < 0 || b >= batch) {
-        return InvalidArgument("labels batch index must be between 0 and ", batch, " but saw: ", b);
-      }
+      SLUICE_INVALID_IF(b < 0 || b >= batch, "labels batch index must be between 0 and ", batch,
+                        " but saw: ", b);
       const int label = values.data<int32_t>()[i];
-      if (label < 0 || label >= classes - 1) {
-        return InvalidArgument("All labels must be nonnegative integers below num_classes - 1 = ",
-                               classes - 1, ", batch: ", b, " labels: ", label);
-      }
+      SLUICE_INVALID_IF(label < 0 || label >= classes - 1,
+                        "All labels must be nonnegative integers below num_classes - 1 = ",
+                        classes - 1, ", batch: ", b, " labels: ", label);
       std::vector<int>& own = (*labels)[static_cast<size_t>(b)];
       if (collapse_ && !own.empty() && own.back() == label) continue;
       own.push_back(label);
@@ -227,10 +220,8 @@ absl::Status CtcGreedyDecoder(KernelContext& c, Attr<bool, "merge_repeated"> mer
   SLUICE_RETURN_IF_ERROR(CheckInputs(inputs, lengths, absl::StatusCode::kFailedPrecondition));
   const int64_t batch = inputs.dim(1), classes = inputs.dim(2);
   const int64_t blank = blank_attr < 0 ? blank_attr + classes : blank_attr;
-  if (blank < 0 || blank >= classes) {
-    return InvalidArgument("blank_index expected to be between ", -classes, " and ", classes - 1,
-                           " but was ", blank_attr.value);
-  }
+  SLUICE_INVALID_IF(blank < 0 || blank >= classes, "blank_index expected to be between ", -classes,
+                    " and ", classes - 1, " but was ", blank_attr.value);
   SLUICE_ASSIGN_OR_RETURN(Tensor * log_probability, c.AllocateOutput(3, {batch, 1}));
   std::vector<int64_t> indices, values;
   int64_t longest = 0;

@@ -148,9 +148,8 @@ absl::Status CheckShape(const Tensor& t, const char* name, const TensorShape& ex
 absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   const Tensor &x = c.input(first), &cs_prev = c.input(first + 1);
   const int x_rank = first == 0 ? 2 : 3;
-  if (x.rank() != x_rank) {
-    return InvalidArgument("x must be ", x_rank, "D, got shape ", x.shape().ToString());
-  }
+  SLUICE_INVALID_IF(x.rank() != x_rank, "x must be ", x_rank, "D, got shape ",
+                    x.shape().ToString());
   SLUICE_RETURN_IF_ERROR(ExpectRank(cs_prev, 2, "cs_prev must be 2D, got shape "));
   l->batch = x.dim(x_rank - 2);
   l->inputs = x.dim(x_rank - 1);
@@ -162,9 +161,7 @@ absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   static constexpr const char* kPeepholes[] = {"wci", "wcf", "wco"};
   for (int k = 0; k < 3; ++k) {
     const Tensor& t = c.input(first + 4 + k);
-    if (t.rank() != 1) {
-      return InvalidArgument(kPeepholes[k], " must be rank 1 but is rank ", t.rank());
-    }
+    SLUICE_INVALID_IF(t.rank() != 1, kPeepholes[k], " must be rank 1 but is rank ", t.rank());
     if (l->peephole) SLUICE_RETURN_IF_ERROR(CheckShape(t, kPeepholes[k], {l->cell}));
   }
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(first + 7), "b", {l->gates()}));
@@ -187,13 +184,10 @@ Lstm SettingsOf(const KernelInit& init, bool v2) {
 
 absl::StatusOr<int64_t> StepsOf(KernelContext& c) {
   const Tensor &steps = c.input(0), &x = c.input(1);
-  if (steps.rank() != 0) {
-    return InvalidArgument("seq_len_max must be rank 0 but is rank ", steps.rank());
-  }
+  SLUICE_INVALID_IF(steps.rank() != 0, "seq_len_max must be rank 0 but is rank ", steps.rank());
   const int64_t n = steps.scalar<int64_t>();
-  if (x.rank() == 3 && (n < 0 || n > x.dim(0))) {
-    return InvalidArgument("seq_len_max must be in [0, ", x.dim(0), "], got ", n);
-  }
+  SLUICE_INVALID_IF(x.rank() == 3 && (n < 0 || n > x.dim(0)), "seq_len_max must be in [0, ",
+                    x.dim(0), "], got ", n);
   return n;
 }
 
@@ -359,10 +353,9 @@ struct Gru {
 
 // Inputs: x, h_prev, w_ru, w_c, b_ru, b_c, and for the gradient r, u, c, d_h.
 absl::StatusOr<Gru> ReadGru(KernelContext& c) {
-  if (c.input(0).rank() != 2 || c.input(1).rank() != 2) {
-    return InvalidArgument("x and h_prev must be 2D, got shapes ", c.input(0).shape().ToString(),
-                           " and ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(c.input(0).rank() != 2 || c.input(1).rank() != 2,
+                    "x and h_prev must be 2D, got shapes ", c.input(0).shape().ToString(), " and ",
+                    c.input(1).shape().ToString());
   const Gru g{c.input(0).dim(0), c.input(0).dim(1), c.input(1).dim(1)};
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(1), "h_prev", {g.batch, g.cell}));
   SLUICE_RETURN_IF_ERROR(CheckShape(c.input(2), "w_ru", {g.columns(), g.gates()}));

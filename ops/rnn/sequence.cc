@@ -112,10 +112,9 @@ OP(EditDistance,
       for (int i : {1, 2, 4, 5}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 1).status());
       std::optional<Tensor> hypothesis = c.InputValue(2), truth = c.InputValue(5);
       if (!hypothesis || !truth) return c.SetOutput(0, PartialShape::UnknownRank());
-      if (hypothesis->num_elements() != truth->num_elements()) {
-        return InvalidArgument("Num elements of hypothesis_shape does not match truth_shape: ",
-                               hypothesis->num_elements(), " vs. ", truth->num_elements());
-      }
+      SLUICE_INVALID_IF(hypothesis->num_elements() != truth->num_elements(),
+                        "Num elements of hypothesis_shape does not match truth_shape: ",
+                        hypothesis->num_elements(), " vs. ", truth->num_elements());
       PartialShape out = PartialShape::Scalar();
       for (int64_t i = 0; i + 1 < truth->num_elements(); ++i) {
         out.AddDim(std::max(hypothesis->data<int64_t>()[i], truth->data<int64_t>()[i]));
@@ -138,12 +137,10 @@ OP(ReverseSequence,
       PartialShape in = c.input(0);
       if (!in.rank_known()) return c.SetOutput(0, in);
       const int64_t batch = c.attr<int64_t>("batch_dim"), sequence = c.attr<int64_t>("seq_dim");
-      if (batch >= in.rank()) {
-        return InvalidArgument("batch_dim must be < input rank: ", batch, " vs. ", in.rank());
-      }
-      if (sequence >= in.rank()) {
-        return InvalidArgument("seq_dim must be < input rank: ", sequence, " vs. ", in.rank());
-      }
+      SLUICE_INVALID_IF(batch >= in.rank(), "batch_dim must be < input rank: ", batch, " vs. ",
+                        in.rank());
+      SLUICE_INVALID_IF(sequence >= in.rank(), "seq_dim must be < input rank: ", sequence, " vs. ",
+                        in.rank());
       if (batch < 0 || sequence < 0) return c.SetOutput(0, in);
       const int d = static_cast<int>(batch);
       SLUICE_ASSIGN_OR_RETURN(const int64_t size, MergeDim(in.dim(d), lengths.dim(0)));

@@ -15,11 +15,9 @@ namespace {
 absl::Status CheckLengths(const Tensor& lengths, int64_t most, int64_t sequence) {
   for (int64_t i = 0; i < lengths.num_elements(); ++i) {
     const int64_t n = IntAt(lengths, i);
-    if (n < 0) return InvalidArgument("seq_lengths(", i, ") < 0");
-    if (n > most) {
-      return InvalidArgument("seq_lengths(", i, ") > input.dims(", sequence, "), (", n, " vs. ",
-                             most, ")");
-    }
+    SLUICE_INVALID_IF(n < 0, "seq_lengths(", i, ") < 0");
+    SLUICE_INVALID_IF(n > most, "seq_lengths(", i, ") > input.dims(", sequence, "), (", n, " vs. ",
+                      most, ")");
   }
   return absl::OkStatus();
 }
@@ -31,20 +29,16 @@ class ReverseSequenceKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &in = c.input(0), &lengths = c.input(1);
-    if (lengths.rank() != 1) {
-      return InvalidArgument("seq_lengths must be 1-dim, not ", lengths.rank());
-    }
-    if (batch_ == sequence_) return InvalidArgument("batch_dim == seq_dim == ", sequence_);
+    SLUICE_INVALID_IF(lengths.rank() != 1, "seq_lengths must be 1-dim, not ", lengths.rank());
+    SLUICE_INVALID_IF(batch_ == sequence_, "batch_dim == seq_dim == ", sequence_);
     for (int64_t d : {sequence_, batch_}) {
       if (d >= 0 && d < in.rank()) continue;
       return InvalidArgument(d == sequence_ ? "seq_dim" : "batch_dim", " must be in [0, input rank",
                              "), got ", d, " for rank ", in.rank());
     }
     const int b = static_cast<int>(batch_), s = static_cast<int>(sequence_);
-    if (lengths.num_elements() != in.dim(b)) {
-      return InvalidArgument("Length of seq_lengths != input.dims(", batch_, "), (",
-                             lengths.num_elements(), " vs. ", in.dim(b), ")");
-    }
+    SLUICE_INVALID_IF(lengths.num_elements() != in.dim(b), "Length of seq_lengths != input.dims(",
+                      batch_, "), (", lengths.num_elements(), " vs. ", in.dim(b), ")");
     SLUICE_RETURN_IF_ERROR(CheckLengths(lengths, in.dim(s), sequence_));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     for (int64_t i = 0; i < in.dim(b); ++i) CopyOne(c, in, i, IntAt(lengths, i), out);
@@ -98,24 +92,17 @@ struct Sequences {
 };
 
 absl::Status CheckSequences(const Sequences& s, const char* name) {
-  if (s.indices.rank() != 2) {
-    return InvalidArgument(
-        name, "_indices should be a matrix, but got shape: ", s.indices.shape().ToString());
-  }
-  if (s.values.rank() != 1) {
-    return InvalidArgument(
-        name, "_values should be a vector, but got shape: ", s.values.shape().ToString());
-  }
-  if (s.shape.rank() != 1) {
-    return InvalidArgument(
-        name, "_shape should be a vector, but got shape: ", s.shape.shape().ToString());
-  }
-  if (s.indices.dim(0) != s.values.dim(0) || s.indices.dim(1) != s.rank()) {
-    return InvalidArgument(name, "_indices, ", name, "_values and ", name,
-                           "_shape do not fit: ", s.indices.shape().ToString(), ", ",
-                           s.values.shape().ToString(), ", ", s.shape.shape().ToString());
-  }
-  if (s.rank() < 1) return InvalidArgument(name, "_shape must have at least one element");
+  SLUICE_INVALID_IF(s.indices.rank() != 2, name,
+                    "_indices should be a matrix, but got shape: ", s.indices.shape().ToString());
+  SLUICE_INVALID_IF(s.values.rank() != 1, name,
+                    "_values should be a vector, but got shape: ", s.values.shape().ToString());
+  SLUICE_INVALID_IF(s.shape.rank() != 1, name,
+                    "_shape should be a vector, but got shape: ", s.shape.shape().ToString());
+  SLUICE_INVALID_IF(s.indices.dim(0) != s.values.dim(0) || s.indices.dim(1) != s.rank(), name,
+                    "_indices, ", name, "_values and ", name,
+                    "_shape do not fit: ", s.indices.shape().ToString(), ", ",
+                    s.values.shape().ToString(), ", ", s.shape.shape().ToString());
+  SLUICE_INVALID_IF(s.rank() < 1, name, "_shape must have at least one element");
   return absl::OkStatus();
 }
 
@@ -152,9 +139,7 @@ int64_t Distance(const Tensor& a, Run x, const Tensor& b, Run y) {
 absl::Status FindRuns(const Sequences& s, const TensorShape& shape, std::vector<Run>* runs) {
   for (int64_t i = 0; i < s.values.dim(0); ++i) {
     const int64_t place = s.Place(i, shape);
-    if (place < 0) {
-      return InvalidArgument("entry ", i, " lies outside of the shape ", shape.ToString());
-    }
+    SLUICE_INVALID_IF(place < 0, "entry ", i, " lies outside of the shape ", shape.ToString());
     Run& run = (*runs)[static_cast<size_t>(place)];
     if (run.size() == 0) {
       run = {i, i + 1};
@@ -172,10 +157,9 @@ absl::Status EditDistance(KernelContext& c, Attr<bool, "normalize"> normalize) {
   const Sequences truth{c.input(3), c.input(4), c.input(5)};
   SLUICE_RETURN_IF_ERROR(CheckSequences(hypothesis, "hypothesis"));
   SLUICE_RETURN_IF_ERROR(CheckSequences(truth, "truth"));
-  if (hypothesis.rank() != truth.rank()) {
-    return InvalidArgument("Num elements of hypothesis_shape does not match truth_shape: ",
-                           hypothesis.rank(), " vs. ", truth.rank());
-  }
+  SLUICE_INVALID_IF(hypothesis.rank() != truth.rank(),
+                    "Num elements of hypothesis_shape does not match truth_shape: ",
+                    hypothesis.rank(), " vs. ", truth.rank());
   std::vector<int64_t> dims;
   for (int d = 0; d + 1 < truth.rank(); ++d) {
     dims.push_back(std::max(hypothesis.shape.data<int64_t>()[d], truth.shape.data<int64_t>()[d]));

@@ -41,9 +41,9 @@ absl::StatusOr<std::vector<int64_t>> CrossStarts(const Columns& columns, int64_t
       }
       overflows = __builtin_mul_overflow(count, column.Count(row), &count) || overflows;
     }
-    if (overflows || __builtin_add_overflow(starts[static_cast<size_t>(row)], count, &end)) {
-      return InvalidArgument("expected fewer than 2^63 crosses, got more up to row ", row);
-    }
+    SLUICE_INVALID_IF(
+        overflows || __builtin_add_overflow(starts[static_cast<size_t>(row)], count, &end),
+        "expected fewer than 2^63 crosses, got more up to row ", row);
     starts[static_cast<size_t>(row) + 1] = end;
   }
   return starts;

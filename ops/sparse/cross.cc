@@ -25,14 +25,12 @@ absl::Status RaggedShape(ShapeContext& c) {
   const auto& values = c.attr<std::vector<DataType>>("ragged_values_types");
   const auto& splits = c.attr<std::vector<DataType>>("ragged_splits_types");
   const auto& sparse = c.attr<std::vector<DataType>>("sparse_values_types");
-  if (values.size() != splits.size()) {
-    return InvalidArgument("ragged_values and ragged_splits must be equal in length, got ",
-                           values.size(), " and ", splits.size());
-  }
-  if (static_cast<int64_t>(sparse.size()) != c.attr<int64_t>("Nsparse")) {
-    return InvalidArgument("sparse indices and values must be equal in length, got ",
-                           c.attr<int64_t>("Nsparse"), " and ", sparse.size());
-  }
+  SLUICE_INVALID_IF(values.size() != splits.size(),
+                    "ragged_values and ragged_splits must be equal in length, got ", values.size(),
+                    " and ", splits.size());
+  SLUICE_INVALID_IF(static_cast<int64_t>(sparse.size()) != c.attr<int64_t>("Nsparse"),
+                    "sparse indices and values must be equal in length, got ",
+                    c.attr<int64_t>("Nsparse"), " and ", sparse.size());
   // The number of rows, if it is known for an input.
   int64_t rows = -1;
   const auto tell = [&](int64_t known) -> absl::Status {

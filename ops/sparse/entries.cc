@@ -7,28 +7,18 @@ namespace sluice {
 
 absl::StatusOr<Entries> Entries::Of(const Tensor& indices, const Tensor& values,
                                     const Tensor& shape, const char* name) {
-  if (indices.rank() != 2) {
-    return InvalidArgument("Input ", name, " indices should be a matrix but received shape ",
-                           indices.shape().ToString());
-  }
-  if (values.rank() != 1) {
-    return InvalidArgument("Input ", name, " values should be a vector but received shape ",
-                           values.shape().ToString());
-  }
-  if (shape.rank() != 1) {
-    return InvalidArgument("Input ", name, " shape should be a vector but received shape ",
-                           shape.shape().ToString());
-  }
-  if (indices.dim(0) != values.dim(0)) {
-    return InvalidArgument("Number of ", name, " values must match first dimension of indices. ",
-                           "Got ", values.dim(0),
-                           " values, indices shape: ", indices.shape().ToString());
-  }
-  if (indices.dim(1) != shape.dim(0)) {
-    return InvalidArgument("Number of ", name, " dimensions must match second dimension of ",
-                           "indices. Got ", shape.dim(0),
-                           " dimensions, indices shape: ", indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(indices.rank() != 2, "Input ", name,
+                    " indices should be a matrix but received shape ", indices.shape().ToString());
+  SLUICE_INVALID_IF(values.rank() != 1, "Input ", name,
+                    " values should be a vector but received shape ", values.shape().ToString());
+  SLUICE_INVALID_IF(shape.rank() != 1, "Input ", name,
+                    " shape should be a vector but received shape ", shape.shape().ToString());
+  SLUICE_INVALID_IF(indices.dim(0) != values.dim(0), "Number of ", name,
+                    " values must match first dimension of indices. ", "Got ", values.dim(0),
+                    " values, indices shape: ", indices.shape().ToString());
+  SLUICE_INVALID_IF(indices.dim(1) != shape.dim(0), "Number of ", name,
+                    " dimensions must match second dimension of ", "indices. Got ", shape.dim(0),
+                    " dimensions, indices shape: ", indices.shape().ToString());
   return Entries(indices, values, shape);
 }
 
@@ -47,10 +37,8 @@ absl::Status Entries::CheckOrdered() const {
   SLUICE_RETURN_IF_ERROR(CheckBounds());
   for (int64_t i = 1; i < count(); ++i) {
     const int order = Compare(i - 1, *this, i);
-    if (order >= 0) {
-      return InvalidArgument("indices[", i, "] is ", order == 0 ? "repeated" : "out of order",
-                             ". Many sparse ops require sorted indices.");
-    }
+    SLUICE_INVALID_IF(order >= 0, "indices[", i, "] is ", order == 0 ? "repeated" : "out of order",
+                      ". Many sparse ops require sorted indices.");
   }
   return absl::OkStatus();
 }

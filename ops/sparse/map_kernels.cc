@@ -30,9 +30,8 @@ class SparseTensorsMap : public Resource {
     std::vector<SparseParts> taken;
     for (int64_t number : numbers) {
       const auto found = tensors_.find(number);
-      if (found == tensors_.end()) {
-        return InvalidArgument("Unable to find SparseTensor: ", number, " in map");
-      }
+      SLUICE_INVALID_IF(found == tensors_.end(), "Unable to find SparseTensor: ", number,
+                        " in map");
       taken.push_back(found->second);
     }
     for (int64_t number : numbers) tensors_.erase(number);
@@ -76,11 +75,10 @@ class AddSparseKernel : public MapKernel {
   static auto Make(KernelInit& init) { return MakeMapKernel<AddSparseKernel>(init); }
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(SparseParts parts, SparseInput(c));
-    if (parts.indices.dim(0) != parts.values.dim(0) || parts.indices.dim(1) != parts.shape.dim(0)) {
-      return InvalidArgument(
-          "Dimensions of indices, values and shape do not fit: ", parts.indices.shape().ToString(),
-          ", ", parts.values.shape().ToString(), ", ", parts.shape.shape().ToString());
-    }
+    SLUICE_INVALID_IF(
+        parts.indices.dim(0) != parts.values.dim(0) || parts.indices.dim(1) != parts.shape.dim(0),
+        "Dimensions of indices, values and shape do not fit: ", parts.indices.shape().ToString(),
+        ", ", parts.values.shape().ToString(), ", ", parts.shape.shape().ToString());
     SLUICE_RETURN_IF_ERROR(TensorShape::Make(parts.shape.flat<int64_t>()).status());
     SLUICE_ASSIGN_OR_RETURN(const auto map, MapOf(c, name()));
     c.set_output(0, Tensor::Scalar<int64_t>(map->Add(std::move(parts))));
@@ -119,10 +117,8 @@ class TakeManySparseKernel : public MapKernel {
     const Tensor& numbers = c.input(0);
     SLUICE_RETURN_IF_ERROR(
         ExpectRank(numbers, 1, "sparse_handles should be a vector but received shape "));
-    if (numbers.num_elements() == 0) {
-      return InvalidArgument("Must have at least 1 serialized SparseTensor, ",
-                             "but input matrix has 0 rows");
-    }
+    SLUICE_INVALID_IF(numbers.num_elements() == 0, "Must have at least 1 serialized SparseTensor, ",
+                      "but input matrix has 0 rows");
     SLUICE_ASSIGN_OR_RETURN(const auto map, MapOf(c, name()));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<SparseParts> examples,
                             map->Take(numbers.flat<int64_t>()));

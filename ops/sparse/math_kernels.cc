@@ -87,15 +87,13 @@ KERNEL(SparseAdd, FunctionKernel<SparseAdd>,
        {"Treal", SignedIntTypes() | TypeSet{DT_FLOAT, DT_DOUBLE}});
 
 absl::Status CheckAddGrad(const Tensor& grad, const Tensor& sum) {
-  if (grad.rank() != 1 || sum.rank() != 2) {
-    return InvalidArgument("Input backprop_val_grad and sum_indices should be a vector and a ",
-                           "matrix but received shapes: ", grad.shape().ToString(), " and ",
-                           sum.shape().ToString());
-  }
-  if (grad.num_elements() != sum.dim(0)) {
-    return InvalidArgument("# elements of backprop_val_grad and # rows of sum_indices must match: ",
-                           grad.num_elements(), " and ", sum.dim(0));
-  }
+  SLUICE_INVALID_IF(grad.rank() != 1 || sum.rank() != 2,
+                    "Input backprop_val_grad and sum_indices should be a vector and a ",
+                    "matrix but received shapes: ", grad.shape().ToString(), " and ",
+                    sum.shape().ToString());
+  SLUICE_INVALID_IF(grad.num_elements() != sum.dim(0),
+                    "# elements of backprop_val_grad and # rows of sum_indices must match: ",
+                    grad.num_elements(), " and ", sum.dim(0));
   return absl::OkStatus();
 }
 
@@ -107,10 +105,9 @@ absl::Status SparseAddGrad(KernelContext& c) {
   const size_t size = DataTypeSize(grad.dtype());
   for (int k : {0, 1}) {
     const Tensor& own = c.input(1 + k);
-    if (own.rank() != 2 || own.dim(1) != rank) {
-      return InvalidArgument("The densified operands should have the same ndims, got ",
-                             own.shape().ToString(), " and ", sum.shape().ToString());
-    }
+    SLUICE_INVALID_IF(own.rank() != 2 || own.dim(1) != rank,
+                      "The densified operands should have the same ndims, got ",
+                      own.shape().ToString(), " and ", sum.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(k, {own.dim(0)}));
     if (out->bytes() > 0) std::memset(out->raw(), 0, out->bytes());
     const int64_t *x = own.data<int64_t>(), *y = sum.data<int64_t>();
@@ -173,11 +170,9 @@ absl::Status WithDense(KernelContext& c) {
   for (int d = 0; fits && d < dense.rank(); ++d) {
     fits = dense.dim(d) == e.size(d + missing) || dense.dim(d) == 1;
   }
-  if (!fits) {
-    return InvalidArgument("SparseDenseBinaryOpShared broadcasts dense to sparse only; got ",
-                           "incompatible shapes: [", e.shape().SummarizeValues(-1), "] vs. ",
-                           dense.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!fits, "SparseDenseBinaryOpShared broadcasts dense to sparse only; got ",
+                    "incompatible shapes: [", e.shape().SummarizeValues(-1), "] vs. ",
+                    dense.shape().ToString());
   const size_t size = DataTypeSize(dense.dtype());
   SLUICE_ASSIGN_OR_RETURN(Tensor other, c.AllocateTemp(dense.dtype(), e.values().shape()));
   for (int64_t i = 0; i < e.count(); ++i) {
@@ -187,9 +182,9 @@ absl::Status WithDense(KernelContext& c) {
     }
     std::memcpy(ElementAt(other.raw(), i, size), ElementAt(dense.raw(), position, size), size);
   }
-  if (kOp == ArithmeticOp::kDiv && HasIntegerZero(dense.dtype(), other.raw(), e.count())) {
-    return InvalidArgument("Integer division by zero");
-  }
+  SLUICE_INVALID_IF(
+      kOp == ArithmeticOp::kDiv && HasIntegerZero(dense.dtype(), other.raw(), e.count()),
+      "Integer division by zero");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, e.values().shape()));
   if (out->bytes() > 0) std::memcpy(out->raw(), e.values().raw(), out->bytes());
   FindArithmetic(kOp, dense.dtype())(out->raw(), other.raw(), e.count());
@@ -201,25 +196,20 @@ KERNEL(SparseDenseCwiseMul, FunctionKernel<WithDense<ArithmeticOp::kMul>>, {"T",
 
 absl::Status CheckDenseAdd(const Tensor& indices, const Tensor& values, const Tensor& shape,
                            const Tensor& b) {
-  if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1) {
-    return InvalidArgument("Input a_indices, a_values and a_shape should be a matrix and vectors ",
-                           "but received shapes: ", indices.shape().ToString(), ", ",
-                           values.shape().ToString(), " and ", shape.shape().ToString());
-  }
-  if (values.dim(0) != indices.dim(0)) {
-    return InvalidArgument("The values and indices should match: ", values.dim(0), " and ",
-                           indices.dim(0));
-  }
-  if (shape.num_elements() != b.rank() || indices.dim(1) != b.rank()) {
-    return InvalidArgument("Two operands have different ranks; received: ", shape.num_elements(),
-                           " and ", b.rank());
-  }
+  SLUICE_INVALID_IF(indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1,
+                    "Input a_indices, a_values and a_shape should be a matrix and vectors ",
+                    "but received shapes: ", indices.shape().ToString(), ", ",
+                    values.shape().ToString(), " and ", shape.shape().ToString());
+  SLUICE_INVALID_IF(values.dim(0) != indices.dim(0),
+                    "The values and indices should match: ", values.dim(0), " and ",
+                    indices.dim(0));
+  SLUICE_INVALID_IF(shape.num_elements() != b.rank() || indices.dim(1) != b.rank(),
+                    "Two operands have different ranks; received: ", shape.num_elements(), " and ",
+                    b.rank());
   for (int d = 0; d < b.rank(); ++d) {
-    if (IntAt(shape, d) != b.dim(d)) {
-      return InvalidArgument("Dimension ", d,
-                             " does not equal (no broadcasting is supported): ", "sparse side ",
-                             IntAt(shape, d), " vs dense side ", b.dim(d));
-    }
+    SLUICE_INVALID_IF(IntAt(shape, d) != b.dim(d), "Dimension ", d,
+                      " does not equal (no broadcasting is supported): ", "sparse side ",
+                      IntAt(shape, d), " vs dense side ", b.dim(d));
   }
   return absl::OkStatus();
 }
@@ -235,10 +225,9 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
     int64_t position = 0;
     for (int d = 0; d < b.rank(); ++d) {
       const int64_t at = IntAt(indices, i * b.rank() + d);
-      if (at < 0 || at >= out->dim(d)) {
-        return InvalidArgument("Sparse tensor has some invalid index on dimension ", d, ": ", at,
-                               " is not in [0, ", out->dim(d), ")");
-      }
+      SLUICE_INVALID_IF(at < 0 || at >= out->dim(d),
+                        "Sparse tensor has some invalid index on dimension ", d, ": ", at,
+                        " is not in [0, ", out->dim(d), ")");
       position = position * out->dim(d) + at;
     }
     add(ElementAt(out->raw(), position, size), ElementAt(values.raw(), i, size), 1);
@@ -251,10 +240,8 @@ KERNEL(SparseTensorDenseAdd, FunctionKernel<SparseTensorDenseAdd>, {"T", kNumber
 absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {
   std::vector<bool> reduced(static_cast<size_t>(e.rank()), false);
   for (int64_t axis : IntsOf(axes)) {
-    if (axis < -e.rank() || axis >= e.rank()) {
-      return InvalidArgument("Invalid reduction dimension ", axis, ", for input with ", e.rank(),
-                             " dimensions.");
-    }
+    SLUICE_INVALID_IF(axis < -e.rank() || axis >= e.rank(), "Invalid reduction dimension ", axis,
+                      ", for input with ", e.rank(), " dimensions.");
     reduced[static_cast<size_t>((axis + e.rank()) % e.rank())] = true;
   }
   return reduced;
@@ -341,10 +328,8 @@ KERNEL(SparseReduceMaxSparse, SparseReduceKernel, {"T", RealTypes()});
 template <typename T>
 absl::Status SparseSoftmax(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "sp"));
-  if (e.rank() < 2) {
-    return InvalidArgument("Input should have rank >= 2, but got shape: [",
-                           e.shape().SummarizeValues(-1), "]");
-  }
+  SLUICE_INVALID_IF(e.rank() < 2, "Input should have rank >= 2, but got shape: [",
+                    e.shape().SummarizeValues(-1), "]");
   SLUICE_RETURN_IF_ERROR(e.CheckOrdered());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, e.values().shape()));
   const T* x = e.values().data<T>();

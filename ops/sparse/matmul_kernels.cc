@@ -28,12 +28,10 @@ class SparseMatMulKernel : public Kernel {
     const Tensor &shape = c.input(2), &b = c.input(3);
     const int64_t* sizes = shape.data<int64_t>();
     const int64_t rows = sizes[adjoint_a_ ? 1 : 0], inner = sizes[adjoint_a_ ? 0 : 1];
-    if (rows < 0 || inner < 0) return InvalidArgument("a_shape must be non-negative");
-    if (b.dim(adjoint_b_ ? 1 : 0) != inner) {
-      return InvalidArgument(
-          "Cannot multiply A and B because inner dimension does not match: ", inner, " vs. ",
-          b.dim(adjoint_b_ ? 1 : 0), ". Did you forget a transpose?");
-    }
+    SLUICE_INVALID_IF(rows < 0 || inner < 0, "a_shape must be non-negative");
+    SLUICE_INVALID_IF(b.dim(adjoint_b_ ? 1 : 0) != inner,
+                      "Cannot multiply A and B because inner dimension does not match: ", inner,
+                      " vs. ", b.dim(adjoint_b_ ? 1 : 0), ". Did you forget a transpose?");
     SLUICE_RETURN_IF_ERROR(CheckEntries(c, rows, inner));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {rows, b.dim(adjoint_b_ ? 0 : 1)}));
     return RunAs(c, out);
@@ -57,20 +55,17 @@ class SparseMatMulKernel : public Kernel {
 
   static absl::Status CheckShapes(const KernelContext& c) {
     const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2), &b = c.input(3);
-    if (b.rank() != 2) return InvalidArgument("Tensor 'b' is not a matrix");
-    if (shape.rank() != 1 || shape.num_elements() != 2) {
-      return InvalidArgument("Tensor 'a_shape' must have 2 elements, got shape ",
-                             shape.shape().ToString());
-    }
-    if (values.rank() != 1) return InvalidArgument("Tensor 'a_values' is not a vector");
-    if (indices.rank() != 2 || indices.dim(1) != 2) {
-      return InvalidArgument("Tensor 'a_indices' must be a matrix of 2 columns, got shape ",
-                             indices.shape().ToString());
-    }
-    if (indices.dim(0) != values.dim(0)) {
-      return InvalidArgument("Number of rows of a_indices does not match number of entries in ",
-                             "a_values: ", indices.dim(0), " vs. ", values.dim(0));
-    }
+    SLUICE_INVALID_IF(b.rank() != 2, "Tensor 'b' is not a matrix");
+    SLUICE_INVALID_IF(shape.rank() != 1 || shape.num_elements() != 2,
+                      "Tensor 'a_shape' must have 2 elements, got shape ",
+                      shape.shape().ToString());
+    SLUICE_INVALID_IF(values.rank() != 1, "Tensor 'a_values' is not a vector");
+    SLUICE_INVALID_IF(indices.rank() != 2 || indices.dim(1) != 2,
+                      "Tensor 'a_indices' must be a matrix of 2 columns, got shape ",
+                      indices.shape().ToString());
+    SLUICE_INVALID_IF(indices.dim(0) != values.dim(0),
+                      "Number of rows of a_indices does not match number of entries in ",
+                      "a_values: ", indices.dim(0), " vs. ", values.dim(0));
     return absl::OkStatus();
   }
 
@@ -80,11 +75,9 @@ class SparseMatMulKernel : public Kernel {
     for (int64_t i = 0; i < values.dim(0); ++i) {
       const int64_t row = IntAt(indices, 2 * i + (adjoint_a_ ? 1 : 0));
       const int64_t column = IntAt(indices, 2 * i + (adjoint_a_ ? 0 : 1));
-      if (row < 0 || row >= rows || column < 0 || column >= inner) {
-        return InvalidArgument("entry ", i, " of A, (", IntAt(indices, 2 * i), ", ",
-                               IntAt(indices, 2 * i + 1), "), is out of bounds of its shape [",
-                               sizes[0], ", ", sizes[1], "]");
-      }
+      SLUICE_INVALID_IF(row < 0 || row >= rows || column < 0 || column >= inner, "entry ", i,
+                        " of A, (", IntAt(indices, 2 * i), ", ", IntAt(indices, 2 * i + 1),
+                        "), is out of bounds of its shape [", sizes[0], ", ", sizes[1], "]");
     }
     return absl::OkStatus();
   }

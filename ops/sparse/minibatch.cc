@@ -31,15 +31,12 @@ std::string IndexText(const int64_t* at, int64_t rank) {
 
 absl::Status CheckMinibatch(const SparseParts& m) {
   const int64_t rank = m.shape.dim(0), count = m.values.dim(0);
-  if (rank <= 1) {
-    return InvalidArgument("Rank of input SparseTensor should be > 1, but saw rank: ", rank);
-  }
-  if (m.indices.dim(0) != count || m.indices.dim(1) != rank) {
-    return InvalidArgument("expected an index of ", rank, " numbers for each of ", count,
-                           " values, got indices of shape ", m.indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(rank <= 1, "Rank of input SparseTensor should be > 1, but saw rank: ", rank);
+  SLUICE_INVALID_IF(m.indices.dim(0) != count || m.indices.dim(1) != rank, "expected an index of ",
+                    rank, " numbers for each of ", count, " values, got indices of shape ",
+                    m.indices.shape().ToString());
   const int64_t* size = m.shape.data<int64_t>();
-  if (size[0] < 0) return InvalidArgument("expected a batch size of 0 or more, got ", size[0]);
+  SLUICE_INVALID_IF(size[0] < 0, "expected a batch size of 0 or more, got ", size[0]);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t* at = m.indices.data<int64_t>() + i * rank;
     for (int64_t d = 0; d < rank; ++d) {
@@ -96,31 +93,23 @@ absl::StatusOr<std::vector<SparseParts>> SplitMinibatch(const SparseParts& minib
 namespace {
 
 absl::Status CheckExample(const SparseParts& e, int64_t i, int64_t rank, DataType dtype) {
-  if (e.indices.dtype() != DT_INT64 || e.indices.rank() != 2) {
-    return InvalidArgument("Expected SparseTensor[", i,
-                           "] to have int64 indices that are a matrix, got ",
-                           DataTypeName(e.indices.dtype()), " ", e.indices.shape().ToString());
-  }
-  if (e.values.rank() != 1 || e.shape.dtype() != DT_INT64 || e.shape.rank() != 1) {
-    return InvalidArgument("Expected SparseTensor[", i, "] to have a vector of values and an ",
-                           "int64 vector as shape, got ", e.values.shape().ToString(), " and ",
-                           DataTypeName(e.shape.dtype()), " ", e.shape.shape().ToString());
-  }
-  if (e.values.dtype() != dtype) {
-    return InvalidArgument("Requested SparseTensor of type ", DataTypeName(dtype),
-                           " but SparseTensor[", i,
-                           "].values.dtype() == ", DataTypeName(e.values.dtype()));
-  }
-  if (e.shape.dim(0) != rank) {
-    return InvalidArgument("Inconsistent shape across SparseTensors: rank prior to SparseTensor[",
-                           i, "] was: ", rank, " but rank of SparseTensor[", i,
-                           "] is: ", e.shape.dim(0));
-  }
-  if (e.indices.dim(0) != e.values.dim(0) || e.indices.dim(1) != rank) {
-    return InvalidArgument("SparseTensor[", i, "]: expected an index of ", rank,
-                           " numbers for each of ", e.values.dim(0),
-                           " values, got indices of shape ", e.indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(e.indices.dtype() != DT_INT64 || e.indices.rank() != 2,
+                    "Expected SparseTensor[", i, "] to have int64 indices that are a matrix, got ",
+                    DataTypeName(e.indices.dtype()), " ", e.indices.shape().ToString());
+  SLUICE_INVALID_IF(e.values.rank() != 1 || e.shape.dtype() != DT_INT64 || e.shape.rank() != 1,
+                    "Expected SparseTensor[", i, "] to have a vector of values and an ",
+                    "int64 vector as shape, got ", e.values.shape().ToString(), " and ",
+                    DataTypeName(e.shape.dtype()), " ", e.shape.shape().ToString());
+  SLUICE_INVALID_IF(e.values.dtype() != dtype, "Requested SparseTensor of type ",
+                    DataTypeName(dtype), " but SparseTensor[", i,
+                    "].values.dtype() == ", DataTypeName(e.values.dtype()));
+  SLUICE_INVALID_IF(e.shape.dim(0) != rank,
+                    "Inconsistent shape across SparseTensors: rank prior to SparseTensor[", i,
+                    "] was: ", rank, " but rank of SparseTensor[", i, "] is: ", e.shape.dim(0));
+  SLUICE_INVALID_IF(e.indices.dim(0) != e.values.dim(0) || e.indices.dim(1) != rank,
+                    "SparseTensor[", i, "]: expected an index of ", rank, " numbers for each of ",
+                    e.values.dim(0), " values, got indices of shape ",
+                    e.indices.shape().ToString());
   return absl::OkStatus();
 }
 

@@ -16,32 +16,28 @@ using cross::Columns;
 constexpr char kOnlyMatrices[] = "tf.ragged.cross only supports inputs with rank=2.";
 
 absl::StatusOr<Column> RaggedColumn(const Tensor& values, const Tensor& splits) {
-  if (values.rank() != 1 || splits.rank() != 1) return InvalidArgument(kOnlyMatrices);
-  if (splits.num_elements() == 0) {
-    return InvalidArgument("Invalid ragged splits: expected at least one element, got none");
-  }
+  SLUICE_INVALID_IF(values.rank() != 1 || splits.rank() != 1, kOnlyMatrices);
+  SLUICE_INVALID_IF(splits.num_elements() == 0,
+                    "Invalid ragged splits: expected at least one element, got none");
   std::vector<int64_t> starts;
   for (int64_t i = 0; i < splits.num_elements(); ++i) {
     const int64_t at = IntAt(splits, i);
-    if (at < (i == 0 ? 0 : starts.back()) || at > values.num_elements() || (i == 0 && at != 0)) {
-      return InvalidArgument("Invalid ragged splits: expected ascending numbers from 0 to ",
-                             values.num_elements(), ", got ", at, " at position ", i);
-    }
+    SLUICE_INVALID_IF(
+        at < (i == 0 ? 0 : starts.back()) || at > values.num_elements() || (i == 0 && at != 0),
+        "Invalid ragged splits: expected ascending numbers from 0 to ", values.num_elements(),
+        ", got ", at, " at position ", i);
     starts.push_back(at);
   }
-  if (starts.back() != values.num_elements()) {
-    return InvalidArgument("Invalid ragged splits: expected ", values.num_elements(),
-                           " as the last one, got ", starts.back());
-  }
+  SLUICE_INVALID_IF(starts.back() != values.num_elements(), "Invalid ragged splits: expected ",
+                    values.num_elements(), " as the last one, got ", starts.back());
   return Column(values, std::move(starts));
 }
 
 absl::Status CheckSparse(const Tensor& indices, const Tensor& values, const Tensor& shape, int i) {
-  if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1 ||
-      indices.dim(0) != values.dim(0)) {
-    return InvalidArgument("Invalid SparseTensor ", i);
-  }
-  if (shape.num_elements() != 2 || indices.dim(1) != 2) return InvalidArgument(kOnlyMatrices);
+  SLUICE_INVALID_IF(indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1 ||
+                        indices.dim(0) != values.dim(0),
+                    "Invalid SparseTensor ", i);
+  SLUICE_INVALID_IF(shape.num_elements() != 2 || indices.dim(1) != 2, kOnlyMatrices);
   return absl::OkStatus();
 }
 
@@ -50,10 +46,10 @@ class RaggedCrossKernel : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     auto kernel = std::unique_ptr<RaggedCrossKernel>(new RaggedCrossKernel(init));
     const auto length = [](const std::pair<int, int>& range) { return range.second - range.first; };
-    if (length(kernel->ragged_) + length(kernel->sparse_values_) + length(kernel->dense_) !=
-        static_cast<int>(kernel->order_.size())) {
-      return InvalidArgument("Invalid length for input_order '", kernel->order_, "'");
-    }
+    SLUICE_INVALID_IF(
+        length(kernel->ragged_) + length(kernel->sparse_values_) + length(kernel->dense_) !=
+            static_cast<int>(kernel->order_.size()),
+        "Invalid length for input_order '", kernel->order_, "'");
     return kernel;
   }
 
@@ -93,11 +89,11 @@ class RaggedCrossKernel : public Kernel {
   absl::StatusOr<int64_t> RowsOf(KernelContext& c) const {
     std::vector<int64_t> all;
     for (int i = splits_.first; i < splits_.second; ++i) {
-      if (c.input(i).rank() != 1) return InvalidArgument(kOnlyMatrices);
+      SLUICE_INVALID_IF(c.input(i).rank() != 1, kOnlyMatrices);
       all.push_back(c.input(i).num_elements() - 1);
     }
     for (int i = dense_.first; i < dense_.second; ++i) {
-      if (c.input(i).rank() != 2) return InvalidArgument(kOnlyMatrices);
+      SLUICE_INVALID_IF(c.input(i).rank() != 2, kOnlyMatrices);
       all.push_back(c.input(i).dim(0));
     }
     for (int i = 0; i < shapes_.second - shapes_.first; ++i) {

@@ -26,14 +26,13 @@ absl::StatusOr<Tensor> StringsFromContent(const pb::TensorProto& proto) {
   std::string_view rest = proto.tensor_content();
   const int64_t count = shape.num_elements();
   // A length has at least one byte.
-  if (count < 0 || static_cast<uint64_t>(count) > rest.size()) {
-    return InvalidArgument("Could not parse serialized proto: ", rest.size(),
-                           " bytes for strings of shape ", shape.ToString());
-  }
+  SLUICE_INVALID_IF(count < 0 || static_cast<uint64_t>(count) > rest.size(),
+                    "Could not parse serialized proto: ", rest.size(),
+                    " bytes for strings of shape ", shape.ToString());
   std::vector<uint64_t> lengths(static_cast<size_t>(count));
   for (uint64_t& length : lengths) {
     for (int shift = 0;; shift += 7) {
-      if (rest.empty() || shift > 56) return InvalidArgument("Could not parse serialized proto");
+      SLUICE_INVALID_IF(rest.empty() || shift > 56, "Could not parse serialized proto");
       const auto byte = static_cast<unsigned char>(rest.front());
       rest.remove_prefix(1);
       length |= static_cast<uint64_t>(byte & 127) << shift;
@@ -42,7 +41,7 @@ absl::StatusOr<Tensor> StringsFromContent(const pb::TensorProto& proto) {
   }
   Tensor strings(DT_STRING, shape.AsShape());
   for (size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] > rest.size()) return InvalidArgument("Could not parse serialized proto");
+    SLUICE_INVALID_IF(lengths[i] > rest.size(), "Could not parse serialized proto");
     strings.data<std::string>()[i] = rest.substr(0, lengths[i]);
     rest.remove_prefix(lengths[i]);
   }
@@ -100,9 +99,8 @@ absl::StatusOr<Tensor> PartOf(const Tensor& serialized, int64_t at) {
                            serialized.data<Variant>()[at].TypeName(), "'");
   }
   pb::TensorProto proto;
-  if (!proto.ParseFromString(serialized.data<std::string>()[at])) {
-    return InvalidArgument("Could not parse serialized proto");
-  }
+  SLUICE_INVALID_IF(!proto.ParseFromString(serialized.data<std::string>()[at]),
+                    "Could not parse serialized proto");
   if (static_cast<DataType>(proto.dtype()) == DT_STRING && !proto.tensor_content().empty()) {
     return StringsFromContent(proto);
   }
@@ -112,19 +110,15 @@ absl::StatusOr<Tensor> PartOf(const Tensor& serialized, int64_t at) {
 absl::Status DeserializeSparse(KernelContext& c) {
   const Tensor& serialized = c.input(0);
   const int rank = serialized.rank();
-  if (rank == 0) {
-    return InvalidArgument("Serialized sparse should have non-zero rank ",
-                           serialized.shape().ToString());
-  }
-  if (serialized.dim(rank - 1) != 3) {
-    return InvalidArgument("Serialized sparse should have 3 as the last dimension ",
-                           serialized.shape().ToString());
-  }
+  SLUICE_INVALID_IF(rank == 0, "Serialized sparse should have non-zero rank ",
+                    serialized.shape().ToString());
+  SLUICE_INVALID_IF(serialized.dim(rank - 1) != 3,
+                    "Serialized sparse should have 3 as the last dimension ",
+                    serialized.shape().ToString());
   const TensorShape outer(serialized.shape().dims().subspan(0, rank - 1));
-  if (outer.num_elements() == 0) {
-    return InvalidArgument("Serialized sparse should have at least 1 serialized tensor, but has ",
-                           "a zero dimension ", serialized.shape().ToString());
-  }
+  SLUICE_INVALID_IF(outer.num_elements() == 0,
+                    "Serialized sparse should have at least 1 serialized tensor, but has ",
+                    "a zero dimension ", serialized.shape().ToString());
   std::vector<SparseParts> examples(static_cast<size_t>(outer.num_elements()));
   for (size_t i = 0; i < examples.size(); ++i) {
     const auto at = 3 * static_cast<int64_t>(i);

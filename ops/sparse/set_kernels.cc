@@ -27,9 +27,7 @@ void MakeSet(std::vector<T>& values) {
 
 template <typename T>
 absl::StatusOr<Sets<T>> DenseSets(const Tensor& t) {
-  if (t.rank() < 2) {
-    return InvalidArgument("Shape ", t.shape().ToString(), " has rank ", t.rank(), " < 2");
-  }
+  SLUICE_INVALID_IF(t.rank() < 2, "Shape ", t.shape().ToString(), " has rank ", t.rank(), " < 2");
   Sets<T> sets;
   sets.groups.assign(t.shape().dims().begin(), t.shape().dims().end() - 1);
   int64_t count = 1;
@@ -52,20 +50,16 @@ std::string IndexText(const int64_t* at, int64_t rank) {
 }
 
 absl::Status CheckForm(const Tensor& indices, const Tensor& values, const Tensor& shape) {
-  if (indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1) {
-    return InvalidArgument("expected sparse indices as a matrix, values and shape as vectors, got ",
-                           indices.shape().ToString(), ", ", values.shape().ToString(), " and ",
-                           shape.shape().ToString());
-  }
-  if (indices.dim(0) != values.dim(0)) {
-    return InvalidArgument("indices and values rows (indexing dimension) must match. (indices = ",
-                           indices.dim(0), ", values = ", values.dim(0), ")");
-  }
-  if (indices.dim(1) != shape.dim(0)) {
-    return InvalidArgument("Index rank ", indices.dim(1), " and shape rank ", shape.dim(0),
-                           " do not match.");
-  }
-  if (shape.dim(0) < 2) return InvalidArgument("Invalid rank ", shape.dim(0), ".");
+  SLUICE_INVALID_IF(indices.rank() != 2 || values.rank() != 1 || shape.rank() != 1,
+                    "expected sparse indices as a matrix, values and shape as vectors, got ",
+                    indices.shape().ToString(), ", ", values.shape().ToString(), " and ",
+                    shape.shape().ToString());
+  SLUICE_INVALID_IF(indices.dim(0) != values.dim(0),
+                    "indices and values rows (indexing dimension) must match. (indices = ",
+                    indices.dim(0), ", values = ", values.dim(0), ")");
+  SLUICE_INVALID_IF(indices.dim(1) != shape.dim(0), "Index rank ", indices.dim(1),
+                    " and shape rank ", shape.dim(0), " do not match.");
+  SLUICE_INVALID_IF(shape.dim(0) < 2, "Invalid rank ", shape.dim(0), ".");
   return absl::OkStatus();
 }
 
@@ -201,10 +195,8 @@ class SetOperationKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const Sets<T> a, Read<kFirst>(c, 0));
     SLUICE_ASSIGN_OR_RETURN(const Sets<T> b, Read<kSecond>(c, kFirst == Form::kDense ? 1 : 3));
-    if (a.groups != b.groups) {
-      return InvalidArgument("Mismatched shapes ", GroupsText(a.groups), " vs ",
-                             GroupsText(b.groups));
-    }
+    SLUICE_INVALID_IF(a.groups != b.groups, "Mismatched shapes ", GroupsText(a.groups), " vs ",
+                      GroupsText(b.groups));
     Sets<T> result{a.groups, {}};
     result.rows.reserve(a.rows.size());
     for (size_t i = 0; i < a.rows.size(); ++i) {

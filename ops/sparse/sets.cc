@@ -26,9 +26,8 @@ OP(DenseToDenseSetOperation,
     .With(SetOperation)
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape &a = c.input(0), &b = c.input(1);
-      if (a.rank_known() && b.rank_known() && a.rank() != b.rank()) {
-        return InvalidArgument("Ranks do not match: input 0 ", a.rank(), ", input 1 ", b.rank());
-      }
+      SLUICE_INVALID_IF(a.rank_known() && b.rank_known() && a.rank() != b.rank(),
+                        "Ranks do not match: input 0 ", a.rank(), ", input 1 ", b.rank());
       for (const PartialShape& s : {a, b}) SLUICE_RETURN_IF_ERROR(CheckRank(s.rank()));
       if (a.rank_known() && b.rank_known()) {
         for (int d = 0; d + 1 < a.rank(); ++d) {

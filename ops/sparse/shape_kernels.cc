@@ -18,20 +18,17 @@ namespace {
 
 absl::Status CheckToDense(const Tensor& indices, const Tensor& sizes, const Tensor& values,
                           const Tensor& fallback) {
-  if (indices.rank() > 2) {
-    return InvalidArgument("sparse_indices should be a scalar, vector, or matrix, got shape ",
-                           indices.shape().ToString());
-  }
+  SLUICE_INVALID_IF(indices.rank() > 2,
+                    "sparse_indices should be a scalar, vector, or matrix, got shape ",
+                    indices.shape().ToString());
   const int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
   const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
-  if (sizes.rank() != 1 || sizes.num_elements() != rank) {
-    return InvalidArgument("output_shape has incorrect number of elements: ", sizes.num_elements(),
-                           " should be: ", rank);
-  }
-  if (values.rank() > 1 || (values.rank() == 1 && values.num_elements() != count)) {
-    return InvalidArgument("sparse_values has incorrect shape ", values.shape().ToString(),
-                           ", should be [] or [", count, "]");
-  }
+  SLUICE_INVALID_IF(sizes.rank() != 1 || sizes.num_elements() != rank,
+                    "output_shape has incorrect number of elements: ", sizes.num_elements(),
+                    " should be: ", rank);
+  SLUICE_INVALID_IF(values.rank() > 1 || (values.rank() == 1 && values.num_elements() != count),
+                    "sparse_values has incorrect shape ", values.shape().ToString(),
+                    ", should be [] or [", count, "]");
   SLUICE_RETURN_IF_ERROR(ExpectRank(fallback, 0, "default_value should be a scalar, got shape "));
   return absl::OkStatus();
 }
@@ -56,16 +53,13 @@ absl::Status SparseToDense(KernelContext& c, Attr<bool, "validate_indices"> chec
       int64_t position = 0;
       for (int64_t d = 0; d < rank; ++d) {
         const int64_t at = IntAt(indices, i * rank + d), size = shape.dim(static_cast<int>(d));
-        if (at < 0 || at >= size) {
-          return InvalidArgument("indices[", i, "] is out of bounds: need 0 <= index < ",
-                                 shape.ToString(), ", got ", at, " in dimension ", d);
-        }
+        SLUICE_INVALID_IF(at < 0 || at >= size, "indices[", i,
+                          "] is out of bounds: need 0 <= index < ", shape.ToString(), ", got ", at,
+                          " in dimension ", d);
         position = position * size + at;
       }
-      if (checks_order && position <= before) {
-        return InvalidArgument("indices[", i, "] is ",
-                               position == before ? "repeated" : "out of order");
-      }
+      SLUICE_INVALID_IF(checks_order && position <= before, "indices[", i, "] is ",
+                        position == before ? "repeated" : "out of order");
       before = position;
       out->data<E>()[position] = values.data<E>()[values.rank() == 0 ? 0 : i];
     }
@@ -93,50 +87,43 @@ absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& 
   int64_t elements = 1, known = 1, unknown = -1;
   for (int64_t size : from.flat<int64_t>()) {
     elements = MultiplyWithoutOverflow(elements, std::max<int64_t>(size, 0));
-    if (elements < 0) return InvalidArgument("Input tensor has too many elements");
+    SLUICE_INVALID_IF(elements < 0, "Input tensor has too many elements");
   }
   std::vector<int64_t> sizes(to.flat<int64_t>().begin(), to.flat<int64_t>().end());
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == -1) {
-      if (unknown != -1) {
-        return InvalidArgument("only one output dimension may be -1, not both ", unknown, " and ",
-                               d);
-      }
+      SLUICE_INVALID_IF(unknown != -1, "only one output dimension may be -1, not both ", unknown,
+                        " and ", d);
       unknown = static_cast<int64_t>(d);
     } else if (sizes[d] < 0) {
       return InvalidArgument("size ", d, " must be non-negative, not ", sizes[d]);
     } else {
       known = MultiplyWithoutOverflow(known, sizes[d]);
-      if (known < 0) return InvalidArgument("new shape has too many elements");
+      SLUICE_INVALID_IF(known < 0, "new shape has too many elements");
     }
   }
   if (unknown != -1) {
-    if (known == 0) {
-      return InvalidArgument(
-          "reshape cannot infer the missing input size for an empty tensor unless all specified "
-          "input sizes are non-zero");
-    }
+    SLUICE_INVALID_IF(
+        known == 0,
+        "reshape cannot infer the missing input size for an empty tensor unless all specified "
+        "input sizes are non-zero");
     sizes[static_cast<size_t>(unknown)] = elements / known;
     known *= elements / known;
   }
-  if (known != elements) {
-    return InvalidArgument("Input to reshape is a tensor with ", elements,
-                           " dense values, but the requested shape has ", known);
-  }
+  SLUICE_INVALID_IF(known != elements, "Input to reshape is a tensor with ", elements,
+                    " dense values, but the requested shape has ", known);
   return sizes;
 }
 
 absl::Status CheckReshape(const Tensor& indices, const Tensor& from, const Tensor& to) {
   SLUICE_RETURN_IF_ERROR(
       ExpectRank(indices, 2, "Input indices should be a matrix but received shape "));
-  if (from.rank() != 1 || to.rank() != 1) {
-    return InvalidArgument("Input and target shape should be vectors but received shapes ",
-                           from.shape().ToString(), " and ", to.shape().ToString());
-  }
-  if (indices.dim(1) != from.num_elements()) {
-    return InvalidArgument("Input tensor rank must match input shape length, got ", indices.dim(1),
-                           " and ", from.num_elements());
-  }
+  SLUICE_INVALID_IF(from.rank() != 1 || to.rank() != 1,
+                    "Input and target shape should be vectors but received shapes ",
+                    from.shape().ToString(), " and ", to.shape().ToString());
+  SLUICE_INVALID_IF(indices.dim(1) != from.num_elements(),
+                    "Input tensor rank must match input shape length, got ", indices.dim(1),
+                    " and ", from.num_elements());
   return absl::OkStatus();
 }
 
@@ -152,9 +139,8 @@ absl::Status SparseReshape(KernelContext& c) {
     int64_t position = 0;
     for (int64_t d = 0; d < rank; ++d) {
       const int64_t at = indices.data<int64_t>()[i * rank + d], size = from.data<int64_t>()[d];
-      if (at < 0 || at >= size) {
-        return InvalidArgument("indices[", i, ",", d, "] = ", at, " is not in [0, ", size, ")");
-      }
+      SLUICE_INVALID_IF(at < 0 || at >= size, "indices[", i, ",", d, "] = ", at, " is not in [0, ",
+                        size, ")");
       position = position * size + at;
     }
     for (int64_t d = new_rank - 1; d >= 0; --d) {
@@ -214,30 +200,23 @@ absl::Status SparseConcat(KernelContext& c, Attr<int64_t, "concat_dim"> dim_attr
   }
   const int rank = parts[0].rank();
   const int64_t dim = dim_attr < 0 ? dim_attr + rank : dim_attr;
-  if (dim < 0 || dim >= rank) {
-    return InvalidArgument("Concat dimension must be in range [", -rank, ", ", rank, "), got ",
-                           dim_attr.value);
-  }
+  SLUICE_INVALID_IF(dim < 0 || dim >= rank, "Concat dimension must be in range [", -rank, ", ",
+                    rank, "), got ", dim_attr.value);
   std::vector<int64_t> shape(parts[0].shape().flat<int64_t>().begin(),
                              parts[0].shape().flat<int64_t>().end());
   std::vector<int64_t> offsets = {0};
   for (int i = 0; i < n; ++i) {
-    if (parts[i].rank() != rank) {
-      return InvalidArgument("Ranks of all input tensors must match: expected ", rank, " but got ",
-                             parts[i].rank(), " at position ", i);
-    }
+    SLUICE_INVALID_IF(parts[i].rank() != rank, "Ranks of all input tensors must match: expected ",
+                      rank, " but got ", parts[i].rank(), " at position ", i);
     for (int d = 0; d < rank; ++d) {
-      if (d != dim && parts[i].size(d) != shape[static_cast<size_t>(d)]) {
-        return InvalidArgument("Input shapes must match: expected ", shape[static_cast<size_t>(d)],
-                               " for dimension ", d, " but got ", parts[i].size(d), " at position ",
-                               i);
-      }
+      SLUICE_INVALID_IF(d != dim && parts[i].size(d) != shape[static_cast<size_t>(d)],
+                        "Input shapes must match: expected ", shape[static_cast<size_t>(d)],
+                        " for dimension ", d, " but got ", parts[i].size(d), " at position ", i);
     }
     int64_t end;
-    if (__builtin_add_overflow(offsets.back(), parts[i].size(static_cast<int>(dim)), &end)) {
-      return InvalidArgument("expected a size that fits in int64 for dimension ", dim,
-                             ", got more up to position ", i);
-    }
+    SLUICE_INVALID_IF(
+        __builtin_add_overflow(offsets.back(), parts[i].size(static_cast<int>(dim)), &end),
+        "expected a size that fits in int64 for dimension ", dim, ", got more up to position ", i);
     offsets.push_back(end);
   }
   shape[static_cast<size_t>(dim)] = offsets.back();
@@ -269,17 +248,15 @@ absl::Status SparseSlice(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
   const Tensor &start = c.input(3), &size = c.input(4);
   for (const Tensor* t : {&start, &size}) {
-    if (t->rank() != 1 || t->num_elements() != e.rank()) {
-      return InvalidArgument("Expected ", t == &start ? "start" : "size",
-                             " to be a vector of length ", e.rank(), " but got shape ",
-                             t->shape().ToString());
-    }
+    SLUICE_INVALID_IF(t->rank() != 1 || t->num_elements() != e.rank(), "Expected ",
+                      t == &start ? "start" : "size", " to be a vector of length ", e.rank(),
+                      " but got shape ", t->shape().ToString());
   }
   std::vector<int64_t> from, kept;
   for (int d = 0; d < e.rank(); ++d) {
     from.push_back(start.data<int64_t>()[d]);
     const int64_t wanted = size.data<int64_t>()[d];
-    if (wanted < 0) return InvalidArgument("expected size to be non-negative, got ", wanted);
+    SLUICE_INVALID_IF(wanted < 0, "expected size to be non-negative, got ", wanted);
     const int64_t end = std::min(SaturatedSum(from.back(), wanted), e.size(d));
     kept.push_back(end > from.back() ? end - from.back() : 0);
   }
@@ -289,19 +266,17 @@ KERNEL(SparseSlice, FunctionKernel<SparseSlice>);
 
 absl::Status CheckSliceGrad(const Tensor& grad, const Tensor& in, const Tensor& start,
                             const Tensor& out) {
-  if (grad.rank() != 1 || in.rank() != 2 || out.rank() != 2) {
-    return InvalidArgument("Input backprop_val_grad should be a vector and indices matrices but ",
-                           "received shapes ", grad.shape().ToString(), ", ", in.shape().ToString(),
-                           " and ", out.shape().ToString());
-  }
-  if (in.dim(1) != out.dim(1) || start.num_elements() != in.dim(1) || start.rank() != 1) {
-    return InvalidArgument("The input and output should have the same ndims: got: ", in.dim(1),
-                           " and ", out.dim(1), ", start ", start.shape().ToString());
-  }
-  if (grad.num_elements() != out.dim(0)) {
-    return InvalidArgument("# elements of backprop_val_grad and # rows of output_indices must ",
-                           "match: got ", grad.num_elements(), " and ", out.dim(0));
-  }
+  SLUICE_INVALID_IF(grad.rank() != 1 || in.rank() != 2 || out.rank() != 2,
+                    "Input backprop_val_grad should be a vector and indices matrices but ",
+                    "received shapes ", grad.shape().ToString(), ", ", in.shape().ToString(),
+                    " and ", out.shape().ToString());
+  SLUICE_INVALID_IF(
+      in.dim(1) != out.dim(1) || start.num_elements() != in.dim(1) || start.rank() != 1,
+      "The input and output should have the same ndims: got: ", in.dim(1), " and ", out.dim(1),
+      ", start ", start.shape().ToString());
+  SLUICE_INVALID_IF(grad.num_elements() != out.dim(0),
+                    "# elements of backprop_val_grad and # rows of output_indices must ",
+                    "match: got ", grad.num_elements(), " and ", out.dim(0));
   return absl::OkStatus();
 }
 
@@ -335,20 +310,16 @@ KERNEL(SparseSliceGrad, FunctionKernel<SparseSliceGrad>, {"T", RealTypes() | Com
 absl::Status SparseSplit(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 1, "input"));
   const Tensor& dim_t = c.input(0);
-  if (dim_t.num_elements() != 1) {
-    return InvalidArgument("split_dim should be a scalar, got shape ", dim_t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(dim_t.num_elements() != 1, "split_dim should be a scalar, got shape ",
+                    dim_t.shape().ToString());
   const int64_t dim = dim_t.data<int64_t>()[0] + (dim_t.data<int64_t>()[0] < 0 ? e.rank() : 0);
-  if (dim < 0 || dim >= e.rank()) {
-    return InvalidArgument("Input split_dim should be between 0 and rank (", e.rank(), "), got ",
-                           dim);
-  }
+  SLUICE_INVALID_IF(dim < 0 || dim >= e.rank(), "Input split_dim should be between 0 and rank (",
+                    e.rank(), "), got ", dim);
   const int n = c.num_outputs() / 3;
   const int64_t size = e.size(static_cast<int>(dim));
-  if (n > size) {
-    return InvalidArgument("Input num_split should be between 1 and the splitting dimension size (",
-                           size, "), got ", n);
-  }
+  SLUICE_INVALID_IF(n > size,
+                    "Input num_split should be between 1 and the splitting dimension size (", size,
+                    "), got ", n);
   std::vector<int64_t> start(static_cast<size_t>(e.rank()), 0);
   std::vector<int64_t> kept(e.shape().flat<int64_t>().begin(), e.shape().flat<int64_t>().end());
   for (int i = 0; i < n; ++i) {
@@ -361,13 +332,12 @@ absl::Status SparseSplit(KernelContext& c) {
 KERNEL(SparseSplit, FunctionKernel<SparseSplit>);
 
 absl::Status CheckRows(const Entries& e) {
-  if (e.rank() == 0) return InvalidArgument("Dense shape cannot be empty.");
+  SLUICE_INVALID_IF(e.rank() == 0, "Dense shape cannot be empty.");
   const int64_t rows = e.size(0);
-  if (rows < 0) return InvalidArgument("Dimension ", rows, " must be >= 0");
-  if (rows == 0 && e.count() > 0) {
-    return InvalidArgument("Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ",
-                           e.count());
-  }
+  SLUICE_INVALID_IF(rows < 0, "Dimension ", rows, " must be >= 0");
+  SLUICE_INVALID_IF(
+      rows == 0 && e.count() > 0,
+      "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ", e.count());
   return absl::OkStatus();
 }
 
@@ -381,9 +351,8 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
   std::vector<int64_t> count(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < e.count(); ++i) {
     const int64_t row = e.index(i, 0);
-    if (row < 0 || row >= rows) {
-      return InvalidArgument("indices(", i, ", 0) is invalid: ", row, " >= ", rows);
-    }
+    SLUICE_INVALID_IF(row < 0 || row >= rows, "indices(", i, ", 0) is invalid: ", row,
+                      " >= ", rows);
     ++count[static_cast<size_t>(row)];
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor * empty, c.AllocateOutput(2, {rows}));
@@ -430,10 +399,9 @@ absl::Status FillEmptyRowsGrad(KernelContext& c) {
   std::vector<bool> used(static_cast<size_t>(grad.num_elements()), false);
   for (int64_t i = 0; i < map.num_elements(); ++i) {
     const int64_t from = map.data<int64_t>()[i];
-    if (from < 0 || from >= grad.num_elements()) {
-      return InvalidArgument("Elements in reverse index must be in [0, ", grad.num_elements(),
-                             ") but got ", from);
-    }
+    SLUICE_INVALID_IF(from < 0 || from >= grad.num_elements(),
+                      "Elements in reverse index must be in [0, ", grad.num_elements(),
+                      ") but got ", from);
     std::memcpy(ElementAt(d_values->raw(), i, size), ElementAt(grad.raw(), from, size), size);
     used[static_cast<size_t>(from)] = true;
   }

@@ -32,38 +32,26 @@ absl::Status CheckSparse(KernelContext& c, const InputRanges& ranges, int i) {
   const Tensor& indices = c.input(ranges.indices.first + i);
   const Tensor& values = c.input(ranges.values.first + i);
   const Tensor& shape = c.input(ranges.shapes.first + i);
-  if (indices.rank() != 2) {
-    return InvalidArgument("Input indices should be a matrix but received shape ",
-                           indices.shape().ToString(), " at position ", i);
-  }
-  if (indices.dim(1) != 2) {
-    return InvalidArgument("Expected D2 of index to be 2 got ", indices.dim(1), " at position ", i);
-  }
-  if (values.rank() != 1) {
-    return InvalidArgument("Input values should be a vector but received shape ",
-                           values.shape().ToString(), " at position ", i);
-  }
-  if (indices.dim(0) != values.dim(0)) {
-    return InvalidArgument("Expected size of values to be ", indices.dim(0), " got ", values.dim(0),
-                           " at position ", i);
-  }
-  if (shape.rank() != 1) {
-    return InvalidArgument("Input shapes should be a vector but received shape ",
-                           shape.shape().ToString(), " at position ", i);
-  }
-  if (shape.dim(0) != 2) {
-    return InvalidArgument("shape should imply a 2D tensor, but got ", shape.shape().ToString(),
-                           " at position ", i);
-  }
+  SLUICE_INVALID_IF(indices.rank() != 2, "Input indices should be a matrix but received shape ",
+                    indices.shape().ToString(), " at position ", i);
+  SLUICE_INVALID_IF(indices.dim(1) != 2, "Expected D2 of index to be 2 got ", indices.dim(1),
+                    " at position ", i);
+  SLUICE_INVALID_IF(values.rank() != 1, "Input values should be a vector but received shape ",
+                    values.shape().ToString(), " at position ", i);
+  SLUICE_INVALID_IF(indices.dim(0) != values.dim(0), "Expected size of values to be ",
+                    indices.dim(0), " got ", values.dim(0), " at position ", i);
+  SLUICE_INVALID_IF(shape.rank() != 1, "Input shapes should be a vector but received shape ",
+                    shape.shape().ToString(), " at position ", i);
+  SLUICE_INVALID_IF(shape.dim(0) != 2, "shape should imply a 2D tensor, but got ",
+                    shape.shape().ToString(), " at position ", i);
   return absl::OkStatus();
 }
 
 // The number of rows, which must be equal for all inputs.
 absl::Status CheckInputs(KernelContext& c, const InputRanges& ranges) {
   const int num_values = ranges.values.second - ranges.values.first;
-  if (num_values != ranges.num_sparse()) {
-    return InvalidArgument("Expected ", ranges.num_sparse(), " input values, got ", num_values);
-  }
+  SLUICE_INVALID_IF(num_values != ranges.num_sparse(), "Expected ", ranges.num_sparse(),
+                    " input values, got ", num_values);
   for (int i = 0; i < ranges.num_sparse(); ++i) {
     SLUICE_RETURN_IF_ERROR(CheckSparse(c, ranges, i));
   }
@@ -85,7 +73,7 @@ absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
   const int64_t rows = ranges.num_sparse() > 0  ? sparse_rows(0)
                        : ranges.num_dense() > 0 ? dense_rows(0)
                                                 : 0;
-  if (rows < 0) return InvalidArgument("Expected batch size of at least 0, got ", rows);
+  SLUICE_INVALID_IF(rows < 0, "Expected batch size of at least 0, got ", rows);
   for (int i = 0; i < ranges.num_sparse(); ++i) {
     if (sparse_rows(i) == rows) continue;
     return InvalidArgument("Expected batch size ", rows, " got ", sparse_rows(i), " at position ",
@@ -183,9 +171,8 @@ KERNEL(SparseCross, SparseCrossKernel);
 absl::Status SparseCrossV2(KernelContext& c, const InputRanges& ranges) {
   SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges));
   const Tensor& separator = c.input(ranges.dense.second);
-  if (separator.rank() != 0) {
-    return InvalidArgument("Input separator should be a scalar. Received: ", separator.ToString());
-  }
+  SLUICE_INVALID_IF(separator.rank() != 0,
+                    "Input separator should be a scalar. Received: ", separator.ToString());
   SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges, rows));
   return WriteCrosses<std::string>(c, columns, rows, [&](const std::vector<int64_t>& at) {
     return cross::JoinText(columns, at, separator.scalar<std::string>());
@@ -201,16 +188,13 @@ class SparseCrossHashedKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(c, ranges_));
     const int next = ranges_.dense.second;
     const Tensor &buckets = c.input(next), &strong = c.input(next + 1), &salt = c.input(next + 2);
-    if (buckets.rank() != 0 || strong.rank() != 0) {
-      return InvalidArgument("num_buckets and strong_hash must be scalars, got shapes ",
-                             buckets.shape().ToString(), " and ", strong.shape().ToString());
-    }
-    if (salt.num_elements() != 2) {
-      return InvalidArgument("Input \"salt\" must have length 2 but has length ",
-                             salt.num_elements());
-    }
+    SLUICE_INVALID_IF(buckets.rank() != 0 || strong.rank() != 0,
+                      "num_buckets and strong_hash must be scalars, got shapes ",
+                      buckets.shape().ToString(), " and ", strong.shape().ToString());
+    SLUICE_INVALID_IF(salt.num_elements() != 2, "Input \"salt\" must have length 2 but has length ",
+                      salt.num_elements());
     SLUICE_ASSIGN_OR_RETURN(const Columns columns, ColumnsOf(c, ranges_, rows));
-    if (columns.empty() && rows > 0) return InvalidArgument("expected inputs to cross, got none");
+    SLUICE_INVALID_IF(columns.empty() && rows > 0, "expected inputs to cross, got none");
     const Hasher hasher{strong.scalar<bool>(), static_cast<uint64_t>(salt.data<int64_t>()[0]),
                         static_cast<uint64_t>(salt.data<int64_t>()[1])};
     const int num_sparse = ranges_.num_sparse();

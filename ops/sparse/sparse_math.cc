@@ -25,10 +25,8 @@ absl::Status VectorOfEntries(ShapeContext& c) {
 absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int64_t rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank) {
-      return InvalidArgument("Invalid reduction dimension ", axis, ", for input with ", rank,
-                             " dimensions.");
-    }
+    SLUICE_INVALID_IF(axis < -rank || axis >= rank, "Invalid reduction dimension ", axis,
+                      ", for input with ", rank, " dimensions.");
     reduced[static_cast<size_t>((axis + rank) % rank)] = true;
   }
   return reduced;

@@ -18,21 +18,17 @@ BarrierResource::BarrierResource(BarrierSpec spec)
 
 absl::Status BarrierResource::Insert(const Tensor& keys, int64_t component, const Tensor& values) {
   const int64_t count = keys.num_elements();
-  if (keys.rank() != 1 || values.rank() < 1 || values.dim(0) != count) {
-    return InvalidArgument("Expected a vector of keys and a row of values for each, got shapes ",
-                           keys.shape().ToString(), " and ", values.shape().ToString());
-  }
-  if (count > 0 && values.num_elements() == 0) {
-    return InvalidArgument("Tensors with no elements are not supported ", spec_.name,
-                           ": received shape ", values.shape().ToString());
-  }
+  SLUICE_INVALID_IF(keys.rank() != 1 || values.rank() < 1 || values.dim(0) != count,
+                    "Expected a vector of keys and a row of values for each, got shapes ",
+                    keys.shape().ToString(), " and ", values.shape().ToString());
+  SLUICE_INVALID_IF(count > 0 && values.num_elements() == 0,
+                    "Tensors with no elements are not supported ", spec_.name, ": received shape ",
+                    values.shape().ToString());
   TensorShape element = values.shape();
   element.RemoveDim(0);
   const TensorShape& expected = spec_.shapes[component];
-  if (count > 0 && !(element == expected)) {
-    return InvalidArgument("Shape mismatch in tuple component ", component, ". Expected ",
-                           expected.ToString(), ", got ", element.ToString());
-  }
+  SLUICE_INVALID_IF(count > 0 && !(element == expected), "Shape mismatch in tuple component ",
+                    component, ". Expected ", expected.ToString(), ", got ", element.ToString());
   absl::Status status;
   attempts_.Change([&] {
     attempts_.mutex().AssertHeld();
@@ -74,10 +70,8 @@ absl::Status BarrierResource::InsertOne(absl::Span<const std::string> keys, size
     *is_new = true;
   }
   Element& element = found->second;
-  if (element.components[component].IsInitialized()) {
-    return InvalidArgument("Key ", key, " already has a value for component ", component,
-                           " in barrier ", spec_.name);
-  }
+  SLUICE_INVALID_IF(element.components[component].IsInitialized(), "Key ", key,
+                    " already has a value for component ", component, " in barrier ", spec_.name);
   const auto row = static_cast<int64_t>(i);
   SLUICE_ASSIGN_OR_RETURN(element.components[component],
                           values.SliceRows(row, row + 1).Reshaped(spec_.shapes[component]).Clone());

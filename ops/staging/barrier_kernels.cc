@@ -12,36 +12,28 @@ namespace {
 absl::StatusOr<BarrierSpec> SpecOf(const KernelInit& init) {
   BarrierSpec spec;
   spec.types = init.AttrOr<std::vector<DataType>>("component_types", {});
-  if (init.AttrOr<int64_t>("capacity", -1) != -1) {
-    return InvalidArgument(
-        "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to "
-        "enforce a limited capacity.");
-  }
+  SLUICE_INVALID_IF(
+      init.AttrOr<int64_t>("capacity", -1) != -1,
+      "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to "
+      "enforce a limited capacity.");
   const auto shapes = init.AttrOr<std::vector<PartialShape>>("shapes", {});
-  if (shapes.size() != spec.types.size()) {
-    return InvalidArgument("All of the component shapes must be specified");
-  }
+  SLUICE_INVALID_IF(shapes.size() != spec.types.size(),
+                    "All of the component shapes must be specified");
   for (size_t i = 0; i < shapes.size(); ++i) {
-    if (!shapes[i].IsFullyDefined()) {
-      return InvalidArgument("Expected a fully defined shape of component ", i, ", got ",
-                             shapes[i].ToString());
-    }
+    SLUICE_INVALID_IF(!shapes[i].IsFullyDefined(), "Expected a fully defined shape of component ",
+                      i, ", got ", shapes[i].ToString());
     spec.shapes.push_back(shapes[i].AsShape());
   }
   return spec;
 }
 
 absl::Status CheckSame(const BarrierSpec& has, const BarrierSpec& requested) {
-  if (has.types != requested.types) {
-    return InvalidArgument("Shared barrier '", has.name, "' has component types ",
-                           TypesText(has.types), " but requested component types were ",
-                           TypesText(requested.types));
-  }
-  if (has.shapes != requested.shapes) {
-    return InvalidArgument("Shared barrier '", has.name, "' has component shapes ",
-                           ShapesText(has.shapes), " but requested component shapes were ",
-                           ShapesText(requested.shapes));
-  }
+  SLUICE_INVALID_IF(has.types != requested.types, "Shared barrier '", has.name,
+                    "' has component types ", TypesText(has.types),
+                    " but requested component types were ", TypesText(requested.types));
+  SLUICE_INVALID_IF(has.shapes != requested.shapes, "Shared barrier '", has.name,
+                    "' has component shapes ", ShapesText(has.shapes),
+                    " but requested component shapes were ", ShapesText(requested.shapes));
   return absl::OkStatus();
 }
 
@@ -63,25 +55,21 @@ absl::Status Insert(KernelContext& c, Attr<int64_t, "component_index"> component
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<BarrierResource> barrier,
                           LookupNamed<BarrierResource>(c, 0));
   const std::vector<DataType>& types = barrier->spec().types;
-  if (component < 0 || component >= static_cast<int64_t>(types.size())) {
-    return InvalidArgument("The component ID is out of range ", component.value,
-                           " > num_components (= ", types.size(), ")");
-  }
+  SLUICE_INVALID_IF(component < 0 || component >= static_cast<int64_t>(types.size()),
+                    "The component ID is out of range ", component.value,
+                    " > num_components (= ", types.size(), ")");
   const DataType expected = types[component];
-  if (c.input(2).dtype() != expected) {
-    return InvalidArgument("Signature mismatch, have: string_ref, string, ",
-                           DataTypeName(c.input(2).dtype()), "-> expected: string_ref, string, ",
-                           DataTypeName(expected), "->");
-  }
+  SLUICE_INVALID_IF(c.input(2).dtype() != expected,
+                    "Signature mismatch, have: string_ref, string, ",
+                    DataTypeName(c.input(2).dtype()), "-> expected: string_ref, string, ",
+                    DataTypeName(expected), "->");
   return barrier->Insert(c.input(1), component, c.input(2));
 }
 
 class TakeKernel : public AsyncKernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    if (init.AttrOr<int64_t>("timeout_ms", -1) != -1) {
-      return InvalidArgument("Timeout not supported yet.");
-    }
+    SLUICE_INVALID_IF(init.AttrOr<int64_t>("timeout_ms", -1) != -1, "Timeout not supported yet.");
     return std::unique_ptr<Kernel>(new TakeKernel(init));
   }
   void ComputeAsync(KernelContext& c, Done done) override {

@@ -43,11 +43,9 @@ absl::Status GetSessionTensor(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::string handle, HandleIn(c));
   SLUICE_ASSIGN_OR_RETURN(const auto tensors, SessionTensors::Of(c.resources()));
   SLUICE_ASSIGN_OR_RETURN(Tensor value, tensors->Get(handle));
-  if (value.dtype() != c.output_dtype(0)) {
-    return InvalidArgument("expected a handle of a tensor of type ",
-                           DataTypeName(c.output_dtype(0)), ", got one of type ",
-                           DataTypeName(value.dtype()));
-  }
+  SLUICE_INVALID_IF(value.dtype() != c.output_dtype(0), "expected a handle of a tensor of type ",
+                    DataTypeName(c.output_dtype(0)), ", got one of type ",
+                    DataTypeName(value.dtype()));
   c.set_output(0, std::move(value));
   return absl::OkStatus();
 }

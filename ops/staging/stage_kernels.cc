@@ -98,7 +98,7 @@ KERNEL(Unstage, AreaKernel<Unstage>);
 // MapStage accepts a key of any shape with one element.
 absl::StatusOr<int64_t> KeyToStage(const KernelContext& c) {
   const Tensor& key = c.input(0);
-  if (key.num_elements() == 0) return InvalidArgument("key must not be empty");
+  SLUICE_INVALID_IF(key.num_elements() == 0, "key must not be empty");
   if (key.num_elements() == 1) return key.scalar<int64_t>();
   return InvalidArgument("key must be an int64 scalar, got tensor with shape: ",
                          key.shape().ToString());

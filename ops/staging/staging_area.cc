@@ -9,9 +9,8 @@ constexpr int kPutting = 0;
 constexpr int kTaking = 1;
 
 absl::Status CheckTypes(const Tensors& tuple, const std::vector<DataType>& types) {
-  if (tuple.size() != types.size()) {
-    return InvalidArgument("Mismatch stage/unstage: ", tuple.size(), " vs. ", types.size());
-  }
+  SLUICE_INVALID_IF(tuple.size() != types.size(), "Mismatch stage/unstage: ", tuple.size(), " vs. ",
+                    types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     if (tuple[i].dtype() == types[i]) continue;
     return InvalidArgument("Mismatch stage/unstage: component ", i, " is ",

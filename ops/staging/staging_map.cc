@@ -19,9 +19,9 @@ StagingMap::StagingMap(const std::string& name, StagingLimits limits, size_t par
       }) {}
 
 absl::Status StagingMap::CheckIndices(int64_t key, const Indices& indices) const {
-  if (indices.empty()) return InvalidArgument("Indices are empty");
+  SLUICE_INVALID_IF(indices.empty(), "Indices are empty");
   for (size_t i = 0; i + 1 < indices.size(); ++i) {
-    if (indices[i] >= indices[i + 1]) return InvalidArgument("Indices are not strictly ordered");
+    SLUICE_INVALID_IF(indices[i] >= indices[i + 1], "Indices are not strictly ordered");
   }
   for (int32_t index : {indices.front(), indices.back()}) {
     if (index >= 0 && static_cast<size_t>(index) < parts_) continue;
@@ -81,14 +81,11 @@ absl::Status StagingMap::TakeParts(Tuples::iterator tuple, const Indices& indice
   Parts& parts = tuple->second;
   for (size_t i = 0; i < indices.size(); ++i) {
     const std::optional<Tensor>& part = parts[indices[i]];
-    if (!part.has_value()) {
-      return InvalidArgument("Tensor at index '", indices[i], "' for key '", tuple->first,
-                             "' has already been removed.");
-    }
-    if (part->dtype() != types[i]) {
-      return InvalidArgument("Tensor at index '", indices[i], "' for key '", tuple->first, "' is ",
-                             DataTypeName(part->dtype()), ", asked for ", DataTypeName(types[i]));
-    }
+    SLUICE_INVALID_IF(!part.has_value(), "Tensor at index '", indices[i], "' for key '",
+                      tuple->first, "' has already been removed.");
+    SLUICE_INVALID_IF(part->dtype() != types[i], "Tensor at index '", indices[i], "' for key '",
+                      tuple->first, "' is ", DataTypeName(part->dtype()), ", asked for ",
+                      DataTypeName(types[i]));
   }
   for (int32_t index : indices) {
     values->push_back(*parts[index]);

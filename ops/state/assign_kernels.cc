@@ -14,11 +14,9 @@ constexpr double kAddCost = 0.3;
 absl::Status Assign(KernelContext& c, Attr<bool, "validate_shape", true> validate_shape) {
   Tensor& value = c.input_value(1).tensor;
   return UpdateRef(c, [&](Tensor* variable) -> absl::Status {
-    if (validate_shape && !(variable->shape() == value.shape())) {
-      return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= ",
-                             variable->shape().ToString(),
-                             " rhs shape= ", value.shape().ToString());
-    }
+    SLUICE_INVALID_IF(validate_shape && !(variable->shape() == value.shape()),
+                      "Assign requires shapes of both tensors to match. lhs shape= ",
+                      variable->shape().ToString(), " rhs shape= ", value.shape().ToString());
     return StoreValue(value, variable, *c.step().allocator);
   });
 }
@@ -44,9 +42,8 @@ absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
 template <ArithmeticOp op>
 absl::Status AssignUpdate(KernelContext& c) {
   return UpdateRef(c, [&](Tensor* variable) -> absl::Status {
-    if (!(variable->shape() == c.input(1).shape())) {
-      return InvalidArgument("Parameters and update must be the same size");
-    }
+    SLUICE_INVALID_IF(!(variable->shape() == c.input(1).shape()),
+                      "Parameters and update must be the same size");
     return UpdateInPlace(c, op, variable, c.input(1));
   });
 }
@@ -64,11 +61,9 @@ absl::Status AssignVariable(KernelContext& c, Attr<bool, "validate_shape", false
   if (!lock) return RunAgainAfter(c, variable);
   if (variable->is_initialized) {
     SLUICE_RETURN_IF_ERROR(CheckDtype(variable->tensor, value.dtype()));
-    if (validate_shape && !(variable->tensor.shape() == value.shape())) {
-      return InvalidArgument("Trying to assign to variable with tensor with wrong shape. Expected ",
-                             variable->tensor.shape().ToString(), " got ",
-                             value.shape().ToString());
-    }
+    SLUICE_INVALID_IF(validate_shape && !(variable->tensor.shape() == value.shape()),
+                      "Trying to assign to variable with tensor with wrong shape. Expected ",
+                      variable->tensor.shape().ToString(), " got ", value.shape().ToString());
   }
   SLUICE_RETURN_IF_ERROR(StoreValue(value, &variable->tensor, *c.step().allocator));
   variable->is_initialized = true;
@@ -81,11 +76,10 @@ absl::Status AssignUpdateVariable(KernelContext& c) {
   WritableVariable variable;
   SLUICE_RETURN_IF_ERROR(variable.Take(c));
   SLUICE_RETURN_IF_ERROR(CheckDtype(*variable.tensor(), value.dtype()));
-  if (!(variable.tensor()->shape() == value.shape())) {
-    return InvalidArgument("Cannot update variable with shape ",
-                           variable.tensor()->shape().ToString(), " using a Tensor with shape ",
-                           value.shape().ToString(), ", shapes must be equal.");
-  }
+  SLUICE_INVALID_IF(!(variable.tensor()->shape() == value.shape()),
+                    "Cannot update variable with shape ", variable.tensor()->shape().ToString(),
+                    " using a Tensor with shape ", value.shape().ToString(),
+                    ", shapes must be equal.");
   return UpdateInPlace(c, op, variable.tensor(), value);
 }
 

@@ -21,13 +21,11 @@ absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, 
 // Computes *out = *counter and increments the counter, an int32 or int64. The caller has the claim
 // of the variable. OUT_OF_RANGE if the counter is at `limit`.
 inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
-  if (!counter->shape().IsScalar()) {
-    return InvalidArgument("input is not a scalar: ", counter->shape().ToString());
-  }
+  SLUICE_INVALID_IF(!counter->shape().IsScalar(),
+                    "input is not a scalar: ", counter->shape().ToString());
   if (counter->dtype() == DT_INT32) {
-    if (limit != static_cast<int32_t>(limit)) {
-      return InvalidArgument("Attr limit has value ", limit, " out of range for an int32");
-    }
+    SLUICE_INVALID_IF(limit != static_cast<int32_t>(limit), "Attr limit has value ", limit,
+                      " out of range for an int32");
     return CountUpTyped<int32_t>(counter, limit, allocator, out);
   }
   return CountUpTyped<int64_t>(counter, limit, allocator, out);

@@ -41,19 +41,17 @@ absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelCo
   } else {
     strings = c.input(i);
   }
-  if (strings.dtype() != DT_STRING || strings.num_elements() != 2 || !strings.IsInitialized()) {
-    return InvalidArgument("Resource handle must have 2 elements, but had shape: ",
-                           strings.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      strings.dtype() != DT_STRING || strings.num_elements() != 2 || !strings.IsInitialized(),
+      "Resource handle must have 2 elements, but had shape: ", strings.shape().ToString());
   return std::pair(strings.data<std::string>()[0], strings.data<std::string>()[1]);
 }
 
 absl::Status WrongHandle(const KernelContext& c, int i, const char* expected_type) {
   const Tensor& t = c.input(i);
-  if (t.dtype() != DT_RESOURCE || t.num_elements() != 1 || !t.IsInitialized()) {
-    return InvalidArgument(c.node().Describe(), ": expected one resource handle as input ", i,
-                           ", got ", DataTypeName(t.dtype()), t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(t.dtype() != DT_RESOURCE || t.num_elements() != 1 || !t.IsInitialized(),
+                    c.node().Describe(), ": expected one resource handle as input ", i, ", got ",
+                    DataTypeName(t.dtype()), t.shape().ToString());
   const ResourceHandle& handle = t.scalar<ResourceHandle>();
   return InvalidArgument(
       "Trying to access a handle's resource using the wrong type. The handle points to a resource "

@@ -14,9 +14,7 @@ namespace {
 absl::StatusOr<std::shared_ptr<RefVar>> RefVariableOf(KernelInit& init) {
   const PartialShape& shape = init.attr<PartialShape>("shape");
   const DataType dtype = init.attr<DataType>("dtype");
-  if (!shape.IsFullyDefined()) {
-    return InvalidArgument("Shape ", shape.ToString(), " is not fully defined");
-  }
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "Shape ", shape.ToString(), " is not fully defined");
   SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
   SLUICE_ASSIGN_OR_RETURN(
       std::shared_ptr<RefVar> variable,
@@ -24,11 +22,9 @@ absl::StatusOr<std::shared_ptr<RefVar>> RefVariableOf(KernelInit& init) {
           name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<RefVar>> {
             return std::make_shared<RefVar>(name.name, dtype, shape.AsShape());
           }));
-  if (variable->dtype() != dtype) {
-    return InvalidArgument(init.node().Describe(), ": expected the type of the variable '",
-                           name.name, "' that exists, ", DataTypeName(variable->dtype()), ", got ",
-                           DataTypeName(dtype));
-  }
+  SLUICE_INVALID_IF(variable->dtype() != dtype, init.node().Describe(),
+                    ": expected the type of the variable '", name.name, "' that exists, ",
+                    DataTypeName(variable->dtype()), ", got ", DataTypeName(dtype));
   return variable;
 }
 
@@ -49,10 +45,8 @@ absl::Status RefSelect(KernelContext& c) {
   const Tensor& index = c.input(0);
   SLUICE_RETURN_IF_ERROR(ExpectRank(index, 0, "Index must be a scalar, but it has shape "));
   const int32_t chosen = index.scalar<int32_t>();
-  if (chosen < 0 || chosen >= c.num_inputs() - 1) {
-    return InvalidArgument("Index must be in the range [0, ", c.num_inputs() - 1, ") but got ",
-                           chosen);
-  }
+  SLUICE_INVALID_IF(chosen < 0 || chosen >= c.num_inputs() - 1, "Index must be in the range [0, ",
+                    c.num_inputs() - 1, ") but got ", chosen);
   const RefInput ref = c.ref_input(1 + chosen);
   c.set_output_ref(0, ref.claim, ref.tensor);
   return absl::OkStatus();
@@ -86,9 +80,8 @@ class TemporaryVariableKernel : public Kernel {
   }
 
   absl::Status Compute(KernelContext& c) override {
-    if (!shape_.IsFullyDefined()) {
-      return InvalidArgument("Shape ", shape_.ToString(), " is not fully defined");
-    }
+    SLUICE_INVALID_IF(!shape_.IsFullyDefined(), "Shape ", shape_.ToString(),
+                      " is not fully defined");
     const std::string name = TemporaryName(c, var_name_);
     bool is_new = false;
     SLUICE_ASSIGN_OR_RETURN(

@@ -17,14 +17,12 @@ absl::Status GatherShape(ShapeContext& c) {
   if (!params.rank_known() || !indices.rank_known()) {
     return c.SetOutput(0, PartialShape::UnknownRank());
   }
-  if (params.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  SLUICE_INVALID_IF(params.rank() < 1, "Shape must be at least rank 1 but is rank 0");
   int64_t batch = c.attr<int64_t>("batch_dims");
   if (batch < 0) batch += indices.rank();
-  if (batch < 0 || batch > indices.rank() || batch >= params.rank()) {
-    return InvalidArgument("batch_dims ", c.attr<int64_t>("batch_dims"),
-                           " does not fit params of shape ", params.ToString(),
-                           " and indices of shape ", indices.ToString());
-  }
+  SLUICE_INVALID_IF(batch < 0 || batch > indices.rank() || batch >= params.rank(), "batch_dims ",
+                    c.attr<int64_t>("batch_dims"), " does not fit params of shape ",
+                    params.ToString(), " and indices of shape ", indices.ToString());
   PartialShape out(params.dims().subspan(0, batch));
   SLUICE_RETURN_IF_ERROR(out.MergeWith(PartialShape(indices.dims().subspan(0, batch))).status());
   out = out.Concatenate(PartialShape(indices.dims().subspan(batch)))
@@ -41,10 +39,9 @@ absl::Status GatherNdShape(ShapeContext& c) {
   }
   const int64_t depth = indices.dim(indices.rank() - 1);
   if (depth < 0) return c.SetOutput(0, PartialShape::UnknownRank());
-  if (depth > params.rank()) {
-    return InvalidArgument("indices.shape[-1] must be <= params.rank, but saw indices shape: ",
-                           indices.ToString(), " and params shape: ", params.ToString());
-  }
+  SLUICE_INVALID_IF(depth > params.rank(),
+                    "indices.shape[-1] must be <= params.rank, but saw indices shape: ",
+                    indices.ToString(), " and params shape: ", params.ToString());
   const PartialShape batch(indices.dims().subspan(0, indices.rank() - 1));
   return c.SetOutput(0, batch.Concatenate(PartialShape(params.dims().subspan(depth))));
 }

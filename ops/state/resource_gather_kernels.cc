@@ -64,15 +64,11 @@ class ResourceGatherKernel : public Kernel {
 
   absl::StatusOr<int> CheckShapes(const TensorShape& params, const TensorShape& indices) const {
     const int64_t batch_dims = batch_dims_ < 0 ? batch_dims_ + indices.rank() : batch_dims_;
-    if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
-    if (batch_dims < 0 || batch_dims > indices.rank()) {
-      return InvalidArgument("batch_dims ", batch_dims_, " does not fit indices of shape ",
-                             indices.ToString());
-    }
-    if (batch_dims >= params.rank()) {
-      return InvalidArgument("params must have at least ", batch_dims,
-                             " (batch_dims) dimensions but it has shape ", params.ToString());
-    }
+    SLUICE_INVALID_IF(params.rank() < 1, "params must be at least 1 dimensional");
+    SLUICE_INVALID_IF(batch_dims < 0 || batch_dims > indices.rank(), "batch_dims ", batch_dims_,
+                      " does not fit indices of shape ", indices.ToString());
+    SLUICE_INVALID_IF(batch_dims >= params.rank(), "params must have at least ", batch_dims,
+                      " (batch_dims) dimensions but it has shape ", params.ToString());
     for (int d = 0; d < batch_dims; ++d) {
       if (params.dim(d) == indices.dim(d)) continue;
       return InvalidArgument("params.shape[", d, "]: ", params.dim(d),
@@ -111,13 +107,12 @@ absl::Status ResourceGatherNd(KernelContext& c, Attr<DataType, "dtype"> dtype) {
   SLUICE_RETURN_IF_ERROR(variable.Take(c));
   SLUICE_RETURN_IF_ERROR(variable.CheckRead(dtype));
   const Tensor& params = *variable.tensor();
-  if (params.rank() < 1) return InvalidArgument("params must be at least a vector");
-  if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
+  SLUICE_INVALID_IF(params.rank() < 1, "params must be at least a vector");
+  SLUICE_INVALID_IF(indices.rank() < 1, "indices must be at least a vector");
   const int64_t depth = indices.dim(indices.rank() - 1);
-  if (depth > params.rank()) {
-    return InvalidArgument("index innermost dimension length must be <= params rank; saw: ", depth,
-                           " vs. ", params.rank());
-  }
+  SLUICE_INVALID_IF(depth > params.rank(),
+                    "index innermost dimension length must be <= params rank; saw: ", depth,
+                    " vs. ", params.rank());
   TensorShape shape(indices.shape().dims().subspan(0, indices.rank() - 1));
   const int64_t rows = shape.num_elements();
   int64_t row_size = 1;

@@ -112,10 +112,9 @@ OP(_ReadVariablesOp, "Returns the values of several variables.")
     .OnVariable(VariableUse::kReads)
     .Shape([](ShapeContext& c) -> absl::Status {
       const auto& dtypes = c.attr<std::vector<DataType>>("dtypes");
-      if (c.num_inputs() != static_cast<int>(dtypes.size())) {
-        return InvalidArgument("Mismatched number of arguments to ReadVariablesOp: ",
-                               c.num_inputs(), " handles, ", dtypes.size(), " types");
-      }
+      SLUICE_INVALID_IF(c.num_inputs() != static_cast<int>(dtypes.size()),
+                        "Mismatched number of arguments to ReadVariablesOp: ", c.num_inputs(),
+                        " handles, ", dtypes.size(), " types");
       for (int i = 0; i < c.num_inputs(); ++i) {
         SLUICE_ASSIGN_OR_RETURN(PartialShape shape, VariableShapeOf(c, i, dtypes[i]));
         SLUICE_RETURN_IF_ERROR(c.SetOutput(i, std::move(shape)));
@@ -135,10 +134,9 @@ OP(_VarHandlesOp, "Returns handles of several variables, as VarHandleOp does.")
       const auto& dtypes = c.attr<std::vector<DataType>>("dtypes");
       const auto& shapes = c.attr<std::vector<PartialShape>>("shapes");
       const size_t n = static_cast<size_t>(c.num_outputs());
-      if (dtypes.size() != n || shapes.size() != n) {
-        return InvalidArgument("Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
-                               dtypes.size(), " types, ", shapes.size(), " shapes");
-      }
+      SLUICE_INVALID_IF(dtypes.size() != n || shapes.size() != n,
+                        "Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
+                        dtypes.size(), " types, ", shapes.size(), " shapes");
       for (int i = 0; i < c.num_outputs(); ++i) {
         c.SetOutputHandle(i, {dtypes[i], shapes[i]});
         SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Scalar()));

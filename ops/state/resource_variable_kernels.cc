@@ -41,10 +41,9 @@ absl::StatusOr<Tensors> VarHandlesOf(KernelInit& init) {
   const auto& containers = init.attr<std::vector<std::string>>("containers");
   const auto& names = init.attr<std::vector<std::string>>("shared_names");
   const size_t n = static_cast<size_t>(init.num_outputs());
-  if (containers.size() != n || names.size() != n) {
-    return InvalidArgument("Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
-                           containers.size(), " containers, ", names.size(), " names");
-  }
+  SLUICE_INVALID_IF(containers.size() != n || names.size() != n,
+                    "Mismatched number of arguments to VarHandlesOp: ", n, " handles, ",
+                    containers.size(), " containers, ", names.size(), " names");
   Tensors handles;
   for (size_t i = 0; i < n; ++i) {
     const std::string container =
@@ -76,10 +75,8 @@ absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
   if (!(*variable)->is_initialized) {
     return VariableNotReadable(c, i, c.input(i).scalar<ResourceHandle>());
   }
-  if (value.dtype() != dtype) {
-    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                           DataTypeName(dtype), " got ", DataTypeName(value.dtype()));
-  }
+  SLUICE_INVALID_IF(value.dtype() != dtype, "Trying to read variable with wrong dtype. Expected ",
+                    DataTypeName(dtype), " got ", DataTypeName(value.dtype()));
   return value;
 }
 
@@ -119,10 +116,8 @@ absl::Status VariableShape(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {shape.rank()}));
   for (int d = 0; d < shape.rank(); ++d) {
     const T size = static_cast<T>(shape.dim(d));
-    if (size != shape.dim(d)) {
-      return InvalidArgument("Dimension ", d, " of the variable, ", shape.dim(d),
-                             ", does not fit in ", DataTypeName(kDataTypeOf<T>));
-    }
+    SLUICE_INVALID_IF(size != shape.dim(d), "Dimension ", d, " of the variable, ", shape.dim(d),
+                      ", does not fit in ", DataTypeName(kDataTypeOf<T>));
     out->data<T>()[d] = size;
   }
   return absl::OkStatus();

@@ -9,7 +9,7 @@ namespace {
 // updates.shape = indices.shape + var.shape[1:], or a scalar.
 absl::Status CheckUpdates(ShapeContext& c, const PartialShape& var) {
   if (!var.rank_known()) return absl::OkStatus();
-  if (var.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  SLUICE_INVALID_IF(var.rank() < 1, "Shape must be at least rank 1 but is rank 0");
   if (c.input(2).rank() == 0) return absl::OkStatus();
   const PartialShape row(var.dims().subspan(1));
   return c.input(2).MergeWith(c.input(1).Concatenate(row)).status();

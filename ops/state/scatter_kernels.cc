@@ -9,9 +9,8 @@ namespace {
 
 template <ArithmeticOp op>
 absl::Status ScatterInto(KernelContext& c, Tensor* params) {
-  if (params->rank() < 1) {
-    return InvalidArgument("params must be at least 1-D, got shape ", params->shape().ToString());
-  }
+  SLUICE_INVALID_IF(params->rank() < 1, "params must be at least 1-D, got shape ",
+                    params->shape().ToString());
   SLUICE_RETURN_IF_ERROR(CheckScatter(params->shape(), c.input(1), c.input(2)));
   SLUICE_RETURN_IF_ERROR(MakeWritable(params, *c.step().allocator));
   return ScatterRows(c, op, params, c.input(1), c.input(2));

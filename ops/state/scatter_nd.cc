@@ -10,16 +10,14 @@ absl::Status CheckNd(ShapeContext& c, const PartialShape& var) {
   const PartialShape& indices = c.input(1);
   const PartialShape& updates = c.input(2);
   if (!var.rank_known() || !indices.rank_known() || !updates.rank_known()) return absl::OkStatus();
-  if (indices.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  SLUICE_INVALID_IF(indices.rank() < 1, "Shape must be at least rank 1 but is rank 0");
   const int batch = indices.rank() > 1 ? indices.rank() - 1 : 1;
   const int64_t depth = indices.rank() > 1 ? indices.dim(indices.rank() - 1) : 1;
   PartialShape expected(indices.dims().subspan(0, batch));
   if (depth < 0) return absl::OkStatus();
-  if (depth > var.rank()) {
-    return InvalidArgument("Dimensions [", depth, ",", var.rank(),
-                           ") of input[shape=", var.ToString(), "] must match dimensions [", depth,
-                           ",", updates.rank(), ") of updates[shape=", updates.ToString(), "]");
-  }
+  SLUICE_INVALID_IF(depth > var.rank(), "Dimensions [", depth, ",", var.rank(),
+                    ") of input[shape=", var.ToString(), "] must match dimensions [", depth, ",",
+                    updates.rank(), ") of updates[shape=", updates.ToString(), "]");
   expected = expected.Concatenate(PartialShape(var.dims().subspan(depth)));
   return updates.MergeWith(expected).status();
 }

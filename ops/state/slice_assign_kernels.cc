@@ -16,10 +16,9 @@ class SliceAssignKernel final : public Kernel {
     WritableVariable variable;
     SLUICE_RETURN_IF_ERROR(variable.Take(c));
     const DataType dtype = c.input(4).dtype();
-    if (variable.tensor()->dtype() != dtype) {
-      return InvalidArgument("l-value dtype ", DataTypeName(variable.tensor()->dtype()),
-                             " does not match r-value dtype ", DataTypeName(dtype));
-    }
+    SLUICE_INVALID_IF(variable.tensor()->dtype() != dtype, "l-value dtype ",
+                      DataTypeName(variable.tensor()->dtype()), " does not match r-value dtype ",
+                      DataTypeName(dtype));
     return Assign(c, variable.tensor());
   }
 

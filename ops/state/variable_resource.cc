@@ -41,10 +41,9 @@ std::string DoesNotExist(std::string_view container, std::string_view name) {
 
 absl::StatusOr<const ResourceHandle*> HandleOf(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);
-  if (t.dtype() != DT_RESOURCE || !t.IsInitialized() || t.num_elements() != 1) {
-    return InvalidArgument(c.node().Describe(), ": expected one resource handle as input ", i,
-                           ", got ", DataTypeName(t.dtype()), t.shape().ToString());
-  }
+  SLUICE_INVALID_IF(t.dtype() != DT_RESOURCE || !t.IsInitialized() || t.num_elements() != 1,
+                    c.node().Describe(), ": expected one resource handle as input ", i, ", got ",
+                    DataTypeName(t.dtype()), t.shape().ToString());
   return &t.scalar<ResourceHandle>();
 }
 

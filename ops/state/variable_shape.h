@@ -12,10 +12,9 @@ namespace sluice {
 inline absl::StatusOr<PartialShape> VariableShapeOf(const ShapeContext& c, int i, DataType dtype) {
   const HandleData* handle = c.InputHandle(i);
   if (handle == nullptr) return PartialShape::UnknownRank();
-  if (handle->dtype != DT_INVALID && handle->dtype != dtype) {
-    return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
-                           DataTypeName(handle->dtype), " got ", DataTypeName(dtype));
-  }
+  SLUICE_INVALID_IF(handle->dtype != DT_INVALID && handle->dtype != dtype,
+                    "Trying to read variable with wrong dtype. Expected ",
+                    DataTypeName(handle->dtype), " got ", DataTypeName(dtype));
   return handle->shape;
 }
 

@@ -25,12 +25,10 @@ uint64_t FingerprintOf(const std::string* row, int64_t length) {
 absl::Status Fingerprint(KernelContext& c) {
   const Tensor &data = c.input(0), &method = c.input(1);
   SLUICE_RETURN_IF_ERROR(ExpectRank(method, 0, "`method` should be a scalar string: "));
-  if (method.scalar<std::string>() != "farmhash64") {
-    return InvalidArgument("Unsupported fingerprint method: ", method.scalar<std::string>());
-  }
-  if (data.rank() == 0) {
-    return InvalidArgument("`data` should have at least one dimension: ", data.shape().ToString());
-  }
+  SLUICE_INVALID_IF(method.scalar<std::string>() != "farmhash64",
+                    "Unsupported fingerprint method: ", method.scalar<std::string>());
+  SLUICE_INVALID_IF(data.rank() == 0,
+                    "`data` should have at least one dimension: ", data.shape().ToString());
   const int64_t rows = data.dim(0), length = rows == 0 ? 0 : data.num_elements() / rows;
   const size_t bytes = static_cast<size_t>(length) * DataTypeSize(data.dtype());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, 8}));

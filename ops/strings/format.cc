@@ -10,10 +10,9 @@ namespace {
 absl::Status FormatShape(ShapeContext& c) {
   const size_t placeholders =
       FormatPieces(c.attr<std::string>("template"), c.attr<std::string>("placeholder")).size() - 1;
-  if (placeholders != static_cast<size_t>(c.num_inputs())) {
-    return InvalidArgument("num placeholders in template and num inputs must match: ", placeholders,
-                           " vs. ", c.num_inputs());
-  }
+  SLUICE_INVALID_IF(placeholders != static_cast<size_t>(c.num_inputs()),
+                    "num placeholders in template and num inputs must match: ", placeholders,
+                    " vs. ", c.num_inputs());
   return c.SetOutput(0, PartialShape::Scalar());
 }
 

@@ -50,31 +50,23 @@ class AsStringKernel : public Kernel {
     // Bounds the length of the text of a number.
     constexpr int64_t kMost = int64_t{1} << 20;
     const int64_t width = init.attr<int64_t>("width"), precision = init.attr<int64_t>("precision");
-    if (width > kMost || precision > kMost) {
-      return InvalidArgument("width and precision must be at most ", kMost, ", got ", width,
-                             " and ", precision);
-    }
+    SLUICE_INVALID_IF(width > kMost || precision > kMost, "width and precision must be at most ",
+                      kMost, ", got ", width, " and ", precision);
     // Negative values mean none.
     format.width = static_cast<int>(std::max<int64_t>(width, -1));
     format.precision = static_cast<int>(std::max<int64_t>(precision, -1));
     const bool is_floating = IsFloating(type) || IsComplex(type);
-    if (!is_floating && (scientific || shortest)) {
-      return InvalidArgument("scientific and shortest format not supported for datatype ",
-                             DataTypeName(type));
-    }
-    if (!is_floating && format.precision >= 0) {
-      return InvalidArgument("precision not supported for datatype ", DataTypeName(type));
-    }
-    if (scientific && shortest) {
-      return InvalidArgument("Cannot select both scientific and shortest notation");
-    }
-    if (fill.size() > 1) {
-      return InvalidArgument("Fill string must be one or fewer characters");
-    }
+    SLUICE_INVALID_IF(!is_floating && (scientific || shortest),
+                      "scientific and shortest format not supported for datatype ",
+                      DataTypeName(type));
+    SLUICE_INVALID_IF(!is_floating && format.precision >= 0,
+                      "precision not supported for datatype ", DataTypeName(type));
+    SLUICE_INVALID_IF(scientific && shortest,
+                      "Cannot select both scientific and shortest notation");
+    SLUICE_INVALID_IF(fill.size() > 1, "Fill string must be one or fewer characters");
     if (!fill.empty()) {
-      if (fill.find_first_of(" +-0#") == std::string::npos || fill == "#") {
-        return InvalidArgument("Fill argument not supported: \"", fill, "\"");
-      }
+      SLUICE_INVALID_IF(fill.find_first_of(" +-0#") == std::string::npos || fill == "#",
+                        "Fill argument not supported: \"", fill, "\"");
       format.fill = fill[0];
     }
     format.style = scientific ? 'e' : shortest ? 'g' : 'f';
@@ -249,11 +241,9 @@ class StringFormatKernel final : public Kernel {
       const Tensor& t = c.input(i);
       const int64_t ends = summarize_ < 0 ? t.num_elements() : summarize_;
       constexpr int64_t kMostOfNothing = int64_t{1} << 24;
-      if (t.num_elements() == 0 && ShownParts(t, ends) > kMostOfNothing) {
-        return InvalidArgument("expected at most ", kMostOfNothing,
-                               " parts of an empty tensor to show, got shape ",
-                               t.shape().ToString());
-      }
+      SLUICE_INVALID_IF(t.num_elements() == 0 && ShownParts(t, ends) > kMostOfNothing,
+                        "expected at most ", kMostOfNothing,
+                        " parts of an empty tensor to show, got shape ", t.shape().ToString());
       AppendNested(t, ends, 0, 0, &text);
       text += pieces_[static_cast<size_t>(i) + 1];
     }

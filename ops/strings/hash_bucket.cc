@@ -20,10 +20,8 @@ OP(Fingerprint,
       const int64_t rows = data.rank_known() ? data.dim(0) : -1;
       const std::optional<Tensor> method = c.InputValue(1);
       if (!method) return c.SetOutput(0, {rows, -1});
-      if (method->scalar<std::string>() != "farmhash64") {
-        return InvalidArgument("unsupported fingerprint method '", method->scalar<std::string>(),
-                               "'");
-      }
+      SLUICE_INVALID_IF(method->scalar<std::string>() != "farmhash64",
+                        "unsupported fingerprint method '", method->scalar<std::string>(), "'");
       return c.SetOutput(0, {rows, 8});
     });
 

@@ -19,7 +19,7 @@ KERNEL(StringToHashBucketFast, FunctionKernel<HashToBuckets<Fingerprint64>>);
 
 absl::StatusOr<std::vector<int64_t>> HashKeyOf(KernelInit& init) {
   const auto& key = init.attr<std::vector<int64_t>>("key");
-  if (key.size() != 2) return InvalidArgument("Key must have 2 elements");
+  SLUICE_INVALID_IF(key.size() != 2, "Key must have 2 elements");
   return key;
 }
 

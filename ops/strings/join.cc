@@ -29,9 +29,8 @@ absl::Status SegmentJoinShape(ShapeContext& c) {
   const PartialShape &in = c.input(0), &ids = c.input(1);
   SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
   if (!in.rank_known() || !ids.rank_known()) return c.SetOutput(0, PartialShape::UnknownRank());
-  if (ids.rank() > in.rank()) {
-    return InvalidArgument("Shape must be at least rank ", ids.rank(), " but is rank ", in.rank());
-  }
+  SLUICE_INVALID_IF(ids.rank() > in.rank(), "Shape must be at least rank ", ids.rank(),
+                    " but is rank ", in.rank());
   for (int d = 0; d < ids.rank(); ++d) {
     SLUICE_RETURN_IF_ERROR(MergeDim(in.dim(d), ids.dim(d)).status());
   }

@@ -14,10 +14,8 @@ absl::Status StringJoin(KernelContext& c, const Attr<std::string, "separator">& 
   for (int i = 0; i < c.num_inputs(); ++i) {
     const TensorShape& input = c.input(i).shape();
     if (input.IsScalar()) continue;
-    if (has_shape && !(input == shape)) {
-      return InvalidArgument("Input shapes do not match: ", shape.ToString(), " vs. ",
-                             input.ToString());
-    }
+    SLUICE_INVALID_IF(has_shape && !(input == shape),
+                      "Input shapes do not match: ", shape.ToString(), " vs. ", input.ToString());
     shape = input;
     has_shape = true;
   }
@@ -51,7 +49,7 @@ class ReduceJoinKernel : public Kernel {
                                             " for input with ", rank, " dimension(s)"));
       }
       const int own = axis < 0 ? axis + rank : axis;
-      if (joined[own]) return InvalidArgument("Duplicate reduction dimension ", own);
+      SLUICE_INVALID_IF(joined[own], "Duplicate reduction dimension ", own);
       joined[own] = true;
       axes.push_back(own);
     }

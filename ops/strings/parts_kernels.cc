@@ -49,9 +49,8 @@ std::string ToCase(const std::string& text) {
 
 absl::StatusOr<bool> EncodesUtf8(KernelInit& init) {
   const auto encoding = init.attr<std::string>("encoding");
-  if (!encoding.empty() && encoding != "utf-8") {
-    return InvalidArgument("only utf-8 or '' (no encoding) is supported, received ", encoding);
-  }
+  SLUICE_INVALID_IF(!encoding.empty() && encoding != "utf-8",
+                    "only utf-8 or '' (no encoding) is supported, received ", encoding);
   return encoding == "utf-8";
 }
 
@@ -86,13 +85,10 @@ absl::Status DecodeBase64(KernelContext& c) {
     const bool valid = std::all_of(text.begin(), text.end(), [](char ch) {
       return std::isalnum(static_cast<unsigned char>(ch)) != 0 || ch == '-' || ch == '_';
     });
-    if (!valid) return InvalidArgument("Invalid character found in base64.");
-    if (text.size() % 4 == 1) {
-      return InvalidArgument("Base64 string length cannot be 1 modulo 4.");
-    }
-    if (!absl::WebSafeBase64Unescape(ToAbsl(text), &out->data<std::string>()[i])) {
-      return InvalidArgument("Invalid character found in base64.");
-    }
+    SLUICE_INVALID_IF(!valid, "Invalid character found in base64.");
+    SLUICE_INVALID_IF(text.size() % 4 == 1, "Base64 string length cannot be 1 modulo 4.");
+    SLUICE_INVALID_IF(!absl::WebSafeBase64Unescape(ToAbsl(text), &out->data<std::string>()[i]),
+                      "Invalid character found in base64.");
   }
   return absl::OkStatus();
 }
@@ -125,10 +121,9 @@ absl::Status Substr(KernelContext& c) {
   const Tensor& pos = c.input(1);
   const Tensor& len = c.input(2);
   const bool characters = c.node().AttrOr<std::string>("unit", "BYTE") == "UTF8_CHAR";
-  if (!(pos.shape() == len.shape())) {
-    return InvalidArgument("pos and len should have the same shape, got: ", pos.shape().ToString(),
-                           " vs. ", len.shape().ToString());
-  }
+  SLUICE_INVALID_IF(!(pos.shape() == len.shape()),
+                    "pos and len should have the same shape, got: ", pos.shape().ToString(),
+                    " vs. ", len.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(input.shape(), pos.shape()));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(both.dims()));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -151,9 +146,9 @@ absl::Status Substr(KernelContext& c) {
     const int64_t j = place(pos.shape(), i);
     const auto start = static_cast<int64_t>(pos.data<T>()[j]);
     size_t begin, end;
-    if (!PartOf(s, start, static_cast<int64_t>(len.data<T>()[j]), characters, &begin, &end)) {
-      return InvalidArgument("pos ", start, " out of range for string '", s, "' at index ", i);
-    }
+    SLUICE_INVALID_IF(
+        !PartOf(s, start, static_cast<int64_t>(len.data<T>()[j]), characters, &begin, &end), "pos ",
+        start, " out of range for string '", s, "' at index ", i);
     out->data<std::string>()[i] = s.substr(begin, end - begin);
   }
   return absl::OkStatus();

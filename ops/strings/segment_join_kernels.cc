@@ -10,10 +10,8 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<int64_t> Check(const Tensor& in, const Tensor& ids, const Tensor& count) {
-  if (count.num_elements() == 0) {
-    return InvalidArgument("Number of segments cannot be empty.");
-  }
-  if (ids.rank() == 0) return InvalidArgument("Segment_id cannot have rank 0");
+  SLUICE_INVALID_IF(count.num_elements() == 0, "Number of segments cannot be empty.");
+  SLUICE_INVALID_IF(ids.rank() == 0, "Segment_id cannot have rank 0");
   if (ids.rank() > in.rank()) {
     return absl::OutOfRangeError(StrCat("Invalid segment_id rank ", ids.rank(), " for input with ",
                                         in.rank(), " dimension(s)"));
@@ -23,9 +21,8 @@ absl::StatusOr<int64_t> Check(const Tensor& in, const Tensor& ids, const Tensor&
     return InvalidArgument("Segment dimension is ", ids.dim(d), " while input dimension is ",
                            in.dim(d), " in rank ", d);
   }
-  if (IntAt(count, 0) < 0) {
-    return InvalidArgument("Number of segments must be at least 0, got ", IntAt(count, 0));
-  }
+  SLUICE_INVALID_IF(IntAt(count, 0) < 0, "Number of segments must be at least 0, got ",
+                    IntAt(count, 0));
   return IntAt(count, 0);
 }
 

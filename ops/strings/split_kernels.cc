@@ -85,10 +85,8 @@ absl::Status SetParts(KernelContext& c, const std::vector<Parts>& rows) {
 
 absl::Status CheckSplit(const KernelContext& c, const char* separator) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 1, "input must be a vector, got shape: "));
-  if (!c.input(1).shape().IsScalar()) {
-    return InvalidArgument(separator,
-                           " must be a scalar, got shape: ", c.input(1).shape().ToString());
-  }
+  SLUICE_INVALID_IF(!c.input(1).shape().IsScalar(), separator,
+                    " must be a scalar, got shape: ", c.input(1).shape().ToString());
   return absl::OkStatus();
 }
 
@@ -133,9 +131,8 @@ struct NGrams {
   // TensorFlow, their number must fit into int32. The size of the padding must be bounded.
   absl::Status CheckCount(int64_t length, int64_t width, int64_t pad) const {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (pad > kMost / 2 - length) {
-      return InvalidArgument("Pad width could lead to integer overflow, got pad_width = ", pad);
-    }
+    SLUICE_INVALID_IF(pad > kMost / 2 - length,
+                      "Pad width could lead to integer overflow, got pad_width = ", pad);
     const auto piece =
         static_cast<int64_t>(std::max(left_pad.size(), right_pad.size()) + separator.size()) + 1;
     const int64_t count = std::max<int64_t>(0, length + 2 * pad - width + 1);
@@ -197,7 +194,7 @@ class StringNGramsKernel final : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     for (int64_t width : ngrams_.widths) {
-      if (width <= 0) return InvalidArgument("ngram_widths must contain positive values");
+      SLUICE_INVALID_IF(width <= 0, "ngram_widths must contain positive values");
     }
     const auto data = c.input(0).flat<std::string>();
     const auto splits = c.input(1).flat<T>();
@@ -221,7 +218,7 @@ class StringNGramsKernel final : public Kernel {
  private:
   static absl::Status CheckSplits(size_t size, absl::Span<const T> splits) {
     if (splits.empty()) return absl::OkStatus();
-    if (splits[0] != 0) return InvalidArgument("First split value must be 0, got ", splits[0]);
+    SLUICE_INVALID_IF(splits[0] != 0, "First split value must be 0, got ", splits[0]);
     for (size_t i = 1; i < splits.size(); ++i) {
       if (splits[i] >= splits[i - 1] && static_cast<size_t>(splits[i]) <= size) continue;
       return InvalidArgument("Invalid split value ", splits[i], ", must be in [", splits[i - 1],

@@ -28,9 +28,8 @@ struct BadText {
   static absl::StatusOr<BadText> Of(const KernelInit& init) {
     const auto errors = init.attr<std::string>("errors");
     const auto replacement = init.attr<int64_t>("replacement_char");
-    if (replacement < UCHAR_MIN_VALUE || replacement > UCHAR_MAX_VALUE) {
-      return InvalidArgument("replacement_char out of unicode codepoint range");
-    }
+    SLUICE_INVALID_IF(replacement < UCHAR_MIN_VALUE || replacement > UCHAR_MAX_VALUE,
+                      "replacement_char out of unicode codepoint range");
     return BadText{
         .is_error = errors == "strict",
         .is_ignored = errors == "ignore",
@@ -47,9 +46,8 @@ class Decoder {
   static absl::StatusOr<Decoder> Open(const std::string& encoding) {
     UErrorCode status = U_ZERO_ERROR;
     Decoder decoder(ucnv_open(encoding.c_str(), &status));
-    if (U_FAILURE(status)) {
-      return InvalidArgument("Could not create converter for input encoding: ", encoding);
-    }
+    SLUICE_INVALID_IF(U_FAILURE(status),
+                      "Could not create converter for input encoding: ", encoding);
     return decoder;
   }
 
@@ -204,22 +202,17 @@ absl::StatusOr<BadText> BadTextOf(KernelInit& init) { return BadText::Of(init); 
 
 template <typename T>
 absl::Status CheckSplits(const Tensor& characters, const Tensor& splits) {
-  if (characters.rank() != 1 || splits.rank() != 1) {
-    return InvalidArgument("Both the input_tensor and input_splits should be of rank 1. ");
-  }
+  SLUICE_INVALID_IF(characters.rank() != 1 || splits.rank() != 1,
+                    "Both the input_tensor and input_splits should be of rank 1. ");
   const auto rows = splits.flat<T>();
-  if (rows.empty()) {
-    return InvalidArgument(
-        "Input_splits should contain elements, but given input_values has 0 "
-        "elements");
-  }
-  if (rows[0] != 0) return InvalidArgument("First value in input_splits must be zero.");
-  if (rows.back() != characters.num_elements()) {
-    return InvalidArgument("Last value in input_splits must be equal to length of input_tensor.");
-  }
-  if (!std::is_sorted(rows.begin(), rows.end())) {
-    return InvalidArgument("Values in input_splits must be equal or in ascending order.");
-  }
+  SLUICE_INVALID_IF(rows.empty(),
+                    "Input_splits should contain elements, but given input_values has 0 "
+                    "elements");
+  SLUICE_INVALID_IF(rows[0] != 0, "First value in input_splits must be zero.");
+  SLUICE_INVALID_IF(rows.back() != characters.num_elements(),
+                    "Last value in input_splits must be equal to length of input_tensor.");
+  SLUICE_INVALID_IF(!std::is_sorted(rows.begin(), rows.end()),
+                    "Values in input_splits must be equal or in ascending order.");
   return absl::OkStatus();
 }
 
@@ -236,9 +229,8 @@ absl::Status UnicodeEncode(KernelContext& c, const Prepared<BadTextOf>& bad,
     for (T i = splits[row]; i < splits[row + 1]; ++i) {
       UChar32 character = characters[static_cast<size_t>(i)];
       if (character < 0 || character > UCHAR_MAX_VALUE || U_IS_SURROGATE(character)) {
-        if (bad->is_error) {
-          return InvalidArgument("Code point is out of range for Unicode, or is a surrogate.");
-        }
+        SLUICE_INVALID_IF(bad->is_error,
+                          "Code point is out of range for Unicode, or is a surrogate.");
         if (bad->is_ignored) continue;
         character = bad->replacement;
       }

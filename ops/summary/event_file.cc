@@ -58,9 +58,8 @@ EventFile::~EventFile() { Close().IgnoreError(); }
 
 absl::Status EventFile::Write(const pb::Event& event) {
   std::string bytes;
-  if (!event.SerializeToString(&bytes)) {
-    return InvalidArgument("expected an event of less than 2 GiB for '", path_, "'");
-  }
+  SLUICE_INVALID_IF(!event.SerializeToString(&bytes), "expected an event of less than 2 GiB for '",
+                    path_, "'");
   return WriteBytes(bytes);
 }
 

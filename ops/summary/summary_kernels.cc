@@ -12,9 +12,8 @@ namespace {
 
 absl::Status SetSummary(KernelContext& c, const pb::Summary& summary) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, TensorShape()));
-  if (!summary.SerializeToString(&out->scalar<std::string>())) {
-    return InvalidArgument(c.node().Describe(), ": expected a summary of less than 2 GiB");
-  }
+  SLUICE_INVALID_IF(!summary.SerializeToString(&out->scalar<std::string>()), c.node().Describe(),
+                    ": expected a summary of less than 2 GiB");
   return absl::OkStatus();
 }
 
@@ -58,9 +57,8 @@ class ImageSummaryKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const Tensor& bad_color = init.attr<Tensor>("bad_color");
-    if (bad_color.dtype() != DT_UINT8) {
-      return InvalidArgument("bad_color must be uint8, got ", DataTypeName(bad_color.dtype()));
-    }
+    SLUICE_INVALID_IF(bad_color.dtype() != DT_UINT8, "bad_color must be uint8, got ",
+                      DataTypeName(bad_color.dtype()));
     SLUICE_RETURN_IF_ERROR(ExpectRank(bad_color, 1, "bad_color must be a vector, got shape "));
     return std::unique_ptr<Kernel>(
         new ImageSummaryKernel(bad_color, init.attr<int64_t>("max_images")));

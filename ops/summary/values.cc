@@ -123,8 +123,8 @@ absl::Status AddHistogram(const Tensor& values, const std::string& tag, const st
   Histogram histogram;
   for (int64_t i = 0; i < values.num_elements(); ++i) {
     const double value = ElementAsDouble(values, i);
-    if (std::isnan(value)) return InvalidArgument("Nan in summary histogram for: ", name);
-    if (std::isinf(value)) return InvalidArgument("Infinity in Histogram for: ", name);
+    SLUICE_INVALID_IF(std::isnan(value), "Nan in summary histogram for: ", name);
+    SLUICE_INVALID_IF(std::isinf(value), "Infinity in Histogram for: ", name);
     histogram.Add(value);
   }
   pb::Summary::Value* entry = summary->add_value();
@@ -136,15 +136,14 @@ absl::Status AddHistogram(const Tensor& values, const std::string& tag, const st
 namespace {
 
 absl::Status CheckImages(const Tensor& images) {
-  if (images.rank() != 4 || (images.dim(3) != 1 && images.dim(3) != 3 && images.dim(3) != 4)) {
-    return InvalidArgument("Tensor must be 4-D with last dim 1, 3, or 4, not ",
-                           images.shape().ToString());
-  }
+  SLUICE_INVALID_IF(
+      images.rank() != 4 || (images.dim(3) != 1 && images.dim(3) != 3 && images.dim(3) != 4),
+      "Tensor must be 4-D with last dim 1, 3, or 4, not ", images.shape().ToString());
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  if (images.dim(0) >= kMost || SaturatedProduct(images.dim(1), images.dim(2)) >= kMost ||
-      images.dim(3) >= kMost) {
-    return InvalidArgument("Tensor too large for summary ", images.shape().ToString());
-  }
+  SLUICE_INVALID_IF(images.dim(0) >= kMost ||
+                        SaturatedProduct(images.dim(1), images.dim(2)) >= kMost ||
+                        images.dim(3) >= kMost,
+                    "Tensor too large for summary ", images.shape().ToString());
   return absl::OkStatus();
 }
 
@@ -154,10 +153,9 @@ absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max
                        const Tensor& bad_color, pb::Summary* summary) {
   SLUICE_RETURN_IF_ERROR(CheckImages(images));
   const ImageSize size = {images.dim(1), images.dim(2), static_cast<int>(images.dim(3))};
-  if (images.dtype() != DT_UINT8 && bad_color.num_elements() < size.channels) {
-    return InvalidArgument("expected depth <= bad_color.size, got depth = ", size.channels,
-                           ", bad_color.size = ", bad_color.num_elements());
-  }
+  SLUICE_INVALID_IF(images.dtype() != DT_UINT8 && bad_color.num_elements() < size.channels,
+                    "expected depth <= bad_color.size, got depth = ", size.channels,
+                    ", bad_color.size = ", bad_color.num_elements());
   std::vector<uint8_t> pixels;
   const int64_t count = std::min(max_images, images.dim(0));
   for (int64_t i = 0; i < count; ++i) {
@@ -176,18 +174,16 @@ absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max
 
 absl::Status AddAudio(const Tensor& samples, const std::string& tag, int64_t max_outputs,
                       float sample_rate, pb::Summary* summary) {
-  if (samples.rank() != 2 && samples.rank() != 3) {
-    return InvalidArgument("Tensor must be 3-D or 2-D, got: ", samples.shape().ToString());
-  }
-  if (!(sample_rate > 0.0f)) return InvalidArgument("sample_rate must be > 0");
+  SLUICE_INVALID_IF(samples.rank() != 2 && samples.rank() != 3,
+                    "Tensor must be 3-D or 2-D, got: ", samples.shape().ToString());
+  SLUICE_INVALID_IF(!(sample_rate > 0.0f), "sample_rate must be > 0");
   const int64_t frames = samples.dim(1);
   const int64_t channels = samples.rank() == 3 ? samples.dim(2) : 1;
   const int64_t count = std::min(max_outputs, samples.dim(0));
   // Sounds without samples take memory only when they are encoded.
   constexpr int64_t kMostSilent = int64_t{1} << 20;
-  if (samples.num_elements() == 0 && count > kMostSilent) {
-    return InvalidArgument("Tensor too large for summary ", samples.shape().ToString());
-  }
+  SLUICE_INVALID_IF(samples.num_elements() == 0 && count > kMostSilent,
+                    "Tensor too large for summary ", samples.shape().ToString());
   // Keeps the conversion defined. EncodeWav rejects such a rate.
   const auto rate = static_cast<int64_t>(std::min(sample_rate, 1e12f));
   for (int64_t i = 0; i < count; ++i) {

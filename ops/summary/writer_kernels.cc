@@ -28,10 +28,9 @@ KERNEL(SummaryWriter, SummaryWriterKernel);
 
 absl::StatusOr<const ResourceHandle*> HandleOf(const KernelContext& c) {
   const Tensor& t = c.input(0);
-  if (t.dtype() != DT_RESOURCE || t.num_elements() != 1 || !t.IsInitialized()) {
-    return InvalidArgument(c.node().Describe(), ": expected the handle of a summary writer, got ",
-                           t.ToString());
-  }
+  SLUICE_INVALID_IF(t.dtype() != DT_RESOURCE || t.num_elements() != 1 || !t.IsInitialized(),
+                    c.node().Describe(), ": expected the handle of a summary writer, got ",
+                    t.ToString());
   return &t.scalar<ResourceHandle>();
 }
 
@@ -47,10 +46,9 @@ absl::Status At(const KernelContext& c, const absl::Status& status) {
 // Requires inputs [first, last] to be scalars.
 absl::Status CheckScalars(const KernelContext& c, int first, int last) {
   for (int i = first; i <= last; ++i) {
-    if (!c.input(i).shape().IsScalar()) {
-      return InvalidArgument(c.node().Describe(), ": expected a scalar as input ", i,
-                             ", got shape ", c.input(i).shape().ToString());
-    }
+    SLUICE_INVALID_IF(!c.input(i).shape().IsScalar(), c.node().Describe(),
+                      ": expected a scalar as input ", i, ", got shape ",
+                      c.input(i).shape().ToString());
   }
   return absl::OkStatus();
 }

@@ -33,7 +33,7 @@ absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtyp
                            c.input(i).shape().ToString());
   }
   for (int i : {kToM, kToV}) {
-    if (c.input(i).rank() < 1) return InvalidArgument("expected rows as input ", i);
+    SLUICE_INVALID_IF(c.input(i).rank() < 1, "expected rows as input ", i);
     SLUICE_RETURN_IF_ERROR(CheckScatter(shape, c.input(kIndices), c.input(i)));
   }
   return CheckRowsInside(c.input(kIndices), shape.dim(0));
@@ -43,7 +43,7 @@ template <typename T>
 absl::Status StepDeferredAdam(KernelContext& c) {
   UpdateTargets targets;
   SLUICE_RETURN_IF_ERROR(targets.Claim(c, kIndices, UpdateTargets::Deferred::kKeep));
-  if (!targets.are_distinct()) return InvalidArgument("var, m and v must be three variables");
+  SLUICE_INVALID_IF(!targets.are_distinct(), "var, m and v must be three variables");
   const AdamHomes homes = {targets.tensor(kVar), targets.tensor(kM), targets.tensor(kV)};
   SLUICE_RETURN_IF_ERROR(CheckInputs(c, homes, kDataTypeOf<T>));
   if (homes[0]->num_elements() > 0) {
@@ -91,7 +91,7 @@ absl::Status GatherOfDeferred(KernelContext& c) {
   }
   const Tensor params = *ref.tensor;
   lock.unlock();
-  if (params.rank() < 1) return InvalidArgument("params must be at least 1 dimensional");
+  SLUICE_INVALID_IF(params.rank() < 1, "params must be at least 1 dimensional");
   SLUICE_RETURN_IF_ERROR(CheckRowsInside(c.input(1), params.dim(0)));
   return Gather(c, params);
 }

@@ -169,7 +169,7 @@ absl::StatusOr<std::unique_ptr<DualLoss>> DualLoss::Make(const std::string& loss
   if (loss_type == "hinge_loss") loss = std::make_unique<Hinge>();
   if (loss_type == "smooth_hinge_loss") loss = std::make_unique<SmoothHinge>();
   if (loss_type == "poisson_loss") loss = std::make_unique<Poisson>();
-  if (loss == nullptr) return InvalidArgument("Unsupported loss type: ", loss_type);
+  SLUICE_INVALID_IF(loss == nullptr, "Unsupported loss type: ", loss_type);
   return loss;
 }
 

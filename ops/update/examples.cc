@@ -39,10 +39,8 @@ absl::StatusOr<Examples> Examples::Read(KernelContext& c, const Places& places) 
   Examples e;
   const Tensor &weights = c.input(places.weights), &labels = c.input(places.labels);
   e.count_ = weights.num_elements();
-  if (labels.num_elements() != e.count_) {
-    return InvalidArgument("Expected ", e.count_, " example labels but got ",
-                           labels.num_elements());
-  }
+  SLUICE_INVALID_IF(labels.num_elements() != e.count_, "Expected ", e.count_,
+                    " example labels but got ", labels.num_elements());
   e.weights_ = weights.data<float>();
   e.labels_ = labels.data<float>();
   const int num_sparse = places.example_indices.second - places.example_indices.first;
@@ -61,21 +59,17 @@ absl::Status Examples::ReadSparse(KernelContext& c, const Places& places, int i)
   const Tensor& indices = c.input(places.sparse_indices.first + i);
   const Tensor& weights = c.input(places.sparse_weights.first + i);
   const int64_t count = features.num_elements();
-  if (examples.num_elements() != count) {
-    return InvalidArgument("Found mismatched example_indices and feature_indices, of ",
-                           examples.num_elements(), " and ", count, " elements");
-  }
-  if (indices.num_elements() != weights.num_elements()) {
-    return InvalidArgument("sparse_indices and sparse_weights must have the same length, got ",
-                           indices.num_elements(), " and ", weights.num_elements());
-  }
+  SLUICE_INVALID_IF(examples.num_elements() != count,
+                    "Found mismatched example_indices and feature_indices, of ",
+                    examples.num_elements(), " and ", count, " elements");
+  SLUICE_INVALID_IF(indices.num_elements() != weights.num_elements(),
+                    "sparse_indices and sparse_weights must have the same length, got ",
+                    indices.num_elements(), " and ", weights.num_elements());
   Sparse column;
   if (places.feature_values.first + i < places.feature_values.second) {
     const Tensor& values = c.input(places.feature_values.first + i);
-    if (values.num_elements() != count) {
-      return InvalidArgument("expected ", count, " sparse_feature_values, got ",
-                             values.num_elements());
-    }
+    SLUICE_INVALID_IF(values.num_elements() != count, "expected ", count,
+                      " sparse_feature_values, got ", values.num_elements());
     column.values = values.data<float>();
   }
   absl::flat_hash_map<int64_t, int64_t> place_of;
@@ -87,9 +81,8 @@ absl::Status Examples::ReadSparse(KernelContext& c, const Places& places, int i)
     for (; at < count && examples.data<int64_t>()[at] == example; ++at) {
       const int64_t feature = features.data<int64_t>()[at];
       const auto found = place_of.find(feature);
-      if (found == place_of.end()) {
-        return InvalidArgument("Found sparse feature indices out of valid range: ", feature);
-      }
+      SLUICE_INVALID_IF(found == place_of.end(),
+                        "Found sparse feature indices out of valid range: ", feature);
       column.weights.push_back(found->second);
     }
     column.ends.push_back(at);
@@ -103,18 +96,13 @@ absl::Status Examples::ReadSparse(KernelContext& c, const Places& places, int i)
 absl::Status Examples::ReadDense(KernelContext& c, const Places& places, int i, int num_sparse) {
   const Tensor& features = c.input(places.dense_features.first + i);
   const Tensor& weights = c.input(places.dense_weights.first + i);
-  if (features.rank() != 2) {
-    return InvalidArgument("Dense features at index ", i, " must be rank 2 but is rank ",
-                           features.rank());
-  }
-  if (features.dim(0) != count_) {
-    return InvalidArgument("expected dense features of ", count_, " examples, got ",
-                           features.dim(0));
-  }
-  if (features.dim(1) != weights.num_elements()) {
-    return InvalidArgument("More dense features than we have parameters for, or fewer: ",
-                           features.dim(1), " and ", weights.num_elements());
-  }
+  SLUICE_INVALID_IF(features.rank() != 2, "Dense features at index ", i,
+                    " must be rank 2 but is rank ", features.rank());
+  SLUICE_INVALID_IF(features.dim(0) != count_, "expected dense features of ", count_,
+                    " examples, got ", features.dim(0));
+  SLUICE_INVALID_IF(features.dim(1) != weights.num_elements(),
+                    "More dense features than we have parameters for, or fewer: ", features.dim(1),
+                    " and ", weights.num_elements());
   SLUICE_ASSIGN_OR_RETURN(float* delta, NewDelta(c, 1 + num_sparse + i, weights));
   dense_.push_back({features.data<float>(), features.dim(1), weights.data<float>(), delta});
   return absl::OkStatus();
@@ -127,9 +115,8 @@ absl::Status Examples::Measure() {
     for (const Sparse& column : sparse_) {
       seen.clear();
       for (int64_t k = column.starts[example]; k < column.ends[example]; ++k) {
-        if (!seen.insert(column.weights[k]).second) {
-          return InvalidArgument("Duplicate index in sparse vector.");
-        }
+        SLUICE_INVALID_IF(!seen.insert(column.weights[k]).second,
+                          "Duplicate index in sparse vector.");
         sum += column.value(k) * column.value(k);
       }
     }

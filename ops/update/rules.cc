@@ -16,7 +16,7 @@ PartialShape SlotShape(ShapeContext& c, int i) {
 absl::StatusOr<PartialShape> RowsShape(ShapeContext& c, int indices, const PartialShape& var) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(indices, 1));
   if (!var.rank_known()) return PartialShape::UnknownRank();
-  if (var.rank() < 1) return InvalidArgument("Shape must be at least rank 1 but is rank 0");
+  SLUICE_INVALID_IF(var.rank() < 1, "Shape must be at least rank 1 but is rank 0");
   return PartialShape(vector).Concatenate(PartialShape(var.dims().subspan(1)));
 }
 

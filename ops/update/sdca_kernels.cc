@@ -28,22 +28,20 @@ class SdcaOptimizerKernel : public Kernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<DualLoss> loss,
                             DualLoss::Make(init.attr<std::string>("loss_type")));
-    if (init.attr<int64_t>("num_sparse_features") + init.attr<int64_t>("num_dense_features") == 0) {
-      return InvalidArgument("Requires at least one feature to train.");
-    }
+    SLUICE_INVALID_IF(
+        init.attr<int64_t>("num_sparse_features") + init.attr<int64_t>("num_dense_features") == 0,
+        "Requires at least one feature to train.");
     return std::unique_ptr<Kernel>(new SdcaOptimizerKernel(init, std::move(loss)));
   }
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(Examples examples, Examples::Read(c, places_));
     const Tensor& state = c.input(places_.state);
-    if (state.rank() != 2) {
-      return InvalidArgument("example_state_data must be rank 2 but is rank ", state.rank());
-    }
-    if (!(state.shape() == TensorShape({examples.size(), 4}))) {
-      return InvalidArgument("Expected shape ", TensorShape({examples.size(), 4}).ToString(),
-                             " for example_state_data, got ", state.shape().ToString());
-    }
+    SLUICE_INVALID_IF(state.rank() != 2, "example_state_data must be rank 2 but is rank ",
+                      state.rank());
+    SLUICE_INVALID_IF(!(state.shape() == TensorShape({examples.size(), 4})), "Expected shape ",
+                      TensorShape({examples.size(), 4}).ToString(), " for example_state_data, got ",
+                      state.shape().ToString());
     std::vector<float> labels;
     for (int64_t i = 0; i < examples.size(); ++i) {
       SLUICE_ASSIGN_OR_RETURN(const float label, loss_->Label(examples.label(i)));

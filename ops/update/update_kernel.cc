@@ -120,10 +120,9 @@ absl::Status UpdateKernel::CheckSlots(const UpdateTargets& targets) const {
     const Tensor& tensor = *targets.tensor(i);
     if (tensor.dtype() == dtype_ && tensor.shape() == var) continue;
     const UpdateSlot slot = i == 0 ? UpdateSlot("var") : rule_.slots[i - 1];
-    if (tensor.dtype() != dtype_) {
-      return InvalidArgument("expected a variable of type ", DataTypeName(dtype_), " as ",
-                             slot.name, ", got ", DataTypeName(tensor.dtype()));
-    }
+    SLUICE_INVALID_IF(tensor.dtype() != dtype_, "expected a variable of type ",
+                      DataTypeName(dtype_), " as ", slot.name, ", got ",
+                      DataTypeName(tensor.dtype()));
     return InvalidArgument("var and ", is_sparse() ? slot.sparse_label : slot.label,
                            " do not have the same shape", var.ToString(), " ",
                            tensor.shape().ToString());
@@ -137,9 +136,8 @@ absl::Status UpdateKernel::ReadScalars(KernelContext& c, UpdateData* data) const
     if (i == gradient_) continue;
     const ScalarCheck& check = is_sparse() ? input.sparse : input.dense;
     const Tensor& t = c.input(inputs_[i]);
-    if (!t.shape().IsScalar() || !InDomain(check.domain, t)) {
-      return InvalidArgument(MessageOf(check, input.name), t.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!t.shape().IsScalar() || !InDomain(check.domain, t),
+                      MessageOf(check, input.name), t.shape().ToString());
     data->scalars[i] = t.raw();
   }
   return absl::OkStatus();
@@ -152,19 +150,16 @@ absl::Status UpdateKernel::CheckDense(const TensorShape& var, const TensorShape&
 }
 
 absl::Status CheckSparse(const TensorShape& var, const Tensor& grad, const Tensor& indices) {
-  if (var.rank() < 1) return InvalidArgument("var must be at least 1 dimensional");
-  if (!indices.shape().IsVector()) return InvalidArgument("indices must be one-dimensional");
-  if (grad.rank() < 1) {
-    return InvalidArgument("grad must be at least 1 dimensional, got shape ",
-                           grad.shape().ToString());
-  }
+  SLUICE_INVALID_IF(var.rank() < 1, "var must be at least 1 dimensional");
+  SLUICE_INVALID_IF(!indices.shape().IsVector(), "indices must be one-dimensional");
+  SLUICE_INVALID_IF(grad.rank() < 1, "grad must be at least 1 dimensional, got shape ",
+                    grad.shape().ToString());
   for (int d = 1; d < var.rank(); ++d) {
     if (d < grad.rank() && grad.dim(d) == var.dim(d)) continue;
     return InvalidArgument("var and grad must match in dimension ", d);
   }
-  if (grad.rank() != var.rank() || grad.dim(0) != indices.dim(0)) {
-    return InvalidArgument("grad must be the same size as indices in the first dimension.");
-  }
+  SLUICE_INVALID_IF(grad.rank() != var.rank() || grad.dim(0) != indices.dim(0),
+                    "grad must be the same size as indices in the first dimension.");
   const RowIndex rows(indices);
   if (const int64_t bad = rows.FirstOutside(var.dim(0)); bad >= 0) {
     return InvalidArgument("Index ", rows[bad], " at offset ", bad, " in indices is out of range");

@@ -103,9 +103,9 @@ absl::StatusOr<Operation> ExponentialMovingAverage::ApplyToTensors(const OutputL
 }
 
 absl::StatusOr<Operation> ExponentialMovingAverage::Apply(const std::vector<Subject>& subjects) {
-  if (subjects.empty()) return InvalidArgument("no variables to average");
+  SLUICE_INVALID_IF(subjects.empty(), "no variables to average");
   for (const Subject& s : subjects) {
-    if (!s.tensor) return InvalidArgument("a variable to average is not valid");
+    SLUICE_INVALID_IF(!s.tensor, "a variable to average is not valid");
     SLUICE_RETURN_IF_ERROR(s.tensor.graph()->status());
     if (CanAverage(s.dtype())) continue;
     return InvalidArgument("The variables must be half, float, or double: ", s.tensor.name());

@@ -62,11 +62,9 @@ absl::StatusOr<CheckpointState> ReadCheckpointState(const std::string& folder,
 absl::Status WriteCheckpointState(const std::string& folder, const CheckpointState& state,
                                   const CheckpointStateOptions& options) {
   const std::string path = JoinPath(folder, options.latest_filename);
-  if (path == state.latest) {
-    return InvalidArgument("Save path '", state.latest,
-                           "' conflicts with path used for checkpoint state.  Please use a "
-                           "different save path.");
-  }
+  SLUICE_INVALID_IF(path == state.latest, "Save path '", state.latest,
+                    "' conflicts with path used for checkpoint state.  Please use a "
+                    "different save path.");
   pb::CheckpointState proto;
   proto.set_model_checkpoint_path(WrittenPath(state.latest, folder, options.save_relative_paths));
   std::vector<std::string> all = state.all;

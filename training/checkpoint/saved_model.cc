@@ -29,19 +29,17 @@ pb::TensorInfo InfoOf(Output tensor) {
 
 absl::Status AddSignature(const std::string& name, const Signature& signature,
                           pb::MetaGraphDef* meta) {
-  if (name == kInitOp || name == kTrainOp) {
-    return InvalidArgument("SignatureDef map key \"", name,
-                           "\" is reserved for initialization or training ops. Please use a "
-                           "different key.");
-  }
+  SLUICE_INVALID_IF(name == kInitOp || name == kTrainOp, "SignatureDef map key \"", name,
+                    "\" is reserved for initialization or training ops. Please use a "
+                    "different key.");
   pb::SignatureDef& def = (*meta->mutable_signature_def())[name];
   def.set_method_name(signature.method_name);
   for (const auto& [key, tensor] : signature.inputs) {
-    if (!tensor) return InvalidArgument("signature '", name, "': input '", key, "' is invalid");
+    SLUICE_INVALID_IF(!tensor, "signature '", name, "': input '", key, "' is invalid");
     (*def.mutable_inputs())[key] = InfoOf(tensor);
   }
   for (const auto& [key, tensor] : signature.outputs) {
-    if (!tensor) return InvalidArgument("signature '", name, "': output '", key, "' is invalid");
+    SLUICE_INVALID_IF(!tensor, "signature '", name, "': output '", key, "' is invalid");
     (*def.mutable_outputs())[key] = InfoOf(tensor);
   }
   return absl::OkStatus();
@@ -128,9 +126,8 @@ absl::Status SavedModelBuilder::Add(Graph& graph, const SavedModelGraphOptions& 
                           saver.ExportMetaGraph(options.strip_default_attrs));
   const std::set<std::string> tags(options.tags.begin(), options.tags.end());
   for (const pb::MetaGraphDef& other : model_->meta_graphs()) {
-    if (TagsOf(other) == tags) {
-      return InvalidArgument("the model has a graph with the tags ", Folded(tags), " already");
-    }
+    SLUICE_INVALID_IF(TagsOf(other) == tags, "the model has a graph with the tags ", Folded(tags),
+                      " already");
   }
   for (const std::string& tag : options.tags) meta.mutable_meta_info_def()->add_tags(tag);
   for (const auto& [name, signature] : options.signatures) {
@@ -148,10 +145,8 @@ absl::Status SavedModelBuilder::Add(Graph& graph, const SavedModelGraphOptions& 
 
 absl::Status SavedModelBuilder::CopyAsset(Output asset, pb::MetaGraphDef* meta) {
   const std::optional<Tensor> value = asset ? ConstantValue(asset) : std::nullopt;
-  if (!value || value->dtype() != DT_STRING || value->num_elements() != 1) {
-    return InvalidArgument("asset '", asset.name(),
-                           "': expected a constant string, the path of a file");
-  }
+  SLUICE_INVALID_IF(!value || value->dtype() != DT_STRING || value->num_elements() != 1, "asset '",
+                    asset.name(), "': expected a constant string, the path of a file");
   const std::string& path = value->scalar<std::string>();
   // A number distinguishes files with the same name from different folders.
   std::string name = BaseNameOf(path);
@@ -205,10 +200,9 @@ absl::StatusOr<pb::SavedModel> ReadSavedModel(const std::string& folder) {
     return absl::NotFoundError(StrCat("SavedModel file does not exist at: ", folder,
                                       "/{saved_model.pbtxt|saved_model.pb}"));
   }
-  if (model.saved_model_schema_version() > kSchemaVersion) {
-    return InvalidArgument("SavedModel '", folder, "': expected schema version ", kSchemaVersion,
-                           ", got ", model.saved_model_schema_version());
-  }
+  SLUICE_INVALID_IF(model.saved_model_schema_version() > kSchemaVersion, "SavedModel '", folder,
+                    "': expected schema version ", kSchemaVersion, ", got ",
+                    model.saved_model_schema_version());
   return model;
 }
 
@@ -284,10 +278,8 @@ absl::Status SavedModel::Restore(Session& session) const {
   if (init.empty()) return absl::OkStatus();
   std::vector<Feed> feeds;
   for (const pb::AssetFileDef& asset : AssetsOf(*meta_)) {
-    if (!IsPlainName(asset.filename())) {
-      return InvalidArgument("SavedModel '", folder_, "': expected the name of an asset, got '",
-                             asset.filename(), "'");
-    }
+    SLUICE_INVALID_IF(!IsPlainName(asset.filename()), "SavedModel '", folder_,
+                      "': expected the name of an asset, got '", asset.filename(), "'");
     SLUICE_ASSIGN_OR_RETURN(const Output tensor,
                             graph_->FindOutput(scope_ + asset.tensor_info().name()));
     feeds.push_back({tensor, Tensor::Scalar(StrCat(folder_, "/assets/", asset.filename()))});

@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
     for (const Variable& v : Variables(graph, "saveable_objects")) variables.push_back(v);
   }
   for (const Variable& v : variables) {
-    if (!v) return InvalidArgument("saver: one of the variables is invalid");
+    SLUICE_INVALID_IF(!v, "saver: one of the variables is invalid");
     saved.push_back(Describe(graph, v, ""));
   }
   std::stable_sort(saved.begin(), saved.end(),
@@ -54,10 +54,9 @@ absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
   for (size_t i = 1; i < saved.size(); ++i) {
     const SavedVariable& a = saved[i - 1];
     const SavedVariable& b = saved[i];
-    if (a.name == b.name && (a.shape_and_slice.empty() || b.shape_and_slice.empty())) {
-      return InvalidArgument("At least two variables have the same name: ", a.name, " ('",
-                             a.variable.name(), "' and '", b.variable.name(), "')");
-    }
+    SLUICE_INVALID_IF(a.name == b.name && (a.shape_and_slice.empty() || b.shape_and_slice.empty()),
+                      "At least two variables have the same name: ", a.name, " ('",
+                      a.variable.name(), "' and '", b.variable.name(), "')");
   }
   return saved;
 }
@@ -136,11 +135,10 @@ absl::StatusOr<std::string> Saver::Write(Session& session, const std::string& pa
   if (written.ok()) return (*written)[0].scalar<std::string>();
   const absl::Status& status = written.status();
   const std::string folder = DirectoryOf(path);
-  if ((absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) &&
-      !std::filesystem::is_directory(folder)) {
-    return InvalidArgument("Parent directory of ", path, " doesn't exist, can't save. (",
-                           ToStd(status.message()), ")");
-  }
+  SLUICE_INVALID_IF((absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) &&
+                        !std::filesystem::is_directory(folder),
+                    "Parent directory of ", path, " doesn't exist, can't save. (",
+                    ToStd(status.message()), ")");
   return status;
 }
 
@@ -164,9 +162,8 @@ absl::Status Saver::Verify(const std::string& path) const {
 absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& path,
                                         const SaveOptions& options) {
   SLUICE_RETURN_IF_ERROR(built_);
-  if (options.latest_filename.find('/') != std::string::npos) {
-    return InvalidArgument("'latest_filename' must not contain path components");
-  }
+  SLUICE_INVALID_IF(options.latest_filename.find('/') != std::string::npos,
+                    "'latest_filename' must not contain path components");
   std::string checkpoint = path;
   if (options.global_step) {
     checkpoint = options_.pad_step_number ? absl::StrFormat("%s-%08d", path, *options.global_step)
@@ -186,10 +183,8 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
     SLUICE_ASSIGN_OR_RETURN(const pb::MetaGraphDef meta,
                             ExportMetaGraph(options.strip_default_attrs));
     std::string bytes;
-    if (!meta.SerializeToString(&bytes)) {
-      return InvalidArgument("'", meta_graph, "': a meta graph has at most 2147483647 bytes, got ",
-                             meta.ByteSizeLong());
-    }
+    SLUICE_INVALID_IF(!meta.SerializeToString(&bytes), "'", meta_graph,
+                      "': a meta graph has at most 2147483647 bytes, got ", meta.ByteSizeLong());
     SLUICE_RETURN_IF_ERROR(WriteFileAtomically(meta_graph, bytes));
   }
   if (!is_empty_ && options.write_state) SLUICE_RETURN_IF_ERROR(Record(saved, options));
@@ -242,9 +237,8 @@ absl::StatusOr<pb::MetaGraphDef> Saver::ExportMetaGraph(bool strip_default_attrs
 absl::Status Saver::Restore(Session& session, const std::string& path) {
   SLUICE_RETURN_IF_ERROR(built_);
   if (is_empty_) return absl::OkStatus();
-  if (!CheckpointExists(path)) {
-    return InvalidArgument("The passed save_path is not a valid checkpoint: ", path);
-  }
+  SLUICE_INVALID_IF(!CheckpointExists(path),
+                    "The passed save_path is not a valid checkpoint: ", path);
   absl::Status restored = session.Run({{filename_, Tensor::Scalar(path)}}, {}, {restore_}).status();
   if (!absl::IsNotFound(restored) && !absl::IsInvalidArgument(restored)) return restored;
   const std::string mismatches = Mismatches(path);

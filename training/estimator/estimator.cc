@@ -24,20 +24,18 @@ namespace sluice {
 namespace {
 
 absl::Status CheckSpec(const EstimatorSpec& spec, ModeKeys mode) {
-  if (mode == ModeKeys::kTrain && !spec.train_op) return InvalidArgument("Missing train_op.");
+  SLUICE_INVALID_IF(mode == ModeKeys::kTrain && !spec.train_op, "Missing train_op.");
   if (mode != ModeKeys::kPredict) {
-    if (!spec.loss) return InvalidArgument("Missing loss.");
-    if (spec.loss.shape().rank_known() && spec.loss.shape().num_elements() != 1) {
-      return InvalidArgument("Loss must be scalar, given: ", spec.loss.name(), " of shape ",
-                             spec.loss.shape().ToString());
-    }
+    SLUICE_INVALID_IF(!spec.loss, "Missing loss.");
+    SLUICE_INVALID_IF(spec.loss.shape().rank_known() && spec.loss.shape().num_elements() != 1,
+                      "Loss must be scalar, given: ", spec.loss.name(), " of shape ",
+                      spec.loss.shape().ToString());
   } else if (spec.predictions.empty()) {
     return InvalidArgument("Missing predictions.");
   }
   for (const auto& [name, metric] : spec.eval_metrics) {
-    if (!metric.value || !metric.update) {
-      return InvalidArgument("eval metric '", name, "' must have a value and an update");
-    }
+    SLUICE_INVALID_IF(!metric.value || !metric.update, "eval metric '", name,
+                      "' must have a value and an update");
   }
   return absl::OkStatus();
 }
@@ -119,10 +117,9 @@ NamedTensors ExampleOf(const NamedTensors& batch, int64_t i) {
 absl::StatusOr<int64_t> BatchSizeOf(const NamedTensors& batch) {
   std::optional<int64_t> size;
   for (const auto& [name, tensor] : batch) {
-    if (tensor.rank() == 0 || size.value_or(tensor.dim(0)) != tensor.dim(0)) {
-      return InvalidArgument("Batch length of predictions should be same. Prediction '", name,
-                             "' has shape ", tensor.shape().ToString());
-    }
+    SLUICE_INVALID_IF(tensor.rank() == 0 || size.value_or(tensor.dim(0)) != tensor.dim(0),
+                      "Batch length of predictions should be same. Prediction '", name,
+                      "' has shape ", tensor.shape().ToString());
     size = tensor.dim(0);
   }
   return size.value_or(0);
@@ -163,7 +160,7 @@ Estimator::Estimator(ModelFn model_fn, RunConfig config)
 
 absl::StatusOr<EstimatorSpec> Estimator::CallModel(Graph& graph, const InputBatch& batch,
                                                    ModeKeys mode) {
-  if (!model_fn_) return InvalidArgument("model_fn must be provided to Estimator.");
+  SLUICE_INVALID_IF(!model_fn_, "model_fn must be provided to Estimator.");
   static const auto* none = new NamedOutputs;
   SLUICE_ASSIGN_OR_RETURN(
       EstimatorSpec spec,
@@ -210,16 +207,13 @@ void AddCheckpointSaver(const RunConfig& config, const TrainOptions& options,
 }  // namespace
 
 absl::StatusOr<double> Estimator::Train(const InputFn& input_fn, const TrainOptions& options) {
-  if (options.steps && options.max_steps) {
-    return InvalidArgument("Can not provide both steps and max_steps.");
-  }
+  SLUICE_INVALID_IF(options.steps && options.max_steps,
+                    "Can not provide both steps and max_steps.");
   SLUICE_RETURN_IF_ERROR(CheckPositive(options.steps, "steps"));
   SLUICE_RETURN_IF_ERROR(CheckPositive(options.max_steps, "max_steps"));
-  if (config_.task.num_ps_replicas > 0 && !config_.device_fn) {
-    return InvalidArgument(
-        "Estimator: expected RunConfig::device_fn (ReplicaDevices) for a cluster with ",
-        config_.task.num_ps_replicas, " parameter servers, got none");
-  }
+  SLUICE_INVALID_IF(config_.task.num_ps_replicas > 0 && !config_.device_fn,
+                    "Estimator: expected RunConfig::device_fn (ReplicaDevices) for a cluster with ",
+                    config_.task.num_ps_replicas, " parameter servers, got none");
   if (const auto latest = LatestCheckpoint(); options.max_steps && latest.ok()) {
     if (StepOfCheckpoint(*latest) >= *options.max_steps) {
       LogInfo("Skipping training since max_steps has already saved.");
@@ -357,9 +351,8 @@ absl::Status Estimator::Predict(const InputFn& input_fn, const PredictionSink& s
     names.push_back(name);
     fetches.push_back(output);
   }
-  if (fetches.empty()) {
-    return InvalidArgument("Expected to run at least one output from the model's predictions");
-  }
+  SLUICE_INVALID_IF(fetches.empty(),
+                    "Expected to run at least one output from the model's predictions");
   SessionRunHooks hooks = batch.hooks;
   Append(options.hooks, hooks);
   Append(spec.prediction_hooks, hooks);

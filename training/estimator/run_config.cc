@@ -23,9 +23,8 @@ const JsonValue* Field(const Json& object, const std::string& name) {
 absl::StatusOr<std::vector<std::string>> Addresses(const std::string& job, const JsonValue& value) {
   std::vector<std::string> addresses;
   const auto add = [&](const JsonValue& address) -> absl::Status {
-    if (address.kind_case() != JsonValue::kStringValue) {
-      return InvalidArgument("TF_CONFIG: the addresses of job '", job, "' must be strings");
-    }
+    SLUICE_INVALID_IF(address.kind_case() != JsonValue::kStringValue,
+                      "TF_CONFIG: the addresses of job '", job, "' must be strings");
     addresses.push_back(address.string_value());
     return absl::OkStatus();
   };
@@ -35,9 +34,8 @@ absl::StatusOr<std::vector<std::string>> Addresses(const std::string& job, const
     }
     return addresses;
   }
-  if (value.kind_case() != JsonValue::kStructValue) {
-    return InvalidArgument("TF_CONFIG: job '", job, "' must be a list of addresses");
-  }
+  SLUICE_INVALID_IF(value.kind_case() != JsonValue::kStructValue, "TF_CONFIG: job '", job,
+                    "' must be a list of addresses");
   std::map<int, const JsonValue*> by_index;
   for (const auto& [index, address] : value.struct_value().fields()) {
     by_index[std::atoi(index.c_str())] = &address;
@@ -50,9 +48,8 @@ absl::StatusOr<std::map<std::string, std::vector<std::string>>> Cluster(const Js
   std::map<std::string, std::vector<std::string>> cluster;
   const JsonValue* value = Field(config, "cluster");
   if (value == nullptr) return cluster;
-  if (value->kind_case() != JsonValue::kStructValue) {
-    return InvalidArgument("TF_CONFIG: 'cluster' must be an object");
-  }
+  SLUICE_INVALID_IF(value->kind_case() != JsonValue::kStructValue,
+                    "TF_CONFIG: 'cluster' must be an object");
   for (const auto& [job, addresses] : value->struct_value().fields()) {
     SLUICE_ASSIGN_OR_RETURN(cluster[job], Addresses(job, addresses));
   }
@@ -65,31 +62,22 @@ int SizeOf(const TaskConfig& task, std::string_view job) {
 }
 
 absl::Status CheckCluster(const TaskConfig& task) {
-  if (task.cluster.count(std::string(kEvaluatorTask)) > 0) {
-    return InvalidArgument("evaluator in cluster_spec is not supported, use the task type alone");
-  }
+  SLUICE_INVALID_IF(task.cluster.count(std::string(kEvaluatorTask)) > 0,
+                    "evaluator in cluster_spec is not supported, use the task type alone");
   if (task.task_type == kEvaluatorTask) return absl::OkStatus();
-  if (SizeOf(task, kChiefTask) > 0 && SizeOf(task, kMasterTask) > 0) {
-    return InvalidArgument(
-        "If `master` node exists in `cluster`, `chief` must not, and the other way round.");
-  }
+  SLUICE_INVALID_IF(
+      SizeOf(task, kChiefTask) > 0 && SizeOf(task, kMasterTask) > 0,
+      "If `master` node exists in `cluster`, `chief` must not, and the other way round.");
   const int chiefs = SizeOf(task, kChiefTask) + SizeOf(task, kMasterTask);
-  if (chiefs == 0) {
-    return InvalidArgument("If \"cluster\" is set in TF_CONFIG, it must have one \"chief\" node.");
-  }
-  if (chiefs > 1) {
-    return InvalidArgument("The \"cluster\" in TF_CONFIG must have only one \"chief\" node.");
-  }
+  SLUICE_INVALID_IF(chiefs == 0,
+                    "If \"cluster\" is set in TF_CONFIG, it must have one \"chief\" node.");
+  SLUICE_INVALID_IF(chiefs > 1, "The \"cluster\" in TF_CONFIG must have only one \"chief\" node.");
   const int tasks = SizeOf(task, task.task_type);
-  if (tasks == 0) {
-    return InvalidArgument(task.task_type,
-                           " is not a valid task_type in the cluster_spec: the TF_CONFIG "
-                           "environment variable names it as this task");
-  }
-  if (task.task_id >= tasks) {
-    return InvalidArgument(task.task_id, " is not a valid task_id for task_type ", task.task_type,
-                           " in the cluster_spec, which has ", tasks);
-  }
+  SLUICE_INVALID_IF(tasks == 0, task.task_type,
+                    " is not a valid task_type in the cluster_spec: the TF_CONFIG "
+                    "environment variable names it as this task");
+  SLUICE_INVALID_IF(task.task_id >= tasks, task.task_id, " is not a valid task_id for task_type ",
+                    task.task_type, " in the cluster_spec, which has ", tasks);
   return absl::OkStatus();
 }
 
@@ -114,9 +102,8 @@ absl::StatusOr<int> TaskIndex(const JsonValue& index) {
   const double id = index.kind_case() == JsonValue::kStringValue
                         ? std::atof(index.string_value().c_str())
                         : index.number_value();
-  if (!(id >= 0) || id > 1e9 || id != std::floor(id)) {
-    return InvalidArgument("Task index must be non-negative number.");
-  }
+  SLUICE_INVALID_IF(!(id >= 0) || id > 1e9 || id != std::floor(id),
+                    "Task index must be non-negative number.");
   return static_cast<int>(id);
 }
 
@@ -129,14 +116,10 @@ absl::Status ReadTask(const Json& config, TaskConfig& task) {
   }
   const JsonValue* type = Field(value->struct_value(), "type");
   const JsonValue* index = Field(value->struct_value(), "index");
-  if (!task.cluster.empty() && type == nullptr) {
-    return InvalidArgument(
-        "If \"cluster\" is set in TF_CONFIG, task type must be set in TF_CONFIG.");
-  }
-  if (!task.cluster.empty() && index == nullptr) {
-    return InvalidArgument(
-        "If \"cluster\" is set in TF_CONFIG, task index must be set in TF_CONFIG.");
-  }
+  SLUICE_INVALID_IF(!task.cluster.empty() && type == nullptr,
+                    "If \"cluster\" is set in TF_CONFIG, task type must be set in TF_CONFIG.");
+  SLUICE_INVALID_IF(!task.cluster.empty() && index == nullptr,
+                    "If \"cluster\" is set in TF_CONFIG, task index must be set in TF_CONFIG.");
   if (type != nullptr) task.task_type = type->string_value();
   if (index == nullptr) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(task.task_id, TaskIndex(*index));
@@ -151,7 +134,7 @@ absl::StatusOr<TaskConfig> TaskConfig::Parse(std::string_view tf_config) {
   Json config;
   const auto parsed =
       google::protobuf::util::JsonStringToMessage({tf_config.data(), tf_config.size()}, &config);
-  if (!parsed.ok()) return InvalidArgument("TF_CONFIG: no JSON object: ", tf_config);
+  SLUICE_INVALID_IF(!parsed.ok(), "TF_CONFIG: no JSON object: ", tf_config);
   SLUICE_ASSIGN_OR_RETURN(task.cluster, Cluster(config));
   SLUICE_RETURN_IF_ERROR(ReadTask(config, task));
   if (task.cluster.empty()) {
@@ -160,10 +143,9 @@ absl::StatusOr<TaskConfig> TaskConfig::Parse(std::string_view tf_config) {
       task.num_worker_replicas = 0;
       return task;
     }
-    if (task.task_type != kWorkerTask || task.task_id != 0) {
-      return InvalidArgument(
-          "If \"cluster\" is not set in TF_CONFIG, task type must be \"worker\" and task index 0.");
-    }
+    SLUICE_INVALID_IF(
+        task.task_type != kWorkerTask || task.task_id != 0,
+        "If \"cluster\" is not set in TF_CONFIG, task type must be \"worker\" and task index 0.");
     return task;
   }
   SLUICE_RETURN_IF_ERROR(CheckCluster(task));

@@ -99,10 +99,9 @@ absl::StatusOr<std::optional<EvaluationResult>> TrainAndEvaluate(Estimator& esti
                                                                  const EvalSpec& eval,
                                                                  Clock* clock) {
   const TaskConfig& task = estimator.config().task;
-  if (task.task_type == kPsTask) {
-    return InvalidArgument(
-        "TrainAndEvaluate: a ps task holds variables: run a Server and wait for it to end");
-  }
+  SLUICE_INVALID_IF(
+      task.task_type == kPsTask,
+      "TrainAndEvaluate: a ps task holds variables: run a Server and wait for it to end");
   if (task.task_type == kEvaluatorTask) return RunEvaluator(estimator, train, eval, clock);
   if (task.cluster.empty()) return RunLocal(estimator, train, eval, clock);
   SLUICE_RETURN_IF_ERROR(estimator.Train(train.input_fn, OptionsOf(train)).status());

@@ -34,14 +34,10 @@ struct Plan {
 };
 
 absl::Status CheckLists(const Lists& lists) {
-  if (lists.empty() || lists[0].empty()) {
-    return InvalidArgument("Expected at least one tensor in batch().");
-  }
+  SLUICE_INVALID_IF(lists.empty() || lists[0].empty(), "Expected at least one tensor in batch().");
   for (const OutputList& list : lists) {
-    if (list.size() != lists[0].size()) {
-      return InvalidArgument("expected ", lists[0].size(), " tensors in each list, got ",
-                             list.size());
-    }
+    SLUICE_INVALID_IF(list.size() != lists[0].size(), "expected ", lists[0].size(),
+                      " tensors in each list, got ", list.size());
     for (size_t i = 0; i < list.size(); ++i) {
       if (BaseType(list[i].dtype()) == BaseType(lists[0][i].dtype())) continue;
       return InvalidArgument("expected tensors of type ", DataTypeName(lists[0][i].dtype()),
@@ -58,9 +54,8 @@ absl::StatusOr<PartialShape> ElementShape(const Lists& lists, size_t i, const Pl
   for (const OutputList& list : lists) {
     PartialShape shape = list[i].shape();
     if (shape.rank_known() && plan.enqueue_many) {
-      if (shape.rank() == 0) {
-        return InvalidArgument("Shape ", shape.ToString(), " must have rank at least 1");
-      }
+      SLUICE_INVALID_IF(shape.rank() == 0, "Shape ", shape.ToString(),
+                        " must have rank at least 1");
       shape = PartialShape(shape.dims().subspan(1));
     }
     SLUICE_ASSIGN_OR_RETURN(const PartialShape both, merged.MergeWith(shape));
@@ -70,10 +65,9 @@ absl::StatusOr<PartialShape> ElementShape(const Lists& lists, size_t i, const Pl
 }
 
 absl::StatusOr<std::vector<PartialShape>> ElementShapes(const Lists& lists, const Plan& plan) {
-  if (!plan.shapes.empty() && plan.shapes.size() != lists[0].size()) {
-    return InvalidArgument("expected as many shapes as tensors (", lists[0].size(), "), got ",
-                           plan.shapes.size());
-  }
+  SLUICE_INVALID_IF(!plan.shapes.empty() && plan.shapes.size() != lists[0].size(),
+                    "expected as many shapes as tensors (", lists[0].size(), "), got ",
+                    plan.shapes.size());
   std::vector<PartialShape> shapes;
   std::string text;
   bool known = true;
@@ -118,13 +112,11 @@ Operation EnqueueIf(const Queue& queue, const OutputList& tensors, const Plan& p
 absl::Status CheckKeep(const Plan& plan) {
   if (!plan.keep) return absl::OkStatus();
   const PartialShape& shape = plan.keep.shape();
-  if (!shape.rank_known()) return InvalidArgument("`keep_input` dimensions must be known.");
-  if (shape.rank() > 1) {
-    return InvalidArgument("`keep_input` must be a scalar or vector, got shape ", shape.ToString());
-  }
-  if (shape.rank() == 1 && !plan.enqueue_many) {
-    return InvalidArgument("`keep_input` cannot be a vector when `enqueue_many=False`.");
-  }
+  SLUICE_INVALID_IF(!shape.rank_known(), "`keep_input` dimensions must be known.");
+  SLUICE_INVALID_IF(shape.rank() > 1, "`keep_input` must be a scalar or vector, got shape ",
+                    shape.ToString());
+  SLUICE_INVALID_IF(shape.rank() == 1 && !plan.enqueue_many,
+                    "`keep_input` cannot be a vector when `enqueue_many=False`.");
   return absl::OkStatus();
 }
 

@@ -78,16 +78,14 @@ absl::StatusOr<Operation> FindOp(const Graph& graph, const std::string& name,
 
 absl::StatusOr<QueueRunner> QueueRunner::Of(const Queue& queue, std::vector<Operation> enqueue_ops,
                                             std::vector<absl::StatusCode> closed_codes) {
-  if (!queue.handle() || enqueue_ops.empty() ||
-      !std::all_of(enqueue_ops.begin(), enqueue_ops.end(),
-                   [](const Operation& op) { return static_cast<bool>(op); })) {
-    return InvalidArgument("Must provide queue and enqueue_ops.");
-  }
-  if (closed_codes.empty() || Contains(closed_codes, absl::StatusCode::kOk)) {
-    return InvalidArgument(
-        "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: ",
-        closed_codes.empty() ? "()" : "OK");
-  }
+  SLUICE_INVALID_IF(!queue.handle() || enqueue_ops.empty() ||
+                        !std::all_of(enqueue_ops.begin(), enqueue_ops.end(),
+                                     [](const Operation& op) { return static_cast<bool>(op); }),
+                    "Must provide queue and enqueue_ops.");
+  SLUICE_INVALID_IF(
+      closed_codes.empty() || Contains(closed_codes, absl::StatusCode::kOk),
+      "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: ",
+      closed_codes.empty() ? "()" : "OK");
   QueueRunner runner;
   runner.queue_name = queue.name();
   runner.enqueue_ops = std::move(enqueue_ops);
@@ -207,9 +205,8 @@ absl::StatusOr<std::vector<QueueRunner>> QueueRunners(const Graph& graph,
   std::vector<QueueRunner> runners;
   for (const std::string& bytes : graph.Collection(collection)) {
     pb::QueueRunnerDef def;
-    if (!def.ParseFromString(bytes)) {
-      return InvalidArgument("collection '", collection, "': an entry is no QueueRunnerDef");
-    }
+    SLUICE_INVALID_IF(!def.ParseFromString(bytes), "collection '", collection,
+                      "': an entry is no QueueRunnerDef");
     SLUICE_ASSIGN_OR_RETURN(runners.emplace_back(), QueueRunner::FromProto(def, graph));
   }
   return runners;

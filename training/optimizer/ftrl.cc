@@ -21,10 +21,8 @@ absl::Status CheckAtLeastZero(std::string_view what, double value) {
 absl::Status CheckFtrlOptions(const FtrlOptions& o) {
   SLUICE_RETURN_IF_ERROR(
       CheckAtLeastZero("initial_accumulator_value", o.initial_accumulator_value));
-  if (o.learning_rate_power > 0) {
-    return InvalidArgument("learning_rate_power ", Text(o.learning_rate_power),
-                           " needs to be negative or zero");
-  }
+  SLUICE_INVALID_IF(o.learning_rate_power > 0, "learning_rate_power ", Text(o.learning_rate_power),
+                    " needs to be negative or zero");
   SLUICE_RETURN_IF_ERROR(
       CheckAtLeastZero("l1_regularization_strength", o.l1_regularization_strength));
   SLUICE_RETURN_IF_ERROR(

@@ -94,7 +94,7 @@ absl::Status Optimizer::CheckOptions(const ComputeGradientsOptions& options) con
 absl::StatusOr<GradientsAndVariables> Optimizer::ComputeGradients(
     Output loss, const ComputeGradientsOptions& options) {
   SLUICE_RETURN_IF_ERROR(CheckOptions(options));
-  if (!loss) return InvalidArgument("the loss is not a tensor of a valid graph");
+  SLUICE_INVALID_IF(!loss, "the loss is not a tensor of a valid graph");
   SLUICE_RETURN_IF_ERROR(loss.graph()->status());
   SLUICE_RETURN_IF_ERROR(CheckDtype(loss));
   if (options.grad_loss) SLUICE_RETURN_IF_ERROR(CheckDtype(options.grad_loss));
@@ -119,7 +119,7 @@ absl::StatusOr<GradientsAndVariables> Optimizer::Differentiate(
     targets.push_back(processor->Target());
     processors.push_back(std::move(processor));
   }
-  if (vars.empty()) return InvalidArgument("No variables to optimize.");
+  SLUICE_INVALID_IF(vars.empty(), "No variables to optimize.");
   GradientOptions how;
   if (options.grad_loss) how.grad_ys = {options.grad_loss};
   how.gate_gradients = options.gate == Gate::kOp;
@@ -147,16 +147,14 @@ absl::StatusOr<Operation> Optimizer::ApplyGradients(const GradientsAndVariables&
     return absl::FailedPreconditionError(
         "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.");
   }
-  if (grads_and_vars.empty()) return InvalidArgument("No variables provided.");
+  SLUICE_INVALID_IF(grads_and_vars.empty(), "No variables provided.");
   GradientsAndVariables pairs;
   for (const GradientAndVariable& gv : grads_and_vars) {
     SLUICE_RETURN_IF_ERROR(ProcessorOf(gv.var).status());
     if (!gv.grad.is_none()) pairs.push_back(gv);
   }
-  if (pairs.empty()) {
-    return InvalidArgument("No gradients provided for any variable: [",
-                           NamesOf(VariablesOf(grads_and_vars)), "].");
-  }
+  SLUICE_INVALID_IF(pairs.empty(), "No gradients provided for any variable: [",
+                    NamesOf(VariablesOf(grads_and_vars)), "].");
   if (HasStrategy()) return MergeReplicas(pairs, options);
   Graph& graph = pairs[0].var.graph();
   const auto update_all = [&]() -> absl::StatusOr<std::vector<Operation>> {
@@ -236,9 +234,7 @@ absl::StatusOr<Operation> Optimizer::ApplyDistributed(
   for (size_t i = 0; i < first.size(); ++i) {
     PerReplica<Grad> grads;
     for (const GradientsAndVariables& pairs : replicas) {
-      if (i >= pairs.size()) {
-        return InvalidArgument("replicas have gradients of different variables");
-      }
+      SLUICE_INVALID_IF(i >= pairs.size(), "replicas have gradients of different variables");
       grads.push_back(pairs[i].grad);
     }
     SLUICE_ASSIGN_OR_RETURN(PerReplica<Grad> sum,
@@ -299,17 +295,16 @@ Operation Optimizer::Minimize(Output loss, const MinimizeOptions& options) {
     for (const GradientAndVariable& gv : pairs) {
       if (gv.grad.is_none()) unreached.push_back(gv.var);
     }
-    if (unreached.size() == pairs.size()) {
-      return InvalidArgument(
-          "No gradients provided for any variable, check your graph for ops that do not support "
-          "gradients, between variables [",
-          NamesOf(unreached), "] and loss ", loss.name(), ".");
-    }
+    SLUICE_INVALID_IF(
+        unreached.size() == pairs.size(),
+        "No gradients provided for any variable, check your graph for ops that do not support "
+        "gradients, between variables [",
+        NamesOf(unreached), "] and loss ", loss.name(), ".");
     if (!unreached.empty()) {
       const std::string message =
           StrCat("loss '", loss.name(), "' does not reach ", unreached.size(),
                  " variable(s), which will not be trained: ", NamesOf(unreached));
-      if (options.strict) return InvalidArgument(message);
+      SLUICE_INVALID_IF(options.strict, message);
       std::fprintf(stderr, "warning: %s\n", message.c_str());
     }
     return ApplyGradients(pairs, {.global_step = options.global_step, .name = options.name});

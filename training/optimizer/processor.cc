@@ -77,7 +77,7 @@ void RegisterVariableProcessor(std::string_view op, VariableProcessorFactory fac
 }
 
 absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& variable) {
-  if (!variable) return InvalidArgument("a variable to optimize is not valid");
+  SLUICE_INVALID_IF(!variable, "a variable to optimize is not valid");
   const Node& node = *variable.op().node;
   const std::string name = variable.handle().name();
   if (auto made = Factories().find(node.op()); made != Factories().end()) {

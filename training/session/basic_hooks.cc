@@ -40,12 +40,10 @@ absl::StatusOr<bool> HasNan(const Tensor& tensor) {
 }  // namespace
 
 absl::Status StopAtStepHook::Begin(Graph& graph) {
-  if (!options_.num_steps && !options_.last_step) {
-    return InvalidArgument("One of num_steps or last_step must be specified.");
-  }
-  if (options_.num_steps && options_.last_step) {
-    return InvalidArgument("Only one of num_steps or last_step can be specified.");
-  }
+  SLUICE_INVALID_IF(!options_.num_steps && !options_.last_step,
+                    "One of num_steps or last_step must be specified.");
+  SLUICE_INVALID_IF(options_.num_steps && options_.last_step,
+                    "Only one of num_steps or last_step can be specified.");
   SLUICE_ASSIGN_OR_RETURN(global_step_, GlobalStepRead(graph, "StopAtStepHook"));
   return absl::OkStatus();
 }

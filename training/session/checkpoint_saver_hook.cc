@@ -50,9 +50,8 @@ absl::StatusOr<ModelSaver*> CheckpointSaverHook::TheSaver() const {
 }
 
 absl::Status CheckpointSaverHook::Begin(Graph& graph) {
-  if (options_.saver && options_.scaffold) {
-    return InvalidArgument("You cannot provide both saver and scaffold.");
-  }
+  SLUICE_INVALID_IF(options_.saver && options_.scaffold,
+                    "You cannot provide both saver and scaffold.");
   SLUICE_RETURN_IF_ERROR(timer_.Check());
   timer_.Reset();
   if (options_.open_events) {

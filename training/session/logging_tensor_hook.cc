@@ -29,13 +29,10 @@ LoggingTensorHook::LoggingTensorHook(TaggedTensors tensors, LoggingTensorOptions
 absl::Status LoggingTensorHook::Begin(Graph& graph) {
   const Every& every = options_.every;
   const bool only_at_end = options_.at_end && !every.steps && !every.secs;
-  if (!only_at_end && every.steps.has_value() == every.secs.has_value()) {
-    return InvalidArgument(
-        "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.");
-  }
-  if (every.steps && *every.steps <= 0) {
-    return InvalidArgument("invalid every_n_iter=", *every.steps, ".");
-  }
+  SLUICE_INVALID_IF(
+      !only_at_end && every.steps.has_value() == every.secs.has_value(),
+      "either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.");
+  SLUICE_INVALID_IF(every.steps && *every.steps <= 0, "invalid every_n_iter=", *every.steps, ".");
   timer_.Reset();
   iterations_ = 0;
   fetches_.clear();

@@ -31,9 +31,7 @@ bool Feeds(const std::vector<Feed>& feeds, Output tensor) {
 // Adds feeds, which must not be present already.
 absl::Status AddFeeds(const std::vector<Feed>& more, const char* clash, std::vector<Feed>& feeds) {
   for (const Feed& feed : more) {
-    if (Feeds(feeds, feed.tensor)) {
-      return InvalidArgument(clash, " Conflict(s): [", feed.tensor.name(), "]");
-    }
+    SLUICE_INVALID_IF(Feeds(feeds, feed.tensor), clash, " Conflict(s): [", feed.tensor.name(), "]");
   }
   feeds.insert(feeds.end(), more.begin(), more.end());
   return absl::OkStatus();

@@ -93,9 +93,8 @@ absl::StatusOr<std::shared_ptr<ModelSaver>> SaverOrDefault(Graph& graph) {
                  ". Please indicate which one to use by passing it to the constructor."));
     }
     pb::SaverDef def;
-    if (!def.ParseFromString(defs[0])) {
-      return InvalidArgument("collection '", kSavers, "': an entry is no SaverDef");
-    }
+    SLUICE_INVALID_IF(!def.ParseFromString(defs[0]), "collection '", kSavers,
+                      "': an entry is no SaverDef");
     return Saver::FromDef(def, graph);
   }
   auto saver = std::make_shared<Saver>(SaverOptions{.sharded = true, .allow_empty = true});

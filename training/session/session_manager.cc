@@ -104,12 +104,10 @@ std::string NameOf(Operation op) { return op ? op.name() : "None"; }
 SessionManager::SessionManager(SessionManagerOptions options) : options_(std::move(options)) {}
 
 absl::Status SessionManager::CheckOptions() const {
-  if (options_.ready_for_local_init_op && !options_.local_init_op) {
-    return InvalidArgument(
-        "If you pass a ready_for_local_init_op you must also pass a local_init_op , "
-        "ready_for_local_init_op [",
-        options_.ready_for_local_init_op.name(), "]");
-  }
+  SLUICE_INVALID_IF(options_.ready_for_local_init_op && !options_.local_init_op,
+                    "If you pass a ready_for_local_init_op you must also pass a local_init_op , "
+                    "ready_for_local_init_op [",
+                    options_.ready_for_local_init_op.name(), "]");
   return absl::OkStatus();
 }
 
@@ -152,10 +150,8 @@ absl::StatusOr<std::string> SessionManager::TryLocalInit(Session& session,
 
 absl::StatusOr<bool> SessionManager::Restore(Session& session, const RestoreFrom& from,
                                              CancellationManager* cancellation) const {
-  if (!from.checkpoint_dir.empty() && !from.checkpoint_filename_with_path.empty()) {
-    return InvalidArgument(
-        "Can not provide both checkpoint_dir and checkpoint_filename_with_path.");
-  }
+  SLUICE_INVALID_IF(!from.checkpoint_dir.empty() && !from.checkpoint_filename_with_path.empty(),
+                    "Can not provide both checkpoint_dir and checkpoint_filename_with_path.");
   if (from.saver == nullptr) return false;
   if (!from.checkpoint_filename_with_path.empty()) {
     SLUICE_RETURN_IF_ERROR(from.saver->Restore(session, from.checkpoint_filename_with_path));

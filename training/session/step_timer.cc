@@ -5,12 +5,10 @@
 namespace sluice {
 
 absl::Status StepTimer::Check() const {
-  if (!every_.secs && !every_.steps) {
-    return InvalidArgument("Either every_secs or every_steps should be provided.");
-  }
-  if (every_.secs && every_.steps) {
-    return InvalidArgument("Can not provide both every_secs and every_steps.");
-  }
+  SLUICE_INVALID_IF(!every_.secs && !every_.steps,
+                    "Either every_secs or every_steps should be provided.");
+  SLUICE_INVALID_IF(every_.secs && every_.steps,
+                    "Can not provide both every_secs and every_steps.");
   return absl::OkStatus();
 }
 

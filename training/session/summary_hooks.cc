@@ -19,9 +19,8 @@ constexpr int kWarningsMost = 5;
 }  // namespace
 
 absl::Status SummarySaverHook::Begin(Graph& graph) {
-  if ((options_.scaffold != nullptr) == !options_.summary_ops.empty()) {
-    return InvalidArgument("Exactly one of scaffold or summary_op must be provided.");
-  }
+  SLUICE_INVALID_IF((options_.scaffold != nullptr) == !options_.summary_ops.empty(),
+                    "Exactly one of scaffold or summary_op must be provided.");
   SLUICE_RETURN_IF_ERROR(timer_.Check());
   next_step_.reset();
   SLUICE_ASSIGN_OR_RETURN(global_step_, GlobalStepRead(graph, "SummarySaverHook"));
@@ -67,9 +66,8 @@ absl::Status SummarySaverHook::End(Session&) {
 }
 
 absl::Status StepCounterHook::Begin(Graph& graph) {
-  if (options_.every.steps.has_value() == options_.every.secs.has_value()) {
-    return InvalidArgument("exactly one of every_n_steps and every_n_secs should be provided.");
-  }
+  SLUICE_INVALID_IF(options_.every.steps.has_value() == options_.every.secs.has_value(),
+                    "exactly one of every_n_steps and every_n_secs should be provided.");
   SLUICE_ASSIGN_OR_RETURN(global_step_, GlobalStepRead(graph, "StepCounterHook"));
   // The tag is the variable's name, whatever the step's own name is.
   const auto it = graph.collections().find(kGlobalStep);

@@ -175,7 +175,7 @@ MirroredStrategy::MirroredStrategy(Graph& graph, std::vector<std::string> device
 
 absl::Status MirroredStrategy::RunReplicas(
     const std::function<absl::Status(ReplicaContext&)>& program) {
-  if (devices_.empty()) return InvalidArgument("MirroredStrategy needs a device at least");
+  SLUICE_INVALID_IF(devices_.empty(), "MirroredStrategy needs a device at least");
   Meeting meeting(num_local_replicas());
   std::vector<std::unique_ptr<MirroredReplica>> replicas;
   std::vector<absl::Status> statuses(devices_.size());

@@ -196,18 +196,16 @@ absl::Status SummaryFileWriter::AddSummary(pb::Summary summary, int64_t step) {
 
 absl::Status SummaryFileWriter::AddSummary(std::string_view serialized, int64_t step) {
   pb::Summary summary;
-  if (!summary.ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) {
-    return InvalidArgument("SummaryFileWriter '", logdir_, "': expected a serialised Summary, got ",
-                           serialized.size(), " bytes of something else");
-  }
+  SLUICE_INVALID_IF(!summary.ParseFromArray(serialized.data(), static_cast<int>(serialized.size())),
+                    "SummaryFileWriter '", logdir_, "': expected a serialised Summary, got ",
+                    serialized.size(), " bytes of something else");
   return AddSummary(std::move(summary), step);
 }
 
 absl::Status SummaryFileWriter::AddSummary(const Tensor& summary, int64_t step) {
-  if (summary.dtype() != DT_STRING || summary.num_elements() != 1) {
-    return InvalidArgument("SummaryFileWriter '", logdir_,
-                           "': expected the value of a summary op, got ", summary.ToString());
-  }
+  SLUICE_INVALID_IF(summary.dtype() != DT_STRING || summary.num_elements() != 1,
+                    "SummaryFileWriter '", logdir_, "': expected the value of a summary op, got ",
+                    summary.ToString());
   return AddSummary(std::string_view(summary.data<std::string>()[0]), step);
 }
 
@@ -227,19 +225,15 @@ absl::Status SummaryFileWriter::AddGraph(const Graph& graph, int64_t step) {
 
 absl::Status SummaryFileWriter::AddGraph(const pb::GraphDef& graph, int64_t step) {
   pb::Event event;
-  if (!graph.SerializeToString(event.mutable_graph_def())) {
-    return InvalidArgument("SummaryFileWriter '", logdir_,
-                           "': expected a graph of less than 2 GiB");
-  }
+  SLUICE_INVALID_IF(!graph.SerializeToString(event.mutable_graph_def()), "SummaryFileWriter '",
+                    logdir_, "': expected a graph of less than 2 GiB");
   return Add(std::move(event), step);
 }
 
 absl::Status SummaryFileWriter::AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step) {
   pb::Event event;
-  if (!meta_graph.SerializeToString(event.mutable_meta_graph_def())) {
-    return InvalidArgument("SummaryFileWriter '", logdir_,
-                           "': expected a graph of less than 2 GiB");
-  }
+  SLUICE_INVALID_IF(!meta_graph.SerializeToString(event.mutable_meta_graph_def()),
+                    "SummaryFileWriter '", logdir_, "': expected a graph of less than 2 GiB");
   return Add(std::move(event), step);
 }
 
@@ -247,9 +241,8 @@ absl::Status SummaryFileWriter::AddRunMetadata(const pb::RunMetadata& metadata,
                                                std::string_view tag, int64_t step) {
   {
     ScopedLock lock(&mutex_);
-    if (!run_tags_.emplace(tag).second) {
-      return InvalidArgument("The provided tag was already used for this event type: '", tag, "'");
-    }
+    SLUICE_INVALID_IF(!run_tags_.emplace(tag).second,
+                      "The provided tag was already used for this event type: '", tag, "'");
   }
   pb::Event event;
   event.mutable_tagged_run_metadata()->set_tag(std::string(tag));

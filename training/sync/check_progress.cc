@@ -69,35 +69,30 @@ absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan&
     return absl::FailedPreconditionError("Should be called after apply_gradients().");
   }
   const std::string never = StrCat(optimizer.name(), " can never make ");
-  if (!plan.runs_queue_runner) {
-    return InvalidArgument(never,
-                           "an update: the chief's queue runner is not started "
-                           "(ChiefQueueRunner, or the hook of the chief)");
-  }
+  SLUICE_INVALID_IF(!plan.runs_queue_runner, never,
+                    "an update: the chief's queue runner is not started "
+                    "(ChiefQueueRunner, or the hook of the chief)");
   SLUICE_RETURN_IF_ERROR(CheckRoom(optimizer));
   const int replicas = plan.replicas.value_or(optimizer.total_num_replicas());
   const int64_t needed = optimizer.options().replicas_to_aggregate;
-  if (replicas < 1) return InvalidArgument(never, "an update: there is no replica");
+  SLUICE_INVALID_IF(replicas < 1, never, "an update: there is no replica");
 
   const std::vector<int64_t> init = TokensPut(plan.init_tokens, optimizer.token_queues());
   const int64_t first = Gradients(init, replicas, 1);
-  if (first < needed) {
-    return InvalidArgument(never, "the first update: it needs ", needed, " gradients, and ",
-                           replicas, " replicas give ", first, " (one each, and one for each of ",
-                           first - replicas, " initial tokens); missing are ", needed - first,
-                           " initial tokens (InitTokensOp) or as many replicas");
-  }
+  SLUICE_INVALID_IF(first < needed, never, "the first update: it needs ", needed,
+                    " gradients, and ", replicas, " replicas give ", first,
+                    " (one each, and one for each of ", first - replicas,
+                    " initial tokens); missing are ", needed - first,
+                    " initial tokens (InitTokensOp) or as many replicas");
   const std::vector<int64_t> later = TokensPut(optimizer.sync_op(), optimizer.token_queues());
   const int64_t second = Gradients(later, replicas, 0);
-  if (second < needed) {
-    return InvalidArgument(never, "the second update: it needs ", needed,
-                           " gradients, and of the tokens that follow "
-                           "the first one ",
-                           replicas, " replicas can use ", second,
-                           optimizer.token_queues().size() > 1
-                               ? ": in deterministic training no replica can take another's place"
-                               : "");
-  }
+  SLUICE_INVALID_IF(
+      second<needed, never, "the second update: it needs ", needed,
+             " gradients, and of the tokens that follow "
+             "the first one ",
+             replicas, " replicas can use ", second, optimizer.token_queues().size()> 1
+          ? ": in deterministic training no replica can take another's place"
+          : "");
   return absl::OkStatus();
 }
 

@@ -23,15 +23,11 @@ absl::Status NotApplied(std::string_view prefix) {
 
 absl::Status CheckForm(const SyncReplicasOptions& options, bool has_accumulators) {
   const DataType wire = options.wire_dtype;
-  if (wire != DT_INVALID && wire != DT_HALF && wire != DT_BFLOAT16) {
-    return InvalidArgument(options.name, ": expected wire_dtype to be half or bfloat16, got ",
-                           DataTypeName(wire));
-  }
-  if (!has_accumulators && (wire != DT_INVALID || options.Shrinks())) {
-    return InvalidArgument(options.name, ": ",
-                           wire != DT_INVALID ? "wire_dtype" : "on_lost_replica = shrink",
-                           " is for accumulators of gradients, got queues");
-  }
+  SLUICE_INVALID_IF(wire != DT_INVALID && wire != DT_HALF && wire != DT_BFLOAT16, options.name,
+                    ": expected wire_dtype to be half or bfloat16, got ", DataTypeName(wire));
+  SLUICE_INVALID_IF(!has_accumulators && (wire != DT_INVALID || options.Shrinks()), options.name,
+                    ": ", wire != DT_INVALID ? "wire_dtype" : "on_lost_replica = shrink",
+                    " is for accumulators of gradients, got queues");
   if (!options.deterministic || !options.Shrinks()) return absl::OkStatus();
   return InvalidArgument(options.name,
                          ": on_lost_replica = shrink is not for deterministic training: when a "
@@ -64,31 +60,23 @@ absl::StatusOr<GradientsAndVariables> ReplicaSynchronizer::ComputeGradients(
 
 absl::Status ReplicaSynchronizer::Check(const GradientsAndVariables& grads_and_vars,
                                         const ApplyGradientsOptions& apply) const {
-  if (grads_and_vars.empty()) return InvalidArgument("Must supply at least one variable");
-  if (apply.global_step == nullptr) {
-    return InvalidArgument("Global step is required to check staleness");
-  }
-  if (options().replicas_to_aggregate < 1 || total_num_replicas() < 1) {
-    return InvalidArgument(name(),
-                           ": expected at least one replica and one gradient to aggregate, "
-                           "got total_num_replicas ",
-                           total_num_replicas(), " and replicas_to_aggregate ",
-                           options().replicas_to_aggregate, ": no update could ever be made");
-  }
+  SLUICE_INVALID_IF(grads_and_vars.empty(), "Must supply at least one variable");
+  SLUICE_INVALID_IF(apply.global_step == nullptr, "Global step is required to check staleness");
+  SLUICE_INVALID_IF(options().replicas_to_aggregate < 1 || total_num_replicas() < 1, name(),
+                    ": expected at least one replica and one gradient to aggregate, "
+                    "got total_num_replicas ",
+                    total_num_replicas(), " and replicas_to_aggregate ",
+                    options().replicas_to_aggregate, ": no update could ever be made");
   const std::optional<int>& id = options().replica_id;
-  if (id && (*id < 0 || *id >= total_num_replicas())) {
-    return InvalidArgument(name(), ": expected a replica_id in [0, ", total_num_replicas(),
-                           "), got ", *id);
-  }
+  SLUICE_INVALID_IF(id && (*id < 0 || *id >= total_num_replicas()), name(),
+                    ": expected a replica_id in [0, ", total_num_replicas(), "), got ", *id);
   SLUICE_RETURN_IF_ERROR(CheckForm(options(), exchange_->has_accumulators()));
   if (!options().deterministic) return absl::OkStatus();
-  if (!id) return InvalidArgument(name(), ": expected a replica_id for deterministic training");
-  if (total_num_replicas() > options().replicas_to_aggregate) {
-    return InvalidArgument(name(), ": expected no backup replicas in deterministic training, got ",
-                           total_num_replicas(), " replicas of which ",
-                           options().replicas_to_aggregate,
-                           " are aggregated: which come first would decide");
-  }
+  SLUICE_INVALID_IF(!id, name(), ": expected a replica_id for deterministic training");
+  SLUICE_INVALID_IF(total_num_replicas() > options().replicas_to_aggregate, name(),
+                    ": expected no backup replicas in deterministic training, got ",
+                    total_num_replicas(), " replicas of which ", options().replicas_to_aggregate,
+                    " are aggregated: which come first would decide");
   return absl::OkStatus();
 }
 
