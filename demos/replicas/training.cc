@@ -14,8 +14,8 @@
 #include "ops/state/variable.h"
 #include "training/loop/coordinator.h"
 #include "training/session/basic_hooks.h"
-#include "training/session/event_files.h"
 #include "training/session/monitored_training_session.h"
+#include "training/summary/file_writer.h"
 #include "training/sync/sync_replicas_optimizer.h"
 
 namespace sluice::demos {
