@@ -299,7 +299,7 @@ absl::Status NodeRunner::ReadRefs(const Iteration& it, const PlanNode& node, Val
 absl::Status NodeRunner::StoreFetch(const Call& call) {
   Value& fetch = state_.fetches[call.node.aux];
   call.Pass(0, fetch);
-  if (fetch.tensor.IsSmallPartOfBuffer()) [[unlikely]] {
+  if (IsSmallPartOfBuffer(fetch.tensor)) [[unlikely]] {
     SLUICE_ASSIGN_OR_RETURN(fetch.tensor, fetch.tensor.Clone(*state_.environment.allocator));
   }
   return absl::OkStatus();

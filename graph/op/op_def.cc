@@ -26,9 +26,10 @@ AttrDef MakeAttr(AttrKind kind, bool is_list, AttrValue default_value) {
   return def;
 }
 
-// `spec` is "T", "int32", "N*T" or "N*int32". ResolveTypeLists finds out later whether a name is an
-// attribute of kind list(type): that one may be declared after this argument.
-ArgDef MakeArg(std::string name, std::string_view spec, bool is_ref) {
+// ResolveTypeLists finds out later whether a name is an attribute of kind list(type): that one may
+// be declared after this argument.
+ArgDef MakeArg(std::string name, const ArgType& type, bool is_ref) {
+  std::string_view spec = type.spec;
   ArgDef arg;
   arg.name = std::move(name);
   arg.is_ref = is_ref;
@@ -42,14 +43,6 @@ ArgDef MakeArg(std::string name, std::string_view spec, bool is_ref) {
   } else {
     arg.type_attr = std::string(spec);
   }
-  return arg;
-}
-
-ArgDef MakeArg(std::string name, DataType type, bool is_ref) {
-  ArgDef arg;
-  arg.name = std::move(name);
-  arg.type = type;
-  arg.is_ref = is_ref;
   return arg;
 }
 
@@ -203,35 +196,19 @@ OpDefBuilder::OpDefBuilder(std::string name, std::string doc, const char* file) 
   def_.doc = std::move(doc);
   def_.file = std::string(absl::StripPrefix(file, "./"));
 }
-OpDefBuilder& OpDefBuilder::Input(std::string name, std::string type) {
+OpDefBuilder& OpDefBuilder::Input(std::string name, const ArgType& type) {
   def_.inputs.push_back(MakeArg(std::move(name), type, false));
   return *this;
 }
-OpDefBuilder& OpDefBuilder::Input(std::string name, DataType type) {
-  def_.inputs.push_back(MakeArg(std::move(name), type, false));
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::RefInput(std::string name, std::string type) {
+OpDefBuilder& OpDefBuilder::RefInput(std::string name, const ArgType& type) {
   def_.inputs.push_back(MakeArg(std::move(name), type, true));
   return *this;
 }
-OpDefBuilder& OpDefBuilder::RefInput(std::string name, DataType type) {
-  def_.inputs.push_back(MakeArg(std::move(name), type, true));
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::Output(std::string name, std::string type) {
+OpDefBuilder& OpDefBuilder::Output(std::string name, const ArgType& type) {
   def_.outputs.push_back(MakeArg(std::move(name), type, false));
   return *this;
 }
-OpDefBuilder& OpDefBuilder::Output(std::string name, DataType type) {
-  def_.outputs.push_back(MakeArg(std::move(name), type, false));
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::RefOutput(std::string name, std::string type) {
-  def_.outputs.push_back(MakeArg(std::move(name), type, true));
-  return *this;
-}
-OpDefBuilder& OpDefBuilder::RefOutput(std::string name, DataType type) {
+OpDefBuilder& OpDefBuilder::RefOutput(std::string name, const ArgType& type) {
   def_.outputs.push_back(MakeArg(std::move(name), type, true));
   return *this;
 }

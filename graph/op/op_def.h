@@ -129,22 +129,25 @@ struct OpDef {
   int OutputIndex(std::string_view arg_name) const;  // position among `outputs`; -1 = none
 };
 
-// Builds an OpDef in a chain of calls behind OP(...).
-//
-// Types of inputs and outputs are "T" (an attribute), DT_INT32 (fixed), "N*T" (N tensors, N is an
+// The type of an input or output: DT_INT32 (fixed), "T" (an attribute), "N*T" (N tensors, N is an
 // attribute) or "N*int32". If the attribute is a list of types, the argument is a list of tensors.
+struct ArgType {
+  ArgType(DataType type) : spec(DataTypeName(type)) {}  // NOLINT: Input("x", DT_INT32)
+  ArgType(std::string type) : spec(std::move(type)) {}  // NOLINT: Input("x", type)
+  ArgType(const char* type) : spec(type) {}             // NOLINT: Input("x", "T")
+
+  std::string spec;  // "int32", "T", "N*T" or "N*int32"
+};
+
+// Builds an OpDef in a chain of calls behind OP(...).
 class OpDefBuilder {
  public:
   // `file` is the caller's.
   OpDefBuilder(std::string name, std::string doc, const char* file = __builtin_FILE());
-  OpDefBuilder& Input(std::string name, std::string type);
-  OpDefBuilder& Input(std::string name, DataType type);
-  OpDefBuilder& RefInput(std::string name, std::string type);
-  OpDefBuilder& RefInput(std::string name, DataType type);
-  OpDefBuilder& Output(std::string name, std::string type);
-  OpDefBuilder& Output(std::string name, DataType type);
-  OpDefBuilder& RefOutput(std::string name, std::string type);
-  OpDefBuilder& RefOutput(std::string name, DataType type);
+  OpDefBuilder& Input(std::string name, const ArgType& type);
+  OpDefBuilder& RefInput(std::string name, const ArgType& type);
+  OpDefBuilder& Output(std::string name, const ArgType& type);
+  OpDefBuilder& RefOutput(std::string name, const ArgType& type);
   OpDefBuilder& Attr(std::string name, AttrDef def);
   OpDefBuilder& Shape(ShapeFunction shape);
   OpDefBuilder& Gradient(GradientFunction gradient);

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -41,7 +42,6 @@ class Tensor {
   // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. The number of values must fit the shape.
   template <typename T>
   static Tensor Scalar(T value);
-  static Tensor Scalar(const char* value) { return Scalar(std::string(value)); }
   template <typename T>
   static Tensor Vector(absl::Span<const T> values);
   template <typename T>
@@ -106,10 +106,6 @@ class Tensor {
   bool HasBufferAlone() const {
     return BufferIsUnique() && data_ == buffer_->data() && bytes() == buffer_->bytes();
   }
-  // Whether the tensor keeps much more memory alive than its elements need, as a slice does.
-  bool IsSmallPartOfBuffer() const {
-    return buffer_ && buffer_->bytes() > 2 * bytes() + kTensorAlignment;
-  }
   bool SharesBufferWith(const Tensor& o) const {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }
@@ -169,14 +165,23 @@ class Tensor {
 
 using Tensors = std::vector<Tensor>;
 
+// Whether the tensor keeps much more memory alive than its elements need, as a slice does.
+inline bool IsSmallPartOfBuffer(const Tensor& tensor) {
+  return tensor.buffer() && tensor.buffer()->bytes() > 2 * tensor.bytes() + kTensorAlignment;
+}
+
 // INVALID_ARGUMENT "<problem><shape>" unless the tensor has this rank. A scalar has rank 0.
 absl::Status ExpectRank(const Tensor& tensor, int rank, std::string_view problem);
 
 template <typename T>
 Tensor Tensor::Scalar(T value) {
-  Tensor t(kDataTypeOf<T>, TensorShape());
-  t.scalar<T>() = std::move(value);
-  return t;
+  if constexpr (std::is_same_v<T, const char*>) {
+    return Scalar(std::string(value));
+  } else {
+    Tensor t(kDataTypeOf<T>, TensorShape());
+    t.scalar<T>() = std::move(value);
+    return t;
+  }
 }
 
 template <typename T>

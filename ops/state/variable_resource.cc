@@ -163,7 +163,7 @@ absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
 
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator) {
   BringHome(variable);
-  if (value.BufferIsUnique() && !value.IsSmallPartOfBuffer()) {
+  if (value.BufferIsUnique() && !IsSmallPartOfBuffer(value)) {
     *variable = std::move(value);
     return absl::OkStatus();
   }
