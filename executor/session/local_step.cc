@@ -7,7 +7,7 @@
 
 #include "executor/memory/memory_plan.h"
 #include "executor/trace/numerics_checker.h"
-#include "executor/trace/step_stats.h"
+#include "executor/trace/stats_collector.h"
 #include "executor/wait/cancellation.h"
 #include "executor/wait/rendezvous.h"
 #include "graph/status.h"

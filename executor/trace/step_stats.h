@@ -1,16 +1,13 @@
 // The trace of a step: TensorFlow's StepStats as C++ values.
 //
-// Thread safety: StepStats is a value. All threads of a step may call StatsCollector::OnNode.
+// Thread safety: values.
 #ifndef SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 #define SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "executor/step/step.h"
-#include "graph/mutex.h"
 #include "graph/tensor/dtype.h"
 #include "graph/tensor/shape.h"
 
@@ -42,20 +39,6 @@ struct DeviceStepStats {
 
 struct StepStats {
   std::vector<DeviceStepStats> dev_stats;
-};
-
-class StatsCollector final : public NodeObserver {
- public:
-  // `devices` are the names by PlanNode::device.
-  explicit StatsCollector(std::vector<std::string> devices);
-  absl::Status OnNode(const NodeRun& run) override;
-  // Called after the step has ended.
-  StepStats Take();
-
- private:
-  const int64_t wall_minus_steady_ns_;
-  Mutex mutex_;
-  StepStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice

@@ -104,7 +104,7 @@ void SummaryFileWriter::Work() {
         break;
       }
     }
-    std::deque<std::unique_ptr<pb::Event>> events;
+    std::vector<std::unique_ptr<pb::Event>> events;
     events.swap(waiting_);
     const bool flush = flush_requested_ > flushed_ || !is_open_ || Clock::now() >= next_flush_;
     const bool is_last = !is_open_;

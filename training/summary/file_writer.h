@@ -14,13 +14,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -108,7 +108,7 @@ class SummaryFileWriter : public TrainingEvents {
 
   mutable Mutex mutex_;
   CondVar changed_;
-  std::deque<std::unique_ptr<pb::Event>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<pb::Event>> waiting_ ABSL_GUARDED_BY(mutex_);
   // Event counters: added to `waiting_`, written, requested to be flushed, flushed.
   int64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t written_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -1,4 +1,4 @@
-#include "executor/trace/step_stats.h"
+#include "executor/trace/stats_collector.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,0 +1,34 @@
+// Collects the trace of a step.
+//
+// Thread safety: all threads of a step may call OnNode.
+#ifndef SLUICE_EXECUTOR_TRACE_STATS_COLLECTOR_H_
+#define SLUICE_EXECUTOR_TRACE_STATS_COLLECTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/step/step.h"
+#include "executor/trace/step_stats.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+class StatsCollector final : public NodeObserver {
+ public:
+  // `devices` are the names by PlanNode::device.
+  explicit StatsCollector(std::vector<std::string> devices);
+  absl::Status OnNode(const NodeRun& run) override;
+  // Called after the step has ended.
+  StepStats Take();
+
+ private:
+  const int64_t wall_minus_steady_ns_;
+  Mutex mutex_;
+  StepStats stats_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_TRACE_STATS_COLLECTOR_H_
