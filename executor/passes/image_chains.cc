@@ -4,6 +4,8 @@
 #include <numeric>
 #include <optional>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "graph/ir/constant.h"
 
 namespace sluice {

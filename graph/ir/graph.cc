@@ -1,8 +1,11 @@
 #include "graph/ir/graph.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "absl/container/flat_hash_map.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/names.h"
 #include "graph/ir/scopes.h"
@@ -86,7 +89,27 @@ std::string Node::location() const {
 }
 std::string Node::Describe() const { return StrCat(op(), " node '", name_, "'"); }
 
-Graph::Graph() : scopes_(std::make_unique<Scopes>()) {}
+struct Graph::Names {
+  void Add(Node* node) {
+    nodes.emplace(node->name(), node);
+    if (suffixes) suffixes->emplace(LowerCased(node->name()), 1);
+  }
+  std::unordered_map<std::string, int>& Suffixes() {
+    if (!suffixes) {
+      suffixes.emplace();
+      // A request for the name of a node gets a suffix.
+      for (const auto& [name, node] : nodes) suffixes->emplace(LowerCased(name), 1);
+    }
+    return *suffixes;
+  }
+
+  // Keys are the nodes' own names.
+  absl::flat_hash_map<std::string_view, Node*, std::hash<std::string_view>> nodes;
+  // Lower-cased name -> next suffix. Created by the first call of UniqueName.
+  std::optional<std::unordered_map<std::string, int>> suffixes;
+};
+
+Graph::Graph() : names_(std::make_unique<Names>()), scopes_(std::make_unique<Scopes>()) {}
 Graph::~Graph() = default;
 
 absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
@@ -94,7 +117,7 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
     return absl::FailedPreconditionError(
         StrCat("node '", spec.name, "' (op ", spec.op, ") added to a finalized graph"));
   }
-  if (by_name_.contains(spec.name)) {
+  if (names_->nodes.contains(spec.name)) {
     return absl::AlreadyExistsError(
         StrCat("Node name '", spec.name, "' already exists in the Graph"));
   }
@@ -114,8 +137,7 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
   Node* added = node.get();
   nodes_.push_back(std::move(node));
   ++live_nodes_;
-  by_name_.emplace(added->name_, added);
-  if (names_used_) names_used_->emplace(LowerCased(added->name_), 1);
+  names_->Add(added);
   added->input_edges_.resize(added->inputs_.size());
   for (int i = 0; i < added->num_inputs(); ++i) LinkInput(added, i);
   std::unordered_set<Node*> seen;  // a group of all variables may have many thousands
@@ -152,7 +174,7 @@ void Graph::Remove(Node* node) {
   for (const Use& use : node->uses_) use.dst->inputs_[use.dst_input] = Output();
   while (ControlEdge* edge = node->control_inputs_.first()) Unlink(edge);
   while (ControlEdge* edge = node->control_outputs_.first()) Unlink(edge);
-  by_name_.erase(node->name_);
+  names_->nodes.erase(node->name_);
   --live_nodes_;
   nodes_[node->id_].reset();
 }
@@ -180,8 +202,8 @@ void Graph::RemoveControlEdge(Node* from, Node* to) {
 }
 
 Node* Graph::Find(std::string_view name) const {
-  auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : it->second;
+  auto it = names_->nodes.find(name);
+  return it == names_->nodes.end() ? nullptr : it->second;
 }
 
 absl::StatusOr<Output> Graph::FindOutput(std::string_view tensor_name) const {
@@ -206,17 +228,8 @@ std::vector<Node*> Graph::nodes() const {
   return all;
 }
 
-std::unordered_map<std::string, int>& Graph::NamesUsed() {
-  if (!names_used_) {
-    names_used_.emplace();
-    // A request for the name of a node gets a suffix.
-    for (const auto& [name, node] : by_name_) names_used_->emplace(LowerCased(name), 1);
-  }
-  return *names_used_;
-}
-
 std::string Graph::UniqueName(std::string_view base, bool mark) {
-  std::unordered_map<std::string, int>& used = NamesUsed();
+  std::unordered_map<std::string, int>& used = names_->Suffixes();
   const std::string key = LowerCased(base);
   int count = 0;
   if (auto it = used.find(key); it != used.end()) count = it->second;

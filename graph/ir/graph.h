@@ -14,14 +14,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -325,18 +322,16 @@ class Graph {
   bool finalized() const { return finalized_; }
 
  private:
+  struct Names;
+
   absl::Status Resolve(NodeSpec& spec, Node& node) const;
   static void LinkInput(Node* node, int i);
   static void LinkControl(Node* from, Node* to);
   static void Unlink(ControlEdge* edge);
-  std::unordered_map<std::string, int>& NamesUsed();
 
   std::vector<std::unique_ptr<Node>> nodes_;
   int live_nodes_ = 0;
-  // Keys are the nodes' own names.
-  absl::flat_hash_map<std::string_view, Node*, std::hash<std::string_view>> by_name_;
-  // Lower-cased name -> next suffix. Created by the first call of UniqueName.
-  std::optional<std::unordered_map<std::string, int>> names_used_;
+  std::unique_ptr<Names> names_;
   absl::Status status_;
   std::map<std::string, std::vector<std::string>, std::less<>> collections_;
   GraphVersions versions_;

@@ -10,19 +10,16 @@
 
 namespace sluice {
 
-// Inputs of one type, in this order: `.With(Inputs({"start", "limit"}, DT_INT64))`. `type` is what
-// OpDefBuilder::Input takes.
-template <typename Type>
-auto Inputs(std::vector<std::string> names, Type type) {
-  return [names = std::move(names), type](OpDefBuilder& op) {
+// Inputs of one type, in this order: `.With(Inputs({"start", "limit"}, DT_INT64))`.
+inline auto Inputs(std::vector<std::string> names, ArgType type) {
+  return [names = std::move(names), type = std::move(type)](OpDefBuilder& op) {
     for (const std::string& name : names) op.Input(name, type);
   };
 }
 
 // Outputs of one type, in this order.
-template <typename Type>
-auto Outputs(std::vector<std::string> names, Type type) {
-  return [names = std::move(names), type](OpDefBuilder& op) {
+inline auto Outputs(std::vector<std::string> names, ArgType type) {
+  return [names = std::move(names), type = std::move(type)](OpDefBuilder& op) {
     for (const std::string& name : names) op.Output(name, type);
   };
 }
