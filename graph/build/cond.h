@@ -2,11 +2,16 @@
 //
 //   Output y = Cond(Less(x, 0.0f), [&] { return -x; }, [&] { return x; })[0];
 //
-// Ops that a branch adds run only when the branch is taken; ops that were added before always run.
-// Each value from outside enters through a Switch; each pair of results meets in a Merge.
+// Ops that a branch adds run only when the branch is taken. Ops that were added before always run,
+// even if only one branch uses them: build an op with a side effect inside the branch.
 //
-// Thread safety: as the graph's. Errors stay in the graph. Reference: tf.compat.v1.cond, with the
-// same nodes and names.
+// Each value from outside enters a branch through a Switch; each pair of results meets in a Merge.
+// Gradients flow through both.
+//
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns the contexts of the branches.
+// Errors: Graph::status() keeps the first error. Cond then returns an empty list.
+// Reference: tf.compat.v1.cond with control flow v1, with the same nodes and names.
 #ifndef SLUICE_GRAPH_BUILD_COND_H_
 #define SLUICE_GRAPH_BUILD_COND_H_
 
@@ -19,7 +24,12 @@
 
 namespace sluice {
 
-// The result of a branch: tensors, or an op that runs for its effect.
+// The result of a branch: tensors, or an op that runs for its effect. A branch returns one of the
+// types that convert to it:
+//
+//   [&] { return a; }                             // one tensor
+//   [&] { return OutputList{a, b}; }              // several tensors
+//   [&] { return Operation(Assign(w, value)); }   // an op
 class BranchResult {
  public:
   BranchResult(Output tensor) : value_(OutputList{tensor}) {}       // NOLINT
@@ -27,30 +37,44 @@ class BranchResult {
   BranchResult(std::initializer_list<Output> t) : value_(OutputList(t)) {}
   BranchResult(Operation op) : value_(op) {}  // NOLINT
 
+  // Exactly one of these is not null. The pointer is valid as long as this object.
   const OutputList* tensors() const { return std::get_if<OutputList>(&value_); }
   const Operation* operation() const { return std::get_if<Operation>(&value_); }
 
  private:
   std::variant<OutputList, Operation> value_;
 };
+
+// Adds the nodes of one branch to the graph. Cond calls each branch once, during the call, and does
+// not keep it.
 using Branch = std::function<BranchResult()>;
 
-// One tensor for each result of the branches. For an operation it is the value of the predicate
-// once the operation has run. Empty after an error: INVALID_ARGUMENT if the branches' results
-// differ in number or types.
+// Adds both branches. `pred` is a bool scalar.
+// Returns one tensor per result of the branches, in their order. For branches that return an
+// operation it returns one bool: the value of the predicate, once the operation has run.
+// The static shape of a result is the part in which both branches agree.
+//
+// `name` is made unique and prefixes all names inside. `at` is the user's line, which errors name.
+//
+// Returns an empty list if `pred` is invalid, or after an error: INVALID_ARGUMENT if the branches'
+// results differ in number or types.
 OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false,
                 std::string_view name = "cond", At at = At::current());
 
-// One branch of a Cond, as the gradient engine and the builder see it.
+// One branch of a Cond, as the gradient engine and the builder see it. User programs call Cond
+// instead.
 class CondContext final : public ControlFlowContext {
  public:
-  // `pred` controls the switches; `pivot` is alive if the branch (1 = true, 0 = false) is taken.
+  // `outer` is the cond or loop around, or null. `pred` controls the switches. `pivot` is alive if
+  // the branch (1 = true, 0 = false) is taken.
   CondContext(std::string name, ControlFlowContext* outer, Output pred, Output pivot, int branch);
 
   Output pred() const { return pred_; }
   Output pivot() const { return pivot_; }
   int branch() const { return branch_; }
 
+  // Returns the value as seen inside the branch: the Switch's output `branch()`, added at the first
+  // use of each value. Invalid after an error.
   Output AddValue(Output value) override;
   absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) override;
   Node* control_pivot() const override { return pivot_.node; }

@@ -1,12 +1,17 @@
 // Puts variables, queues and tables that are added inside into a container of a given name.
 //
-//   { ContainerScope mine(g, "experiment_7"); w = Variable(g, "w", …); }
+//   {
+//     ContainerScope mine(g, "experiment_7");
+//     w = Variable(g, "w", …);
+//   }
 //   ResetContainers(*devices, {"experiment_7"});      // executor/device/device_set.h
 //
 // Containers keep the state of one job apart from that of the next, on devices that outlive jobs.
-// Ops that name a container themselves keep it. Reference: tf.container.
 //
-// Thread safety: as the graph's. Scopes end in the reverse order of their construction.
+// Thread safety: as the graph's; one thread builds.
+// Lifetime: the graph outlives the scope. Scopes end in the reverse order of their construction.
+// Errors: none.
+// Reference: tf.container.
 #ifndef SLUICE_GRAPH_BUILD_CONTAINER_H_
 #define SLUICE_GRAPH_BUILD_CONTAINER_H_
 
@@ -16,8 +21,14 @@
 
 namespace sluice {
 
+// Sets attribute `container` of the stateful nodes that are added during its lifetime.
+//
+// The destructor sets it, so that nodes show their container, and graphs can be exported with it,
+// only after the scope has ended. A node that has a container already keeps it: its own, or that of
+// an inner scope. Do not remove nodes from the graph while a scope is open.
 class ContainerScope {
  public:
+  // "" leaves nodes in the device's default container.
   ContainerScope(Graph& graph, std::string container);
   ~ContainerScope();
   ContainerScope(const ContainerScope&) = delete;

@@ -1,4 +1,10 @@
-// An op that runs after all of `ops`.
+// One op that runs after several others, for use as a target of Session::Run or as a control input.
+//
+//   Operation train = Group(g, {apply_gradients, update_averages}, "train");
+//
+// Thread safety: as the graph's; one thread builds.
+// Errors: Graph::status() keeps them; the result is then invalid.
+// Reference: tf.group.
 #ifndef SLUICE_GRAPH_BUILD_GROUP_H_
 #define SLUICE_GRAPH_BUILD_GROUP_H_
 
@@ -9,9 +15,11 @@
 
 namespace sluice {
 
-// Adds a NoOp with control edges. If the ops are on several devices, each device first gets its own
-// NoOp (`<name>/NoOp`, …), so that only one edge per device crosses. A name that ends in '/' is
-// used unchanged. Errors stay in the graph. Reference: tf.group.
+// Adds a NoOp with a control edge from each of `ops`. Invalid operations are left out; without any
+// op the NoOp has no inputs.
+//
+// If the ops are on several devices, each device first gets its own NoOp (`<name>/NoOp`, …), so
+// that only one edge per device crosses. A name that ends in '/' is used unchanged.
 Operation Group(Graph& graph, const std::vector<Operation>& ops,
                 std::string_view name = "group_deps", At at = At::current());
 

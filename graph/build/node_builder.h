@@ -1,10 +1,15 @@
 // Adds one node under the graph's open scopes: unique name, device, colocation, control
 // dependencies, cond or while context. Type and number attributes follow from the inputs.
 //
-// Every builder function uses it.
+//   Output sum =
+//       NodeBuilder(x.graph(), "AddV2", At::current()).Name("sum").Input(x).Input(y).Finish();
 //
-// Thread safety: as the graph's. Errors: Graph::status() keeps the first one; Finish then returns
-// null.
+// Every builder function uses it. Use it directly for an op that is declared outside the library.
+//
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns the node.
+// Errors: Graph::status() keeps the first one, with the node's name and the user's line. Finish
+// returns null then, and for every later node.
 #ifndef SLUICE_GRAPH_BUILD_NODE_BUILDER_H_
 #define SLUICE_GRAPH_BUILD_NODE_BUILDER_H_
 
@@ -17,25 +22,37 @@
 
 namespace sluice {
 
+// The methods return *this. A builder adds one node: call Finish once.
 class NodeBuilder {
  public:
-  // `graph` is null for an op on invalid inputs: Finish then returns null.
+  // `op` is the name of a registered op. `at` is the user's line. `graph` is null for an op on
+  // invalid inputs: Finish then returns null.
   NodeBuilder(Graph* graph, std::string_view op, At at);
 
   // Base of the name inside the current scope; "" = the op's name. A name that ends in '/' is the
   // full name, as in TensorFlow's re-entered scopes.
   NodeBuilder& Name(std::string_view name);
-  // In the order of the op's arguments. A list argument takes one call with all its tensors.
+
+  // Inputs are given in the order of the op's arguments. A list argument takes one call with all
+  // its tensors, also if there are none.
   NodeBuilder& Input(Output input);
   NodeBuilder& Input(const OutputList& inputs);
+
+  // The node waits for `op`, in addition to the controls of open scopes. An invalid operation is
+  // ignored.
   NodeBuilder& ControlInput(Operation op);
-  // Takes precedence over the value that follows from the inputs.
+
+  // Sets an attribute. The value takes precedence over one that follows from the inputs. Attributes
+  // that are neither set nor inferred have the op's default.
   NodeBuilder& Attr(std::string_view name, AttrValue value);
+  // The requested device. Fields that it leaves open follow from the open DeviceScopes.
   NodeBuilder& Device(std::string_view device);
-  // See NodeSpec::allow_missing_inputs.
+  // Permits invalid inputs, for back edges of loops. See NodeSpec::allow_missing_inputs.
   NodeBuilder& AllowMissingInputs();
 
-  // Null after an error.
+  // Adds the node and infers the shapes of its outputs. Null after an error: INVALID_ARGUMENT for
+  // invalid inputs, inputs of another graph, wrong types or attributes, and shapes that do not fit;
+  // NOT_FOUND for an unknown op; FAILED_PRECONDITION if the graph is finalized.
   Node* Finish();
 
  private:
@@ -55,6 +72,7 @@ class NodeBuilder {
 };
 
 // The nodes that a node with these inputs must wait for under the open ControlDependencies blocks.
+// Blocks are left out that an input waits for already, because it was added inside.
 std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs);
 
 // The graph of the first valid handle, or null.

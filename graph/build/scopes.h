@@ -7,8 +7,12 @@
 //     Output tokens = Fill(dims, step);        // named train/Fill, placed, ordered
 //   }
 //
-// A scope ends with its C++ block. Blocks nest and must end in reverse order.
-// Thread safety: as the graph's. Lifetime: the graph outlives the scope.
+// A scope ends with its C++ block. Blocks nest and must end in reverse order. A scope applies to
+// the nodes that are added during its lifetime, not to nodes that exist before.
+//
+// Thread safety: as the graph's; one thread builds.
+// Lifetime: the graph outlives the scope. The nodes that a scope names outlive it, too.
+// Errors: Graph::status() keeps them.
 #ifndef SLUICE_GRAPH_BUILD_SCOPES_H_
 #define SLUICE_GRAPH_BUILD_SCOPES_H_
 
@@ -21,15 +25,20 @@
 
 namespace sluice {
 
-// Prefixes the names of ops inside with `name/`. An empty name opens the root. A name that ends in
-// '/' is the full name of the scope, and is not made unique.
+// Prefixes the names of ops inside with `name/`. The scope is inside the open one and is made
+// unique (`train_1/`). An empty name opens the root. A name that ends in '/' is the full name of
+// the scope, and is not made unique. Reference: tf.name_scope.
+//
+//   std::string prefix;
+//   { NameScope scope(g, "tower"); prefix = scope.prefix(); }
+//   { NameScope again(g, prefix); … }          // "tower/" once more
 class NameScope {
  public:
   NameScope(Graph& graph, std::string_view name);
   ~NameScope();
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
-  // "a/b/", with which the scope can be re-entered; "" at the root.
+  // "a/b/", with which the scope can be re-entered; "" at the root. Valid as long as the scope.
   const std::string& prefix() const { return prefix_; }
 
  private:
@@ -39,12 +48,19 @@ class NameScope {
 };
 
 // Places ops inside on `device`, merged with the outer scopes: fields of inner ones take
-// precedence. An empty string changes nothing.
+// precedence. An empty string changes nothing. Reference: tf.device.
+//
+// "/job:worker" inside "/task:1/device:CPU:0" gives "/job:worker/task:1/device:CPU:0". An invalid
+// device name is an error of the graph.
 class DeviceScope {
  public:
   DeviceScope(Graph& graph, std::string_view device);
+
+  // Calls `device` for each node inside, with the device so far in NodeSpec::device, and uses the
+  // device that it returns. The graph copies the function. It is called for the inner scopes first.
+  // ReplicaDevices (distributed/cluster/replica_devices.h) makes such functions.
   DeviceScope(Graph& graph, DeviceFunction device);
-  // No device, whatever the outer scopes.
+  // Ignores the outer scopes.
   static DeviceScope None(Graph& graph);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
@@ -57,7 +73,15 @@ class DeviceScope {
   std::vector<DeviceFunction> previous_;
 };
 
-// Runs ops inside after `controls`.
+// Runs ops inside after `controls`. An op that has an input from inside the block waits indirectly
+// and gets no edge of its own. Invalid operations are ignored. Reference: tf.control_dependencies.
+//
+// Tensors that were built outside do not wait. To order a read after an update, build the read
+// inside:
+//
+//   Operation update = w.AssignAdd(delta);
+//   ControlDependencies after(g, {update});
+//   Output now = w.Read();
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation> controls);
@@ -74,8 +98,10 @@ class ControlDependencies {
   ControlFlowContext* previous_context_;
 };
 
-// Colocates ops inside with `op` (attribute `_class`). With ignore_existing it replaces the outer
-// scopes' colocation. An invalid operation colocates with nothing.
+// Places ops inside on the device of `op`, and records this in attribute `_class`, which the placer
+// follows. With ignore_existing it replaces the outer scopes' colocation; otherwise it adds to it.
+// Open DeviceScopes have no effect inside. An invalid operation colocates with nothing. Reference:
+// tf.colocate_with.
 class ColocateWith {
  public:
   ColocateWith(Graph& graph, Operation op, bool ignore_existing = false);
@@ -89,7 +115,9 @@ class ColocateWith {
   std::vector<DeviceFunction> previous_devices_;
 };
 
-// Leaves every cond, while and control dependency; names and devices stay. TensorFlow's init_scope.
+// Leaves every cond, while and control dependency. Name, device and colocation scopes still apply.
+// For initial values of variables that are created inside a loop or branch. Reference:
+// tf.init_scope.
 class InitScope {
  public:
   explicit InitScope(Graph& graph);

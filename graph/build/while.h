@@ -9,8 +9,10 @@
 // the loop and cannot be fetched; those without inputs wait for the loop's pivot. Loops and conds
 // nest. Several iterations may run at once.
 //
-// Thread safety: as the graph's. Errors stay in the graph. Reference: tf.compat.v1.while_loop with
-// control flow v1, with the same nodes and names.
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns the loop's context.
+// Errors: Graph::status() keeps the first one. WhileLoop then returns an empty list.
+// Reference: tf.compat.v1.while_loop with control flow v1, with the same nodes and names.
 #ifndef SLUICE_GRAPH_BUILD_WHILE_H_
 #define SLUICE_GRAPH_BUILD_WHILE_H_
 
@@ -25,18 +27,35 @@
 namespace sluice {
 
 struct WhileOptions {
-  int parallel_iterations = 10;  // iterations that may be open at once; 1 runs them in order
-  bool back_prop = true;         // false: no gradient flows through the loop
-  bool swap_memory = false;      // for programs that run the graph on a GPU; not used here
+  // Iterations that may be open at once, at least 1. With 1 they run in order. More iterations take
+  // more memory.
+  int parallel_iterations = 10;
+
+  // Whether gradients flow through the loop. Set it to false for loops without a gradient:
+  // otherwise a gradient makes the loop keep intermediate values of all its iterations.
+  bool back_prop = true;
+  // For programs that run the graph on a GPU; not used here.
+  bool swap_memory = false;
+
   // One per variable, or empty: a shape that holds in every iteration. By default a variable keeps
-  // the shape of its first value.
+  // the shape of its first value, and a body that changes it is an error.
   std::vector<PartialShape> shape_invariants;
-  Output maximum_iterations;  // a scalar: the largest number of iterations
+
+  // A scalar, int32 or int64: the largest number of iterations. Invalid: no limit.
+  Output maximum_iterations;
+  // Prefix of the loop's nodes, made unique.
   std::string_view name = "while";
 };
 
-// The values of the variables after the loop. Empty after an error: INVALID_ARGUMENT if number,
-// types or shapes of the body's results differ from those of the variables.
+// Adds the loop. `condition` gets the current values of the variables and returns a bool scalar.
+// `body` gets them too and returns the values for the next iteration, one per variable. Each
+// function is called once, during the call. `variables` are the first values, at least one.
+//
+// Returns the values of the variables after the loop: the first values, if the condition does not
+// hold at first.
+//
+// Empty after an error: INVALID_ARGUMENT if number, types or shapes of the body's results differ
+// from those of the variables, if the condition is no bool, or if an option is invalid.
 OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
                      const std::function<OutputList(const OutputList&)>& body,
                      const OutputList& variables, const WhileOptions& options = {},
@@ -52,7 +71,7 @@ class LoopHistory {
   virtual Output RealValue(Output value) = 0;
 };
 
-// One loop, as the gradient engine and the builder see it.
+// One loop, as the gradient engine and the builder see it. User programs call WhileLoop instead.
 class WhileContext final : public ControlFlowContext {
  public:
   WhileContext(Graph& graph, std::string name, ControlFlowContext* outer,
@@ -65,12 +84,16 @@ class WhileContext final : public ControlFlowContext {
   // Set during the construction of the loop: the first Merge, the LoopCond, and the body's first
   // value.
   Output pivot_for_pred, pivot, pivot_for_body;
+  // The Enter and the Exit of each variable, in their order.
   OutputList enters, exits;
   // Set in the loop of a gradient. The graph owns it.
   LoopHistory* history = nullptr;
 
-  // Adds the Enter of a variable.
+  // Adds the Enter of a variable. Invalid after an error.
   Output NewEnter(Output value, std::string_view name = "");
+
+  // Returns the value as seen inside the loop: the output of a constant Enter, added at the first
+  // use of each value. In the loop of a gradient, values of the forward loop come from `history`.
   Output AddValue(Output value) override;
   absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) override;
   Node* control_pivot() const override {

@@ -1,12 +1,18 @@
 // Reads and writes GraphDef, the format of TensorFlow's graph files and of the graphs that clients
 // and tasks send each other.
 //
-// Input is untrusted: every name, edge, type, attribute, count and size is checked, and a rejected
-// message leaves the graph unchanged.
+//   Graph g;
+//   SLUICE_ASSIGN_OR_RETURN(ImportResult r, ImportGraphDef(bytes, g, {.return_outputs = {"y:0"}}));
+//   SLUICE_ASSIGN_OR_RETURN(pb::GraphDef def, ExportGraphDef(g));
 //
-// Thread safety: as the graph's. Errors have TensorFlow's texts and name the node. They are
-// INVALID_ARGUMENT, except NOT_FOUND for an unknown op and UNIMPLEMENTED for an op that the version
-// of the writer no longer has.
+// Input is untrusted: every name, edge, type, attribute, count and size is checked, and a rejected
+// message leaves the graph unchanged (ids of nodes may stay unused).
+//
+// Thread safety: as the graph's; one thread imports. An export only reads the graph.
+// Ownership: the graph owns the imported nodes, and copies what it needs of the message.
+// Errors have TensorFlow's texts and name the node. They are INVALID_ARGUMENT, except NOT_FOUND for
+// an unknown op and UNIMPLEMENTED for an op that the version of the writer no longer has.
+// Reference: tf.import_graph_def, tf.Graph.as_graph_def.
 #ifndef SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 #define SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 
@@ -27,14 +33,22 @@ namespace sluice {
 inline constexpr int kGraphDefVersion = 2474;
 
 struct ImportOptions {
-  std::string prefix;  // nodes are named "<prefix>/<name>"; no slash at the end
-  // Replacements for tensors of the message ("a:1"; "a" = "a:0"; "^a" for the node).
+  // Nodes are named "<prefix>/<name>", without a slash at the end. "": their own names. A name that
+  // the graph has already is an error.
+  std::string prefix;
+
+  // Replacements for tensors of the message ("a:1"; "a" = "a:0"; "^a" for the node as a control
+  // input). The replaced nodes are added, too.
   std::map<std::string, Output, std::less<>> input_map;
-  std::vector<std::string> return_outputs;  // "a:1"; names of the message
+
+  // Tensors ("a:1") and nodes that ImportResult lists, by their names in the message.
+  // INVALID_ARGUMENT if there is no such tensor or node.
+  std::vector<std::string> return_outputs;
   std::vector<std::string> return_nodes;
   // Nodes without inputs wait for these.
   std::vector<Node*> control_dependencies;
-  std::string default_device;  // of nodes without a device
+  // The device of nodes that request none.
+  std::string default_device;
   // Accepts names that begin with '_', as in partitions that a master sends.
   bool allow_internal_names = false;
   // Runs shape functions and rejects nodes with shapes that do not fit.
@@ -42,19 +56,28 @@ struct ImportOptions {
   // Skips attributes that the op does not declare, as TensorFlow 2.x does. They are always skipped
   // if the writer is newer than this program.
   bool ignore_unknown_attrs = false;
+
+  // Bounds on the memory and the nesting that a message may cost. A message beyond them is
+  // rejected.
   FormatLimits limits;
 };
 
 struct ImportResult {
-  OutputList outputs;        // as return_outputs
-  std::vector<Node*> nodes;  // as return_nodes
-  std::vector<Node*> added;  // in the order of their ids
+  // The tensors of ImportOptions::return_outputs, in their order.
+  OutputList outputs;
+  // The nodes of ImportOptions::return_nodes, in their order.
+  std::vector<Node*> nodes;
+  // All new nodes, in the order of their ids.
+  std::vector<Node*> added;
   std::vector<std::string> unused_input_map_keys;
 };
 
+// Adds the message's nodes in the order of the message, as far as edges permit. Shapes of attribute
+// _output_shapes are checked against the inferred ones and then dropped. Functions of the library
+// are merged into the graph's; versions are merged as in TensorFlow.
 absl::StatusOr<ImportResult> ImportGraphDef(const pb::GraphDef& def, Graph& graph,
                                             const ImportOptions& options = {});
-// `bytes` is a serialized GraphDef, binary or text.
+// The same for a serialized GraphDef, binary or text.
 absl::StatusOr<ImportResult> ImportGraphDef(std::string_view bytes, Graph& graph,
                                             const ImportOptions& options = {});
 
@@ -63,7 +86,10 @@ struct ExportOptions {
   bool strip_default_attrs = false;
 };
 
-// Writes the nodes in order of their ids. UNIMPLEMENTED if an attribute cannot be written.
+// Writes the nodes in order of their ids, with the assigned device if there is one, otherwise the
+// requested device. The result is at most 2 GiB, the limit of protocol buffers: INVALID_ARGUMENT
+// for larger graphs names the node with the largest constant. UNIMPLEMENTED if an attribute cannot
+// be written. INTERNAL if an input is not connected.
 absl::StatusOr<pb::GraphDef> ExportGraphDef(const Graph& graph, const ExportOptions& options = {});
 // Writes one node as ExportGraphDef does.
 absl::Status NodeToProto(const Node& node, const ExportOptions& options, pb::NodeDef* proto);

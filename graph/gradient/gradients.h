@@ -1,7 +1,15 @@
 // Symbolic gradients: adds the nodes that compute d(sum of ys) / d(xs) to the graph.
 //
-// Thread safety: as the graph's. Reference: tf.gradients, with the same nodes and names,
-// aggregation, gating, colocation, and None without a path.
+//   absl::StatusOr<std::vector<Grad>> grads = Gradients({loss}, {w.handle(), b.handle()});
+//   Output dw = ToDense((*grads)[0]);
+//
+// Gradients of gradients work the same way. Optimizers call Gradients themselves.
+//
+// Thread safety: as the graph's; one thread builds.
+// Ownership: a Grad is a value of handles. The graph owns the nodes.
+// Errors: returned. Nodes that were added before an error stay in the graph, unused.
+// Reference: tf.gradients, with the same nodes and names, aggregation, gating, colocation, and None
+// without a path.
 #ifndef SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
 #define SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
 
@@ -14,7 +22,9 @@
 
 namespace sluice {
 
-// A gradient: none (no path, or not differentiable), a tensor, or rows of a tensor.
+// A gradient: none (no path, or not differentiable), a tensor of x's shape, or rows of a tensor.
+// Gathers have gradients of rows, which updates apply without a dense tensor. A Grad of an invalid
+// Output is none.
 class Grad {
  public:
   Grad() = default;
@@ -37,21 +47,38 @@ class Grad {
   std::variant<std::monostate, Output, IndexedSlices> value_;
 };
 
+// Methods to add the gradients of the uses of one tensor: one AddN per device, a tree of AddN with
+// two inputs each, or AccumulateNV2. The last falls back to the tree if a shape is unknown or there
+// are fewer than three summands. Reference: tf.AggregationMethod.
 enum class AggregationMethod { kAddN = 0, kExperimentalTree = 1, kExperimentalAccumulateN = 2 };
+// The result of Gradients for an x without a path to any y. Reference: tf.UnconnectedGradients.
 enum class UnconnectedGradients { kNone, kZero };
 
 struct GradientOptions {
-  std::vector<Grad> grad_ys;  // one per y (none: ones), or empty
+  // The gradient with respect to each y, in their order; for one that is none, ones. Empty: ones
+  // for all. Required for complex ys.
+  std::vector<Grad> grad_ys;
   std::string name = "gradients";
+
+  // Places the nodes of a gradient on the device of their op. Pass true for models on several
+  // devices.
   bool colocate_gradients_with_ops = false;
-  bool gate_gradients = false;  // the gradients of one op wait for each other
+
+  // Makes the gradients of one op wait for each other, which avoids races but allows less to run at
+  // once.
+  bool gate_gradients = false;
   AggregationMethod aggregation = AggregationMethod::kAddN;
-  OutputList stop_gradients;  // constants for this call
+  // Tensors that count as constants in this call.
+  OutputList stop_gradients;
   UnconnectedGradients unconnected = UnconnectedGradients::kNone;
 };
 
-// One entry per x. NOT_FOUND for an op on a path without a registered gradient, with op, node and
-// path. INVALID_ARGUMENT for grad_ys that do not fit, and for invalid handles.
+// Returns one entry per x, in their order. An x is a tensor, or the handle or reference of a
+// variable. Only floating-point and complex tensors have gradients.
+//
+// NOT_FOUND for an op on a path without a registered gradient, with op, node and path.
+// INVALID_ARGUMENT for grad_ys that do not fit, for complex ys without them, for invalid handles
+// and for handles of several graphs. The graph's own first error, if it has one.
 absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
                                             GradientOptions options = {});
 
@@ -59,7 +86,9 @@ absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputLi
 // variable before the others are computed. Nones stay.
 void GateTogether(Graph& graph, std::vector<Grad>& grads);
 
-// The gradient as a tensor (slices by UnsortedSegmentSum). Invalid for none.
+// The gradient as a tensor. Slices become a dense tensor in which rows of the same index are added
+// (UnsortedSegmentSum); it has the size of the whole variable, so avoid it for large tables.
+// Invalid for none, and, with an error in the graph, for slices without dense_shape.
 Output ToDense(const Grad& grad, std::string_view name = "");
 
 }  // namespace sluice

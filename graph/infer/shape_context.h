@@ -9,7 +9,11 @@
 // Inputs may have unknown sizes or unknown rank. A result may be unknown too, but never wrong. An
 // error that the function returns gets the node's name and the user's line in front.
 //
-// Thread safety: as the graph's.
+// Thread safety: as the graph's; one thread builds.
+// Lifetime: a context is valid during one call of a shape function, and so are the references that
+// it returns.
+// Errors: INVALID_ARGUMENT, in the words of TensorFlow's shape functions.
+// Reference: tensorflow::shape_inference::InferenceContext.
 #ifndef SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_
 #define SLUICE_GRAPH_INFER_SHAPE_CONTEXT_H_
 
@@ -23,6 +27,7 @@
 
 namespace sluice {
 
+// Reads the inputs of one node, and sets the shapes of its outputs.
 class ShapeContext {
  public:
   // The inputs of `node` are linked. The context sets the shapes of its outputs.
@@ -30,21 +35,27 @@ class ShapeContext {
 
   int num_inputs() const { return node_->num_inputs(); }
   int num_outputs() const { return node_->num_outputs(); }
+
+  // The shape of input i. Of unknown rank if the input is not connected yet, as in loops under
+  // construction.
   const PartialShape& input(int i) const;
   DataType input_type(int i) const { return BaseType(node_->input_type(i)); }
   DataType output_type(int i) const { return BaseType(node_->output_type(i)); }
-  // [first, last) of the inputs of a list argument.
+  // [first, last) of the inputs of a list argument. Empty if the op has no such argument.
   std::pair<int, int> InputRange(std::string_view arg) const;
   const Node& node() const { return *node_; }
 
   // Attributes; the op's declaration guarantees the kind.
   template <typename T>
+
+  // The value of an attribute, with defaults filled in. The op's declaration guarantees that it is
+  // there and has the declared kind; T must be the C++ type of that kind (graph/op/attr.h).
   const T& attr(std::string_view name) const {
     return std::get<T>(node_->attrs().find(name)->second);
   }
   bool has_attr(std::string_view name) const { return node_->attrs().contains(name); }
 
-  // The value of an input if it follows from constants and static shapes.
+  // The value of an input if it follows from constants and static shapes (ConstantValue below).
   std::optional<Tensor> InputValue(int i) const;
   // Input i as integers (int32 or int64; scalar or vector), with -1 for unknown ones and for the
   // value -1. Nothing if the length is unknown.
@@ -55,13 +66,17 @@ class ShapeContext {
   // INVALID_ARGUMENT "Dimension size, given by scalar input 1, must be non-negative but is -1".
   absl::StatusOr<int64_t> InputAsSize(int i) const;
 
-  absl::Status SetOutput(int i, PartialShape shape);   // always OK, so that it can be returned
-  absl::Status SetOutputs(const PartialShape& shape);  // the same for all outputs
+  // Sets the shape of output i, or of all outputs. Always OK, so that a shape function can return
+  // it. Sizes below -1 count as unknown.
+  absl::Status SetOutput(int i, PartialShape shape);
+  absl::Status SetOutputs(const PartialShape& shape);
   // Type and shape behind output i, which is a handle.
   void SetOutputHandle(int i, HandleData data) { node_->set_output_handle(i, std::move(data)); }
+  // Null if input i is no handle, or if nothing is known of what it refers to.
   const HandleData* InputHandle(int i) const;
 
-  // The input's shape, refined to the given rank; "Shape must be rank 2 but is rank 3".
+  // The input's shape, refined to the given rank. If the rank is unknown, so is the result of the
+  // other two. "Shape must be rank 2 but is rank 3" if it does not fit.
   absl::StatusOr<PartialShape> WithRank(int i, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(int i, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(int i, int rank) const;
@@ -71,7 +86,8 @@ class ShapeContext {
 };
 
 // Runs the op's shape function and stores the results in `node`, merged with those of earlier runs.
-// After an error, which has TensorFlow's text, the outputs are unknown.
+// After an error, which has TensorFlow's text, the outputs are unknown. NodeBuilder and
+// ImportGraphDef call it for each node; call it again after a change of inputs.
 absl::Status InferShapes(Node* node);
 
 // Parts of shape functions.
@@ -83,14 +99,21 @@ absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const Partia
 // An axis in [-rank, rank) as one in [0, rank); rank < 0 = unknown gives -1 for negative axes.
 absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
 
-// Whole shape functions.
-ShapeFunction SameAsInput(int i);     // one output, shaped as input i
-ShapeFunction ShapeFromInput(int i);  // output 0 = shape that input i, a shape tensor, denotes
-ShapeFunction ScalarOutput();         // all outputs scalars
-ShapeFunction UnknownOutputs();       // nothing is known (last resort)
+// Whole shape functions, for the common cases: `.Shape(SameAsInput(0))`. This one: one output, with
+// the shape of input i and, for a handle, with what is behind it.
+ShapeFunction SameAsInput(int i);
+// Output 0 has the shape that input i, a shape tensor, denotes.
+ShapeFunction ShapeFromInput(int i);
+// All outputs are scalars.
+ShapeFunction ScalarOutput();
+// Nothing is known of any output. For ops whose shapes depend on values only.
+ShapeFunction UnknownOutputs();
+// For ops that run for their effects.
 ShapeFunction NoOutputs();
-ShapeFunction BroadcastBinary();  // output 0 = broadcast of inputs 0 and 1
-ShapeFunction AllSameShape();     // all inputs merge into output 0's shape
+// Output 0 is the broadcast of inputs 0 and 1.
+ShapeFunction BroadcastBinary();
+// All inputs have the same shape, which is that of output 0.
+ShapeFunction AllSameShape();
 
 // The value of `output` if it follows from constants and static shapes, without running a kernel:
 // Const, Shape/Size/Rank of known shapes, and the arithmetic that shape code is made of (Pack,

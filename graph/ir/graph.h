@@ -1,11 +1,20 @@
 // The graph: nodes (an op, its inputs, attributes and device), connected by data and control edges.
 //
-// It is the one representation from the user's builder to the executor's passes. Nodes have dense
-// ids in order of creation; the id of a removed node stays unused.
+// It is the one representation from the user's builder to the executor's passes. Programs add nodes
+// by builder functions (ops/builders/ops.h, ops/sugar.h) and use the handles that these return:
 //
-// Thread safety: none; one thread builds a graph. Lifetime: handles (Output, Operation) are small
-// values, which are valid as long as the node. Errors: Add returns them. Builder functions keep the
-// first one in the graph (`status`) and return invalid handles; ops on invalid handles are invalid.
+//   Graph g;
+//   Output x = Placeholder(g, DT_FLOAT, {-1, 784});
+//   Output y = MatMul(x, w);
+//   if (!g.status().ok()) return g.status();
+//
+// Thread safety: none; one thread builds a graph. Steps only read it: a session may run while no
+// thread changes the graph. Different threads may build different graphs.
+// Ownership and lifetime: the graph owns its nodes, contexts and what Own gets. Handles (Output,
+// Operation) are small values, which are valid as long as the node.
+// Errors: Add returns them. Builder functions keep the first one in the graph (`status`) and return
+// invalid handles; ops on invalid handles are invalid. So a program may check once, after building.
+// Reference: tf.Graph; tensorflow::Graph for the edges.
 #ifndef SLUICE_GRAPH_IR_GRAPH_H_
 #define SLUICE_GRAPH_IR_GRAPH_H_
 
@@ -38,7 +47,8 @@ struct Scopes;  // graph/ir/scopes.h
 // The line of the user's program that adds a node; the default argument of every builder function.
 using At = std::source_location;
 
-// One output of a node. Copyable; invalid (node == nullptr) after an error.
+// One output of a node. Copyable; invalid (node == nullptr) after an error. Its methods accept
+// invalid handles.
 struct Output {
   Node* node = nullptr;
   int index = 0;
@@ -51,16 +61,24 @@ struct Output {
       : node(n), index(i) {}  // NOLINT: see above
 
   explicit operator bool() const { return node != nullptr; }
-  DataType dtype() const;             // DT_INVALID if invalid; may be a ref type
-  const PartialShape& shape() const;  // unknown rank if invalid
-  std::string name() const;           // "node:0"; "" if invalid
+  // May be a ref type, if the op returns a reference to a variable. DT_INVALID if invalid.
+  DataType dtype() const;
+
+  // The static shape: the sizes that hold in every step, -1 for those that vary. Of unknown rank if
+  // invalid.
+  const PartialShape& shape() const;
+  // "node:0", as feeds, fetches and collections name tensors. "" if invalid.
+  std::string name() const;
+  // Null if invalid.
   Graph* graph() const;
   bool operator==(const Output&) const = default;
+  // In the order of creation; invalid handles come first.
   bool operator<(const Output& o) const;
 };
 using OutputList = std::vector<Output>;
 
-// A node that is to be run or waited for.
+// A node that is to be run or waited for, such as a target of Session::Run or a control input. Its
+// methods accept invalid handles.
 struct Operation {
   Node* node = nullptr;
 
@@ -68,18 +86,23 @@ struct Operation {
   Operation(Node* n) : node(n) {}        // NOLINT: handles convert freely
   Operation(Output o) : node(o.node) {}  // NOLINT: the op that computes a tensor
   explicit operator bool() const { return node != nullptr; }
-  const std::string& name() const;  // "" if invalid
+  // "" if invalid. `device` is the requested device.
+  const std::string& name() const;
   const std::string& device() const;
   Graph* graph() const;
+  // The tensor that output i, which must exist, computes.
   Output output(int i) const { return Output(node, i); }
   bool operator==(const Operation&) const = default;
 };
 
 // The gradient of a gather: rows of a tensor. values[i] belongs to row indices[i]; rows may repeat.
+// `values` is [n, row...], `indices` is [n] (int32 or int64), `dense_shape` is the whole tensor's
+// shape as a vector. Reference: tf.IndexedSlices.
 struct IndexedSlices {
   Output values;
   Output indices;
-  Output dense_shape;  // may be invalid
+  // Invalid if the shape of the whole tensor is not known.
+  Output dense_shape;
   explicit operator bool() const { return static_cast<bool>(values); }
 };
 
@@ -113,13 +136,23 @@ struct HandleData {
   PartialShape shape;
 };
 
+// One op in the graph. Graph::Add makes it; the graph owns it. References that a method returns are
+// valid until the node changes.
+//
+//   for (const Use& use : node->uses()) …          // readers of its outputs
+//   if (const auto* value = node->FindAttr<Tensor>("value")) …
 class Node {
  public:
   ~Node();
+
+  // Dense numbers in order of creation, for use as indices of arrays of `num_node_ids()` elements.
+  // The id of a removed node stays unused.
   int id() const { return id_; }
   const std::string& name() const { return name_; }
+  // The op and what it declares. The declaration lives as long as the process.
   const std::string& op() const { return def_->name; }
   const OpDef& def() const { return *def_; }
+  // Properties of the op on which passes rely (graph/op/op_def.h), so that no pass names ops.
   const OpTraits& traits() const { return def_->traits; }
   OpRole role() const { return def_->traits.role; }
   Graph* graph() const { return graph_; }
@@ -137,10 +170,13 @@ class Node {
     const T* v = FindAttr<T>(name);
     return v ? *v : otherwise;
   }
+  // Sets an attribute without checks; types of inputs and outputs do not follow it.
   void SetAttr(std::string name, AttrValue value) { attrs_[std::move(name)] = std::move(value); }
+  // No effect if there is no such attribute.
   void RemoveAttr(std::string_view name);
 
-  // Inputs in the order of the op's arguments, lists flattened.
+  // Data inputs in the order of the op's arguments, lists flattened. An input is invalid only in a
+  // loop under construction, or if its source was removed.
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Output& input(int i) const { return inputs_[i]; }
   absl::Span<const Output> inputs() const { return inputs_; }
@@ -157,17 +193,22 @@ class Node {
 
   int num_outputs() const { return static_cast<int>(output_types_.size()); }
   DataType output_type(int i) const { return output_types_[i]; }
+
+  // The inferred shape, of unknown rank before InferShapes. Optimization passes rely on it: set
+  // only what holds in every step.
   const PartialShape& output_shape(int i) const { return output_shapes_[i]; }
   void set_output_shape(int i, PartialShape s) { output_shapes_[i] = std::move(s); }
   // Null unless output i is a handle with known type and shape.
   const HandleData* output_handle(int i) const;
   void set_output_handle(int i, HandleData data);
 
-  // The uses of the outputs in order of creation, and the nodes that wait for this one.
+  // The uses of the outputs in order of creation, and the nodes that wait for this one. Do not
+  // change edges while you iterate.
   const UseList& uses() const { return uses_; }
   const ControlOutputs& control_outputs() const { return control_outputs_; }
 
-  // The device that the user requested ("" = any), and the placer's choice ("" = not placed).
+  // The device that the user requested ("" = any), and the placer's choice ("" = not placed):
+  // "/job:worker/task:0/device:CPU:0", or parts of it.
   const std::string& device() const { return device_; }
   void set_device(std::string d) { device_ = std::move(d); }
   const std::string& assigned_device() const { return assigned_device_; }
@@ -186,6 +227,7 @@ class Node {
   // "MatMul node 'dense/MatMul'", the beginning of error messages.
   std::string Describe() const;
 
+  // Whether the op has state or effects, so that passes neither merge nor precompute it.
   bool IsStateful() const { return def_->is_stateful; }
 
  private:
@@ -218,8 +260,10 @@ class Node {
 
 // The argument of Graph::Add: a complete NodeDef, with the types of inputs as attributes.
 struct NodeSpec {
-  std::string name;  // must be unique
+  // Unique in the graph: letters, digits, and `._-/\>` after the first character.
+  std::string name;
   std::string op;
+  // Data inputs with lists flattened. Control inputs may repeat.
   std::vector<Output> inputs;
   std::vector<Node*> control_inputs;
   std::string device;
@@ -227,25 +271,37 @@ struct NodeSpec {
   // Accepts invalid Outputs for nodes that do not exist yet (NextIteration -> Merge). UpdateInput
   // sets them before the graph is used.
   bool allow_missing_inputs = false;
+  // The user's line, which is copied. Null: none.
   const At* at = nullptr;
 };
 
 // The nodes of a variable, which VariableDef names.
 struct VariableNodes {
-  std::string initializer;    // op that assigns the first value: "w/Assign"
-  std::string snapshot;       // tensor that reads it: "w/read:0", "w/Read/ReadVariableOp:0"
-  std::string initial_value;  // tensor
+  // The op that assigns the first value: "w/Assign".
+  std::string initializer;
+  // The tensor that reads it: "w/read:0", "w/Read/ReadVariableOp:0".
+  std::string snapshot;
+  // The tensor with the first value.
+  std::string initial_value;
+  // Whether optimizers update the variable by default.
   bool trainable = true;
+  // Whether the variable is a resource handle, not a reference.
   bool is_resource = false;
 };
 
-// GraphDef.versions.
+// Compatibility of a graph with programs, from GraphDef.versions. A program must know at least
+// version `min_consumer`, and must not be one of `bad_consumers`. `producer` is the version of the
+// writer.
 struct GraphVersions {
-  int producer = 2474;  // TensorFlow 2.21
+  // The version of TensorFlow 2.21.
+  int producer = 2474;
   int min_consumer = 0;
   std::vector<int> bad_consumers;
 };
 
+// Owns the nodes, and what builder functions need: names, scopes, collections, the first error. Not
+// copyable, because sessions and nodes point to it. To copy a graph, export and import it
+// (graph/format/graph_def.h).
 class Graph {
  public:
   Graph();
@@ -253,46 +309,73 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Checks name, op, attributes and types of inputs, and fills in default attributes. Shapes of
-  // outputs are unknown until InferShapes (graph/infer). INVALID_ARGUMENT, NOT_FOUND (op),
-  // ALREADY_EXISTS (name); the error names the node.
+  // Adds a node. Checks name, op, attributes and types of inputs, and fills in default attributes.
+  // Shapes of outputs are unknown until InferShapes (graph/infer). Scopes have no effect: builder
+  // functions and NodeBuilder apply them.
+  //
+  // INVALID_ARGUMENT, NOT_FOUND (op), ALREADY_EXISTS (name), FAILED_PRECONDITION (finalized graph);
+  // the error names the node. The graph is then unchanged.
   absl::StatusOr<Node*> Add(NodeSpec spec);
-  // Removes the node and its edges. Users of its outputs must have been redirected.
+
+  // Removes and deletes the node with its edges. Users of its outputs must have been redirected:
+  // their inputs become invalid. Handles to the node dangle.
   void Remove(Node* node);
-  // Connects input i of `node` to `source`. INVALID_ARGUMENT if the types differ.
+
+  // Connects input i of `node` to `source`. Shapes are not inferred again. INVALID_ARGUMENT if
+  // there is no input i, `source` is invalid or the types differ; the node is then unchanged.
   absl::Status UpdateInput(Node* node, int i, Output source);
-  void AddControlEdge(Node* from, Node* to);  // no effect if there is one
+
+  // Makes `to` wait for `from`. No effect if it does already. Cycles are not detected here:
+  // TopologicalOrder reports them.
+  void AddControlEdge(Node* from, Node* to);
   void RemoveControlEdge(Node* from, Node* to);
-  Node* Find(std::string_view name) const;  // null if there is none
-  // "name", "name:1", or "^name" (as operation).
+  // The node of this name. Null if there is none.
+  Node* Find(std::string_view name) const;
+
+  // The tensor with this name: "name" (output 0), "name:1", or "^name" (as operation). NOT_FOUND if
+  // there is no such node, INVALID_ARGUMENT if it has no such output.
   absl::StatusOr<Output> FindOutput(std::string_view tensor_name) const;
+  // One more than the largest id so far, and the number of nodes that were not removed.
   int num_node_ids() const { return static_cast<int>(nodes_.size()); }
   int num_nodes() const { return live_nodes_; }
-  Node* node(int id) const { return nodes_[id].get(); }  // null if removed
-  std::vector<Node*> nodes() const;                      // in order of creation
+  // The node of an id below num_node_ids(). Null if it was removed.
+  Node* node(int id) const { return nodes_[id].get(); }
+  // All nodes in order of creation, as a new list.
+  std::vector<Node*> nodes() const;
 
   // A name that no node has and that no earlier call returned: `base`, `base_1`, … Names that
   // differ in case only are equal, as in TensorFlow. With mark = false the name is not reserved.
   std::string UniqueName(std::string_view base, bool mark = true);
 
-  // The first error of the builder functions.
+  // OK, or the first error of the builder functions, with the node and the user's line. It stays:
+  // build a new graph after an error.
   const absl::Status& status() const { return status_; }
+  // Keeps the first error; no effect with OK or after another error.
   void SetError(const absl::Status& error) { status_.Update(error); }
   // The same, followed by " [built at <file>:<line>]".
   void SetError(const absl::Status& error, At at);
 
-  // The collections of a MetaGraphDef: names of nodes or tensors by key.
+  // The collections of a MetaGraphDef: names of nodes or tensors by key. Reference:
+  // tf.Graph.get_collection.
   std::map<std::string, std::vector<std::string>, std::less<>>& collections() {
     return collections_;
   }
   const std::map<std::string, std::vector<std::string>, std::less<>>& collections() const {
     return collections_;
   }
-  // Empty if there is no such collection.
+
+  // The entries of a collection in order of addition. Empty if there is no such collection. Valid
+  // until the collection changes.
+  //
+  //   g.AddToCollection("my_losses", loss.name());
+  //   for (const std::string& name : g.Collection("my_losses")) … g.FindOutput(name) …
   const std::vector<std::string>& Collection(std::string_view key) const;
+  // Appends `value`, also if it is there already.
   void AddToCollection(std::string_view key, std::string value);
 
-  // Seeds of random ops are derived from this seed and the node.
+  // Makes random ops reproducible: an op without a seed of its own gets this seed and the number of
+  // such ops before it. Without any seed, random ops draw new values in every session. Reference:
+  // tf.compat.v1.set_random_seed.
   void SetRandomSeed(int64_t seed) {
     random_seed_ = seed;
     has_random_seed_ = true;
@@ -306,18 +389,20 @@ class Graph {
   std::map<std::string, VariableNodes, std::less<>>& variables() { return variables_; }
   const std::map<std::string, VariableNodes, std::less<>>& variables() const { return variables_; }
 
+  // The compatibility of the graph. Imports merge it with theirs.
   GraphVersions& versions() { return versions_; }
   const GraphVersions& versions() const { return versions_; }
-  // A serialized FunctionDefLibrary.
+  // A serialized FunctionDefLibrary. "" if the graph has no functions.
   std::string& function_library() { return function_library_; }
   const std::string& function_library() const { return function_library_; }
 
-  // The builder's open scopes.
+  // The builder's open scopes. Programs use the classes of graph/build/scopes.h instead.
   Scopes& scopes() { return *scopes_; }
   // Keeps an object alive as long as the graph (control-flow contexts, state of optimizers).
   void Own(std::shared_ptr<void> object) { owned_.push_back(std::move(object)); }
 
-  // From now on Add returns FAILED_PRECONDITION.
+  // Forbids further nodes: from now on Add returns FAILED_PRECONDITION. Call it before a training
+  // loop, to find code that adds nodes in every iteration. Reference: tf.Graph.finalize.
   void Finalize() { finalized_ = true; }
   bool finalized() const { return finalized_; }
 
@@ -346,7 +431,8 @@ class Graph {
 };
 
 // The nodes, each after its inputs and control inputs, without regard to back edges of loops
-// (NextIteration -> Merge). INVALID_ARGUMENT "<k> nodes in a cycle".
+// (NextIteration -> Merge). Takes time proportional to nodes and edges. INVALID_ARGUMENT "<k> nodes
+// in a cycle".
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph);
 
 }  // namespace sluice

@@ -1,9 +1,15 @@
 // Finds parts of a graph that are valid but usually mistakes.
 //
-//   for (const LintWarning& w : Lint({.fetches = {loss}, .targets = {train}}))
-//   puts(w.text.c_str());
+//   for (const LintWarning& w : Lint({.fetches = {loss}, .targets = {train}})) {
+//     puts(w.text.c_str());
+//   }
 //
-// Costs nothing unless called. Thread safety: the graph must not change during the call.
+// Sessions do not call it: call it once, when the graph is complete. It takes time proportional to
+// the graph, and more for variables with many accesses.
+//
+// Thread safety: the graph must not change during the call.
+// Lifetime: warnings point to nodes, and are valid as long as the graph.
+// Errors: none. Invalid handles are ignored.
 #ifndef SLUICE_GRAPH_LINT_LINT_H_
 #define SLUICE_GRAPH_LINT_LINT_H_
 
@@ -14,12 +20,13 @@
 
 namespace sluice {
 
-// A step to check. Only its nodes are considered.
+// A step to check. Only the nodes that it runs are considered.
 struct LintStep {
   OutputList fetches;
   std::vector<Operation> targets;
 };
 
+// One finding. `text` is a sentence for the user, and needs no other field.
 struct LintWarning {
   enum class Kind {
     // A write of a variable and another access of it, without an order between them. Each step may
@@ -33,11 +40,14 @@ struct LintWarning {
   };
   Kind kind;
   const Node* first;
-  const Node* second;  // the other access, the Switch of the branch, or the slices
-  std::string text;    // names both, with their lines in the program
+  // The other access, the Switch of the branch, or the slices.
+  const Node* second;
+  // A sentence that names both nodes, with their lines in the program.
+  std::string text;
 };
 
-// Returns the warnings in the order of the nodes. All nodes are in one graph.
+// Returns the warnings in the order of the first nodes; empty if there is nothing to report. All
+// nodes of `step` are in one graph.
 std::vector<LintWarning> Lint(const LintStep& step);
 
 }  // namespace sluice

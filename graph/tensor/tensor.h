@@ -1,8 +1,16 @@
 // A tensor: a type, a shape, and a shared buffer of elements in row-major order.
 //
-// A copy of a Tensor shares the buffer.
-// Thread safety: a value. Elements of a shared buffer must not be written: kernels check
-// `BufferIsUnique` or copy.
+//   Tensor t = Tensor::Of<float>({2, 2}, {1, 2, 3, 4});
+//   for (float& v : t.flat<float>()) v *= 2;
+//   Tensor same = t;                       // shares the buffer
+//   absl::StatusOr<Tensor> own = t.Clone();
+//
+// Thread safety: a value; different threads may use copies of one tensor. Elements of a shared
+// buffer must not be written: kernels check `BufferIsUnique` or copy.
+// Ownership: tensors share the buffer by reference counts. It is freed with the last of them, and
+// pointers and spans of elements are valid until then.
+// Errors: accessors do not check types, indices or shapes. The caller does.
+// Reference: tensorflow::Tensor.
 #ifndef SLUICE_GRAPH_TENSOR_TENSOR_H_
 #define SLUICE_GRAPH_TENSOR_TENSOR_H_
 
@@ -23,23 +31,32 @@
 
 namespace sluice {
 
+// Copies and moves are cheap. A moved-from tensor is not initialized; it may only be assigned to or
+// destroyed.
 class Tensor {
  public:
   // No type and no elements. IsInitialized() is false.
   Tensor() = default;
 
-  // From the heap. Numbers are uninitialized, strings empty. IsInitialized() is false without
-  // memory: use Allocate for sizes that a user chose.
+  // Allocates from the heap. Numbers are uninitialized, strings empty. IsInitialized() is false if
+  // there is no memory: use Allocate for sizes that a user chose.
   Tensor(DataType dtype, const TensorShape& shape);
 
-  // RESOURCE_EXHAUSTED if the allocator has no memory.
+  // Allocates from `allocator`, which must outlive the buffer. RESOURCE_EXHAUSTED if it has no
+  // memory.
+  //
+  //   SLUICE_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(Heap(), DT_FLOAT, shape));
   static absl::StatusOr<Tensor> Allocate(Allocator& allocator, DataType dtype,
                                          const TensorShape& shape);
-  // A view of a buffer, from `offset_bytes` on. Shares its ownership.
+
+  // A view of a buffer, from `offset_bytes` on. Shares its ownership. The elements must lie within
+  // the buffer.
   Tensor(DataType dtype, const TensorShape& shape, BufferRef buffer, size_t offset_bytes = 0);
 
   // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
-  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. The number of values must fit the shape.
+  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. T is a type that DataTypeOf maps
+  // (graph/tensor/dtype.h). The number of values must fit the shape: missing ones stay
+  // uninitialized, others are ignored.
   template <typename T>
   static Tensor Scalar(T value);
   template <typename T>
@@ -55,15 +72,22 @@ class Tensor {
     return Of(shape, absl::MakeConstSpan(values.begin(), values.size()));
   }
 
+  // Type and sizes. The default tensor is a scalar of type DT_INVALID. dim(i) needs 0 <= i <
+  // rank().
   DataType dtype() const { return dtype_; }
   const TensorShape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   int64_t dim(int i) const { return shape_.dim(i); }
   int64_t num_elements() const { return shape_.num_elements(); }
+
+  // Bytes of the elements. 0 for strings, resource handles and variants, whose elements are
+  // objects.
   size_t bytes() const { return static_cast<size_t>(num_elements()) * DataTypeSize(dtype_); }
+  // Whether there are elements to read. Always true for a valid type without elements.
   bool IsInitialized() const { return dtype_ != DT_INVALID && (buffer_ || num_elements() == 0); }
 
-  // Elements. T must be the C++ type of dtype(); for quantized types the integer of their size.
+  // Elements in row-major order. T must be the C++ type of dtype(); for quantized types the integer
+  // of their size. Null if the tensor is not initialized.
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(data_);
@@ -73,6 +97,7 @@ class Tensor {
     return static_cast<T*>(data_);
   }
   template <typename T>
+  // The elements as one span, for any rank: element [i, j] of a matrix is flat()[i * dim(1) + j].
   absl::Span<const T> flat() const {
     return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements()));
   }
@@ -81,6 +106,7 @@ class Tensor {
     return absl::Span<T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   template <typename T>
+  // The first element, which must exist. For scalars, but the shape is not checked.
   const T& scalar() const {
     return *data<T>();
   }
@@ -88,27 +114,36 @@ class Tensor {
   T& scalar() {
     return *data<T>();
   }
+  // The first element, whatever its type.
   const void* raw() const { return data_; }
   void* raw() { return data_; }
 
-  // The same elements under another shape of as many elements.
+  // The same elements under another shape of as many elements. Shares the buffer.
   Tensor Reshaped(const TensorShape& shape) const;
-  // The same bytes under another type of the same size.
+  // The same bytes under another type of the same size. Shares the buffer.
   Tensor Bitcast(DataType dtype) const;
+
   // Rows [begin, end) of dimension 0, sharing the buffer (not aligned to 64 bytes in general).
+  // Needs rank >= 1 and 0 <= begin <= end <= dim(0).
   Tensor SliceRows(int64_t begin, int64_t end) const;
-  // A copy of the elements in a buffer of its own, from `allocator`.
+
+  // A copy of the elements in a buffer of its own, from `allocator`. RESOURCE_EXHAUSTED if it has
+  // no memory.
   absl::StatusOr<Tensor> Clone(Allocator& allocator = Heap()) const;
 
-  // Whether no other tensor shares the buffer, and it may be reused for another result of its size.
+  // The rest is for kernels and the executor, which reuse memory. Whether no other tensor shares
+  // the buffer, and it may be reused for another result of its size. False for memory that the
+  // tensor only wraps (Buffer::Wrap).
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
   // The same, and the buffer has no other elements.
   bool HasBufferAlone() const {
     return BufferIsUnique() && data_ == buffer_->data() && bytes() == buffer_->bytes();
   }
+  // Whether both are views of one buffer. They need not overlap.
   bool SharesBufferWith(const Tensor& o) const {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }
+  // The shared memory. Null for a default tensor.
   const BufferRef& buffer() const { return buffer_; }
   // Gives up the buffer. The object may be assigned to. Its elements may be read while the result
   // lives.
@@ -151,9 +186,12 @@ class Tensor {
     if (!(shape_ == shape)) shape_ = shape;
   }
 
-  // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`.
+  // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`. All values if it is
+  // negative.
   std::string ToString(int max_values = 10) const;
-  // The elements, as Assert and Print show them: "1 2 3...".
+
+  // The elements, as Assert and Print show them: "1 2 3...". All values if `max_values` is
+  // negative. "uninitialized Tensor" if there are none to read.
   std::string SummarizeValues(int64_t max_values) const;
 
  private:
