@@ -4,8 +4,18 @@
 //   Operation put = queue.Enqueue({image});
 //   OutputList got = queue.Dequeue();
 //
-// A Queue is a small handle that can be copied. Errors stay in the graph. ops/dataflow/queue.h has
-// the semantics of queues.
+// An element is a tuple of tensors, one per component. A step that enqueues to a full queue waits
+// until an element is taken; a step that dequeues from an empty queue waits for an element.
+// QueueRunner (training/loop/queue_runner.h) fills a queue from threads of its own.
+//
+// Thread safety: as the graph's; one thread builds. Any number of steps use a queue at once.
+// Waiting attempts succeed in the order of their arrival.
+// Ownership: a Queue is a small handle that can be copied, valid as long as the graph. The elements
+// are on the queue's device and outlive the session if its DeviceSet does.
+// Errors: of the graph, in Graph::status(); the result is then an invalid handle. Of a step:
+// OUT_OF_RANGE if the queue is closed and has too few elements; CANCELLED if it is closed for an
+// enqueue, or if the step is cancelled while it waits; INVALID_ARGUMENT for a wrong type or shape.
+// Reference: ops/dataflow/queue.h has the semantics of queues; tf.queue.QueueBase.
 #ifndef SLUICE_OPS_DATAFLOW_QUEUE_HANDLE_H_
 #define SLUICE_OPS_DATAFLOW_QUEUE_HANDLE_H_
 
@@ -19,45 +29,75 @@
 namespace sluice {
 
 struct QueueOptions {
-  std::vector<PartialShape> shapes;  // of the components. Empty for any
-  std::string name;                  // "" for the default of the kind: "fifo_queue"
-  std::string shared_name;           // graphs on the same devices share the queue of this name
-  std::optional<int64_t> seed;       // for RandomShuffle
+  // The components' shapes, without the dimension of the batch. Empty: any shapes, and no
+  // DequeueMany. Fully defined, except for PaddingFifo.
+  std::vector<PartialShape> shapes;
+  // "": the default of the kind, such as "fifo_queue".
+  std::string name;
+
+  // Graphs and sessions on the same devices share the queue of this name; it must have the same
+  // kind, capacity and types in all. "": the node's name.
+  std::string shared_name;
+  // For RandomShuffle. Without it, the graph's seed applies (Graph::SetRandomSeed).
+  std::optional<int64_t> seed;
 };
 
 class Queue {
  public:
-  Queue() = default;  // no queue: its handle is invalid
+  // No queue: its handle is invalid, and its methods return invalid handles.
+  Queue() = default;
   // First in, first out. At most `capacity` elements, or any number if it is negative.
   static Queue Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                     const QueueOptions& options = {}, At at = At::current());
-  // The same, but sizes that are -1 in the shapes may differ between elements. Batches are padded.
+
+  // The same, but sizes that are -1 in the shapes may differ between elements. DequeueMany and
+  // DequeueUpTo pad the elements of a batch at their ends, with zeros or empty strings, to the
+  // largest in the batch. `options.shapes` is required.
   static Queue PaddingFifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                            const QueueOptions& options, At at = At::current());
-  // Random order. `min_after_dequeue` elements stay in the queue while it is open.
+
+  // Random order. `min_after_dequeue` elements stay in the queue while it is open, so that the
+  // order stays random; dequeues wait for more. It must be less than the capacity.
   static Queue RandomShuffle(Graph& graph, int64_t capacity, int64_t min_after_dequeue,
                              std::vector<DataType> types, const QueueOptions& options = {},
                              At at = At::current());
-  // Smallest priority first. The priority is an additional first component, an int64 scalar.
+
+  // Smallest priority first. The priority is an additional first component, an int64 scalar, which
+  // Enqueue takes and Dequeue returns.
   static Queue Priority(Graph& graph, int64_t capacity, std::vector<DataType> types,
                         const QueueOptions& options = {}, At at = At::current());
 
   Output handle() const { return handle_; }
   const std::string& name() const { return Operation(handle_).name(); }
 
-  // Enqueues one element, with a tensor per component.
+  // Enqueues one element, with a tensor per component. Waits while the queue is full. CANCELLED if
+  // the queue is closed.
   Operation Enqueue(const OutputList& components, std::string_view name = "",
                     At at = At::current()) const;
-  // Enqueues a batch, whose dimension 0 counts the elements.
+
+  // Enqueues a batch, whose dimension 0 counts the elements. A batch may be larger than the
+  // capacity: its elements enter one by one, as others are taken.
   Operation EnqueueMany(const OutputList& components, std::string_view name = "",
                         At at = At::current()) const;
+  // Dequeues one element: one tensor per component. Waits while the queue is empty and open.
   OutputList Dequeue(std::string_view name = "", At at = At::current()) const;
-  // Dequeues n elements, stacked. The component shapes must be known.
+
+  // Dequeues n elements (int32 scalar), stacked along a new first dimension. Waits until all are
+  // there. OUT_OF_RANGE if the queue closes before; its elements then stay for others. The
+  // component shapes must be known.
   OutputList DequeueMany(Output n, std::string_view name = "", At at = At::current()) const;
+
+  // The same, but returns the last elements of a closed queue, at least one, if they are fewer than
+  // n.
   OutputList DequeueUpTo(Output n, std::string_view name = "", At at = At::current()) const;
+
+  // Refuses further elements. Dequeues return the elements that remain, and fail with OUT_OF_RANGE
+  // then. Enqueues that wait complete first, or fail with CANCELLED if `cancel_pending_enqueues`.
   Operation Close(bool cancel_pending_enqueues = false, std::string_view name = "",
                   At at = At::current()) const;
+  // A bool scalar; true also if elements remain.
   Output IsClosed(std::string_view name = "", At at = At::current()) const;
+  // The number of elements, an int32 scalar.
   Output Size(std::string_view name = "", At at = At::current()) const;
 
   // Returns the number of elements that `node` puts into this queue, or 0 if it is known only in

@@ -9,6 +9,8 @@
 // Each part is read on its own device. Its gradient is sparse: the rows that were read. An id
 // outside of the table fails the step.
 //
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the arguments are handles, which are valid as long as the graph.
 // Errors: stay in the graph. The result is then an invalid handle.
 // Reference: nodes, names and devices are those of tf.compat.v1.nn.embedding_lookup and its
 // variants.
@@ -39,27 +41,31 @@ class EmbeddingTable {
   std::vector<Variable> parts_;
 };
 
-// A sparse tensor as three dense tensors.
+// A sparse tensor as three dense tensors. Reference: tf.SparseTensor.
 struct SparseOutput {
-  Output indices;  // int64 [entries, rank], sorted
-  Output values;   // [entries]
-  Output shape;    // int64 [rank]
+  // int64 [entries, rank]: the positions, sorted.
+  Output indices;
+  // [entries]: the value at each position.
+  Output values;
+  // int64 [rank]: the shape of the whole tensor.
+  Output shape;
 };
 
-// Assigns row `id` to a part. kMod: part id mod parts, row id / parts. kDiv: parts have ranges of
-// ids, like those of a PartitionedVariable. If the number of ids is not divisible, the first parts
-// have one id more.
+// The assignment of row `id` to a part. kMod: part id mod parts, row id / parts. kDiv: parts have
+// ranges of ids, like those of a PartitionedVariable. If the number of ids is not divisible, the
+// first parts have one id more. A PartitionedVariable needs kDiv to find the rows of the undivided
+// variable.
 enum class PartitionStrategy { kMod, kDiv };
 
 struct EmbeddingLookupOptions {
   PartitionStrategy strategy = PartitionStrategy::kMod;
-  // Longer rows are scaled to this length.
+  // Rows with a larger Euclidean norm are scaled to this norm, in the result only.
   std::optional<float> max_norm;
   std::string_view name = "embedding_lookup";
 };
 
-// Returns a row of the table for each id. The result has the dimensions of `ids`, followed by those
-// of a row.
+// Returns a row of the table for each id. `ids` is int32 or int64, of any shape. The result has the
+// dimensions of `ids`, followed by those of a row. With kDiv, the sizes of the parts must be known.
 Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
                        const EmbeddingLookupOptions& options = {}, At at = At::current());
 
@@ -67,6 +73,7 @@ Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
 // of the sum of their squares.
 enum class Combiner { kMean, kSqrtN, kSum };
 
+// Options of EmbeddingLookupSparse; see EmbeddingLookupOptions.
 struct SparseEmbeddingOptions {
   Combiner combiner = Combiner::kMean;
   PartitionStrategy strategy = PartitionStrategy::kMod;
@@ -74,12 +81,14 @@ struct SparseEmbeddingOptions {
   std::string_view name = "embedding_lookup_sparse";
 };
 
-// Row i combines the table's rows for the ids in row i of the matrix `ids`. `weights` has the same
-// indices. Without weights, all are 1. Rows without an id yield zeros, or are missing at the end.
+// Row i combines the table's rows for the ids in row i of the matrix `ids`: [rows, row size...].
+// `weights` has the same indices. Without weights, all are 1. Rows without an id yield zeros, or
+// are missing at the end. Sums of 16-bit numbers are computed in float if there are weights.
 Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
                              const std::optional<SparseOutput>& weights = std::nullopt,
                              const SparseEmbeddingOptions& options = {}, At at = At::current());
 
+// Options of SafeEmbeddingLookupSparse. The default strategy differs, as in TensorFlow.
 struct SafeEmbeddingOptions {
   Combiner combiner = Combiner::kMean;
   // Used for rows without a valid id. Without it, these rows are zeros.
@@ -89,8 +98,10 @@ struct SafeEmbeddingOptions {
   std::string_view name = "embedding_lookup";
 };
 
-// The same for ids of any rank of at least 2. Omits negative ids and, except for kSum, ids whose
-// weight is not positive.
+// The same for input that may lack ids, such as features of a click log. `ids` has any rank of at
+// least 2; the result has its dimensions except the last, followed by those of a row. Omits
+// negative ids and, except for kSum, ids whose weight is not positive. Every row of the result
+// exists.
 Output SafeEmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());

@@ -4,9 +4,12 @@
 //   Output y = Gather(w, ids);                                // gathers from the joined parts
 //
 // An initializer gets the shape of a part. A checkpoint has one tensor "w" for any partition, so
-// that it can be restored into a different partition.
+// that it can be restored into a different partition. If the size is not divisible, the first parts
+// are larger by one.
 //
+// Thread safety: as the graph's; one thread builds.
 // Lifetime: a handle that can be copied, like Variable. It is valid as long as the graph.
+// Errors: stay in the graph; the variable has no parts then.
 // Reference: nodes, names and sizes are those of tf.compat.v1.get_variable with a
 // fixed_size_partitioner.
 #ifndef SLUICE_OPS_EMBEDDING_PARTITIONED_VARIABLE_H_
@@ -21,6 +24,8 @@
 
 namespace sluice {
 
+// For lookups of rows use EmbeddingLookup, which reads only the rows: `Gather` on this class joins
+// all parts first.
 class PartitionedVariable {
  public:
   // `partitions` has the number of parts along each dimension. Missing numbers are 1.
@@ -35,7 +40,9 @@ class PartitionedVariable {
   const TensorShape& shape() const { return shape_; }
   // Empty after an error.
   const std::vector<Variable>& parts() const { return parts_; }
-  // The value: the parts, concatenated.
+
+  // The value: the parts, concatenated along the dimension that is cut. Each call adds nodes.
+  // Invalid after an error.
   Output Read(At at = At::current()) const;
   operator Output() const { return Read(); }  // NOLINT: a variable stands for its value
 

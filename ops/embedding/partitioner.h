@@ -6,6 +6,7 @@
 // an axis that the shape does not have, it returns more numbers than dimensions, which
 // PartitionedVariable rejects.
 //
+// Thread safety: pure functions. Errors: none here.
 // Reference: tf.compat.v1.fixed_size_partitioner, variable_axis_size_partitioner and
 // min_max_variable_partitioner.
 #ifndef SLUICE_OPS_EMBEDDING_PARTITIONER_H_
@@ -24,8 +25,10 @@ std::vector<int> FixedSizePartitions(const TensorShape& shape, int num_shards, i
 
 struct AxisSizeOptions {
   int axis = 0;
-  int bytes_per_string_element = 16;  // the assumed size of a string
-  int max_shards = 0;                 // 0 for no limit
+  // The assumed size of a string element.
+  int bytes_per_string_element = 16;
+  // The largest number of parts. 0: no limit.
+  int max_shards = 0;
 };
 // Cuts into the smallest number of parts of at most `max_shard_bytes` each. If a slice of the axis
 // is larger, each part is one slice.
@@ -34,10 +37,13 @@ std::vector<int> AxisSizePartitions(const TensorShape& shape, DataType dtype,
 
 struct MinMaxOptions {
   int axis = 0;
-  int64_t min_slice_size = 256 << 10;  // in bytes
+  // In bytes; see below.
+  int64_t min_slice_size = 256 << 10;
   int bytes_per_string_element = 16;
 };
-// Cuts into parts of at least `min_slice_size`, at most `max_partitions`.
+
+// Cuts into one part per `min_slice_size` bytes, rounded up, but at most `max_partitions`.
+// Variables of at most `min_slice_size` stay whole.
 std::vector<int> MinMaxPartitions(const TensorShape& shape, DataType dtype, int max_partitions,
                                   const MinMaxOptions& how = {});
 

@@ -10,9 +10,16 @@
 //       {Constant(g, 0), out.flow()});
 //   Output all = out.WithFlow(r[1]).Stack();
 //
-// A TensorArray is a small handle that can be copied. An op that writes returns a new handle, whose
-// flow comes after the write. Use the new handle from then on, and pass flows through loops. Errors
-// stay in the graph. Reference: ops/lists/tensor_array.cc.
+// An op that writes returns a new handle, whose flow comes after the write. Use the new handle from
+// then on, and pass flows through loops. An array exists during one step.
+//
+// Thread safety: as the graph's; one thread builds.
+// Ownership: a TensorArray is a small handle that can be copied, valid as long as the graph. Copies
+// share what is known of the elements' shapes.
+// Errors: of the graph, in Graph::status(); results are then invalid handles. Of a step:
+// INVALID_ARGUMENT for an index outside of the array, an element that is written twice, or read
+// twice with clear_after_read, and for types or shapes that differ.
+// Reference: tf.TensorArray; ops/lists/tensor_array.cc.
 #ifndef SLUICE_OPS_LISTS_TENSOR_ARRAY_HANDLE_H_
 #define SLUICE_OPS_LISTS_TENSOR_ARRAY_HANDLE_H_
 
@@ -25,33 +32,49 @@
 namespace sluice {
 
 struct TensorArrayOptions {
-  bool dynamic_size = false;      // the array grows by writes past its end
-  bool clear_after_read = true;   // elements can be read once
-  bool infer_shape = true;        // all elements have the same shape
-  PartialShape element_shape;     // the known part of that shape
-  std::string tensor_array_name;  // used in messages
+  // Whether a write past the end makes the array larger. Otherwise it is an error.
+  bool dynamic_size = false;
+  // Whether a read frees the element, so that it can be read once.
+  bool clear_after_read = true;
+  // Whether all elements have the same shape, which the static shapes of results then show.
+  bool infer_shape = true;
+  // The known part of that shape. By default nothing is known before the first write.
+  PartialShape element_shape;
+  // A name for error messages, in addition to that of the node.
+  std::string tensor_array_name;
   std::string name = "TensorArray";
 };
 
 class TensorArray {
  public:
   TensorArray() = default;
+
+  // An array of `size` elements (int32 scalar) of one type. The array is placed on the device of
+  // the first tensor that is written to it; open DeviceScopes have no effect.
   TensorArray(Graph& graph, DataType dtype, Output size, const TensorArrayOptions& options = {},
               At at = At::current());
   TensorArray(Graph& graph, DataType dtype, int size, const TensorArrayOptions& options = {},
               At at = At::current());
 
+  // The array's resource handle, and the flow: a float scalar that orders the ops on the array.
+  // Both are invalid after an error.
   Output handle() const { return handle_; }
   Output flow() const { return flow_; }
   DataType dtype() const { return state_ ? state_->dtype : DT_INVALID; }
+  // The known part of the shape that all elements have.
   PartialShape element_shape() const { return state_ ? state_->element_shape : PartialShape(); }
   // The same array. Its next op comes after `flow`.
   TensorArray WithFlow(Output flow) const;
 
+  // Element `index` (int32 scalar) becomes `value`. Each element may be written once; the gradient
+  // array adds instead.
   TensorArray Write(Output index, Output value, std::string_view name = "",
                     At at = At::current()) const;
+  // The value of element `index`. With clear_after_read, frees it.
   Output Read(Output index, std::string_view name = "", At at = At::current()) const;
-  // Stacks all elements, or those at `indices`, along a new first dimension.
+
+  // Stacks all elements, or those at `indices` (int32 vector), along a new first dimension. All
+  // elements have one shape.
   Output Stack(std::string_view name = "", At at = At::current()) const;
   Output Gather(Output indices, std::string_view name = "", At at = At::current()) const;
   // Writes the rows of `value` to all elements, or to those at `indices`.
@@ -63,7 +86,9 @@ class TensorArray {
   Output Concat(std::string_view name = "", At at = At::current()) const;
   TensorArray Split(Output value, Output lengths, std::string_view name = "",
                     At at = At::current()) const;
+  // The number of elements, an int32 scalar.
   Output Size(std::string_view name = "", At at = At::current()) const;
+  // Frees the elements before the step ends. Later ops on the array fail.
   Operation Close(std::string_view name = "", At at = At::current()) const;
   // The array for the gradients of the elements. `source` names the call of Gradients.
   TensorArray Grad(std::string source, Output flow = {}, At at = At::current()) const;

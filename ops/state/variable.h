@@ -3,14 +3,23 @@
 //   Variable w(g, "w", {784, 10}, GlorotUniform());
 //   Output y = MatMul(x, w);                       // reads w
 //   Operation more = w.AssignAdd(delta);
+//   SLUICE_RETURN_IF_ERROR(session.Run({InitializeVariables(g)}));
 //
 // There are two kinds, as in TensorFlow. A resource variable (the default) is a handle. Each use in
 // an expression is a read of its own, which control dependencies order like any op. A ref variable
 // (`.use_resource = false`) is a reference to its buffer. All uses share one read, which may see a
-// later update of the same step. Nodes, names and collections are those of tf.compat.v1.Variable.
+// later update of the same step.
 //
-// A Variable is a small handle that can be copied. It is valid as long as the graph. Errors stay in
-// the graph and yield an invalid variable, which yields invalid outputs.
+// Thread safety: as the graph's; one thread builds. Steps may read and update a variable at once:
+// an update by a resource op is atomic, and reads see it completely or not at all. Steps are not
+// ordered otherwise.
+// Ownership: a Variable is a small handle that can be copied. It is valid as long as the graph. The
+// value belongs to the device (executor/device/device_set.h) and outlives steps, and sessions that
+// share the DeviceSet.
+// Errors: of the graph, in Graph::status(), with an invalid variable that yields invalid outputs.
+// Of a step: FAILED_PRECONDITION for a read before the initializer ran; INVALID_ARGUMENT for a
+// value of another shape.
+// Reference: nodes, names and collections are those of tf.compat.v1.Variable.
 #ifndef SLUICE_OPS_STATE_VARIABLE_H_
 #define SLUICE_OPS_STATE_VARIABLE_H_
 
@@ -26,42 +35,58 @@
 
 namespace sluice {
 
-// Keys of collections, as in MetaGraphDef.
+// Keys of collections, as in MetaGraphDef. Variables in kGlobalVariables are saved in checkpoints
+// and shared by the tasks of a cluster; those in kLocalVariables belong to one task. Reference:
+// tf.compat.v1.GraphKeys.
 inline constexpr std::string_view kGlobalVariables = "variables";
 inline constexpr std::string_view kLocalVariables = "local_variables";
 inline constexpr std::string_view kTrainableVariables = "trainable_variables";
 inline constexpr std::string_view kGlobalStep = "global_step";
 
+// Options of all constructors. The defaults are a trainable float resource variable.
 struct VariableOptions {
+  // Not used by the constructors that take an initial value, which has a type.
   DataType dtype = DT_FLOAT;
   // Whether optimizers update it by default (collection trainable_variables).
   bool trainable = true;
+  // A resource variable, or a ref variable.
   bool use_resource = true;
   // Collections in addition to trainable_variables.
   std::vector<std::string> collections = {std::string(kGlobalVariables)};
+  // The container of the value: "" is the one of the open ContainerScope, or the device's default.
   std::string container = "";
-  std::string shared_name = "";  // "" for the name of the variable
+  // The name under which graphs on the same devices share the value. "": the name of the variable.
+  std::string shared_name = "";
 };
 
+// Options of updates. The defaults are those of TensorFlow's ops.
 struct AssignOptions {
+  // Name of the op in the current scope. "": the op's own name.
   std::string_view name = "";
   // For ref variables: attribute use_locking. By default true for Assign, false for other updates.
   std::optional<bool> use_locking;
-  bool validate_shape = true;  // for Assign: the shape must not change
+  // For Assign: whether a value of another shape is an error. Otherwise the variable takes its
+  // shape.
+  bool validate_shape = true;
 };
 
 class Variable {
  public:
-  Variable() = default;  // invalid
+  // No variable; converts to false.
+  Variable() = default;
 
-  // `name` is made unique in the current name scope. The nodes are outside of conds, while loops
-  // and control dependencies. InitializeVariables computes the initial value.
+  // Adds the variable's nodes: handle, initial value, initializer and a read. `name` is made unique
+  // in the current name scope. The nodes are outside of conds, while loops and control
+  // dependencies. `shape` must be fully defined. InitializeVariables computes the initial value.
   Variable(Graph& graph, std::string_view name, const PartialShape& shape,
            const Initializer& initializer, const VariableOptions& options = {},
            At at = At::current());
   // With the shape and type of the initial value. Ignores options.dtype.
   Variable(Graph& graph, std::string_view name, const Tensor& initial_value,
            const VariableOptions& options = {}, At at = At::current());
+
+  // With the value that this tensor has when the initializer runs. Its static shape becomes the
+  // variable's, and may be partial.
   Variable(Graph& graph, std::string_view name, Output initial_value,
            const VariableOptions& options = {}, At at = At::current());
   template <typename T>
@@ -70,17 +95,22 @@ class Variable {
                                             At at = At::current())
       : Variable(graph, name, Tensor::Scalar(ElementTypeOf<T>(initial_value)), options, at) {}
 
-  // The variable with this name ("w" or "w:0"). NOT_FOUND if there is none.
+  // The variable with this name ("w" or "w:0"), for graphs from files and for code that did not
+  // build it. NOT_FOUND if there is none.
   static absl::StatusOr<Variable> Find(const Graph& graph, std::string_view name);
 
   explicit operator bool() const { return node_ != nullptr; }
   // Name of the node ("w"), or "" if invalid.
   const std::string& name() const { return op().name(); }
   Operation op() const { return Operation(node_); }
+  // The requested device.
   const std::string& device() const { return op().device(); }
-  Graph& graph() const { return *node_->graph(); }  // the variable must be valid
-  DataType dtype() const;                           // never a ref type
+  // The variable must be valid.
+  Graph& graph() const { return *node_->graph(); }
+  // Type and static shape of the value. DT_INVALID and unknown rank if the variable is invalid.
+  DataType dtype() const;
   const PartialShape& shape() const;
+  // Whether it is a resource variable, and whether it is in the collection trainable_variables.
   bool is_resource() const { return is_resource_; }
   bool trainable() const { return trainable_; }
 
@@ -91,20 +121,28 @@ class Variable {
   // The value: a new ReadVariableOp per call for a resource variable, `w/read` for a ref variable.
   Output Read(At at = At::current()) const;
   operator Output() const { return Read(); }  // NOLINT: for use in expressions
-  // The read that was made with the variable: `w/read`, `w/Read/ReadVariableOp`.
+
+  // The read that was made with the variable: `w/read`, `w/Read/ReadVariableOp`. It is not ordered
+  // after updates; use it for values that do not change, or for savers.
   Output snapshot() const { return snapshot_; }
+  // The op that assigns the initial value, and that value.
   Operation initializer() const { return initializer_; }
   Output initial_value() const { return initial_value_; }
-  // A bool scalar: whether the variable has a value.
+  // A bool scalar: whether the variable has a value. Does not fail without one.
   Output IsInitialized(std::string_view name = "", At at = At::current()) const;
 
-  // Updates. For a ref variable, output 0 is the updated reference.
+  // Updates, which return the op to run. For a ref variable, output 0 is the updated reference. A
+  // new value has the variable's type, and its shape unless validate_shape is false. AssignAdd adds
+  // to the value, AssignSub subtracts from it.
   Operation Assign(Operand value, const AssignOptions& options = {}, At at = At::current()) const;
   Operation AssignAdd(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
   Operation AssignSub(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
-  // Updates row indices[i] with rows[i]. Repeated rows are updated one after the other.
+
+  // Updates row indices[i] with rows[i]. Repeated rows are updated one after the other. `indices`
+  // is int32 or int64, and `rows` has its dimensions, followed by those of a row. INVALID_ARGUMENT
+  // in the step for an index outside of the variable.
   Operation ScatterUpdate(Output indices, Output rows, const AssignOptions& options = {},
                           At at = At::current()) const;
   Operation ScatterAdd(Output indices, Output rows, const AssignOptions& options = {},
@@ -112,6 +150,7 @@ class Variable {
   Operation ScatterSub(Output indices, Output rows, const AssignOptions& options = {},
                        At at = At::current()) const;
 
+  // Whether both are handles of one variable.
   bool operator==(const Variable& other) const { return node_ == other.node_; }
 
  private:
@@ -136,13 +175,17 @@ class Variable {
   bool trainable_ = false;
 };
 
-// The variables of a collection, in order of creation.
+// The variables of a collection, in order of creation. Other entries of the collection are skipped.
+// Empty if there is no such collection.
 std::vector<Variable> Variables(const Graph& graph, std::string_view collection);
 std::vector<Variable> GlobalVariables(const Graph& graph);
 std::vector<Variable> LocalVariables(const Graph& graph);
 std::vector<Variable> TrainableVariables(const Graph& graph);
 
-// Runs the initializers of all global (or local) variables made so far, or of the given ones.
+// Runs the initializers of all global (or local) variables made so far, or of the given ones, in no
+// order. An initial value that reads another variable may therefore find it without a value
+// (FAILED_PRECONDITION), except that a ref variable is replaced by its own initial value. Variables
+// that are added later, such as an optimizer's, need another call.
 Operation InitializeVariables(Graph& graph, std::string_view name = "init", At at = At::current());
 Operation InitializeLocalVariables(Graph& graph, std::string_view name = "init",
                                    At at = At::current());
@@ -150,7 +193,7 @@ Operation InitializeVariables(Graph& graph, const std::vector<Variable>& variabl
                               std::string_view name = "init", At at = At::current());
 
 // The names of variables without a value, among all global and local variables or the given ones,
-// as a string vector. Computed on /device:CPU:0.
+// as a string vector, empty if all have one. Computed on /device:CPU:0.
 Output ReportUninitializedVariables(Graph& graph,
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
@@ -158,8 +201,11 @@ Output ReportUninitializedVariables(Graph& graph, const std::vector<Variable>& v
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
 
-// The graph's number of training steps, an int64 scalar named "global_step". The first call makes
-// it.
+// The graph's number of training steps, a scalar named "global_step". The first call makes it, with
+// these options; later calls return it. Optimizers increment it once per update.
+//
+//   Variable step = GlobalStep(g);
+//   Operation train = Adam().Minimize(loss, {.global_step = &step});
 Variable GlobalStep(Graph& graph,
                     const VariableOptions& options = {.dtype = DT_INT64, .trainable = false},
                     At at = At::current());
