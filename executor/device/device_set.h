@@ -1,8 +1,18 @@
 // The devices that the sessions of a process run on, and the state that lives on each.
 //
+//   SessionOptions options = {.devices = DeviceSet::Cpus(2)};
+//   Session trainer(g, options), evaluator(g, options);     // both see the same variables
+//
 // Sessions on one set share variables, queues and accumulators (in-process replicas). A session
 // without a given set makes its own.
-// Thread safety: immutable after construction. ResourceManager has its own lock.
+//
+// Thread safety: a set is immutable after construction, and may be used by any thread.
+// ResourceManager has its own lock.
+// Ownership: sets are shared. The state on a set (variables, queues, …) lives as long as the last
+// owner of the set, so it can outlive sessions.
+// Errors: INVALID_ARGUMENT for names of devices that do not exist comes from the placer, at the
+// first Run.
+// Reference: tensorflow::DeviceMgr.
 #ifndef SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 #define SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 
@@ -20,14 +30,18 @@
 
 namespace sluice {
 
+// One device and its state. Its address is stable as long as the set.
 struct Device {
-  std::string name;          // "/job:localhost/replica:0/task:0/device:CPU:0"
-  DeviceSpec spec;           // of `name`
-  uint64_t incarnation = 0;  // random, never 0: distinguishes a restarted device from the old one
+  // The full name: "/job:localhost/replica:0/task:0/device:CPU:0".
+  std::string name;
+  // `name`, parsed.
+  DeviceSpec spec;
+  // A random number, never 0, that distinguishes a restarted device from the old one.
+  uint64_t incarnation = 0;
   ResourceManager resources;
 };
 
-// A device of any task, as the placer and clients see it.
+// A device of any task, as the placer and clients see it: the description without the state.
 struct DeviceInfo {
   std::string name;
   DeviceSpec spec;
@@ -44,7 +58,8 @@ class TaskDevices final : public Resource {
   // NOT_FOUND for the manager of a device that belongs to no set.
   static absl::StatusOr<std::shared_ptr<TaskDevices>> Of(ResourceManager& device);
 
-  const std::map<std::string, uint64_t>& incarnations() const { return incarnations_; }  // by name
+  // The incarnation of each device, by name.
+  const std::map<std::string, uint64_t>& incarnations() const { return incarnations_; }
   ResourceManager& resources() { return resources_; }
   std::string DebugString() const override { return "devices of a task"; }
 
@@ -53,18 +68,25 @@ class TaskDevices final : public Resource {
   ResourceManager resources_;
 };
 
+// The devices of one task, in the order of their numbers. Made by the functions below and held by
+// shared_ptr.
 class DeviceSet {
  public:
-  // `cpus` devices CPU:0, CPU:1, … of a task, at least one.
+  // `cpus` devices CPU:0, CPU:1, … of a task; at least one, also for numbers below 1. A device is a
+  // name and a place for state: the devices of a process share its cores and its memory.
   static std::shared_ptr<DeviceSet> Cpus(int cpus,
                                          std::string_view task = "/job:localhost/replica:0/task:0");
 
-  // The same devices with separate state, for a session that shares nothing.
+  // The same devices (names and incarnations) with separate state, for a session that shares
+  // nothing.
   static std::shared_ptr<DeviceSet> WithOwnState(const DeviceSet& devices);
 
   int size() const { return static_cast<int>(devices_.size()); }
+  // 0 <= i < size(). The reference is valid as long as the set.
   Device& device(int i) const { return *devices_[i]; }
-  Device* Find(std::string_view name) const;  // null if there is none
+  // The device of this full name. Null if there is none.
+  Device* Find(std::string_view name) const;
+  // Names, or names with incarnations, in the order of the devices.
   std::vector<std::string> names() const;
   std::vector<DeviceInfo> Describe() const;
   // Removes the resources of these containers from all devices. Empty: those of all containers.
@@ -75,8 +97,9 @@ class DeviceSet {
 };
 
 // Removes all variables, queues, accumulators and tables of these containers from every device.
-// Empty: those of the default container. Open sessions keep the objects that they use. Thread
-// safety: may be called from any thread. Reference: tf.Session.reset.
+// Empty: those of the default container. Open sessions keep the objects that they use.
+//
+// Thread safety: may be called from any thread. Reference: tf.Session.reset.
 void ResetContainers(DeviceSet& devices, const std::vector<std::string>& containers = {});
 
 }  // namespace sluice

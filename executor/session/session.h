@@ -44,16 +44,21 @@ class RemoteTasks;          // executor/session/remote_tasks.h
 class StepScheduler;        // executor/step/step.h
 struct StepStats;           // executor/trace/step_stats.h
 
-// A tensor of the graph, and the value to use for it.
+// A tensor of the graph, and the value to use for it in one step. Any tensor can be fed, not only
+// placeholders: the nodes that only it needs do not run. The value has the tensor's type and a
+// shape that fits its static shape, otherwise Run returns INVALID_ARGUMENT.
 struct Feed {
   Output tensor;
   Tensor value;
 };
 struct NamedFeed {
-  std::string tensor;  // "x:0" or "x"
+  // Name of the tensor: "x:0" or "x".
+  std::string tensor;
   Tensor value;
 };
 
+// Options of a session. The session copies them. The defaults fit a training program in one
+// process.
 struct SessionOptions {
   // The devices to run on. Null: `cpu_devices` new devices, with separate variables.
   std::shared_ptr<DeviceSet> devices;
@@ -67,7 +72,11 @@ struct SessionOptions {
   // sharing their ops' work do not share it.
   int intra_op_threads = 0;
   int inter_op_threads = 0;
+
+  // Places a node on an available device if the requested one does not exist or has no kernel.
+  // Otherwise that is INVALID_ARGUMENT.
   bool allow_soft_placement = false;
+  // Logs the device of every node when a step is compiled.
   bool log_device_placement = false;
   // Names of passes that do not run (PassNames). "all" stands for all of them. If a name is
   // unknown, all steps of the session fail with INVALID_ARGUMENT.
@@ -98,6 +107,7 @@ struct SessionOptions {
 // The names that SessionOptions::disabled_passes may have (executor/compiler/pass_table.h).
 const std::set<std::string>& PassNames();
 
+// Options of one step. The defaults change nothing.
 struct RunOptions {
   // The step is cancelled after this time. 0: the session's timeout.
   int64_t timeout_ms = 0;
@@ -112,19 +122,35 @@ struct RunOptions {
   bool output_partition_graphs = false;
 };
 
+// Reports of one step, in addition to its fetches. Filled as far as RunOptions request it, also if
+// the step fails while it runs.
 struct RunMetadata {
-  std::shared_ptr<const StepStats> step_stats;  // null unless traced
+  // Null unless RunOptions::trace.
+  std::shared_ptr<const StepStats> step_stats;
   int64_t step_id = 0;
   // The graphs that ran, after pruning, passes and placement. One per task.
   std::vector<std::shared_ptr<const Graph>> partition_graphs;
 };
 
-// A combination of feeds, fetches and targets that is ready to run. Cheap to copy. As thread-safe
-// as the session.
+// A combination of feeds, fetches and targets that is ready to run, without the lookup of
+// Session::Run. Cheap to copy.
+//
+//   SLUICE_ASSIGN_OR_RETURN(Callable step, session.MakeCallable({x, y}, {loss}, {train}));
+//   Tensors out;
+//   for (const Batch& b : batches) {
+//     SLUICE_RETURN_IF_ERROR(step.RunInto({b.images, b.labels}, &out));
+//   }
+//
+// Thread safety: as the session; many threads may run one Callable. Each needs its own `fetches`.
+// Lifetime: the session and the graph outlive it.
+// Errors: those of Session::Run. FAILED_PRECONDITION for a default Callable.
+// Reference: tf.Session.make_callable.
 class Callable {
  public:
   Callable() = default;
-  // INVALID_ARGUMENT "Expected <n> feed tensors, but got <m>".
+
+  // Runs one step with the values of the feeds, in the order in which MakeCallable got them, and
+  // returns the fetches. INVALID_ARGUMENT "Expected <n> feed tensors, but got <m>".
   absl::StatusOr<Tensors> Run(absl::Span<const Tensor> feeds, const RunOptions& options = {},
                               RunMetadata* metadata = nullptr) const;
   // The same into `*fetches`. The former values are dropped first, unless they are fed, so that the
@@ -140,16 +166,28 @@ class Callable {
 
 class Session {
  public:
+  // Cheap: nothing is compiled before the first Run. With a default DeviceSet, variables belong to
+  // this session and disappear with it.
   explicit Session(Graph& graph, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The fetches' values, in their order. No later step changes them. They may share memory with
-  // variables and constants: clone a value before writing to it.
+  // Runs one step: computes the fetches, and runs the targets for their effects. Nodes that neither
+  // needs do not run. Blocks until the step has ended, with all its side effects.
+  //
+  // Returns the fetches' values, in their order; empty without fetches. No later step changes them.
+  // They may share memory with variables and constants: clone a value before writing to it.
+  //
+  // After an error there are no values, and effects of the nodes that had run remain. Codes in
+  // addition to those above: INVALID_ARGUMENT for invalid handles, handles of another graph, and
+  // feeds that do not fit; FAILED_PRECONDITION for a variable without a value; OUT_OF_RANGE at the
+  // end of the input; ABORTED and UNAVAILABLE if another task failed, after which a program
+  // restores a checkpoint.
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
+  // Runs one step for its effects only: `session.Run({train})`.
   absl::Status Run(absl::Span<const Operation> targets);
   // By name, for graphs from files. NOT_FOUND in TensorFlow's words.
   absl::StatusOr<Tensors> Run(absl::Span<const NamedFeed> feeds,
@@ -157,6 +195,7 @@ class Session {
                               absl::Span<const std::string> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
 
+  // Compiles a step without running it. INVALID_ARGUMENT as for Run.
   absl::StatusOr<Callable> MakeCallable(absl::Span<const Output> feeds,
                                         absl::Span<const Output> fetches,
                                         absl::Span<const Operation> targets = {});
@@ -165,13 +204,15 @@ class Session {
                                         absl::Span<const std::string> fetches,
                                         absl::Span<const std::string> targets = {});
 
-  // Starts a step that is fed and fetched piece by piece.
+  // Starts a step that is fed and fetched piece by piece (executor/session/partial_run.h). The
+  // names are all that the pieces will use. NOT_FOUND for unknown names. Reference:
+  // tf.Session.partial_run_setup.
   absl::StatusOr<std::unique_ptr<PartialRun>> StartPartialRun(
       absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
       absl::Span<const std::string> targets = {});
 
-  // Changes the graph while steps run. `change` is called while no step is compiled. Meanwhile
-  // other threads may run steps by name, but not by handle.
+  // Changes the graph while steps run. `change` is called once, while no step is compiled; Extend
+  // returns its error. Meanwhile other threads may run steps by name, but not by handle.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
   // Assigns a device to every node of the graph. For use inside Extend.
   absl::Status PlaceAll();
@@ -186,6 +227,7 @@ class Session {
   // destructor.
   absl::Status Close();
 
+  // The references are valid as long as the session.
   DeviceSet& devices() const;
   Graph& graph() const;
   const SessionOptions& options() const;

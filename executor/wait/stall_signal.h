@@ -1,6 +1,9 @@
 // A report of all blocked operations on a signal, for programs that seem to hang.
 //
 //   int main() { ReportStallsOnSignal(SIGQUIT); … }      // then: kill -QUIT <pid>, or Ctrl-\.
+//
+// Thread safety: call it once, before other threads start.
+// Lifetime: a thread waits for the signal until the process ends.
 #ifndef SLUICE_EXECUTOR_WAIT_STALL_SIGNAL_H_
 #define SLUICE_EXECUTOR_WAIT_STALL_SIGNAL_H_
 
@@ -8,8 +11,9 @@
 
 namespace sluice {
 
-// Writes Stalls::AllToString() to stderr each time the process receives `signal`; the program goes
-// on. Call it before other threads start, because threads inherit the blocked signal.
+// Writes Stalls::AllToString() (executor/wait/stalls.h) to stderr each time the process receives
+// `signal`, or "no step waits"; the program goes on. Call it before other threads start, because
+// threads inherit the blocked signal.
 void ReportStallsOnSignal(int signal = SIGQUIT);
 
 }  // namespace sluice
