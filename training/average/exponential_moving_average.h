@@ -8,10 +8,12 @@
 // An average is a variable `<variable>/ExponentialMovingAverage`. It is colocated with its variable
 // and starts with the same value. A Saver of VariablesToRestore() loads the averages into the
 // variables themselves.
-// Reference: tf.compat.v1.train.ExponentialMovingAverage, with the same nodes and names.
 //
-// Thread safety: none; it belongs to the graph that is being built. Its variables live in the
-// graph.
+// Thread safety: none; it belongs to the graph that is being built.
+// Ownership: its variables live in the graph, and the object may be destroyed once it has added
+// them.
+// Errors: returned by Apply.
+// Reference: tf.compat.v1.train.ExponentialMovingAverage, with the same nodes and names.
 #ifndef SLUICE_TRAINING_AVERAGE_EXPONENTIAL_MOVING_AVERAGE_H_
 #define SLUICE_TRAINING_AVERAGE_EXPONENTIAL_MOVING_AVERAGE_H_
 
@@ -36,7 +38,8 @@ struct ExponentialMovingAverageOptions {
   std::optional<HyperParameter> num_updates;
   // Corrects the bias of averages of tensors, which start at 0 (Kingma and Ba 2014, section 3).
   bool zero_debias = false;
-  bool use_resource = true;  // averages of tensors are resource variables
+  // Whether averages of tensors are resource variables.
+  bool use_resource = true;
   std::string name = "ExponentialMovingAverage";
 };
 

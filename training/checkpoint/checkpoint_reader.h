@@ -4,9 +4,11 @@
 //   for (const SavedTensor& t : reader->tensors()) …
 //   Tensor w = reader->Read("w").value();
 //
-// Reference: tf.train.load_checkpoint.
 // Thread safety: all methods may be called from any thread.
+// Ownership: the caller owns the reader, which keeps data files open. References and pointers that
+// it returns are valid as long as the reader; tensors own their memory.
 // Errors: DATA_LOSS if a file is damaged. No content of a file is trusted.
+// Reference: tf.train.load_checkpoint.
 #ifndef SLUICE_TRAINING_CHECKPOINT_CHECKPOINT_READER_H_
 #define SLUICE_TRAINING_CHECKPOINT_CHECKPOINT_READER_H_
 
@@ -23,28 +25,40 @@ namespace sluice {
 class BundleReader;
 class V1Reader;
 
+// One entry of the checkpoint. `name` is a variable's name without ":0".
 struct SavedTensor {
   std::string name;
   DataType dtype = DT_INVALID;
   TensorShape shape;
-  std::vector<std::string> slices;  // "0,2:-" if it was saved in parts
+
+  // The parts, if it was saved in parts, such as "0,2:-": begin and length per dimension. Read
+  // joins them.
+  std::vector<std::string> slices;
 };
 
+// An open checkpoint. A data file is opened at the first read from it, and fails with NOT_FOUND if
+// a Saver has deleted the checkpoint by then.
 class CheckpointReader {
  public:
-  // `path`: a checkpoint, or a folder, whose latest checkpoint is read. NOT_FOUND if there is none.
+  // Reads the index, not the tensors. `path`: a checkpoint ("/models/m-100", without a suffix), or
+  // a folder, whose latest checkpoint is read. NOT_FOUND if there is none.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(const std::string& path);
 
   ~CheckpointReader();
 
+  // The checkpoint that was chosen.
   const std::string& path() const { return path_; }
+  // Whether it has TensorFlow's first format, which has one file instead of an index and shards.
   bool is_v1() const { return v1_ != nullptr; }
+  // The number of data files.
   int num_shards() const;
   // Sorted by name.
   const std::vector<SavedTensor>& tensors() const { return tensors_; }
   // Null if there is no tensor of that name.
   const SavedTensor* Find(std::string_view name) const;
-  // NOT_FOUND if there is no tensor of that name.
+
+  // Reads one tensor from the file and checks its checksum. NOT_FOUND if there is no tensor of that
+  // name, DATA_LOSS for a wrong checksum.
   absl::StatusOr<Tensor> Read(std::string_view name) const;
 
  private:

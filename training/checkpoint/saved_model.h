@@ -14,7 +14,11 @@
 // The format is TensorFlow's. `saved_model.pb` is written last and atomically, so a folder without
 // it holds no SavedModel.
 //
-// Thread safety: as the graph's.
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns loaded nodes. A builder uses sessions and savers during its calls only.
+// Errors: those of Saver and of the file system. DATA_LOSS for a damaged file. No content of a file
+// is trusted; names of assets cannot leave the folder.
+// Reference: tf.compat.v1.saved_model.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVED_MODEL_H_
 #define SLUICE_TRAINING_CHECKPOINT_SAVED_MODEL_H_
 
@@ -32,12 +36,14 @@
 
 namespace sluice {
 
+// Tags and names that serving systems expect.
 inline constexpr std::string_view kServingTag = "serve";
 inline constexpr std::string_view kTrainingTag = "train";
 inline constexpr std::string_view kDefaultServingSignature = "serving_default";
 inline constexpr std::string_view kPredictMethod = "tensorflow/serving/predict";
 
-// The tensors that a caller feeds and fetches, under names of the signature.
+// The tensors that a caller feeds and fetches, under names of the signature. Serving systems find a
+// model's entry points by them.
 struct Signature {
   std::map<std::string, Output> inputs;
   std::map<std::string, Output> outputs;
@@ -45,30 +51,42 @@ struct Signature {
 };
 
 struct SavedModelGraphOptions {
+  // Tags of the graph. Graphs of one model have different sets of tags.
   std::vector<std::string> tags = {std::string(kServingTag)};
   std::map<std::string, Signature> signatures;
   // Constants with paths of files, which are copied into the model. While `init_op` runs in a
   // loaded model, they are fed the path of the copy.
   OutputList assets;
-  Operation init_op;       // runs after the variables are restored
-  Operation train_op;      // recorded by name, never run
-  Saver* saver = nullptr;  // null: a saver of all variables is created
+  // Runs after the variables are restored, for example to fill tables.
+  Operation init_op;
+  // Recorded by name, never run.
+  Operation train_op;
+  // Null: a saver of all variables is created. Used during the call.
+  Saver* saver = nullptr;
+  // See ExportOptions::strip_default_attrs.
   bool strip_default_attrs = false;
+  // Removes the devices of all nodes, so that the model runs on other machines.
   bool clear_devices = false;
 };
 
+// Writes one model. Values and assets are written by the Add calls, the graphs by Save.
 class SavedModelBuilder {
  public:
   explicit SavedModelBuilder(std::string folder);
   ~SavedModelBuilder();
   SavedModelBuilder(SavedModelBuilder&&);
 
-  // Adds the first graph and saves the values, which all graphs of the model share.
+  // Adds the session's graph and saves the values, which all graphs of the model share.
   // FAILED_PRECONDITION if the folder is not empty or a first graph was added before.
+  // INVALID_ARGUMENT for invalid handles in a signature.
   absl::Status AddMetaGraphAndVariables(Session& session, const SavedModelGraphOptions& options);
-  // Adds another graph with other tags, for the same values.
+
+  // Adds another graph with other tags, for the same values. FAILED_PRECONDITION before the first
+  // graph; INVALID_ARGUMENT if the tags are in use.
   absl::Status AddMetaGraph(Graph& graph, const SavedModelGraphOptions& options);
-  // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path.
+
+  // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path. FAILED_PRECONDITION
+  // without a graph.
   absl::StatusOr<std::string> Save(bool as_text = false);
 
  private:
@@ -80,13 +98,13 @@ class SavedModelBuilder {
   std::map<std::string, std::string> assets_;  // name in the model -> source file
 };
 
-// A model that was loaded into a graph. Lifetime: the graph outlives it.
+// A model that was loaded into a graph. Movable. Lifetime: the graph outlives it.
 class SavedModel {
  public:
   SavedModel();
-  // Restores the variables and runs the model's init op.
+  // Restores the variables and runs the model's init op. `session` is a session of the graph.
   absl::Status Restore(Session& session) const;
-  // NOT_FOUND lists the existing signatures.
+  // The tensors of a signature, in the loaded graph. NOT_FOUND lists the existing signatures.
   absl::StatusOr<Signature> FindSignature(std::string_view name) const;
   // Has no graph_def. Its names are those of the file, without the import scope.
   const pb::MetaGraphDef& meta_graph() const { return *meta_; }
@@ -104,9 +122,11 @@ class SavedModel {
   std::unique_ptr<Saver> saver_;
 };
 
-// Reads `saved_model.pb` or `saved_model.pbtxt`. NOT_FOUND if neither exists.
+// Reads `saved_model.pb` or `saved_model.pbtxt` without a graph. NOT_FOUND if neither exists.
 absl::StatusOr<pb::SavedModel> ReadSavedModel(const std::string& folder);
-// Imports the graph with exactly these tags. NOT_FOUND lists the existing tags.
+
+// Imports the graph with exactly these tags, below `import_scope` if it is not empty; values are
+// read by Restore. NOT_FOUND lists the existing tags. Errors of ImportGraphDef.
 absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
                                           const std::vector<std::string>& tags, Graph& graph,
                                           std::string_view import_scope = "");

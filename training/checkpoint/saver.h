@@ -9,8 +9,12 @@
 // damages the previous checkpoint: each file is replaced atomically, and the state file is written
 // last.
 //
+// A checkpoint "m-100" is the files m-100.index, m-100.data-<shard>-of-<shards> and m-100.meta.
+//
 // Thread safety: Build as the graph's; all other methods from any thread. Saves run one at a time.
-// Lifetime: the graph outlives the saver.
+// Ownership: the graph owns the nodes and outlives the saver. Sessions are used during calls only.
+// Errors: those of the session's steps, and of the file system. DATA_LOSS for a damaged file.
+// Reference: tf.compat.v1.train.Saver.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVER_H_
 #define SLUICE_TRAINING_CHECKPOINT_SAVER_H_
 
@@ -36,12 +40,16 @@
 
 namespace sluice {
 
+// Options of a saver. By default it saves all variables and keeps five checkpoints.
 struct SaverOptions {
   // The variables to save. Empty: all of the collections `variables` and `saveable_objects`. Parts
   // of a partitioned variable are saved as slices of the whole.
   std::vector<Variable> variables;
-  // Used instead of `variables` to choose the names in the checkpoint. Parts of one variable share
-  // a name.
+
+  // Used instead of `variables` to choose the names in the checkpoint, for example to load a part
+  // of another model. Parts of one variable share a name.
+  //
+  //   Saver encoder({.names = {{"bert/embeddings", table}}});   // then Build and Restore
   std::multimap<std::string, Variable> names;
   // Gives a restored tensor its variable's shape if the number of elements is equal.
   bool reshape = false;
@@ -52,7 +60,8 @@ struct SaverOptions {
   int max_to_keep = 5;
   // One checkpoint per so many hours is never deleted.
   double keep_checkpoint_every_n_hours = 10000;
-  std::string name;  // scope of the nodes; "" = "save"
+  // Scope of the nodes; "": "save".
+  std::string name;
   CheckpointFormat write_version = CheckpointFormat::kV2;
   // Writes "model-00000100", so that the order of names is the order of steps.
   bool pad_step_number = false;
@@ -70,15 +79,22 @@ struct SaverOptions {
 };
 
 struct SaveOptions {
-  std::optional<int64_t> global_step;  // "<path>-<global_step>"
+  // Part of the checkpoint's name: "<path>-<global_step>". Nullopt: the name is `path`.
+  std::optional<int64_t> global_step;
+
+  // Name of the state file in the checkpoint's folder, which LatestCheckpoint reads.
+  // INVALID_ARGUMENT if it contains '/'.
   std::string latest_filename = std::string(kCheckpointStateFile);
   std::string meta_graph_suffix = "meta";
+  // Writes "<checkpoint>.meta" with the graph, so that programs without its source can restore it.
   bool write_meta_graph = true;
   // Adds the checkpoint to the state file and deletes checkpoints that are too old.
   bool write_state = true;
+  // See ExportOptions::strip_default_attrs.
   bool strip_default_attrs = false;
 };
 
+// Adds one op that saves and one that restores, and runs them in the caller's session.
 class Saver : public ModelSaver {
  public:
   // Adds no nodes; Build does.
@@ -98,8 +114,12 @@ class Saver : public ModelSaver {
   absl::Status Build(Graph& graph, At at);
   absl::Status Build(Graph& graph) override { return Build(graph, At::current()); }
 
-  // Returns the checkpoint's path, for Restore. INVALID_ARGUMENT if options contradict each other
-  // or the path's folder does not exist.
+  // Writes a checkpoint with the values that the variables have while the step runs: do not train
+  // at the same time if they must belong together. Returns the checkpoint's path, for Restore.
+  //
+  // INVALID_ARGUMENT if options contradict each other or the path's folder does not exist.
+  // FAILED_PRECONDITION if a variable has no value. After an error the state file still lists the
+  // former checkpoints.
   absl::StatusOr<std::string> Save(Session& session, const std::string& path,
                                    const SaveOptions& options = {});
   absl::StatusOr<std::string> Save(Session& session, const std::string& path, int64_t global_step) {
@@ -111,20 +131,26 @@ class Saver : public ModelSaver {
                 {.global_step = global_step, .write_meta_graph = write_meta_graph});
   }
 
+  // Assigns the checkpoint's values to all variables of the saver; they need no initialization
+  // before. `path` is a checkpoint's name without a suffix.
+  //
   // INVALID_ARGUMENT "The passed save_path is not a valid checkpoint: …". If variables do not
-  // match, the error lists all of them, with the expected type and shape and those of the file.
+  // match, the error lists all of them, with the expected type and shape and those of the file;
+  // some variables may be assigned by then.
   absl::Status Restore(Session& session, const std::string& path) override;
 
   // The names of the nodes, as a meta graph stores them.
   const pb::SaverDef& saver_def() const { return *def_; }
+  // The variables with their names in checkpoints, sorted by name.
   const std::vector<SavedVariable>& saved() const { return saved_; }
   // The graph with its variables and this saver, as stored in `<checkpoint>.meta`.
   absl::StatusOr<pb::MetaGraphDef> ExportMetaGraph(bool strip_default_attrs = false) const;
 
-  // Oldest first.
+  // The checkpoints that are not deleted yet, oldest first.
   std::vector<std::string> last_checkpoints() const;
-  // Adds checkpoints of an earlier run, oldest first, to those that this saver manages. Skips
-  // missing ones.
+
+  // Replaces the checkpoints that this saver manages by those of an earlier run, oldest first, so
+  // that it deletes them in turn. Skips missing ones.
   void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
   // The latest checkpoint is that of LatestCheckpoint.
   absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;

@@ -9,11 +9,12 @@
 //   absl::StatusOr<EvaluationResult> result = estimator.Evaluate(TestInput);
 //
 // Each call builds its own graph and session. Calls share only the checkpoints in `model_dir`.
-// Reference: tf.estimator.Estimator.
 //
 // Thread safety: none. Several processes, such as a trainer and an evaluator, may share a folder.
+// Ownership: the estimator copies the functions. It shares ownership of hooks and listeners.
 // Errors: those of the functions, the graph and the steps, unchanged. INVALID_ARGUMENT if a spec
 // lacks what its mode needs, or if options exclude each other.
+// Reference: tf.estimator.Estimator.
 #ifndef SLUICE_TRAINING_ESTIMATOR_ESTIMATOR_H_
 #define SLUICE_TRAINING_ESTIMATOR_ESTIMATOR_H_
 
@@ -44,48 +45,74 @@ std::string_view ModeName(ModeKeys mode);
 using NamedOutputs = std::map<std::string, Output>;
 using NamedTensors = std::map<std::string, Tensor>;
 
+// The arguments of a model function. The references are valid during the call.
 struct ModelFnInputs {
   Graph& graph;
   const NamedOutputs& features;
-  const NamedOutputs& labels;  // empty for prediction
+  // Empty for prediction.
+  const NamedOutputs& labels;
   ModeKeys mode;
   const RunConfig& config;
 };
 
-// The parts of a model for one mode.
+// The parts of a model for one mode. INVALID_ARGUMENT "Missing loss." and similar if one is absent
+// that the mode requires.
 struct EstimatorSpec {
-  NamedOutputs predictions;                    // required for prediction
-  Output loss;                                 // required for training and evaluation; a scalar
-  Operation train_op;                          // required for training
-  std::map<std::string, Metric> eval_metrics;  // in addition to the mean loss
+  // Required for prediction. Tensors of a batch, by the names that a sink gets.
+  NamedOutputs predictions;
+  // A scalar. Required for training and evaluation.
+  Output loss;
+  // One training step, which must increment the global step. Required for training.
+  Operation train_op;
+  // Metrics in addition to "loss", the mean loss.
+  std::map<std::string, Metric> eval_metrics;
+
+  // Signatures of an exported model, by name. Empty: "serving_default" with all predictions. A
+  // signature without inputs gets the features.
   std::map<std::string, Signature> export_outputs;
   SessionRunHooks training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
+  // Init ops, saver and summaries of the model. Null: the defaults.
   std::shared_ptr<Scaffold> scaffold;
 };
+// Adds the model to `inputs.graph` and returns its parts. Called once per call of the estimator.
 using ModelFn = std::function<absl::StatusOr<EstimatorSpec>(const ModelFnInputs& inputs)>;
 
-// The input part of a graph. OUT_OF_RANGE from it ends the call normally.
+// The input part of a graph: the tensors of one batch. OUT_OF_RANGE from it ends the call normally.
 struct InputBatch {
   NamedOutputs features;
   NamedOutputs labels;
-  SessionRunHooks hooks;  // for example a hook that feeds
+  // Hooks of the call, for example one that feeds the batch.
+  SessionRunHooks hooks;
 };
+
+// Adds the input part to the graph. Called once per call of the estimator.
+//
+//   absl::StatusOr<InputBatch> TrainInput(Graph& g) {
+//     OutputList batch = input::ShuffleBatch({image, label}, 32, 10'000, 1'000);
+//     return InputBatch{.features = {{"image", batch[0]}}, .labels = {{"label", batch[1]}}};
+//   }
 using InputFn = std::function<absl::StatusOr<InputBatch>(Graph& graph)>;
 
 struct TrainOptions {
   SessionRunHooks hooks;
-  // At most one of the two: a number of further steps, or a final global step. Neither: until the
-  // input ends.
+
+  // At most one of the two: a number of further steps, or a final global step, both positive.
+  // Neither: until the input ends. If the latest checkpoint has reached max_steps, Train does
+  // nothing.
   std::optional<int64_t> steps;
   std::optional<int64_t> max_steps;
+  // Called around each saved checkpoint.
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners;
 };
 
 struct EvaluateOptions {
-  std::optional<int64_t> steps;  // nullopt: until the input ends
+  // Batches to evaluate; nullopt: until the input ends.
+  std::optional<int64_t> steps;
   SessionRunHooks hooks;
-  std::string checkpoint_path;  // "": the latest in model_dir
-  std::string name;             // distinguishes data sets: "eval_<name>"
+  // "": the latest checkpoint in model_dir.
+  std::string checkpoint_path;
+  // Distinguishes data sets: events are in "eval_<name>".
+  std::string name;
 };
 
 // A scalar per metric, of the metric's type, including "loss".
@@ -98,7 +125,8 @@ struct EvaluationResult {
 };
 
 struct PredictOptions {
-  std::vector<std::string> keys;  // of the requested predictions; empty: all
+  // The predictions to compute. Empty: all.
+  std::vector<std::string> keys;
   SessionRunHooks hooks;
   std::string checkpoint_path;
   // Calls the sink once per example instead of once per batch: splits dimension 0.
@@ -109,25 +137,37 @@ using PredictionSink = std::function<absl::StatusOr<bool>(const NamedTensors& pr
 
 class Estimator {
  public:
+  // Without a `model_dir`, uses a new temporary folder and logs its name.
   Estimator(ModelFn model_fn, RunConfig config);
   const std::string& model_dir() const { return config_.model_dir; }
   const RunConfig& config() const { return config_; }
 
-  // Continues from the latest checkpoint. Returns the loss of the last step.
+  // Trains from the latest checkpoint, or from initial values if there is none, and saves a
+  // checkpoint at the end, unless the configuration disables checkpoints. Returns the loss of the
+  // last step, and 0 if there was no step. INTERNAL "NaN loss during training." if the loss becomes
+  // NaN.
   absl::StatusOr<double> Train(const InputFn& input_fn, const TrainOptions& options = {});
-  // Also writes the result to the events of "<model_dir>/eval", if events are enabled. NOT_FOUND
-  // "Could not find trained model in model_dir: <dir>." if there is no checkpoint.
+
+  // Runs the metrics over the input. Also writes the result to the events of "<model_dir>/eval", if
+  // events are enabled. NOT_FOUND "Could not find trained model in model_dir: <dir>." if there is
+  // no checkpoint.
   absl::StatusOr<EvaluationResult> Evaluate(const InputFn& input_fn,
                                             const EvaluateOptions& options = {});
+
+  // Calls `sink` with the predictions of each example or batch, until the input ends or the sink
+  // returns false. An error of the sink ends the call. NOT_FOUND as for Evaluate.
   absl::Status Predict(const InputFn& input_fn, const PredictionSink& sink,
                        const PredictOptions& options = {});
-  // Writes a SavedModel to a new folder below `export_dir_base`, named by the time, and returns its
-  // path. `serving_input_fn` creates the placeholders that a server feeds.
+
+  // Writes a SavedModel to a new folder below `export_dir_base`, named by the time in seconds, and
+  // returns its path. The folder appears when it is complete. `serving_input_fn` creates the
+  // placeholders that a server feeds. Variables have the values of `checkpoint_path`, or of the
+  // latest checkpoint; NOT_FOUND as for Evaluate.
   absl::StatusOr<std::string> ExportSavedModel(const std::string& export_dir_base,
                                                const InputFn& serving_input_fn,
                                                const std::string& checkpoint_path = "");
 
-  // NOT_FOUND if there is none.
+  // The latest checkpoint in model_dir, and the variables in it. NOT_FOUND if there is none.
   absl::StatusOr<std::string> LatestCheckpoint() const;
   absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
   absl::StatusOr<Tensor> GetVariableValue(const std::string& name) const;
@@ -141,6 +181,7 @@ class Estimator {
   RunConfig config_;
 };
 
+// See TrainOptions.
 struct TrainSpec {
   InputFn input_fn;
   std::optional<int64_t> max_steps;
@@ -150,6 +191,7 @@ struct TrainSpec {
 
 struct EvalSpec {
   InputFn input_fn;
+  // Batches per evaluation. Nullopt: until the input ends.
   std::optional<int64_t> steps = 100;
   std::string name;
   SessionRunHooks hooks;
@@ -164,7 +206,15 @@ struct EvalSpec {
 // - One process: trains, and evaluates at checkpoints, at least at the last one.
 // - Cluster: a chief or worker trains. An evaluator evaluates each new checkpoint until one has
 //   reached max_steps.
-// Reference: tf.estimator.train_and_evaluate.
+//
+//   SLUICE_ASSIGN_OR_RETURN(RunConfig config, RunConfig::FromEnvironment());   // TF_CONFIG
+//   config.model_dir = "/models/m";
+//   Estimator estimator(Model, config);
+//   auto last = TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = 10'000},
+//                                {.input_fn = TestInput});
+//
+// The program is the same for all tasks. Errors: those of Train and Evaluate. Reference:
+// tf.estimator.train_and_evaluate.
 absl::StatusOr<std::optional<EvaluationResult>> TrainAndEvaluate(Estimator& estimator,
                                                                  const TrainSpec& train,
                                                                  const EvalSpec& eval,

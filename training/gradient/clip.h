@@ -4,8 +4,11 @@
 //   ClipByGlobalNorm(pairs, 5.0f);
 //   SLUICE_ASSIGN_OR_RETURN(Operation train, optimizer.ApplyGradients(pairs));
 //
-// Clipping a sparse gradient clips its values. A gradient that is none stays none. Errors stay in
-// the graph. An empty `name` stands for TensorFlow's default.
+// Clipping a sparse gradient clips its values. A gradient that is none stays none. An empty `name`
+// stands for TensorFlow's default.
+//
+// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the added nodes.
+// Errors: stay in the graph; the results are then invalid.
 // Reference: tf.clip_by_value, clip_by_norm, clip_by_global_norm, clip_by_average_norm. Nodes and
 // names are the same.
 #ifndef SLUICE_TRAINING_GRADIENT_CLIP_H_
@@ -34,7 +37,8 @@ Output GlobalNorm(const std::vector<Grad>& grads, std::string_view name = "");
 
 struct ClippedGradients {
   std::vector<Grad> grads;
-  Output global_norm;  // before clipping
+  // The norm before clipping. Invalid if all gradients are none.
+  Output global_norm;
 };
 // Scales all gradients by one factor so that their global norm is at most `clip_norm`. If the norm
 // is not finite, all elements become NaN. `use_norm`: the norm, if it was computed before.

@@ -4,6 +4,10 @@
 //   LossScaleOptimizer optimizer(Momentum({…}), DynamicLossScale());
 //   Operation train = optimizer.Minimize(loss);
 //
+// Thread safety: as Optimizer; one thread builds.
+// Ownership: it owns the wrapped optimizer. The graph owns the variables.
+// Errors: those of the wrapped optimizer. INVALID_ARGUMENT "loss scale must be at least 1" for an
+// initial scale below 1. A gradient that is not finite is no error, but see below.
 // Reference: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
 #ifndef SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_
 #define SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_
@@ -18,22 +22,30 @@
 
 namespace sluice {
 
+// A constant factor, at least 1. Steps with infinite gradients are applied, so choose it small
+// enough.
 struct FixedLossScale {
   float scale;
 };
 
 // A factor that adapts to the gradients. If a gradient is not finite, the step is skipped and the
 // factor is divided by `multiplier`, down to 1 at least. After `increment_period` successive finite
-// steps it is multiplied. Variables current_loss_scale and good_steps.
+// steps it is multiplied. Variables current_loss_scale and good_steps, which checkpoints contain.
 struct DynamicLossScale {
+  // At least 1.
   float initial_loss_scale = 32768;
+  // Finite steps in a row after which the factor grows.
   int64_t increment_period = 2000;
+  // The factor is multiplied or divided by this.
   float multiplier = 2;
 };
 
+// An optimizer like the one that it wraps. Use the inherited Minimize, or the two steps below with
+// clipping in between: the gradients are unscaled there.
 class LossScaleOptimizer : public Optimizer {
  public:
   template <std::derived_from<Optimizer> O>
+  // Wraps `optimizer`, which is moved. Its name becomes "LossScale<name>".
   LossScaleOptimizer(O optimizer, FixedLossScale scale)
       : LossScaleOptimizer(std::make_unique<O>(std::move(optimizer)), scale.scale, std::nullopt) {}
   template <std::derived_from<Optimizer> O>
@@ -49,9 +61,10 @@ class LossScaleOptimizer : public Optimizer {
   absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                            const ApplyGradientsOptions& options = {}) override;
 
-  // The scale of the next step, a float scalar.
+  // The scale of the next step, a float scalar. Each call adds nodes.
   Output Scale(Graph& graph);
 
+  // Slots of the wrapped optimizer. Variables() also has the two of a dynamic scale.
   std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const override;
   std::vector<std::string> GetSlotNames() const override;
   std::vector<Variable> Variables() const override;

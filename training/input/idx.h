@@ -5,6 +5,12 @@
 //
 // The header is read when the graph is built. A FixedLengthRecordReader reads the rows, from a
 // queue with the file's name, so `num_epochs`, queue runners and closing work as for any reader.
+//
+// Thread safety: a value; Read as the graph's.
+// Ownership: the graph owns the nodes. The file is open while steps read it, not between Open and
+// the first step.
+// Errors: Open returns them; those of Read stay in the graph. A step ends with OUT_OF_RANGE after
+// the last epoch.
 #ifndef SLUICE_TRAINING_INPUT_IDX_H_
 #define SLUICE_TRAINING_INPUT_IDX_H_
 
@@ -22,16 +28,23 @@ struct IdxFile {
   std::string path;
   bool is_gzipped = false;
   DataType dtype = DT_UINT8;
-  std::vector<int64_t> dims;  // the number of rows first
+  // Sizes of all dimensions, the number of rows first: {60000, 28, 28}.
+  std::vector<int64_t> dims;
 
-  // Reads the header. NOT_FOUND; INVALID_ARGUMENT if the file is not an IDX file.
+  // Reads the header. NOT_FOUND; INVALID_ARGUMENT if the file is not an IDX file, or of a type that
+  // the format does not have.
   static absl::StatusOr<IdxFile> Open(const std::string& path);
 
   struct ReadOptions {
+    // Rounds before OUT_OF_RANGE. Nullopt: no limit. Counted in a local variable: run
+    // InitializeLocalVariables.
     std::optional<int64_t> num_epochs;
+    // Name scope. "": "idx".
     std::string name = "";
   };
-  // Reads the rows in the file's order, one per step.
+
+  // Adds the pipeline. The result is one row, of shape dims[1:] and type `dtype`; each step that
+  // needs it reads the next row, in the file's order. Batch it with input::ShuffleBatch (input.h).
   Output Read(Graph& graph, const ReadOptions& options, At at = At::current()) const;
   Output Read(Graph& graph, At at = At::current()) const { return Read(graph, {}, at); }
 };

@@ -7,9 +7,15 @@
 //   OutputList batch = input::ShuffleBatch({image, label}, 32, 10'000, 1'000);
 //
 // The pipelines run once their queue runners are started, by StartQueueRunners (training/loop) or a
-// MonitoredSession. `num_epochs` is counted in a local variable: run InitializeLocalVariables.
+// MonitoredSession. A step that reads a batch before that waits without end. `num_epochs` is
+// counted in a local variable: run InitializeLocalVariables.
 //
-// Errors stay in the graph (Graph::status) with the caller's line. The results are then invalid.
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns the nodes and keeps the queue runners in its collection
+// "queue_runners". Elements live on the device.
+// Errors: of the graph, in Graph::status() with the caller's line; the results are then invalid. Of
+// a step: OUT_OF_RANGE at the end of the input, once the queues are empty.
+// Reference: tf.compat.v1.train.batch, shuffle_batch and relatives.
 #ifndef SLUICE_TRAINING_INPUT_INPUT_H_
 #define SLUICE_TRAINING_INPUT_INPUT_H_
 
@@ -25,20 +31,27 @@
 namespace sluice::input {
 
 struct ProducerOptions {
-  std::optional<int64_t> num_epochs;  // rounds before the queue is closed; nullopt: no limit
-  bool shuffle = true;                // a new order in each round
+  // Rounds before the queue is closed. Nullopt: no limit.
+  std::optional<int64_t> num_epochs;
+  // Whether each round has a new order.
+  bool shuffle = true;
+  // Seed of the shuffle. Without it, the graph's seed applies.
   std::optional<int64_t> seed;
+  // Capacity of the queue, in elements.
   int64_t capacity = 32;
+  // See QueueOptions::shared_name.
   std::string shared_name = "";
   std::string name = "";
-  Operation cancel_op = {};  // run by the queue runner instead of closing the queue
+  // The op that the queue runner runs at a stop, instead of one that closes the queue.
+  Operation cancel_op = {};
 };
 
 // Returns `tensor` at most `num_epochs` times, then OUT_OF_RANGE. Nullopt: `tensor` itself.
 Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string_view name = "",
                    At at = At::current());
 
-// A queue of the rows of `tensor`. `summary_name`: name of a scalar summary of the fill level.
+// A queue of the rows of `tensor`, with a queue runner that fills it. `summary_name`: name of a
+// scalar summary of the fill level.
 Queue InputProducer(Output tensor, const PartialShape& element_shape,
                     const ProducerOptions& options = {}, std::string_view summary_name = "",
                     At at = At::current());
@@ -52,22 +65,35 @@ Queue StringInputProducer(Graph& graph, const std::vector<std::string>& strings,
 Queue RangeInputProducer(Output limit, const ProducerOptions& options = {}, At at = At::current());
 Queue RangeInputProducer(Graph& graph, int32_t limit, const ProducerOptions& options = {},
                          At at = At::current());
-// One row of each tensor per step. All rows have the same index.
+
+// One row of each tensor per step, for data sets that fit into memory. All rows have the same
+// index. The tensors have equal sizes of dimension 0.
 OutputList SliceInputProducer(const OutputList& tensors, const ProducerOptions& options = {},
                               At at = At::current());
 
+// Options of the batching functions without a shuffle.
 struct BatchOptions {
+  // Threads that enqueue. With more than one the order of elements is not determined.
   int num_threads = 1;
+  // Elements that the queue holds at most.
   int64_t capacity = 32;
-  bool enqueue_many = false;         // the tensors are batches; each row is an element
-  std::vector<PartialShape> shapes;  // of elements; empty: the shapes of the tensors
-  bool dynamic_pad = false;  // pads dimensions that are unknown (-1) to the largest in the batch
+  // Whether the tensors are batches, whose rows are the elements.
+  bool enqueue_many = false;
+  // The shapes of elements. Empty: those of the tensors.
+  std::vector<PartialShape> shapes;
+  // Pads dimensions that are unknown (-1) to the largest size in the batch.
+  bool dynamic_pad = false;
+
+  // False: the last elements are dropped if they do not fill a batch, and dimension 0 of the result
+  // is known.
   bool allow_smaller_final_batch = false;
   std::string shared_name = "";
   std::string name = "";
 };
 
-// Stacks `batch_size` elements.
+// Stacks `batch_size` elements: each result has the shape of its tensor with the batch in front
+// (with enqueue_many, the batch replaces dimension 0). Shapes must be fully defined, or with
+// dynamic_pad have a known rank; otherwise INVALID_ARGUMENT.
 OutputList Batch(const OutputList& tensors, int batch_size, const BatchOptions& options = {},
                  At at = At::current());
 // The same, but only with elements for which `keep` is true. `keep` is a bool, or a vector with one
@@ -80,6 +106,7 @@ OutputList BatchJoin(const std::vector<OutputList>& tensors, int batch_size,
 OutputList MaybeBatchJoin(const std::vector<OutputList>& tensors, Output keep, int batch_size,
                           const BatchOptions& options = {}, At at = At::current());
 
+// Options of the batching functions with a shuffle; see BatchOptions.
 struct ShuffleOptions {
   int num_threads = 1;
   std::optional<int64_t> seed;
@@ -90,7 +117,9 @@ struct ShuffleOptions {
   std::string name = "";
 };
 
-// Draws random elements from a queue that keeps at least `min_after_dequeue` elements.
+// Draws random elements from a queue of `capacity` that keeps at least `min_after_dequeue`
+// elements, so that the order is well mixed. INVALID_ARGUMENT unless the capacity is larger. As in
+// TensorFlow, a larger minimum mixes better, but takes longer to fill at the start.
 OutputList ShuffleBatch(const OutputList& tensors, int batch_size, int64_t capacity,
                         int64_t min_after_dequeue, const ShuffleOptions& options = {},
                         At at = At::current());

@@ -1,4 +1,13 @@
 // Attention layers: each position of a sequence reads from the positions of a memory.
+//
+//   layers::MultiHeadAttention attention(8, {.causal = true});
+//   Output y = attention(x);                        // [batch, n, width], as x
+//   Output z = cross(x, encoded, padding_mask);     // reads from `encoded` [batch, m, size]
+//
+// Thread safety: as the graph's; one thread builds.
+// Lifetime: as Layer: after its first call it belongs to one graph.
+// Errors: stay in the graph, and the output is then invalid. INVALID_ARGUMENT if width, n or m is
+// unknown, or if `heads` does not divide the width.
 #ifndef SLUICE_TRAINING_LAYERS_ATTENTION_H_
 #define SLUICE_TRAINING_LAYERS_ATTENTION_H_
 
@@ -11,7 +20,8 @@
 namespace sluice::layers {
 
 struct MultiHeadAttentionOptions {
-  bool causal = false;  // a position reads only itself and earlier ones
+  // Adds CausalMask: a position reads only itself and earlier ones.
+  bool causal = false;
   bool use_bias = true;
   // Creates the initializers of the projections, in the order query, key, value, output.
   std::function<Initializer()> kernel_initializer = [] { return GlorotUniform(); };
@@ -22,8 +32,10 @@ struct MultiHeadAttentionOptions {
 
 // Multi-head attention (Vaswani et al. 2017). Projects `query` [batch, n, width] and `memory`
 // [batch, m, size] to queries, keys and values, and splits them into `heads` parts along the width.
-// Joins the heads' results and projects them once more. Variables: `<name>/query/kernel`,
-// `…/key/…`, `…/value/…`, `…/output/…`.
+// The weights of a head are softmax(q k^T / sqrt(width / heads)). Joins the heads' results and
+// projects them once more: [batch, n, width].
+//
+// Variables: `<name>/query/kernel`, `…/key/…`, `…/value/…`, `…/output/…`.
 class MultiHeadAttention : public Layer {
  public:
   explicit MultiHeadAttention(int64_t heads, MultiHeadAttentionOptions options = {});

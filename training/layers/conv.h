@@ -1,4 +1,12 @@
 // Layers for images [batch, height, width, channels].
+//
+//   Output y = layers::Conv2D(32, 3, {.padding = "SAME", .activation = Relu})(images);
+//   y = layers::MaxPooling2D(y, 2, 2);                     // half the height and width
+//
+// Thread safety: as the graph's; one thread builds.
+// Lifetime: as Layer: after its first call a layer belongs to one graph.
+// Errors: stay in the graph, and the output is then invalid. INVALID_ARGUMENT if the input is no
+// image or its number of channels is unknown.
 #ifndef SLUICE_TRAINING_LAYERS_CONV_H_
 #define SLUICE_TRAINING_LAYERS_CONV_H_
 
@@ -15,27 +23,43 @@ struct Size2D {
   int64_t height, width;
 };
 
+// Options of both convolutions.
 struct Conv2DOptions {
+  // Distance of neighbouring windows, in pixels.
   Size2D strides = 1;
-  std::string padding = "VALID";  // or "SAME"
-  Size2D dilation_rate = 1;       // not for a transposed convolution
+
+  // "VALID": windows lie within the image. "SAME": the output has ceil(size / stride) pixels, and
+  // the image is padded with zeros.
+  std::string padding = "VALID";
+  // Distance of the kernel's elements. Ignored by a transposed convolution.
+  Size2D dilation_rate = 1;
+  // Applied to the result. Empty: none.
   Activation activation;
   bool use_bias = true;
   Initializer kernel_initializer = GlorotUniform();
   Initializer bias_initializer = Zeros();
+  // Losses of the variables, in the collection of regularization losses. Empty: none.
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
+  // Whether optimizers update the variables by default, and their kind (VariableOptions).
   bool trainable = true;
   bool use_resource = true;
-  std::string name = "";  // "" = "conv2d", "conv2d_transpose"
+  // "": "conv2d" or "conv2d_transpose".
+  std::string name = "";
 };
 
-// activation(convolution + bias). Reference: tf.layers.Conv2D.
+// activation(convolution + bias), with an output of `filters` channels. Variables `<name>/kernel`
+// [height, width, channels, filters] and `<name>/bias` [filters]. Reference: tf.layers.Conv2D.
+//
+//   Output half = layers::Conv2D(64, {3, 5}, {.strides = 2, .padding = "SAME"})(x);
 class Conv2D : public Layer {
  public:
   Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions options = {});
 
+  // [batch, height, width, channels] to [batch, height', width', filters]. With padding "VALID",
+  // height' is ceil((height - (kernel - 1) * dilation) / stride).
   Output operator()(Output x, At at = At::current());
+  // Invalid before the first call; `bias` also without use_bias.
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
 
@@ -47,8 +71,12 @@ class Conv2D : public Layer {
 };
 
 // A transposed convolution: the gradient of a convolution with respect to its input. With strides
-// it enlarges images. Height, width and channels of the input must be known. Reference:
+// it enlarges images: to size * stride pixels with "SAME", and by max(kernel - stride, 0) more with
+// "VALID". Height, width and channels of the input must be known. Variables `<name>/kernel`
+// [height, width, filters, channels] and `<name>/bias` [filters]. Reference:
 // tf.layers.Conv2DTranspose.
+//
+//   Output twice = layers::Conv2DTranspose(16, 3, {.strides = 2, .padding = "SAME"})(x);
 class Conv2DTranspose : public Layer {
  public:
   Conv2DTranspose(int64_t filters, Size2D kernel_size, Conv2DOptions options = {});
@@ -68,8 +96,13 @@ class Conv2DTranspose : public Layer {
 
 struct PoolingOptions {
   std::string padding = "VALID";
-  std::string_view name = "";  // "" = "max_pooling2d", "average_pooling2d"
+  // "": "max_pooling2d" or "average_pooling2d".
+  std::string_view name = "";
 };
+
+// The maximum, or the mean, of each window of each channel: [batch, height', width', channels].
+// With "SAME", the mean does not count padding. Reference: tf.layers.max_pooling2d,
+// average_pooling2d.
 Output MaxPooling2D(Output x, Size2D pool_size, Size2D strides, const PoolingOptions& options = {},
                     At at = At::current());
 Output AveragePooling2D(Output x, Size2D pool_size, Size2D strides,

@@ -1,6 +1,9 @@
 // Initializers of tf.initializers that ops/random/initializer.h does not have.
 //
 //   Variable w(g, "w", {64, 64}, Orthogonal());
+//
+// Thread safety: an initializer is a value; it adds nodes to one graph at a time.
+// Errors: stay in the graph.
 #ifndef SLUICE_TRAINING_LAYERS_INITIALIZERS_H_
 #define SLUICE_TRAINING_LAYERS_INITIALIZERS_H_
 

@@ -7,10 +7,15 @@
 //
 // The first call creates the variables for inputs of that size, under a name that is unused in the
 // open name scope ("dense", "dense_1"). Later calls share them. Layers that tf.layers has too use
-// the same names of nodes, variables and collections. Errors stay in the graph (Graph::status) with
-// the caller's line, and the outputs are then invalid.
+// the same names of nodes, variables and collections.
 //
-// After its first call a layer belongs to one graph and must not be copied.
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns the variables, so a layer may be a temporary. After its first call a
+// layer belongs to one graph and must not be copied: the copies would share variables or not,
+// depending on the time of the copy.
+// Errors: stay in the graph (Graph::status) with the caller's line, and the outputs are then
+// invalid. INVALID_ARGUMENT if a size that determines a variable's shape is unknown.
+// Reference: tf.layers.Layer.
 #ifndef SLUICE_TRAINING_LAYERS_LAYER_H_
 #define SLUICE_TRAINING_LAYERS_LAYER_H_
 
@@ -27,14 +32,19 @@
 
 namespace sluice {
 
-// Collections, as TensorFlow names them.
+// Collections, as TensorFlow names them: ops that a training step has to run with the update
+// (moving averages), losses, and regularization losses.
 inline constexpr std::string_view kUpdateOps = "update_ops";
 inline constexpr std::string_view kLosses = "losses";
 inline constexpr std::string_view kRegularizationLosses = "regularization_losses";
 
 namespace layers {
 
-// A function of a tensor: a lambda or a builder function (`Relu`). Empty: the identity.
+// A function of a tensor: a lambda or a builder function (`Relu`). Empty: the identity. The result
+// has the shape and type of the argument.
+//
+//   layers::Dense a(10, {.activation = Tanh});
+//   layers::Dense b(10, {.activation = [](Output x) { return x * Sigmoid(x); }});
 class Activation {
  public:
   Activation() = default;
@@ -54,12 +64,16 @@ class Activation {
 // Computes the regularization loss of a variable, a scalar. Called in the scope
 // `<variable>/Regularizer/`.
 using Regularizer = std::function<Output(const Variable&)>;
-// scale * sum(|w|); scale * sum(w²) / 2; the sum of both.
+
+// scale * sum(|w|); scale * sum(w²) / 2; the sum of both. They enter the loss that losses::Total
+// returns.
+//
+//   layers::Dense hidden(128, {.kernel_regularizer = layers::L2(1e-4)});
 Regularizer L1(double scale);
 Regularizer L2(double scale);
 Regularizer L1L2(double l1, double l2);
 
-// The properties of one variable of a layer.
+// The properties of one variable of a layer. Refers to its arguments: for use within one call.
 struct Weight {
   std::string_view name;
   TensorShape shape;
@@ -68,6 +82,15 @@ struct Weight {
   bool trainable = true;
 };
 
+// For derived classes: the constructor only stores options; operator() opens a Call and makes the
+// variables when there are none.
+//
+//   Output Scale::operator()(Output x, At at) {
+//     if (!x) return Output();
+//     Call call(*this, *x.graph());
+//     if (!factor_) factor_ = MakeVariable(*x.graph(), x.dtype(), {"factor", {}, ones_}, at);
+//     return x * factor_;
+//   }
 class Layer {
  public:
   // "scope/dense/"; "" before the first call.
@@ -89,7 +112,8 @@ class Layer {
     NameScope scope_;
   };
 
-  // `dtype` is the type of the layer's inputs.
+  // Creates a variable of the layer and, with a regularizer, its loss in collection
+  // kRegularizationLosses. `dtype` is the type of the layer's inputs. Invalid after an error.
   Variable MakeVariable(Graph& graph, DataType dtype, const Weight& weight, At at) const;
   // Creates "kernel" and, if the options request it, "bias" with `units` elements, once. `options`
   // as DenseOptions and Conv2DOptions.

@@ -4,9 +4,13 @@
 //   Output total = losses::Total(g);    // all losses so far, with regularization
 //
 // A loss multiplies the value of each example by its weight and reduces the results as Reduction
-// says, by default to the mean over nonzero weights. It is added to the collection "losses". Values
-// are those of tf.compat.v1.losses. Shapes of weights are checked when the graph is built. Errors
-// stay in the graph, and the outputs are then invalid.
+// says, by default to the mean over nonzero weights. It is added to the collection "losses". Labels
+// are converted to the type of the predictions.
+//
+// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Errors: stay in the graph, and the outputs are then invalid. Shapes of weights are checked when
+// the graph is built.
+// Reference: tf.compat.v1.losses, with the same values.
 #ifndef SLUICE_TRAINING_LAYERS_LOSSES_H_
 #define SLUICE_TRAINING_LAYERS_LOSSES_H_
 
@@ -17,33 +21,44 @@
 
 namespace sluice::losses {
 
+// The division by 0 values or weights gives 0. Reference: tf.compat.v1.losses.Reduction.
 enum class Reduction {
-  kSumByNonzeroWeights,  // sum / number of nonzero weights
+  // The sum divided by the number of nonzero weights.
+  kSumByNonzeroWeights,
   kSum,
-  kMean,              // sum / sum of the weights
-  kSumOverBatchSize,  // sum / number of values
-  kNone,              // no reduction: the weighted values
+  // The sum divided by the sum of the weights.
+  kMean,
+  // The sum divided by the number of values.
+  kSumOverBatchSize,
+  // No reduction: the weighted values, in their shape.
+  kNone,
 };
 
 struct Options {
-  Output weights;  // invalid: 1. A scalar, or of the values' rank with broadcast sizes
+  // Invalid: 1. A scalar, or of the values' rank, with sizes that are equal or 1. A weight of 0
+  // leaves an example out.
+  Output weights;
   Reduction reduction = Reduction::kSumByNonzeroWeights;
-  std::string_view name = "";  // scope; "" = the loss's name
+  // Name scope of the nodes. "": the loss's name in TensorFlow.
+  std::string_view name = "";
 };
 
-// Weights and reduces per-example values.
+// Weights and reduces values that the caller computed, such as one per example.
 Output Weighted(Output values, const Options& options = {}, At at = At::current());
 
-// labels [batch]: class numbers; logits [batch, classes].
+// For one class out of several. labels [batch]: class numbers, int32 or int64; logits [batch,
+// classes].
 Output SparseSoftmaxCrossEntropy(Output labels, Output logits, const Options& options = {},
                                  At at = At::current());
-// labels: probabilities, of the shape of logits. label_smoothing moves them towards the uniform
-// distribution.
+
+// labels: probabilities, of the shape of logits [batch, classes]. label_smoothing moves them
+// towards the uniform distribution. No gradient flows to the labels.
 Output SoftmaxCrossEntropy(Output labels, Output logits, const Options& options = {},
                            float label_smoothing = 0, At at = At::current());
-// Each class is a separate yes/no decision.
+// Each class is a separate yes/no decision. labels: probabilities, of the shape of logits.
 Output SigmoidCrossEntropy(Output labels, Output logits, const Options& options = {},
                            float label_smoothing = 0, At at = At::current());
+// (prediction - label)^2 and |prediction - label| per element. Both have the same shape.
 Output MeanSquaredError(Output labels, Output predictions, const Options& options = {},
                         At at = At::current());
 Output AbsoluteDifference(Output labels, Output predictions, const Options& options = {},
@@ -53,7 +68,7 @@ Output Huber(Output labels, Output predictions, float delta = 1, const Options& 
              At at = At::current());
 // Labels are 0 and 1.
 Output Hinge(Output labels, Output logits, const Options& options = {}, At at = At::current());
-// Predictions are probabilities.
+// The cross entropy of probabilities: predictions and labels in [0, 1]. `epsilon` avoids log(0).
 Output Log(Output labels, Output predictions, const Options& options = {}, float epsilon = 1e-7f,
            At at = At::current());
 // 1 - the dot product over `axis`. The vectors must have unit length.

@@ -1,4 +1,12 @@
 // Layers that normalize the mean and variance of their input.
+//
+//   Output y = layers::BatchNormalization({.training = true})(x);
+//   Output z = layers::LayerNormalization()(y);
+//
+// Thread safety: as the graph's; one thread builds.
+// Lifetime: as Layer: after its first call a layer belongs to one graph.
+// Errors: stay in the graph, and the output is then invalid. INVALID_ARGUMENT if the last dimension
+// is unknown or the rank is below 2.
 #ifndef SLUICE_TRAINING_LAYERS_NORMALIZATION_H_
 #define SLUICE_TRAINING_LAYERS_NORMALIZATION_H_
 
@@ -9,12 +17,19 @@
 
 namespace sluice::layers {
 
+// Options of BatchNormalization. The defaults are those of tf.layers.BatchNormalization.
 struct BatchNormalizationOptions {
-  bool training = false;  // true: uses the statistics of the batch
+  // True: normalizes by the statistics of the batch, and updates the moving averages. False:
+  // normalizes by the moving averages. A layer has one mode: evaluate in a graph of its own, with
+  // the same checkpoint.
+  bool training = false;
+  // Decay of the moving averages, per step.
   double momentum = 0.99;
+  // Added to the variance.
   double epsilon = 1e-3;
-  bool center = true;  // adds beta
-  bool scale = true;   // multiplies by gamma
+  // Whether to add beta, and to multiply by gamma.
+  bool center = true;
+  bool scale = true;
   Initializer gamma_initializer = Ones();
   Initializer beta_initializer = Zeros();
   bool trainable = true;
@@ -29,12 +44,16 @@ struct BatchNormalizationOptions {
 //   ControlDependencies after(g, UpdateOps(g));
 //   Operation train = optimizer.Minimize(loss);
 //
-// Reference: tf.layers.BatchNormalization.
+// Variables, each [channels]: `<name>/gamma`, `…/beta`, `…/moving_mean`, `…/moving_variance`; the
+// last two are not trainable. They are float for inputs of 16-bit types. Reference:
+// tf.layers.BatchNormalization.
 class BatchNormalization : public Layer {
  public:
   explicit BatchNormalization(BatchNormalizationOptions options = {});
 
+  // The result has the shape and type of x.
   Output operator()(Output x, At at = At::current());
+  // The variables. Invalid before the first call; gamma without `scale` and beta without `center`.
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
@@ -52,17 +71,20 @@ class BatchNormalization : public Layer {
 // The ops of the collection "update_ops".
 std::vector<Operation> UpdateOps(const Graph& graph);
 
+// The two results of MomentsOf, also the statistics that Normalize takes.
 struct Moments {
   Output mean, variance;
 };
-// The mean and variance of `x` over `axes`. Reference: tf.nn.moments.
+// The mean and variance of `x` over `axes`, without Bessel's correction. Reference: tf.nn.moments.
 Moments MomentsOf(Output x, const std::vector<int64_t>& axes, bool keep_dims = false,
                   At at = At::current());
-// (x - mean) / sqrt(variance + epsilon) * scale + offset. `offset` and `scale` may be invalid.
-// Reference: tf.nn.batch_normalization.
+
+// (x - mean) / sqrt(variance + epsilon) * scale + offset, with broadcasting. `offset` and `scale`
+// may be invalid: 0 and 1. Reference: tf.nn.batch_normalization.
 Output Normalize(Output x, const Moments& moments, Output offset, Output scale, double epsilon,
                  At at = At::current());
 
+// Options of LayerNormalization. `epsilon` is added to the variance.
 struct LayerNormalizationOptions {
   double epsilon = 1e-6;
   bool trainable = true;
@@ -70,12 +92,15 @@ struct LayerNormalizationOptions {
   std::string name = "layer_normalization";
 };
 
-// Layer normalization (Ba et al. 2016) over the last dimension: `<name>/gamma`, `<name>/beta`.
+// Layer normalization (Ba et al. 2016) over the last dimension of each position, the same in
+// training and evaluation. Variables [width]: `<name>/gamma`, `<name>/beta`. Reference:
+// tf.keras.layers.LayerNormalization.
 class LayerNormalization : public Layer {
  public:
   explicit LayerNormalization(LayerNormalizationOptions options = {});
 
   Output operator()(Output x, At at = At::current());
+  // Invalid before the first call.
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
 

@@ -1,4 +1,13 @@
 // Recurrent networks: apply a cell to the steps of a sequence.
+//
+//   layers::LstmCell cell(128);
+//   layers::DynamicRnnResult r = layers::DynamicRnn(cell, x, {.sequence_length = lengths});
+//   Output last = r.state[1];                      // h after each example's last step
+//
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the functions use the cell during the call only. The graph owns its variables.
+// Errors: stay in the graph; results are then empty. INVALID_ARGUMENT if the inputs have another
+// rank or their last size is unknown.
 #ifndef SLUICE_TRAINING_LAYERS_RNN_H_
 #define SLUICE_TRAINING_LAYERS_RNN_H_
 
@@ -8,19 +17,25 @@
 
 namespace sluice::layers {
 
-// A state of zeros for `batch` examples, a scalar int32.
+// A state of zeros for `batch` examples, an int32 scalar: one tensor [batch, size] per entry of
+// state_sizes().
 OutputList ZeroState(const RnnCell& cell, Output batch, DataType dtype = DT_FLOAT,
                      At at = At::current());
 
 struct StaticRnnOptions {
-  OutputList initial_state;  // empty: zeros
+  // The state before the first step, as RnnCell::state_sizes. Empty: zeros.
+  OutputList initial_state;
   std::string_view name = "rnn";
 };
 struct StaticRnnResult {
-  OutputList outputs;  // [batch, size], one per step
-  OutputList state;    // after the last
+  // [batch, size], one per step.
+  OutputList outputs;
+  // The state after the last step.
+  OutputList state;
 };
-// Unrolls the cell over the inputs [batch, size]. Reference: tf.nn.static_rnn.
+
+// Unrolls the cell over the inputs [batch, size]: the graph grows with the number of steps, which
+// is fixed. For short sequences. Reference: tf.nn.static_rnn.
 StaticRnnResult StaticRnn(RnnCell& cell, const OutputList& inputs,
                           const StaticRnnOptions& options = {}, At at = At::current());
 
@@ -28,25 +43,34 @@ struct DynamicRnnOptions {
   // [batch], integers: the length of each example. After its last step the outputs are zeros and
   // the state does not change. Invalid: all steps.
   Output sequence_length;
-  OutputList initial_state;  // empty: zeros
+  // The state before the first step, as RnnCell::state_sizes. Empty: zeros.
+  OutputList initial_state;
+  // See WhileOptions. More use more memory.
   int parallel_iterations = 32;
-  bool time_major = false;  // inputs and outputs are [time, batch, size]
+  // Whether inputs and outputs are [time, batch, size], which saves two transpositions.
+  bool time_major = false;
   std::string_view name = "rnn";
 };
 struct DynamicRnnResult {
-  Output outputs;    // [batch, time, size]
-  OutputList state;  // after an example's last step
+  // [batch, time, size], or [time, batch, size] if time_major.
+  Output outputs;
+  // The state after each example's last step.
+  OutputList state;
 };
-// Loops over the inputs [batch, time, size]. The number of steps is read when the graph runs.
-// Reference: tf.nn.dynamic_rnn, with the same variables and values and fewer nodes.
+
+// Loops over the inputs [batch, time, size]. The number of steps is read when the graph runs, so
+// that each batch may have another. Reference: tf.nn.dynamic_rnn, with the same variables and
+// values and fewer nodes.
 DynamicRnnResult DynamicRnn(RnnCell& cell, Output inputs, const DynamicRnnOptions& options = {},
                             At at = At::current());
 
 struct BidirectionalRnnResult {
-  DynamicRnnResult forward, backward;  // outputs of both are in the order of the inputs
+  // The results of each direction. Outputs of both are in the order of the inputs.
+  DynamicRnnResult forward, backward;
 };
+
 // One cell runs forward over the sequence, the other backward, in the scopes `bidirectional_rnn/fw`
-// and `…/bw`. Reference: tf.nn.bidirectional_dynamic_rnn.
+// and `…/bw`. `sequence_length` is required. Reference: tf.nn.bidirectional_dynamic_rnn.
 BidirectionalRnnResult BidirectionalDynamicRnn(RnnCell& forward, RnnCell& backward, Output inputs,
                                                Output sequence_length, At at = At::current());
 

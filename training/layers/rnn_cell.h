@@ -1,10 +1,18 @@
 // Recurrent cells: compute one step from an input and a state.
 //
-// Nodes and variables have the names of tf.nn.rnn_cell. A state is a list of tensors [batch, size]:
+//   layers::LstmCell cell(128);
+//   cell.Build(g, 64, DT_FLOAT, At::current());            // for inputs [batch, 64]
+//   layers::RnnStep step = cell.Step(x, state, At::current());
+//
+// DynamicRnn and StaticRnn (rnn.h) call Build and Step. A state is a list of tensors [batch, size]:
 // (c, h) for an LSTM, the states of all cells in order for a MultiRnnCell. Custom cells derive from
 // RnnCell (demos/models/sequences.cc has one with attention).
 //
-// Once built, a cell belongs to one graph. All sequences that use it share its variables.
+// Thread safety: as the graph's; one thread builds.
+// Ownership: the graph owns the variables. Once built, a cell belongs to one graph, and all
+// sequences that use it share its variables.
+// Errors: stay in the graph; the outputs are then invalid.
+// Reference: tf.nn.rnn_cell, with the same nodes and names of variables.
 #ifndef SLUICE_TRAINING_LAYERS_RNN_CELL_H_
 #define SLUICE_TRAINING_LAYERS_RNN_CELL_H_
 
@@ -17,11 +25,13 @@
 
 namespace sluice::layers {
 
+// The results of one step: output [batch, output_size()], and the next state.
 struct RnnStep {
   Output output;
   OutputList state;
 };
 
+// The interface of cells. State and inputs of one call of Step have the same batch size.
 class RnnCell {
  public:
   virtual ~RnnCell() = default;
@@ -30,26 +40,33 @@ class RnnCell {
   virtual std::string name() const = 0;
   // The size per example of each tensor of the state.
   virtual std::vector<int64_t> state_sizes() const = 0;
+  // The size per example of an output.
   virtual int64_t output_size() const = 0;
   // Creates the variables for inputs [batch, size] in the open name scope, outside all loops. A
   // second call does nothing.
   virtual void Build(Graph& graph, int64_t size, DataType dtype, At at) = 0;
-  // Returns invalid outputs if the graph has an error.
+
+  // Adds the nodes of one step. `input` is [batch, size], `state` has the sizes of state_sizes().
+  // Build was called. Returns invalid outputs if the graph has an error.
   virtual RnnStep Step(Output input, const OutputList& state, At at) = 0;
 };
 
 // Enters exactly `scope/name/`, without making it unique.
 NameScope SameScope(Graph& graph, std::string_view name);
 
+// Options of BasicRnnCell.
 struct RnnCellOptions {
   Activation activation = Tanh;
   Initializer kernel_initializer = GlorotUniform();
   bool trainable = true;
   bool use_resource = true;
-  std::string name = "";  // "" = the default of the cell
+  // Name scope of the variables. "": the default of the cell.
+  std::string name = "";
 };
 
-// tanh([x, h] * kernel + bias).
+// tanh([x, h] * kernel + bias), or another activation. The output is the new state h. Default name:
+// "basic_rnn_cell". Variables `<name>/kernel` [size + units, units], `<name>/bias` [units].
+// Reference: tf.nn.rnn_cell.BasicRNNCell.
 class BasicRnnCell : public RnnCell, protected Layer {
  public:
   explicit BasicRnnCell(int64_t units, RnnCellOptions options = {});
@@ -65,8 +82,11 @@ class BasicRnnCell : public RnnCell, protected Layer {
   Variable kernel_, bias_;
 };
 
+// Options of LstmCell. The bias is initially 0, in addition to forget_bias.
 struct LstmCellOptions {
+  // Whether the gates see the cell's state c through diagonal weights.
   bool use_peepholes = false;
+  // Added to the forget gate, so that an untrained cell remembers.
   float forget_bias = 1.0f;
   Activation activation = Tanh;
   Initializer kernel_initializer = GlorotUniform();
@@ -75,9 +95,17 @@ struct LstmCellOptions {
   std::string name = "lstm_cell";
 };
 
-// Hochreiter and Schmidhuber (1997), with forget gates and optional peepholes (Gers and Schmidhuber
-// 2000). With the name "basic_lstm_cell" and without peepholes, checkpoints are those of
-// tf.nn.rnn_cell.BasicLSTMCell.
+// Long short-term memory (Hochreiter and Schmidhuber 1997), with forget gates and optional
+// peepholes (Gers and Schmidhuber 2000). With i, j, f, o the quarters of [x, h] * kernel + bias:
+//
+//   c = c * sigmoid(f + forget_bias) + sigmoid(i) * activation(j)
+//   h = sigmoid(o) * activation(c)
+//
+// The state is (c, h), the output is h. With the name "basic_lstm_cell" and without peepholes,
+// checkpoints are those of tf.nn.rnn_cell.BasicLSTMCell. Reference: tf.nn.rnn_cell.LSTMCell.
+//
+// Variables `<name>/kernel` [size + units, 4 * units], `<name>/bias` [4 * units]; with peepholes
+// also `<name>/w_f_diag`, `…/w_i_diag`, `…/w_o_diag`, [units] each.
 class LstmCell : public RnnCell, protected Layer {
  public:
   explicit LstmCell(int64_t units, LstmCellOptions options = {});
@@ -96,16 +124,27 @@ class LstmCell : public RnnCell, protected Layer {
   Variable kernel_, bias_, forget_, input_, output_;
 };
 
+// Options of GruCell. The defaults are those of tf.nn.rnn_cell.GRUCell.
 struct GruCellOptions {
   Activation activation = Tanh;
   Initializer kernel_initializer = GlorotUniform();
-  Initializer bias_initializer;  // empty: ones for the gates, zeros for the candidate
+  // Empty: ones for the gates, zeros for the candidate.
+  Initializer bias_initializer;
   bool trainable = true;
   bool use_resource = true;
   std::string name = "gru_cell";
 };
 
-// Gated recurrent unit (Cho et al. 2014).
+// Gated recurrent unit (Cho et al. 2014). With r, u the halves of sigmoid([x, h] * gates/kernel +
+// gates/bias):
+//
+//   c = activation([x, r * h] * candidate/kernel + candidate/bias)
+//   h = u * h + (1 - u) * c
+//
+// The output is the new state h. Reference: tf.nn.rnn_cell.GRUCell.
+//
+// Variables `<name>/gates/kernel` [size + units, 2 * units], `<name>/candidate/kernel` [size +
+// units, units], and a bias beside each.
 class GruCell : public RnnCell, protected Layer {
  public:
   explicit GruCell(int64_t units, GruCellOptions options = {});
@@ -121,7 +160,12 @@ class GruCell : public RnnCell, protected Layer {
   Variable gate_kernel_, gate_bias_, kernel_, bias_;
 };
 
-// A stack of cells. The output of each is the input of the next.
+// A stack of cells. The output of each is the input of the next. It shares ownership of the cells.
+// Give each place its own object: one object in two places shares its variables. Cell i adds its
+// variables in the scope `multi_rnn_cell/cell_<i>/<name>`. Reference: tf.nn.rnn_cell.MultiRNNCell.
+//
+//   layers::MultiRnnCell stack({std::make_shared<layers::LstmCell>(128),
+//                               std::make_shared<layers::LstmCell>(64)});
 class MultiRnnCell : public RnnCell {
  public:
   explicit MultiRnnCell(std::vector<std::shared_ptr<RnnCell>> cells) : cells_(std::move(cells)) {}

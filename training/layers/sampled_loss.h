@@ -5,8 +5,12 @@
 //                                        {sample.sampled_candidates, sample.true_expected_count,
 //                                         sample.sampled_expected_count}));
 //
-// Reference: tf.nn.nce_loss, tf.nn.sampled_softmax_loss. Only the sampled rows of `weights`
-// [classes, size] and `biases` [classes] are read and have gradients.
+// Only the sampled rows of `weights` [classes, size] and `biases` [classes] are read and have
+// gradients.
+//
+// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Errors: stay in the graph; the result is then invalid.
+// Reference: tf.nn.nce_loss, tf.nn.sampled_softmax_loss.
 #ifndef SLUICE_TRAINING_LAYERS_SAMPLED_LOSS_H_
 #define SLUICE_TRAINING_LAYERS_SAMPLED_LOSS_H_
 
@@ -20,9 +24,12 @@ namespace sluice::losses {
 
 // The outputs of a candidate sampler.
 struct Sample {
-  Output classes;        // int64 [n]
-  Output true_expected;  // float [batch, true classes]
-  Output expected;       // float [n]
+  // int64 [n]: the sampled classes.
+  Output classes;
+  // float [batch, true classes]: the expected number of times that each true class is sampled.
+  Output true_expected;
+  // float [n]: the same of each sampled class.
+  Output expected;
 };
 
 struct SampledOptions {

@@ -8,6 +8,10 @@
 // Thread safety: all methods may be called from any thread, but only one at a time calls Join.
 // Blocking: WaitForStop and Join block until a stop is requested (and the threads have ended), or
 // until they are cancelled. RequestStop wakes them at once.
+// Ownership: the coordinator owns the threads. Objects that their functions use must outlive it:
+// the destructor waits for all threads, without a limit.
+// Errors: the first one that a thread returns or RequestStop gets; Join returns it. Errors after
+// the stop are dropped, because most are its consequences.
 // Reference: tf.train.Coordinator.
 #ifndef SLUICE_TRAINING_LOOP_COORDINATOR_H_
 #define SLUICE_TRAINING_LOOP_COORDINATOR_H_
@@ -28,6 +32,7 @@ namespace sluice {
 
 class CancellationManager;  // executor/wait/cancellation.h
 
+// Options of Coordinator::Join. By default it waits two minutes for threads that do not stop.
 struct JoinOptions {
   // Time for the remaining threads to end after a stop was requested.
   std::chrono::milliseconds grace = std::chrono::seconds(120);
@@ -38,6 +43,11 @@ struct JoinOptions {
   CancellationManager* cancellation = nullptr;
 };
 
+// Owns the threads of one session, such as those of queue runners. A MonitoredSession has one of
+// its own; programs with another loop make one:
+//
+//   Coordinator coordinator;
+//   SLUICE_RETURN_IF_ERROR(StartQueueRunners(session, coordinator));
 class Coordinator {
  public:
   // Errors with these codes are a normal end (a queue without elements); Join does not report them.
@@ -48,10 +58,12 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  // Join returns the first error whose code is not that of a clean stop.
+  // Requests the stop, with the error that is its cause. Join returns the first error whose code is
+  // not that of a clean stop. Later calls have no effect.
   void RequestStop(absl::Status why = absl::OkStatus());
   // Runs `body` in this thread. Its error requests the stop.
   void StopOnError(const std::function<absl::Status()>& body);
+  // Whether a stop was requested. Threads look at it between two pieces of work.
   bool ShouldStop() const;
   // The error of the stop request; OK if there is none. (TensorFlow raises it.)
   absl::Status RequestedError() const;

@@ -8,6 +8,7 @@
 // files contain.
 //
 // Thread safety: a value; Start may be called from any thread.
+// Ownership: the coordinator owns the threads. The session outlives them.
 // Errors: an error other than the closed codes stops the coordinator, whose Join returns it.
 // Reference: tf.train.QueueRunner.
 #ifndef SLUICE_TRAINING_LOOP_QUEUE_RUNNER_H_
@@ -32,9 +33,12 @@ inline constexpr std::string_view kQueueRunners = "queue_runners";
 
 struct QueueRunner {
   std::string queue_name;
-  std::vector<Operation> enqueue_ops;  // one thread each; may contain an op several times
-  Operation close_op;                  // run when the last thread reaches the end of its input
-  Operation cancel_op;                 // cancels pending enqueues: run when the coordinator stops
+  // One thread runs each of them. May contain an op several times.
+  std::vector<Operation> enqueue_ops;
+  // Runs when the last thread reaches the end of its input.
+  Operation close_op;
+  // Runs when the coordinator stops. Cancels pending enqueues.
+  Operation cancel_op;
   // Codes that end a thread quietly.
   std::vector<absl::StatusCode> closed_codes = {absl::StatusCode::kOutOfRange};
 

@@ -6,10 +6,14 @@
 //   session.Run({}, {accuracy.value});
 //
 // The accumulators are local variables, also in the collection "metric_variables", with
-// TensorFlow's names ("accuracy/total", "accuracy/count").
-// Labels and predictions have the same shape, or differ by a last dimension of size 1. Weights are
-// absent (an invalid handle), a scalar, or one per element.
-// Reference: tf.compat.v1.metrics. Errors stay in the graph, and the results are then invalid.
+// TensorFlow's names ("accuracy/total", "accuracy/count"). Running their initializers begins a new
+// evaluation. Labels and predictions have the same shape, or differ by a last dimension of size 1.
+// Weights are absent (an invalid handle), a scalar, or one per element.
+//
+// Thread safety: as the graph's; one thread builds. Steps that update at once are all counted.
+// Ownership: a Metric is two handles. The graph owns the nodes, the device the counts.
+// Errors: stay in the graph, and the results are then invalid. Values are 0 before the first batch.
+// Reference: tf.compat.v1.metrics.
 #ifndef SLUICE_TRAINING_METRICS_METRICS_H_
 #define SLUICE_TRAINING_METRICS_METRICS_H_
 
@@ -22,22 +26,29 @@ namespace sluice {
 
 inline constexpr std::string_view kMetricVariables = "metric_variables";
 
+// Two float scalars. Fetch `update` or run it once per batch; fetch `value` after the last. Do not
+// fetch both in one step: they are not ordered.
 struct Metric {
-  Output value;   // of all batches so far
-  Output update;  // adds a batch and returns the new value
+  // The metric of all batches so far.
+  Output value;
+  // Adds a batch and returns the new value.
+  Output update;
 };
 
 namespace metrics {
 
 struct Options {
   Output weights;
-  std::string_view name = "";  // scope; "" = the metric's name
+  // Name scope of the nodes. "": the metric's name.
+  std::string_view name = "";
 };
 
+// The weighted mean of all values.
 Metric Mean(Output values, const Options& options = {}, At at = At::current());
 // The fraction of predictions that equal their labels.
 Metric Accuracy(Output labels, Output predictions, const Options& options = {},
                 At at = At::current());
+// Means of (p - l)^2, its root, and |p - l|.
 Metric MeanSquaredError(Output labels, Output predictions, const Options& options = {},
                         At at = At::current());
 Metric RootMeanSquaredError(Output labels, Output predictions, const Options& options = {},
@@ -45,7 +56,9 @@ Metric RootMeanSquaredError(Output labels, Output predictions, const Options& op
 Metric MeanAbsoluteError(Output labels, Output predictions, const Options& options = {},
                          At at = At::current());
 
-// Counts of nonzero labels and predictions, and their ratios (0 if the denominator is 0).
+// Counts, and their ratios (0 if the denominator is 0). Labels and predictions are converted to
+// bool: nonzero is positive. Precision is the share of the predicted positives that are labelled
+// so; recall is the share of the labelled positives that are predicted.
 Metric TruePositives(Output labels, Output predictions, const Options& options = {},
                      At at = At::current());
 Metric FalsePositives(Output labels, Output predictions, const Options& options = {},
@@ -66,14 +79,19 @@ enum class Curve { kRoc, kPrecisionRecall };
 enum class Summation { kTrapezoidal, kMinoring, kMajoring, kCarefulInterpolation };
 struct AucOptions {
   Output weights;
-  int num_thresholds = 200;  // evenly spaced in [0, 1], including both ends
+  // Thresholds, evenly spaced in [0, 1], including both ends.
+  int num_thresholds = 200;
   Curve curve = Curve::kRoc;
   std::string_view name = "";
   Summation summation = Summation::kTrapezoidal;
   // If not empty, these thresholds are used with 0 and 1 added.
   std::vector<float> thresholds = {};
 };
-// The area under a curve of predictions in [0, 1].
+
+// The area under a curve of predictions in [0, 1], from counts at the thresholds. More thresholds
+// are more exact. INVALID_ARGUMENT for fewer than two thresholds.
+//
+//   Metric auc = metrics::Auc(clicked, Sigmoid(logits), {.num_thresholds = 1000});
 Metric Auc(Output labels, Output predictions, const AucOptions& options = {},
            At at = At::current());
 

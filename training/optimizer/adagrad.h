@@ -1,4 +1,14 @@
 // Adagrad and its relatives, which divide each step by the root of all squared gradients so far.
+//
+//   Operation train = Adagrad({.learning_rate = 0.1f}).Minimize(loss, {.global_step = &step});
+//
+// Rows of embeddings that have had few gradients take larger steps, so these optimizers suit sparse
+// features. A sparse gradient changes its own rows only, of the variable and of the slots.
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer. INVALID_ARGUMENT if an initial value of an accumulator is not
+// positive.
+// Reference: tf.compat.v1.train.AdagradOptimizer and relatives. Duchi, Hazan and Singer 2011.
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAGRAD_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAGRAD_H_
 
@@ -8,34 +18,46 @@
 
 namespace sluice {
 
-// accumulator += gradient^2; var -= learning_rate * gradient / sqrt(accumulator) (Duchi et al.
-// 2011).
+// Options of Adagrad. The learning rate may be a tensor, such as a decay.
 struct AdagradOptions {
   HyperParameter learning_rate = 0.01f;
-  double initial_accumulator_value = 0.1;  // must be positive
+  // The value of the accumulator before the first step. Must be positive.
+  double initial_accumulator_value = 0.1;
+  // Whether updates of ref variables take a lock. Resource variables do not need it.
   bool use_locking = false;
   std::string name = "Adagrad";
 };
 
+// Adagrad (Duchi, Hazan and Singer 2011):
+//
+//   accumulator += gradient^2
+//   var -= learning_rate * gradient / sqrt(accumulator)
+//
 // Slot "accumulator", saved as "<var>/Adagrad".
 class Adagrad : public RuleOptimizer {
  public:
   explicit Adagrad(const AdagradOptions& options);
 };
 
-// Adagrad with dual averaging, for sparse linear models (Duchi et al. 2011).
+// Options of AdagradDA. The strengths are those of the penalties.
 struct AdagradDAOptions {
   HyperParameter learning_rate = 0.01f;
-  Variable global_step;                                     // required; counts the updates from 0
-  double initial_gradient_squared_accumulator_value = 0.1;  // must be positive
+  // Required. The updates are counted by it, from 0.
+  Variable global_step;
+  // Must be positive.
+  double initial_gradient_squared_accumulator_value = 0.1;
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
   bool use_locking = false;
   std::string name = "AdagradDA";
 };
 
+// Adagrad with dual averaging, for sparse linear models (Duchi et al. 2011). Every step computes
+// the variable anew from the sums of all gradients and the L1 and L2 penalties, so that the initial
+// value of a variable has no effect after the first step.
+//
 // Slots "gradient_accumulator" and "gradient_squared_accumulator", saved as "<var>/AdagradDA" and
-// "<var>/AdagradDA_1".
+// "<var>/AdagradDA_1". INVALID_ARGUMENT without a global step.
 class AdagradDA : public RuleOptimizer {
  public:
   explicit AdagradDA(const AdagradDAOptions& options);
@@ -49,17 +71,19 @@ class AdagradDA : public RuleOptimizer {
   float l1_, l2_;
 };
 
-// Adagrad followed by the proximal step of an L1 and L2 penalty (Duchi and Singer 2009).
+// Options of ProximalAdagrad; see ProximalGradientDescentOptions.
 struct ProximalAdagradOptions {
   HyperParameter learning_rate = 0.01f;
-  double initial_accumulator_value = 0.1;  // must be positive
+  // Must be positive.
+  double initial_accumulator_value = 0.1;
   HyperParameter l1_regularization_strength = 0.0f;
   HyperParameter l2_regularization_strength = 0.0f;
   bool use_locking = false;
   std::string name = "ProximalAdagrad";
 };
 
-// Slot "accumulator", saved as "<var>/ProximalAdagrad".
+// Adagrad followed by the proximal step of an L1 and L2 penalty (Duchi and Singer 2009), which
+// makes small weights exactly 0. Slot "accumulator", saved as "<var>/ProximalAdagrad".
 class ProximalAdagrad : public RuleOptimizer {
  public:
   explicit ProximalAdagrad(const ProximalAdagradOptions& options);

@@ -1,4 +1,14 @@
-// Adam and its relatives AMSGrad and AdaMax.
+// Adam and its relatives AMSGrad and AdaMax. AdamW and LAMB are in weight_decay.h.
+//
+//   Operation train = Adam({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
+//
+// All count their steps in variables of their own, beta1_power and beta2_power, which checkpoints
+// contain.
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer.
+// Reference: tf.compat.v1.train.AdamOptimizer; tf.contrib.opt.AdaMaxOptimizer;
+// tf.keras.optimizers.Adam(amsgrad=True).
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAM_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAM_H_
 
@@ -6,18 +16,28 @@
 
 namespace sluice {
 
-// Adam (Kingma and Ba 2014), in TensorFlow's form: epsilon is the paper's "epsilon hat".
+// Options of Adam. The defaults are those of TensorFlow.
 struct AdamOptions {
   HyperParameter learning_rate = 0.001f;
+  // Decays of the moments, per step, in [0, 1).
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
+  // The paper's "epsilon hat": added to the root of v before the bias correction.
   HyperParameter epsilon = 1e-8f;
+  // Whether updates of ref variables take a lock. Resource variables do not need it.
   bool use_locking = false;
   std::string name = "Adam";
 };
 
+// Adam (Kingma and Ba 2014), in TensorFlow's form:
+//
+//   m = beta1 * m + (1 - beta1) * gradient
+//   v = beta2 * v + (1 - beta2) * gradient^2
+//   var -= learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon)
+//
 // Slots "m" and "v", saved as "<var>/Adam" and "<var>/Adam_1"; variables beta1_power, beta2_power.
-// A sparse gradient decays the moments of all rows, as a dense one with zeros would.
+// A sparse gradient decays the moments of all rows, as a dense one with zeros would, and so costs
+// as much. For large embeddings consider AdaMax or Adagrad.
 class Adam : public MomentOptimizer {
  public:
   explicit Adam(const AdamOptions& options = {});
@@ -27,6 +47,7 @@ class Adam : public MomentOptimizer {
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 };
 
+// Options of AMSGrad; see AdamOptions.
 struct AMSGradOptions {
   HyperParameter learning_rate = 0.001f;
   HyperParameter beta1 = 0.9f;
@@ -51,8 +72,7 @@ class AMSGrad : public MomentOptimizer {
   Operation ApplyInSteps(const Grad& grad, const Variable& var);
 };
 
-// AdaMax: Adam in which the largest recent gradient replaces the root of the second moment (Kingma
-// and Ba 2014, section 7).
+// Options of AdaMax; see AdamOptions.
 struct AdaMaxOptions {
   HyperParameter learning_rate = 0.001f;
   HyperParameter beta1 = 0.9f;
@@ -62,6 +82,9 @@ struct AdaMaxOptions {
   std::string name = "AdaMax";
 };
 
+// AdaMax: Adam in which the largest recent gradient replaces the root of the second moment (Kingma
+// and Ba 2014, section 7): v = max(beta2 * v, |gradient|).
+//
 // Slots "m" and "v", saved as "<var>/AdaMax" and "<var>/AdaMax_1". A sparse gradient moves its own
 // rows only.
 class AdaMax : public MomentOptimizer {

@@ -1,4 +1,12 @@
-// Follow the regularised leader, proximal (McMahan et al. 2013), for sparse linear models.
+// Follow the regularised leader, proximal, for sparse linear models: its L1 penalty makes weights
+// of rare features exactly 0.
+//
+//   Ftrl ftrl({.learning_rate = 0.1f, .l1_regularization_strength = 0.001f});
+//   Operation train = ftrl.Minimize(loss, {.global_step = &step});
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer. INVALID_ARGUMENT for options outside of the ranges below.
+// Reference: tf.compat.v1.train.FtrlOptimizer. McMahan et al. 2013, "Ad Click Prediction".
 #ifndef SLUICE_TRAINING_OPTIMIZER_FTRL_H_
 #define SLUICE_TRAINING_OPTIMIZER_FTRL_H_
 
@@ -8,22 +16,33 @@
 
 namespace sluice {
 
+// Options of Ftrl. The defaults are those of TensorFlow.
 struct FtrlOptions {
   HyperParameter learning_rate = 0.001f;
-  float learning_rate_power = -0.5f;       // at most 0
-  double initial_accumulator_value = 0.1;  // at least 0, as all below
+
+  // The power of the accumulator by which the rate is multiplied; at most 0. 0 keeps the rate
+  // fixed, -0.5 is the paper's.
+  float learning_rate_power = -0.5f;
+  // At least 0, as all strengths below.
+  double initial_accumulator_value = 0.1;
+  // Strengths of the penalties, added to the loss per step.
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
-  // Above 0: a penalty on the size of active weights (FtrlV2).
+
+  // Above 0: a penalty on the size of active weights, which does not change the selection of
+  // weights (op FtrlV2).
   float l2_shrinkage_regularization_strength = 0.0f;
+  // The paper's beta, which is added to the root of the accumulator.
   float beta = 0.0f;
-  std::string accum_name = "";  // of the slots' variables; "" = the optimizer's name
+  // Names of the slots' variables, after "<var>/". "": the optimizer's name.
+  std::string accum_name = "";
   std::string linear_name = "";
   bool use_locking = false;
   std::string name = "Ftrl";
 };
 
-// Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1".
+// Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1". A sparse gradient changes
+// its own rows only.
 class Ftrl : public RuleOptimizer {
  public:
   explicit Ftrl(FtrlOptions options);

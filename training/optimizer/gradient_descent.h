@@ -1,4 +1,11 @@
 // Gradient descent, also with an L1 and L2 penalty.
+//
+//   Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(loss);
+//
+// Thread safety: as Optimizer; one thread builds.
+// Ownership: no slots, so checkpoints contain nothing of the optimizer.
+// Errors: those of Optimizer.
+// Reference: tf.compat.v1.train.GradientDescentOptimizer and ProximalGradientDescentOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_GRADIENT_DESCENT_H_
 #define SLUICE_TRAINING_OPTIMIZER_GRADIENT_DESCENT_H_
 
@@ -8,14 +15,16 @@
 
 namespace sluice {
 
-// var -= learning_rate * gradient.
+// Options of GradientDescent. The learning rate may be a tensor, such as a decay.
 struct GradientDescentOptions {
   HyperParameter learning_rate = 0.01f;
+  // Whether updates of ref variables take a lock. Resource variables do not need it.
   bool use_locking = false;
   std::string name = "GradientDescent";
 };
 
-// No slots. The rows of a sparse gradient are subtracted one by one, also repeated ones.
+// var -= learning_rate * gradient. The rows of a sparse gradient are subtracted one by one, also
+// repeated ones, and no other row is read.
 class GradientDescent : public RuleOptimizer {
  public:
   explicit GradientDescent(const GradientDescentOptions& options);
@@ -25,7 +34,7 @@ class GradientDescent : public RuleOptimizer {
   Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var) override;
 };
 
-// Gradient descent followed by the proximal step of an L1 and L2 penalty (Duchi and Singer 2009).
+// Options of ProximalGradientDescent: strengths of the penalties, at least 0.
 struct ProximalGradientDescentOptions {
   HyperParameter learning_rate = 0.01f;
   HyperParameter l1_regularization_strength = 0.0f;
@@ -34,7 +43,8 @@ struct ProximalGradientDescentOptions {
   std::string name = "ProximalGradientDescent";
 };
 
-// No slots.
+// Gradient descent followed by the proximal step of an L1 and L2 penalty (Duchi and Singer 2009),
+// which makes small weights exactly 0.
 class ProximalGradientDescent : public RuleOptimizer {
  public:
   explicit ProximalGradientDescent(const ProximalGradientDescentOptions& options);

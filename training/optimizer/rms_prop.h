@@ -1,4 +1,12 @@
 // Optimizers that divide by running means of squares: RMSProp and Adadelta.
+//
+//   Operation train = RMSProp({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
+//
+// A sparse gradient changes its own rows only, of the variable and of the slots.
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer.
+// Reference: tf.compat.v1.train.RMSPropOptimizer and AdadeltaOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_
 #define SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_
 
@@ -8,18 +16,25 @@
 
 namespace sluice {
 
-// Gradients divided by the root of their mean square (Tieleman and Hinton 2012).
+// Options of RMSProp. The defaults are those of TensorFlow.
 struct RMSPropOptions {
   HyperParameter learning_rate = 0.001f;
+  // Decay of the running mean of squares, per step.
   HyperParameter decay = 0.9f;
   HyperParameter momentum = 0.0f;
   HyperParameter epsilon = 1e-10f;
-  // Divides by the standard deviation instead (Graves 2013).
+  // Divides by the standard deviation instead (Graves 2013). Needs a third slot.
   bool centered = false;
   bool use_locking = false;
   std::string name = "RMSProp";
 };
 
+// Gradients divided by the root of their mean square (Tieleman and Hinton 2012):
+//
+//   rms = decay * rms + (1 - decay) * gradient^2
+//   momentum_slot = momentum * momentum_slot + learning_rate * gradient / sqrt(rms + epsilon)
+//   var -= momentum_slot
+//
 // Slots "rms", initially 1, with `centered` "mg", and "momentum", saved as "<var>/RMSProp", "_1",
 // "_2".
 class RMSProp : public RuleOptimizer {
@@ -27,7 +42,7 @@ class RMSProp : public RuleOptimizer {
   explicit RMSProp(const RMSPropOptions& options);
 };
 
-// Steps scaled by the ratio of the sizes of past steps and past gradients (Zeiler 2012).
+// Options of Adadelta. `rho` is the decay of the running means, per step.
 struct AdadeltaOptions {
   HyperParameter learning_rate = 0.001f;
   HyperParameter rho = 0.95f;
@@ -36,7 +51,9 @@ struct AdadeltaOptions {
   std::string name = "Adadelta";
 };
 
-// Slots "accum" and "accum_update", saved as "<var>/Adadelta" and "<var>/Adadelta_1".
+// Steps scaled by the ratio of the sizes of past steps and past gradients (Zeiler 2012). The
+// paper's form has learning_rate 1. Slots "accum" and "accum_update", saved as "<var>/Adadelta" and
+// "<var>/Adadelta_1".
 class Adadelta : public RuleOptimizer {
  public:
   explicit Adadelta(const AdadeltaOptions& options = {});

@@ -1,5 +1,12 @@
 // Steps that are larger if the gradient has the sign of its running mean (Bello et al. 2017, found
 // by a search over update rules). A sparse gradient moves its own rows only.
+//
+//   Output fade = …;                         // falls from 1 to 0 with the global step
+//   Operation train = PowerSign({.sign_decay = fade}).Minimize(loss, {.global_step = &step});
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer.
+// Reference: tf.contrib.opt.PowerSignOptimizer and AddSignOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_SIGN_H_
 #define SLUICE_TRAINING_OPTIMIZER_SIGN_H_
 
@@ -9,9 +16,12 @@
 
 namespace sluice {
 
+// Options of PowerSign. `beta` is the decay of the running mean, per step.
 struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
-  double base = 2.718281828459045;  // e, whose logarithm is 1 in float too
+  // The factor of a step whose gradient and mean agree. The default is e, whose logarithm is 1 in
+  // float too.
+  double base = 2.718281828459045;
   HyperParameter beta = 0.9f;
   // Multiplies the exponent. May be a tensor that falls from 1 to 0 with the global step.
   HyperParameter sign_decay = 1.0f;
@@ -19,6 +29,8 @@ struct PowerSignOptions {
   std::string name = "PowerSign";
 };
 
+// Options of AddSign. The learning rate is multiplied by `alpha` plus the agreement of the signs
+// (-1, 0 or 1, times sign_decay).
 struct AddSignOptions {
   HyperParameter learning_rate = 0.1f;
   HyperParameter alpha = 1.0f;
@@ -37,7 +49,9 @@ class SignOptimizer : public RuleOptimizer {
   virtual Output Factor(Output agreement, const Variable& var) const = 0;
 };
 
-// var -= learning_rate * base ^ (sign_decay * sign(gradient) * sign(m)) * gradient.
+// var -= learning_rate * base ^ (sign_decay * sign(gradient) * sign(m)) * gradient. So a step is
+// multiplied by `base` if gradient and mean agree, and divided by it if they do not. Slot "m",
+// saved as "<var>/PowerSign".
 class PowerSign : public SignOptimizer {
  public:
   explicit PowerSign(const PowerSignOptions& options = {});
@@ -46,7 +60,9 @@ class PowerSign : public SignOptimizer {
   Output Factor(Output agreement, const Variable& var) const override;
 };
 
-// var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient.
+// var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient. By default a
+// step has double length if gradient and mean agree, and none if they do not. Slot "m", saved as
+// "<var>/AddSign".
 class AddSign : public SignOptimizer {
  public:
   explicit AddSign(const AddSignOptions& options = {});

@@ -1,6 +1,14 @@
 // Adam with weight decay: AdamW and LAMB.
 //
+//   AdamW adam({.learning_rate = 1e-4f, .exclude_from_weight_decay = {"bias", "LayerNorm"}});
+//   Operation train = adam.Minimize(loss, {.global_step = &step});
+//
 // The decay is not a part of the gradient, so Adam does not divide it by the gradient's size.
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer.
+// Reference: tf.keras.optimizers.AdamW; tfa.optimizers.LAMB. As Adam, both keep beta1_power and
+// beta2_power.
 #ifndef SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 #define SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 
@@ -11,21 +19,24 @@
 
 namespace sluice {
 
+// Options of AdamW; see AdamOptions for those of Adam.
 struct AdamWOptions {
   HyperParameter learning_rate = 0.001f;
+  // The fraction of a variable that a step with learning rate 1 removes.
   HyperParameter weight_decay = 0.004f;
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
   HyperParameter epsilon = 1e-8f;
-  // Variables whose name contains one of these do not decay: {"bias", "LayerNorm"}.
+  // Variables do not decay if their name contains one of these, such as "bias".
   std::vector<std::string> exclude_from_weight_decay = {};
   bool use_locking = false;
   std::string name = "AdamW";
 };
 
-// Loshchilov and Hutter 2019. Before Adam's update, var -= learning_rate * weight_decay * var, on
-// all rows even if the gradient is sparse. Slots "m" and "v", saved as "<var>/AdamW" and
-// "<var>/AdamW_1".
+// Decoupled weight decay (Loshchilov and Hutter 2019). Before Adam's update, var -= learning_rate *
+// weight_decay * var, on all rows even if the gradient is sparse.
+//
+// Slots "m" and "v", saved as "<var>/AdamW" and "<var>/AdamW_1".
 class AdamW : public Adam {
  public:
   explicit AdamW(const AdamWOptions& options = {});
@@ -40,6 +51,7 @@ class AdamW : public Adam {
   std::vector<std::string> excluded_;
 };
 
+// Options of LAMB; see AdamWOptions.
 struct LambOptions {
   HyperParameter learning_rate = 0.001f;
   HyperParameter weight_decay = 0.01f;
@@ -51,9 +63,14 @@ struct LambOptions {
   std::string name = "LAMB";
 };
 
-// You et al. 2020, for large batches. u = m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) +
-// weight_decay * var; var -= learning_rate * |var| / |u| * u, and |var| / |u| is 1 if one of
-// the norms is 0. Slots "m" and "v", saved as "<var>/LAMB" and "<var>/LAMB_1".
+// Adam with a step per variable that is proportional to the variable's norm, for large batches (You
+// et al. 2020):
+//
+//   u = m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) + weight_decay * var
+//   var -= learning_rate * |var| / |u| * u
+//
+// |var| / |u| is 1 if one of the norms is 0. Slots "m" and "v", saved as "<var>/LAMB" and
+// "<var>/LAMB_1". A sparse gradient costs as much as a dense one.
 class Lamb : public MomentOptimizer {
  public:
   explicit Lamb(const LambOptions& options = {});

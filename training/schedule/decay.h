@@ -3,8 +3,14 @@
 //   Variable step = GlobalStep(g);
 //   Adam adam({.learning_rate = ExponentialDecay(0.1f, step, 1000, 0.96f, {.staircase = true})});
 //
-// Numbers keep their C++ type: 1000 is an integer, as decay_steps usually is. Results are scalars
-// of the rate's type (float for a number). Errors stay in the graph.
+// Each function adds the nodes that compute the rate of the present step. Arguments: `rate` at step
+// 0; `step`, usually the global step; `decay_steps`, the period in steps. Numbers keep their C++
+// type: 1000 is an integer, as decay_steps usually is. Results are scalars of the rate's type
+// (float for a number).
+//
+// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Errors: stay in the graph, and the result is then invalid. It is also invalid, without an error,
+// if neither `rate` nor `step` is a tensor or a variable.
 // Reference: the decays of tf.compat.v1.train, with the same values, nodes and names. Only
 // PiecewiseConstant has other nodes: a lookup instead of nested conditionals.
 #ifndef SLUICE_TRAINING_SCHEDULE_DECAY_H_
@@ -20,7 +26,8 @@
 
 namespace sluice {
 
-// A number, a tensor or a variable.
+// A number, a tensor or a variable: an argument of a decay. Converts from each of them. Integers
+// become int32, other numbers float.
 class ScheduleNumber {
  public:
   template <typename T>
@@ -30,7 +37,9 @@ class ScheduleNumber {
   ScheduleNumber(Output tensor) : source_(tensor) {}        // NOLINT
   ScheduleNumber(Variable variable) : source_(variable) {}  // NOLINT
 
-  Graph* graph() const;  // null for a number
+  // The graph of the tensor or variable. Null for a number.
+  Graph* graph() const;
+  // Null for a tensor or variable.
   const Tensor* number() const { return std::get_if<Tensor>(&source_); }
   // The tensor. A number becomes a Const called `name`.
   Output In(Graph& graph, std::string_view name) const;
@@ -41,12 +50,14 @@ class ScheduleNumber {
   std::variant<Tensor, Output, Variable> source_;
 };
 
+// Options of the first three decays.
 struct DecayOptions {
-  bool staircase = false;  // decays once per period of decay_steps
+  // Whether the rate decays once per period of decay_steps, instead of in every step.
+  bool staircase = false;
   std::string_view name = "";
 };
 
-// rate * decay_rate ^ (step / decay_steps)
+// rate * decay_rate ^ (step / decay_steps). The quotient is rounded down with `staircase`.
 Output ExponentialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                         ScheduleNumber decay_rate, const DecayOptions& options = {});
 // rate * exp(-decay_rate * step / decay_steps)
@@ -57,44 +68,64 @@ Output InverseTimeDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber
                         ScheduleNumber decay_rate, const DecayOptions& options = {});
 
 struct PolynomialDecayOptions {
+  // The rate after decay_steps.
   ScheduleNumber end_learning_rate = 0.0001f;
+  // 1 is linear.
   ScheduleNumber power = 1.0f;
   // Restarts with ever longer periods instead of staying at the end value.
   bool cycle = false;
   std::string_view name = "";
 };
-// (rate - end) * (1 - step / decay_steps) ^ power + end
+
+// (rate - end) * (1 - step / decay_steps) ^ power + end. After decay_steps the rate stays at `end`,
+// or the decay begins anew with `cycle`, over the next multiple of decay_steps.
 Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                        const PolynomialDecayOptions& options = {});
 
+// Options of CosineDecay.
 struct CosineDecayOptions {
-  double alpha = 0.0;  // the final rate as a fraction of the initial rate
+  // The final rate as a fraction of the initial rate.
+  double alpha = 0.0;
   std::string_view name = "";
 };
-// Loshchilov and Hutter 2017, without restarts.
+
+// rate * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and rate * alpha after
+// decay_steps. Loshchilov and Hutter 2017, without restarts.
 Output CosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                    const CosineDecayOptions& options = {});
 
+// Options of CosineDecayRestarts. `alpha` is the lowest rate as a fraction of the initial rate.
 struct CosineDecayRestartsOptions {
-  ScheduleNumber t_mul = 2.0f;  // length of a period relative to the previous one
-  ScheduleNumber m_mul = 1.0f;  // initial rate of a period relative to the previous one
+  // Length of a period relative to the previous one.
+  ScheduleNumber t_mul = 2.0f;
+  // Initial rate of a period relative to the previous one.
+  ScheduleNumber m_mul = 1.0f;
   ScheduleNumber alpha = 0.0f;
   std::string_view name = "";
 };
+
+// CosineDecay that restarts after first_decay_steps, and again after periods that grow by t_mul
+// (Loshchilov and Hutter 2017). With 1000 steps and the defaults, periods begin at steps 0, 1000,
+// 3000, 7000, ….
 Output CosineDecayRestarts(ScheduleNumber rate, ScheduleNumber step,
                            ScheduleNumber first_decay_steps,
                            const CosineDecayRestartsOptions& options = {});
 
 struct LinearCosineDecayOptions {
+  // Periods of the cosine over decay_steps. 0.5 falls once from 1 to 0.
   ScheduleNumber num_periods = 0.5f;
+  // Offsets of the linear part and of the result; see the formula.
   ScheduleNumber alpha = 0.0f;
   ScheduleNumber beta = 0.001f;
   std::string_view name = "";
 };
-// Bello et al. 2017.
+
+// rate * ((alpha + linear) * cosine + beta), with linear = 1 - step / decay_steps and cosine = (1 +
+// cos(2 * pi * num_periods * step / decay_steps)) / 2. Bello et al. 2017.
 Output LinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                          const LinearCosineDecayOptions& options = {});
 
+// As LinearCosineDecayOptions, and the variance of the noise.
 struct NoisyLinearCosineDecayOptions {
   ScheduleNumber initial_variance = 1.0f;
   ScheduleNumber variance_decay = 0.55f;
@@ -103,11 +134,17 @@ struct NoisyLinearCosineDecayOptions {
   ScheduleNumber beta = 0.001f;
   std::string_view name = "";
 };
+
+// LinearCosineDecay with Gaussian noise added to the linear part, of variance initial_variance / (1
+// + step) ^ variance_decay. Each step draws anew.
 Output NoisyLinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                               const NoisyLinearCosineDecayOptions& options = {});
 
 // values[0] up to boundaries[0], values[1] up to boundaries[1], …, and the last value after the
 // last boundary. `x` is a step or any other number. `boundaries` are in ascending order.
+//
+//   Output rate = PiecewiseConstant(step, {30'000, 60'000}, {0.1, 0.01, 0.001});
+//
 // INVALID_ARGUMENT "The length of boundaries should be 1 less than the length of values".
 Output PiecewiseConstant(ScheduleNumber x, const std::vector<double>& boundaries,
                          const std::vector<double>& values, DataType dtype = DT_FLOAT,

@@ -1,8 +1,13 @@
 // Hooks that use only the session: stop at a step, guard against NaN, fetch at the end, delay the
 // start, feed.
 //
+//   MonitoredTrainingSession session(g, {.hooks = {StopAtStep(10'000), StopOnNan(loss)}});
+//
+// Thread safety: as SessionRunHook: only the loop's thread calls them. Results may be read after
+// the loop.
+// Ownership: the loop shares its hooks. A hook serves one loop at a time.
+// Errors: an error of a hook ends the loop.
 // Reference: the classes with the same names in tf.estimator.
-// Thread safety: as SessionRunHook. Results may be read after the loop.
 #ifndef SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_
 #define SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_
 
@@ -18,13 +23,16 @@ namespace sluice {
 
 // Exactly one is set.
 struct StopAtStepOptions {
-  std::optional<int64_t> num_steps;  // counted from the first session's global step
-  std::optional<int64_t> last_step;  // a value of the global step
+  // Steps to run, counted from the first session's global step.
+  std::optional<int64_t> num_steps;
+  // The value of the global step at which the loop ends.
+  std::optional<int64_t> last_step;
 };
 
-// Ends the loop when the global step reaches a value. Errors of Begin: INVALID_ARGUMENT "One of
-// num_steps or last_step must be specified." and "Only one of num_steps or last_step can be
-// specified."; FAILED_PRECONDITION if the graph has no global step.
+// Ends the loop when the global step reaches a value, whichever replica increments it. In a cluster
+// the last updates may pass it by a few steps. Errors of Begin: INVALID_ARGUMENT "One of num_steps
+// or last_step must be specified." and "Only one of num_steps or last_step can be specified.";
+// FAILED_PRECONDITION if the graph has no global step.
 class StopAtStepHook : public SessionRunHook {
  public:
   explicit StopAtStepHook(StopAtStepOptions options) : options_(options) {}
@@ -39,6 +47,7 @@ class StopAtStepHook : public SessionRunHook {
 };
 
 // Ends the loop if the loss is NaN: with INTERNAL "NaN loss during training.", or without an error.
+// Fetches the loss in every step. INVALID_ARGUMENT if it is not of a floating-point type.
 class NanTensorHook : public SessionRunHook {
  public:
   explicit NanTensorHook(Output loss, bool fail_on_nan_loss = true)
@@ -51,9 +60,14 @@ class NanTensorHook : public SessionRunHook {
   bool fail_on_nan_loss_;
 };
 
-// Fetches tensors after the last step.
+// Fetches tensors after the last step, if the loop ends without an error. They must not depend on
+// the input, which may be at its end (OUT_OF_RANGE).
+//
+//   auto last = std::make_shared<FinalOpsHook>(std::vector<Output>{accuracy.value});
+//   … after the loop: last->final_ops_values()[0].scalar<float>()
 class FinalOpsHook : public SessionRunHook {
  public:
+  // The arguments are those of one Session::Run.
   explicit FinalOpsHook(std::vector<Output> final_ops, std::vector<Feed> feeds = {},
                         std::vector<Operation> targets = {})
       : request_{std::move(final_ops), std::move(targets), std::move(feeds), {}} {}
@@ -67,9 +81,10 @@ class FinalOpsHook : public SessionRunHook {
 };
 
 // Delays the first step until the global step, which other replicas increment, reaches a value.
-// Checks every half second. Also ends when the coordinator stops.
+// Checks every half second. When the coordinator stops, the wait ends with CANCELLED.
 class GlobalStepWaiterHook : public SessionRunHook {
  public:
+  // With 0 or less it does not wait. The clock outlives the hook.
   explicit GlobalStepWaiterHook(int64_t wait_until_step, Clock* clock = &Clock::Real())
       : wait_until_step_(wait_until_step), clock_(clock), wake_(std::make_shared<Wake>()) {}
   absl::Status Begin(Graph& graph) override;
@@ -84,7 +99,11 @@ class GlobalStepWaiterHook : public SessionRunHook {
   bool started_ = false;
 };
 
-// Feeds the tensors that a function returns for each step.
+// Feeds the tensors that a function returns for each step. An error of the function ends the loop;
+// OUT_OF_RANGE ends it normally.
+//
+//   hooks.push_back(std::make_shared<FeedFnHook>(
+//       [&]() -> absl::StatusOr<std::vector<Feed>> { return std::vector<Feed>{{x, Next()}}; }));
 class FeedFnHook : public SessionRunHook {
  public:
   using FeedFn = std::function<absl::StatusOr<std::vector<Feed>>()>;

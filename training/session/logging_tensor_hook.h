@@ -1,11 +1,15 @@
 // Logs tensors during training: as one line that is rewritten on a terminal, as plain lines
 // otherwise.
 //
-//   Progress({{"loss", loss}}, {.every = {.steps = 100}, .last_step = 10'000})
+//   Progress({{"loss", loss}}, 10'000)
 //
 //   step 4200/10000 [########------------] 42 %  loss = 0.31, 812 steps/s, ETA 0:07
 //   INFO: loss = 0.31 (0.123 sec)
 //
+// Thread safety: as SessionRunHook: only the loop's thread calls it.
+// Ownership: the loop shares its hooks. The tensors belong to the loop's graph.
+// Errors: those of Begin below. Tensors are fetched with the step, so errors of their nodes are
+// errors of the step.
 // Reference for the plain lines: tf.estimator.LoggingTensorHook.
 #ifndef SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_
 #define SLUICE_TRAINING_SESSION_LOGGING_TENSOR_HOOK_H_
@@ -28,22 +32,26 @@ namespace sluice {
 using TaggedTensors = std::vector<std::pair<std::string, Output>>;
 using TaggedValues = std::vector<std::pair<std::string, Tensor>>;
 
+// Options of LoggingTensorHook. At least `every` or `at_end` is set.
 struct LoggingTensorOptions {
   // Counts the steps of this session, and includes the first one. Neither set: logs only at the
   // end.
   Every every;
+  // Logs once more after the last step, in a step of its own.
   bool at_end = false;
-  // Formats the whole line, instead of "<tag> = <value>, …".
+  // Formats the whole line, instead of "<tag> = <value>, …". Called by the loop's thread.
   std::function<std::string(const TaggedValues& values)> formatter;
   // Final value of the global step, for the bar and the remaining time.
   std::optional<int64_t> last_step;
   // Whether to rewrite one line.
   bool terminal = LiveLine::StderrIsTerminal();
+  // Outlives the hook.
   Clock* clock = &Clock::Real();
 };
 
 // Errors of Begin: INVALID_ARGUMENT "either at_end and/or exactly one of every_n_iter and
-// every_n_secs must be provided."; "invalid every_n_iter=<n>.".
+// every_n_secs must be provided."; "invalid every_n_iter=<n>.". The first ten elements of a tensor
+// are shown.
 class LoggingTensorHook : public SessionRunHook {
  public:
   LoggingTensorHook(TaggedTensors tensors, LoggingTensorOptions options);
@@ -68,7 +76,8 @@ class LoggingTensorHook : public SessionRunHook {
       start_;  // time and global step of the first step
 };
 
-// Shows a progress bar over the global step, with `tensors`.
+// Shows a progress bar over the global step, with `tensors`, steps per second and the remaining
+// time. Without a terminal it logs plain lines. `last_step` is usually that of StopAtStep.
 std::shared_ptr<SessionRunHook> Progress(TaggedTensors tensors, int64_t last_step,
                                          Every every = {.secs = 0.5});
 

@@ -5,6 +5,11 @@
 //   return session.Close();
 //
 // If it starts again with the same folder, training continues from the last checkpoint.
+//
+// Thread safety: used by one thread; Cancel may be called from any thread.
+// Lifetime: the graph outlives it. It shares ownership of hooks, scaffold and events.
+// Errors: those of MonitoredSession. INVALID_ARGUMENT if both options of a pair are set. Errors of
+// the constructor are returned by the first Run and by Close.
 // Reference: tf.compat.v1.train.MonitoredTrainingSession.
 #ifndef SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_
 #define SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_
@@ -18,14 +23,23 @@
 
 namespace sluice {
 
+// Options of MonitoredTrainingSession. The defaults train in this process and save nothing.
 struct MonitoredTrainingSessionOptions {
   // The chief initializes and saves the model; the other replicas wait for it.
   bool is_chief = true;
+  // The process that runs the steps: this one, or a server at "grpc://host:port".
   SessionTarget target;
-  std::string checkpoint_dir;  // "": saves nothing
-  std::string summary_dir;     // "": checkpoint_dir
+  // Folder of the checkpoints. "": saves nothing, and restores nothing.
+  std::string checkpoint_dir;
+  // Folder of the event files. "": checkpoint_dir.
+  std::string summary_dir;
+
+  // Init ops, saver and summaries. Null: the defaults, which initialize all variables and save
+  // them.
   std::shared_ptr<Scaffold> scaffold;
-  OpenEvents open_events = OpenEventFile;  // empty: no summaries and events
+  // Opens the event files. Empty: no summaries and events.
+  OpenEvents open_events = OpenEventFile;
+  // Hooks of every replica, and hooks that only the chief adds.
   SessionRunHooks hooks;
   SessionRunHooks chief_only_hooks;
   // At most one of each pair is set. Neither: every 600 seconds, and every 100 steps. 0: never.
@@ -33,10 +47,13 @@ struct MonitoredTrainingSessionOptions {
   std::optional<int64_t> save_checkpoint_steps;
   std::optional<int64_t> save_summaries_steps;
   std::optional<double> save_summaries_secs;
-  int64_t log_step_count_steps = 100;  // 0: never
+  // Interval of "global_step/sec" in the log and the summaries. 0: never.
+  int64_t log_step_count_steps = 100;
+  // Whether checkpoints have a ".meta" file with the graph.
   bool save_graph_def = true;
   // Limit of the wait for the chief, on other replicas.
   Clock::Duration max_wait = std::chrono::seconds(7200);
+  // Recovery and the limit of the wait for threads at the end.
   MonitoredSessionOptions session;
 };
 
@@ -44,6 +61,8 @@ struct MonitoredTrainingSessionOptions {
 // summaries, checkpoints, hooks of all replicas.
 absl::StatusOr<SessionRunHooks> TrainingHooks(const MonitoredTrainingSessionOptions& options);
 
+// The constructor begins the hooks and creates the session, which initializes or restores the
+// variables. Its graph is finalized then.
 class MonitoredTrainingSession : public MonitoredSession {
  public:
   explicit MonitoredTrainingSession(Graph& graph, MonitoredTrainingSessionOptions options = {});

@@ -1,9 +1,16 @@
 // Hooks that write to event files: summaries, steps per second, traces.
 //
-// Reference: the classes with the same names in tf.estimator.
-// Thread safety: as SessionRunHook.
+//   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<TrainingEvents> events, OpenEventFile("/tmp/run1"));
+//   hooks.push_back(std::make_shared<SummarySaverHook>(SummarySaverOptions{
+//       .every = {.steps = 100}, .events = events, .summary_ops = {summary::MergeAll(g)}}));
+//
+// A MonitoredTrainingSession adds the first two by itself.
+//
+// Thread safety: as SessionRunHook: only the loop's thread calls them.
+// Ownership: the loop shares its hooks; hooks share the events.
 // Errors of Begin: FAILED_PRECONDITION if the graph has no global step; INVALID_ARGUMENT for
-// options that exclude each other.
+// options that exclude each other. Errors of the event file end the loop.
+// Reference: the classes with the same names in tf.estimator.
 #ifndef SLUICE_TRAINING_SESSION_SUMMARY_HOOKS_H_
 #define SLUICE_TRAINING_SESSION_SUMMARY_HOOKS_H_
 
@@ -20,15 +27,20 @@
 
 namespace sluice {
 
+// Options of SummarySaverHook.
 struct SummarySaverOptions {
+  // Interval in steps or seconds: exactly one is set. Steps are those of the global step.
   Every every;
-  std::shared_ptr<TrainingEvents> events;  // null: writes nothing
+  // The event file. Null: writes nothing.
+  std::shared_ptr<TrainingEvents> events;
   // Exactly one of the two: string tensors, or the scaffold whose summary_op is used.
   std::vector<Output> summary_ops;
   std::shared_ptr<Scaffold> scaffold;
   Clock* clock = &Clock::Real();
 };
 
+// Fetches the summaries with the first step and then at intervals, and writes them with the global
+// step.
 class SummarySaverHook : public SessionRunHook {
  public:
   explicit SummarySaverHook(SummarySaverOptions options)
@@ -46,14 +58,16 @@ class SummarySaverHook : public SessionRunHook {
   bool requested_ = false;
 };
 
+// Options of StepCounterHook.
 struct StepCounterOptions {
   Every every = {.steps = 100};
-  std::shared_ptr<TrainingEvents> events;  // null: only logs
+  // The event file. Null: only logs.
+  std::shared_ptr<TrainingEvents> events;
   Clock* clock = &Clock::Real();
 };
 
-// Reports "<global step>/sec" as a summary and in the log. Warns, at most five times, if the step
-// does not advance.
+// Reports "<global step>/sec" as a summary and in the log: steps of all replicas together. Warns,
+// at most five times, if the step does not advance, which shows a train op without a global step.
 class StepCounterHook : public SessionRunHook {
  public:
   explicit StepCounterHook(StepCounterOptions options = {})
@@ -73,15 +87,23 @@ class StepCounterHook : public SessionRunHook {
   int warnings_ = 0;
 };
 
+// Options of ProfilerHook.
 struct ProfilerOptions {
+  // Interval between two traces.
   Every every;
-  std::string output_dir;                  // "" = the current folder
-  std::shared_ptr<TrainingEvents> events;  // null: only writes the timeline
+  // Folder of the timelines. "": the current folder.
+  std::string output_dir;
+  // The event file. Null: only writes the timeline.
+  std::shared_ptr<TrainingEvents> events;
   Clock* clock = &Clock::Real();
 };
 
-// Traces a step at intervals. Writes `<output_dir>/timeline-<step>.json` for chrome://tracing or
-// Perfetto, and the step's statistics to the event file.
+// Traces a step at intervals, the first after one interval. Writes
+// `<output_dir>/timeline-<step>.json` for chrome://tracing or Perfetto, and the step's statistics
+// to the event file. The folder must exist (UNAVAILABLE otherwise). A traced step is slower.
+//
+//   hooks.push_back(std::make_shared<ProfilerHook>(
+//       ProfilerOptions{.every = {.steps = 1000}, .output_dir = "/tmp/run1"}));
 class ProfilerHook : public SessionRunHook {
  public:
   explicit ProfilerHook(ProfilerOptions options)

@@ -2,10 +2,14 @@
 //
 //   SLUICE_ASSIGN_OR_RETURN(auto writer, SummaryFileWriter::Open("/tmp/run1", &g));
 //   writer->AddSummary(out[0], step);           // the value of summary::MergeAll(g)
+//   writer->AddScalar("accuracy", 0.93, step);  // a number of the program's own
+//   SLUICE_RETURN_IF_ERROR(writer->Close());    // the first error of the file, if any
 //
 // Add… puts an event into a queue. It blocks only while `max_queue` events are in the queue.
 //
-// Thread safety: all methods may be called from any thread. Lifetime: the destructor closes.
+// Thread safety: all methods may be called from any thread, except that Close and Reopen are called
+// by one thread at a time.
+// Lifetime: the destructor closes. Events are copied.
 // Errors: a bad argument is an error of the call; an error of the file system is returned by the
 // next call and by every later one. Between Close and Reopen events are dropped without an error.
 // Reference: tf.compat.v1.summary.FileWriter.
@@ -39,53 +43,67 @@ namespace sluice {
 struct SummaryFileWriterOptions {
   // Largest number of events in the queue; 0: no bound.
   int max_queue = 10;
-  // The file is flushed at least this often.
+  // The file is flushed at least this often; the first event at once.
   double flush_secs = 120;
+  // Appended to "events.out.tfevents.<seconds>.<host>".
   std::string filename_suffix = "";
 };
 
+// One event file. A folder may have several, of one writer after the other or of several tasks;
+// TensorBoard shows them together.
 class SummaryFileWriter : public TrainingEvents {
  public:
-  // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef.
+  // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef;
+  // it is used during the call only.
   static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
       std::string logdir, const Graph* graph = nullptr, SummaryFileWriterOptions options = {});
-  // The writer of the folder, shared by all code of the process.
+  // The writer of the folder, shared by all code of the process. It stays open until ClearShared.
   static absl::StatusOr<std::shared_ptr<SummaryFileWriter>> Shared(const std::string& logdir);
-  // Closes the shared writers and forgets them.
+  // Closes the shared writers and forgets them. Call it when no other thread adds events.
   static void ClearShared();
 
   ~SummaryFileWriter() override;
   SummaryFileWriter(const SummaryFileWriter&) = delete;
   SummaryFileWriter& operator=(const SummaryFileWriter&) = delete;
 
-  // Adds a Summary: the message, its serialization, or the value of a summary op. The metadata of a
-  // tag is written only once.
+  // Adds a Summary: the message, its serialization, or the value of a summary op. `step` is the
+  // horizontal axis in TensorBoard. The metadata of a tag is written only once. INVALID_ARGUMENT if
+  // the argument is no Summary.
   absl::Status AddSummary(pb::Summary summary, int64_t step = 0);
   absl::Status AddSummary(std::string_view serialized, int64_t step = 0);
   absl::Status AddSummary(const Tensor& summary, int64_t step = 0) override;
   // Adds one number: `AddScalar("accuracy", 0.93, step)`.
   absl::Status AddScalar(std::string_view tag, float value, int64_t step = 0) override;
-  // The overload for Graph adds the shapes of outputs, which TensorBoard shows.
+
+  // The overload for Graph adds the shapes of outputs, which TensorBoard shows. INVALID_ARGUMENT
+  // for graphs of 2 GiB and more.
   absl::Status AddGraph(const Graph& graph, int64_t step);
   absl::Status AddGraph(const Graph& graph) override { return AddGraph(graph, 0); }
   absl::Status AddGraph(const pb::GraphDef& graph, int64_t step = 0);
+  // Adds the graph with its collections.
   absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph, int64_t step);
   absl::Status AddMetaGraph(const pb::MetaGraphDef& meta_graph) override {
     return AddMetaGraph(meta_graph, 0);
   }
-  // INVALID_ARGUMENT if the tag was used before.
+
+  // Adds the statistics of a traced step (RunOptions::trace). INVALID_ARGUMENT if the tag was used
+  // before.
   absl::Status AddRunMetadata(const pb::RunMetadata& metadata, std::string_view tag,
                               int64_t step = 0);
   absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag, int64_t step);
   absl::Status AddRunMetadata(const RunMetadata& metadata, std::string_view tag) override {
     return AddRunMetadata(metadata, tag, 0);
   }
+
+  // Marks the start of a session, after which TensorBoard drops events of later steps of an earlier
+  // run.
   absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step = 0) override;
-  // Adds an event with a time of its own.
+  // Adds an event with a time and step of its own.
   absl::Status AddEvent(pb::Event event);
 
   // Blocks until all events added so far are in the file.
   absl::Status Flush() override;
+  // Writes all events, closes the file and ends the thread. A second call does nothing.
   absl::Status Close();
   // Continues after Close, in a new file of the same folder.
   absl::Status Reopen();

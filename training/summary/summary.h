@@ -4,8 +4,12 @@
 //   summary::Histogram("weights", w);
 //   Output all = summary::MergeAll(g);      // fetch it, and give it to a SummaryFileWriter
 //
-// A tag is the op's name with its scopes; characters that are not valid in names become '_'. Errors
-// stay in the graph (Graph::status), and the result is then an invalid handle.
+// A summary is a string tensor with a serialized Summary message. A tag is the op's name with its
+// scopes; characters that are not valid in names become '_'.
+//
+// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Errors: stay in the graph (Graph::status), and the result is then an invalid handle. A histogram
+// of NaN or infinity ends the step with INVALID_ARGUMENT.
 #ifndef SLUICE_TRAINING_SUMMARY_SUMMARY_H_
 #define SLUICE_TRAINING_SUMMARY_SUMMARY_H_
 
@@ -29,14 +33,21 @@ struct Options {
   std::string family = "";
 };
 
+// A number per step: one point of a curve. Any numeric type, one element.
 Output Scalar(std::string_view name, Output value, const Options& options = {},
               At at = At::current());
+// The distribution of all elements.
 Output Histogram(std::string_view name, Output values, const Options& options = {},
                  At at = At::current());
-// `images`: [batch, height, width, channels]; at most `max_outputs` of them are shown.
+
+// `images`: [batch, height, width, channels], with 1 (grey), 3 (RGB) or 4 channels; at most
+// `max_outputs` of them are shown. uint8 is shown as it is; other types are scaled to the visible
+// range.
 Output Image(std::string_view name, Output images, int max_outputs = 3, const Options& options = {},
              At at = At::current());
-// `samples`: [batch, frames] or [batch, frames, channels], in [-1, 1].
+
+// `samples`: [batch, frames] or [batch, frames, channels], float in [-1, 1]. `sample_rate` is in
+// hertz.
 Output Audio(std::string_view name, Output samples, float sample_rate, int max_outputs = 3,
              const Options& options = {}, At at = At::current());
 // Strings, shown as Markdown; vectors and matrices as tables.

@@ -1,7 +1,12 @@
 // Checks before the first step whether synchronous training can make progress.
 //
 // It reads from the graph how many tokens the nodes put into the queues, and the queues'
-// capacities. These counts decide whether every update can happen.
+// capacities. These counts decide whether every update can happen. SyncReplicasHook calls it on the
+// chief; a program with a loop of its own calls it once, before the session.
+//
+// Thread safety: it only reads the graph, which must not change during the call.
+// Ownership: arguments are used during the call only.
+// Errors: INVALID_ARGUMENT, see CheckProgress.
 #ifndef SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 #define SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 
@@ -14,9 +19,12 @@ namespace sluice {
 
 // Describes how the chief will run the training.
 struct SyncPlan {
-  Operation init_tokens;           // run before the first step; invalid: none
-  bool runs_queue_runner = false;  // whether ChiefQueueRunner is started
-  std::optional<int> replicas;     // number of replicas that will run; nullopt: total_num_replicas
+  // The op that runs before the first step. Invalid: none.
+  Operation init_tokens;
+  // Whether ChiefQueueRunner is started.
+  bool runs_queue_runner = false;
+  // The number of replicas that will run. Nullopt: total_num_replicas.
+  std::optional<int> replicas;
 };
 
 // INVALID_ARGUMENT names the missing part (queue runner, initial tokens, replicas, queue capacity)

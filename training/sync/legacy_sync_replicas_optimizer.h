@@ -10,14 +10,18 @@
 // `replica_id` of the variable `local_steps` holds the step of that replica's parameters. It is
 // colocated with the global step and saved in checkpoints.
 //
-// Use it to continue graphs and checkpoints of this form, or if gradients must be summed.
-// Otherwise use SyncReplicasOptimizer, which keeps one sum per variable and not all gradients.
+// Use it to continue graphs and checkpoints of this form, or if gradients must be summed. Otherwise
+// use SyncReplicasOptimizer, which keeps one sum per variable and not all gradients.
 //
 // Unlike in TensorFlow, a stale gradient is never applied. The enqueue lies inside the branch that
 // is taken, and the queue knows the step of each gradient (ops/dataflow/gradient_queue.h). So it
 // also drops a gradient that becomes stale between check and enqueue. TensorFlow's chief clears the
 // queues between the update and the tokens. Here they then hold only gradients of restarted
 // replicas, which belong to the next update.
+//
+// Thread safety: as Optimizer; one thread builds the graph of a replica.
+// Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
+// Errors: those of ReplicaSynchronizer, with TensorFlow's texts.
 // Reference: tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
 #ifndef SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_
 #define SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_

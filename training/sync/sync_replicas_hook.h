@@ -1,12 +1,17 @@
 // Starts synchronous training in a session: the first tokens and the queue runner on the chief, the
 // local step on every replica.
 //
-//   hooks.push_back(optimizer.MakeSessionRunHook(is_chief));
+//   MonitoredTrainingSession session(
+//       g, {.is_chief = is_chief, .hooks = {optimizer.MakeSessionRunHook(is_chief)}});
+//   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
 //
 // A replica that ends returns its token (ReplicaSynchronizer::LeaveOp). A chief that continues from
 // a step puts as many tokens into the queue as follow an update. It also reacts to lost replicas
 // (lost_replicas.h).
 //
+// Thread safety: as SessionRunHook: only the loop's thread calls it. Its watch of replicas runs on
+// threads that the coordinator joins.
+// Ownership: the loop shares the hook. The optimizer and the graph outlive it.
 // Errors: FAILED_PRECONDITION if ApplyGradients was not called or variables are not initialized;
 // INVALID_ARGUMENT if training could never make progress (CheckProgress).
 // Reference: SyncReplicasOptimizer.make_session_run_hook.
@@ -23,6 +28,8 @@
 
 namespace sluice {
 
+// Programs create it with ReplicaSynchronizer::MakeSessionRunHook. Every replica needs one; exactly
+// one of them is the chief's.
 class SyncReplicasHook : public SessionRunHook {
  public:
   // `optimizer` outlives the hook. `num_tokens` and `report`: see
@@ -34,8 +41,11 @@ class SyncReplicasHook : public SessionRunHook {
         num_tokens_(num_tokens),
         report_(std::move(report)) {}
 
+  // Finds the ops and checks that training can make progress, before the graph is finalized.
   absl::Status Begin(Graph& graph) override;
+  // Sets the local step; on the chief also puts the first tokens and starts the queue runner.
   absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
+  // Returns this replica's token and calls `report`.
   absl::Status End(Session& session) override;
   // Null before the first session, and without a watch.
   const LostReplicas* lost() const { return lost_.get(); }

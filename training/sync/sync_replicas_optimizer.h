@@ -2,11 +2,17 @@
 //
 //   SyncReplicasOptimizer opt(Adam(), {.replicas_to_aggregate = 3, .total_num_replicas = 4});
 //   Operation train = opt.Minimize(loss, {.global_step = &step});   // every replica runs it
+//   hooks.push_back(opt.MakeSessionRunHook(is_chief));
 //
 // Every replica pushes its gradients, stamped with the step of its parameters, into one accumulator
 // per variable. Gradients older than the global step are dropped. The update applies the mean of
-// `replicas_to_aggregate` gradients (replica_synchronizer.h).
+// `replicas_to_aggregate` gradients (replica_synchronizer.h). With fewer gradients than replicas,
+// the slowest replicas of a step are backups, whose gradients are dropped.
 //
+// Thread safety: as Optimizer; one thread builds the graph of a replica.
+// Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
+// Errors: those of ReplicaSynchronizer, with TensorFlow's texts. INVALID_ARGUMENT without a global
+// step.
 // Reference: tf.compat.v1.train.SyncReplicasOptimizer, with the same nodes, names, shared names,
 // devices and texts. Paper: Chen et al., "Revisiting Distributed Synchronous SGD", arXiv
 // 1604.00981.
@@ -25,6 +31,7 @@ namespace sluice {
 class SyncReplicasOptimizer : public ReplicaSynchronizer {
  public:
   template <std::derived_from<Optimizer> O>
+  // Wraps `optimizer`, which is moved and applies the mean gradients.
   SyncReplicasOptimizer(O optimizer, SyncReplicasOptions options)
       : SyncReplicasOptimizer(std::make_unique<O>(std::move(optimizer)), std::move(options)) {}
   SyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer, SyncReplicasOptions options);
