@@ -9,11 +9,13 @@
 // next step. A SessionTarget whose master is "grpc://..." makes such sessions if this library is
 // linked.
 //
-// Lifetime: the server forgets the session when it is closed or destroyed. Variables, queues and
-// tables stay on the server's devices.
+// Thread safety: as Session.
+// Lifetime: the graph outlives the session. The server forgets the session when it is closed or
+// destroyed. Variables, queues and tables stay on the server's devices.
 // Errors: UNAVAILABLE, naming the address, if the server does not answer. ABORTED after a restart
 // of the server. Errors of steps come from the server, with the source line of the node in this
 // program.
+// Reference: tf.Session with a target.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_REMOTE_SESSION_H_
 #define SLUICE_DISTRIBUTED_CLIENT_REMOTE_SESSION_H_
 
@@ -48,13 +50,17 @@ struct RemoteSessionOptions {
 
 class RemoteSession {
  public:
-  // INVALID_ARGUMENT unless `target` is "grpc://host:port". UNAVAILABLE after the timeout.
+  // Waits until the server answers, up to connect_timeout_ms. INVALID_ARGUMENT unless `target` is
+  // "grpc://host:port". UNAVAILABLE after the timeout.
   static absl::StatusOr<std::unique_ptr<Session>> Connect(Graph& graph, const std::string& target,
                                                           RemoteSessionOptions options = {});
-  // Returns the devices of the session's server and its cluster.
+
+  // Returns the devices of the session's server and its cluster. INVALID_ARGUMENT for a session of
+  // this process.
   static absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const Session& session);
+
   // Clears the containers, or all if none are given, of the server and its cluster, and ends the
-  // server's sessions.
+  // server's sessions. Their later steps end with ABORTED. Reference: tf.Session.reset.
   static absl::Status Reset(const std::string& target,
                             const std::vector<std::string>& containers = {},
                             const Security& security = {});

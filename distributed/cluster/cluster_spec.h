@@ -1,6 +1,13 @@
 // The tasks of a cluster and their addresses, and the task that this process is.
 //
+//   absl::StatusOr<Cluster> cluster = Cluster::FromEnvironment();   // TF_CONFIG, srun or mpirun
+//   SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = *cluster}));
+//
 // Thread safety: these are values, without locks.
+// Ownership: copies are independent.
+// Errors: INVALID_ARGUMENT for text that cannot be parsed, with the text; NOT_FOUND for tasks that
+// are not in the cluster.
+// Reference: tf.train.ClusterSpec, TF_CONFIG.
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_CLUSTER_SPEC_H_
 #define SLUICE_DISTRIBUTED_CLUSTER_CLUSTER_SPEC_H_
 
@@ -16,6 +23,7 @@
 
 namespace sluice {
 
+// The name of a task: job "worker", index 1. Ordered by job, then index.
 struct TaskName {
   std::string job;
   int index = 0;
@@ -27,22 +35,29 @@ struct TaskName {
   auto operator<=>(const TaskName&) const = default;
 };
 
+// The jobs of a cluster: each has tasks with indices from 0, possibly with gaps, and an address
+// each. All tasks of a cluster use the same specification. Addresses are not looked up.
 class ClusterSpec {
  public:
-  using Jobs = std::map<std::string, std::map<int, std::string>>;  // job -> task -> "host:port"
+  // The address "host:port" of each task, by job and index.
+  using Jobs = std::map<std::string, std::map<int, std::string>>;
 
   ClusterSpec() = default;
   explicit ClusterSpec(Jobs jobs) : jobs_(std::move(jobs)) {}
-  // Parses {"ps": ["a:7000"], "worker": {"0": "b:7000", "3": "c:7000"}}.
+
+  // Parses {"ps": ["a:7000"], "worker": {"0": "b:7000", "3": "c:7000"}}. ToJson writes the second
+  // form.
   static absl::StatusOr<ClusterSpec> FromJson(std::string_view json);
   static absl::StatusOr<ClusterSpec> FromProto(const pb::ClusterDef& def);
 
   const Jobs& jobs() const { return jobs_; }
   // Sorted by job, then index.
   std::vector<TaskName> tasks() const;
+  // The number of tasks of a job. 0 if there is no such job.
   int NumTasks(std::string_view job) const;
-  // NOT_FOUND for a task that is not in the cluster.
+  // "host:port". NOT_FOUND for a task that is not in the cluster.
   absl::StatusOr<std::string> Address(const TaskName& task) const;
+  // Adds the task if it is not in the cluster.
   void SetAddress(const TaskName& task, std::string address);
   std::string ToJson() const;
   pb::ClusterDef ToProto() const;
@@ -57,14 +72,23 @@ struct Cluster {
   TaskName task;
 
   // Whether this is task 0 of job "chief" or "master", or of "worker" if the cluster has neither.
+  // The chief initializes the model and saves it.
   bool is_chief() const;
 
-  // Parses TF_CONFIG: {"cluster": {...}, "task": {"type": "worker", "index": 1}}.
+  // Parses TF_CONFIG: {"cluster": {...}, "task": {"type": "worker", "index": 1}}. The index
+  // defaults to 0. A task of type "evaluator" need not be in the cluster. NOT_FOUND for another one
+  // that is not.
   static absl::StatusOr<Cluster> FromTfConfig(std::string_view json);
+  // Returns the value of an environment variable, or null, as std::getenv does.
   using Environment = std::function<const char*(const char*)>;
+
+  // Ranks become tasks: the first `num_ps` become "ps", the others "worker", on ports from
+  // `first_port` on.
   struct LaunchOptions {
-    int num_ps = 1;         // the first ranks become parameter servers, the others workers
-    int first_port = 7077;  // plus a task's rank on its host
+    // Number of parameter servers, which are the first ranks. The others are workers.
+    int num_ps = 1;
+    // Port of the first task on a host; the next tasks have the next ports.
+    int first_port = 7077;
   };
   // Reads srun's variables: SLURM_PROCID, SLURM_NTASKS, SLURM_STEP_NODELIST (or
   // SLURM_JOB_NODELIST), SLURM_STEP_TASKS_PER_NODE.
@@ -78,7 +102,8 @@ struct Cluster {
                                                  const Environment& env);
 };
 
-// Expands SLURM's lists of hosts: "n[1-3,7],login" -> n1, n2, n3, n7, login.
+// Expands SLURM's lists of hosts: "n[1-3,7],login" -> n1, n2, n3, n7, login. Leading zeros stay:
+// "n[08-10]" -> n08, n09, n10. INVALID_ARGUMENT for other forms.
 absl::StatusOr<std::vector<std::string>> ExpandHostList(std::string_view list);
 
 }  // namespace sluice

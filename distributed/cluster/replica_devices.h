@@ -6,9 +6,11 @@
 //   Output y = MatMul(x, w);                      // /job:worker/task:2
 //
 // All replicas have to choose the same server for a variable, so strategies depend only on the
-// order in which variables are created.
+// order in which variables are created. Build the same variables in the same order in each replica.
 //
 // Thread safety: that of the graph. A DeviceFunction serves one graph.
+// Ownership: the function owns its strategy and shares `loads`.
+// Errors: none here. The placer reports names of devices that are invalid or do not exist.
 // Reference: tf.compat.v1.train.replica_device_setter and
 // tf.contrib.training.GreedyLoadBalancingStrategy. Only the default differs (docs/differences.md).
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_REPLICA_DEVICES_H_
@@ -57,13 +59,15 @@ PsStrategy GreedyLoadBalancing(int tasks, PsLoad load = BytesOfVariable,
 const std::set<std::string>& StandardPsOps();
 
 struct ReplicaDevicesOptions {
-  int ps_tasks = 0;  // 0: the worker runs everything
+  // Number of parameter servers. 0: the worker runs everything.
+  int ps_tasks = 0;
   std::string ps_device = "/job:ps";
   std::string worker_device = "/job:worker";
   // Whether a node's own device takes precedence field by field. Otherwise it does as a whole.
   bool merge_devices = true;
   std::set<std::string> ps_ops = StandardPsOps();
-  PsStrategy strategy;  // empty: RoundRobin, as TensorFlow
+  // Chooses the parameter server of each shared op. Empty: RoundRobin, as in TensorFlow.
+  PsStrategy strategy;
 };
 
 DeviceFunction ReplicaDevices(ReplicaDevicesOptions options);

@@ -4,9 +4,16 @@
 //   absl::StatusOr<std::unique_ptr<Server>> server = Server::Start({.port = 7077});
 //   (*server)->Join();                       // until Stop
 //
+// A parameter server only waits in Join. A worker also makes sessions over the cluster with
+// NewSession, in which its replica trains.
+//
 // Thread safety: all methods may be called from any thread.
+// Lifetime: sessions, watches and references from a server end before it. The state of its devices
+// (variables, queues, …) is lost when the process ends; checkpoints keep it.
 // Security: by default only this host can connect. Other bind addresses need TLS, or `insecure`,
 // which states that the network is trusted.
+// Errors: see Start. Steps that need a lost task end with UNAVAILABLE or ABORTED.
+// Reference: tf.distribute.Server.
 #ifndef SLUICE_DISTRIBUTED_SERVER_SERVER_H_
 #define SLUICE_DISTRIBUTED_SERVER_SERVER_H_
 
@@ -28,15 +35,20 @@ struct ServerOptions {
   // The default is a cluster of one task, "/job:localhost/task:0".
   Cluster cluster;
   std::string bind = "127.0.0.1";
-  int port = -1;  // -1: that of the task's address in the cluster; 0: any free port
-  int cpus = 1;   // number of CPU devices
+  // Port of the server. -1: that of the task's address in the cluster; 0: any free port.
+  int port = -1;
+  // Number of CPU devices: /device:CPU:0, ….
+  int cpus = 1;
+  // Permits bind addresses other than this host's without TLS.
   bool insecure = false;
   // For the traffic with clients and with the other tasks.
   Security security;
-  int64_t max_message_bytes = kMaxMessageBytes;  // larger requests end with RESOURCE_EXHAUSTED
+  // Larger requests end with RESOURCE_EXHAUSTED.
+  int64_t max_message_bytes = kMaxMessageBytes;
   // Larger messages are chunked (rpc/chunks.h).
   int64_t grpc_message_bytes = kGrpcMessageBytes;
-  Heartbeat heartbeat;  // of calls to the other tasks
+  // Intervals at which calls to the other tasks check that the peer is alive.
+  Heartbeat heartbeat;
   // Whether processes of this host use lanes (lane/lane_socket.h). With TLS they never do.
   bool lanes = true;
   // Limit of a step's wait for a task that it needs.
@@ -44,27 +56,35 @@ struct ServerOptions {
   // Port of GET /metrics on `bind`; -1: none; 0: any free port. It requires the token as
   // "Authorization: Bearer <token>" if `security` has one.
   int metrics_port = -1;
-  SessionOptions session;  // defaults for what clients do not set
+  // Defaults for what clients do not set.
+  SessionOptions session;
 };
 
 class Server {
  public:
-  // NOT_FOUND if the task is not in the cluster. INVALID_ARGUMENT for an address that needs TLS or
-  // `insecure`. UNAVAILABLE if the port is taken.
+  // Listens and returns; the server works on threads of its own. The other tasks need not be up.
+  //
+  // NOT_FOUND if the task is not in the cluster, or a certificate cannot be read. INVALID_ARGUMENT
+  // for an address that needs TLS or `insecure`. UNAVAILABLE if the port is taken.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
-  ~Server();  // stops
+  // Stops.
+  ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  // The port that it listens on.
   int port() const;
   // The target for clients: "grpc://127.0.0.1:7077".
   std::string target() const;
-  int metrics_port() const;  // -1 without a page of metrics
+  // The port of the page of metrics. -1 if there is none.
+  int metrics_port() const;
+  // This task's devices. Valid as long as the server.
   DeviceSet& devices() const;
 
   // Makes a session of this process over the cluster, with this task as its master. C++ programs on
   // a worker use it. It may use the tasks that match the filters, which are device names, or all
-  // tasks if there are none, and waits for those that its steps need. Must end before the server.
+  // tasks if there are none. A step waits up to connect_timeout_ms for the tasks that it needs,
+  // then ends with UNAVAILABLE. Must end before the server.
   absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {},
                                                       const std::vector<std::string>& filters = {});
 
@@ -73,9 +93,10 @@ class Server {
   // Watches another task of the cluster. Must end before the server.
   std::unique_ptr<TaskWatch> Watch(const TaskName& task, TaskWatch::Handlers handlers);
 
-  // Refuses new calls, cancels the open ones, and returns when all have ended.
+  // Refuses new calls, cancels the open ones, and returns when all have ended. Sessions of clients
+  // are closed, and waits of their steps end. A second call has no effect.
   void Stop();
-  // Returns after Stop.
+  // Blocks until Stop has ended, which another thread calls.
   void Join();
 
  private:
