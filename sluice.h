@@ -1,8 +1,32 @@
-// The header of Sluice for programs that build, differentiate, train and run graphs in one process:
-// ops, variables, gradients, layers, losses, metrics, embeddings, optimizers, input, sessions,
-// checkpoints and summaries. sluice_cluster.h adds servers, clusters and remote sessions.
+// The header of Sluice for programs that build, differentiate, train and run graphs in one process.
+// sluice_cluster.h adds servers, clusters and remote sessions.
 //
-// Each included header states thread safety, ownership and errors.
+//   Graph g;
+//   Output x = Placeholder(g, DT_FLOAT, {-1, 2});
+//   Output y = Placeholder(g, DT_FLOAT, {-1, 1});
+//   Variable w(g, "w", {2, 1}, Zeros());
+//   Output loss = ReduceMean(Square(MatMul(x, w) - y));
+//   Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(loss);
+//   Session session(g);
+//   SLUICE_RETURN_IF_ERROR(session.Run({InitializeVariables(g)}));
+//   for (int i = 0; i < 100; ++i) {
+//     SLUICE_RETURN_IF_ERROR(session.Run({{x, xs}, {y, ys}}, {}, {train}).status());
+//   }
+//
+// The parts, by folder:
+//
+//   graph/      graphs, scopes, conds, loops, tensors, gradients, the linter
+//   ops/        builder functions of all ops, variables, queues, embeddings
+//   executor/   devices and sessions
+//   training/   optimizers, layers, losses, metrics, input, checkpoints, summaries, training loops
+//
+// Thread safety: one thread builds a graph, many threads run its steps.
+// Ownership: the graph owns all nodes; handles (Output, Variable, Operation, …) are valid as long
+// as it. It outlives its sessions.
+// Errors: functions that build return invalid handles and keep the first error in Graph::status(),
+// which Session::Run returns. All others return absl::Status. Nothing throws.
+//
+// Each included header states its own. Link //:sluice, or the installed library.
 #ifndef SLUICE_H_
 #define SLUICE_H_
 
