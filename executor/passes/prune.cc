@@ -123,6 +123,15 @@ class Pruner {
             {"client_terminated", true}};
   }
 
+  // The node that stands for a fed placeholder, and null for all other nodes. What waits for such a
+  // placeholder waits for the feed, which a step has from its start and a partial run receives. A
+  // fed node of another op still runs for its control outputs, as in TensorFlow.
+  Node* FeedOf(Node* node) const {
+    if (node->role() != OpRole::kPlaceholder) return nullptr;
+    const auto fed = fed_.find(Output(node));
+    return fed == fed_.end() ? nullptr : fed->second;
+  }
+
   // Pushes the nodes that `node` needs and that are not copied yet. False if there are none.
   bool PushMissing(const Node& node, std::vector<Node*>* stack) {
     const size_t before = stack->size();
@@ -133,7 +142,8 @@ class Pruner {
       stack->push_back(in.node);
     }
     for (Node* control : node.control_inputs()) {
-      if (copies_[control->id()] == nullptr) stack->push_back(control);
+      const bool runs = FeedOf(control) == nullptr;
+      if (runs && copies_[control->id()] == nullptr) stack->push_back(control);
     }
     if (stack->size() == before) return false;
     std::reverse(stack->begin() + static_cast<int64_t>(before), stack->end());
@@ -174,7 +184,12 @@ class Pruner {
       }
     }
     for (Node* control : node->control_inputs()) {
-      spec.control_inputs.push_back(copies_[control->id()]);
+      Node* feed = FeedOf(control);
+      if (feed == nullptr) {
+        spec.control_inputs.push_back(copies_[control->id()]);
+      } else if (!options_.client_device.empty()) {
+        spec.control_inputs.push_back(feed);
+      }
     }
     SLUICE_ASSIGN_OR_RETURN(Node * copy, result_->Add(std::move(spec)));
     copy->set_assigned_device(node->assigned_device());

@@ -2,8 +2,9 @@
 //
 // Kept are the targets and all nodes from which a fetch or target can be reached, cut at fed
 // tensors. Fed tensors become outputs of `_Arg` nodes, fetched tensors inputs of `_Retval` nodes;
-// attribute `index` numbers both. Runs before everything else, so that no later stage sees nodes
-// that do not run. The source is only read. Cost: linear in the kept part.
+// attribute `index` numbers both. Control edges from a fed placeholder become edges from the feed.
+// Runs before everything else, so that no later stage sees nodes that do not run. The source is
+// only read. Cost: linear in the kept part.
 #ifndef SLUICE_EXECUTOR_PASSES_PRUNE_H_
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 

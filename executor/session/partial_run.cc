@@ -69,21 +69,34 @@ absl::Status PartialRun::CheckPiece(absl::Span<const NamedFeed> feeds,
 absl::Status PartialRun::CheckComputable(const Output& fetch) const {
   ReaderLock reading(session_->graph_mutex());
   std::unordered_set<const Node*> seen;
-  std::vector<Output> stack = {fetch};
+  std::vector<const Node*> stack;
+  // Adds the node of a tensor that the fetch needs, unless the tensor is fed.
+  const auto need = [&](const Output& tensor) {
+    const auto fed = feeds_.find(tensor.name());
+    if (fed == feeds_.end()) {
+      if (seen.insert(tensor.node).second) stack.push_back(tensor.node);
+      return absl::OkStatus();
+    }
+    if (fed->second.is_done) return absl::OkStatus();
+    return InvalidArgument("Fetch ", fetch.name(),
+                           " can't be computed from the feeds that have been fed so far: ",
+                           tensor.name(), " is missing.");
+  };
+  SLUICE_RETURN_IF_ERROR(need(fetch));
   while (!stack.empty()) {
-    const Output at = stack.back();
+    const Node* node = stack.back();
     stack.pop_back();
-    if (auto fed = feeds_.find(at.name()); fed != feeds_.end()) {
-      if (fed->second.is_done) continue;
-      return InvalidArgument("Fetch ", fetch.name(),
-                             " can't be computed from the feeds that have been fed so far: ",
-                             at.name(), " is missing.");
+    for (const Output& in : node->inputs()) {
+      if (in) SLUICE_RETURN_IF_ERROR(need(in));
     }
-    if (!seen.insert(at.node).second) continue;
-    for (const Output& in : at.node->inputs()) {
-      if (in) stack.push_back(in);
+    for (Node* control : node->control_inputs()) {
+      // A fed node of another op runs, too, for its control outputs.
+      if (control->role() == OpRole::kPlaceholder) {
+        SLUICE_RETURN_IF_ERROR(need(Output(control)));
+      } else if (seen.insert(control).second) {
+        stack.push_back(control);
+      }
     }
-    for (Node* control : at.node->control_inputs()) stack.push_back(Output(control, 0));
   }
   return absl::OkStatus();
 }

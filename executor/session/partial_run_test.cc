@@ -41,6 +41,29 @@ TEST_F(PartialRunTest, WhatWasFedMayBeFetchedAfterTheStepHasEnded) {
   EXPECT_EQ((*(*run)->Run({}, {"a:0"}))[0].scalar<float>(), 6);
 }
 
+TEST_F(PartialRunTest, WhatWaitsForAPlaceholderRunsAfterItsFeed) {
+  Logged(Const(g_, 5), "c", {x_});
+  auto run = session_.StartPartialRun({"x", "y"}, {"c:0", "b:0"});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_THAT(std::string((*run)->Run({}, {"c:0"}).status().message()),
+              HasSubstr("can't be computed from the feeds that have been fed so far: x:0"));
+  auto first = (*run)->Run({{"x", Tensor::Scalar(3.0f)}}, {"c:0"});
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ((*first)[0].scalar<float>(), 5);
+  EXPECT_EQ((*(*run)->Run({{"y", Tensor::Scalar(1.0f)}}, {"b:0"}))[0].scalar<float>(), 7);
+}
+
+TEST_F(PartialRunTest, AFedNodeRunsForItsControlEdgesWhenItsInputsAreFed) {
+  Logged(Const(g_, 5), "c", {a_});
+  auto run = session_.StartPartialRun({"x", "a"}, {"c:0"});
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_THAT(std::string((*run)->Run({{"a", Tensor::Scalar(1.0f)}}, {"c:0"}).status().message()),
+              HasSubstr("can't be computed from the feeds that have been fed so far: x:0"));
+  auto out = (*run)->Run({{"a", Tensor::Scalar(1.0f)}, {"x", Tensor::Scalar(3.0f)}}, {"c:0"});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 5);
+}
+
 TEST_F(PartialRunTest, PiecesThatDoNotFitSayWhyAndLeaveTheStepGoing) {
   auto run = session_.StartPartialRun({"x", "y"}, {"a:0", "b:0"});
   const auto message = [&](absl::Span<const NamedFeed> feeds,

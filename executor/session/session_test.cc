@@ -47,6 +47,46 @@ TEST(Session, AnyTensorCanBeFedAndCutsWhatIsBehindIt) {
   EXPECT_EQ(Scalar(session.Run({{y, Tensor::Scalar(5.0f)}}, {z})), 6);
 }
 
+// A client saw "You must feed a value for placeholder tensor" for a placeholder that it fed and
+// used only as a control input.
+TEST(Session, WhatWaitsForAFedPlaceholderWaitsForTheFeed) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {}, "x");
+  const Output logged = Logged(Const(g, 5), "after_x", {x});
+  const Output first = Logged(Const(g, 1), "first", {x});
+  const Output limit = Enter(Const(g, 4), "loop", /*constant=*/true);
+  const OutputList loop = WhileLoop(
+      "loop", {first}, [&](const OutputList& v) { return OutputList{Less(v[0], limit)}; },
+      [&](const OutputList& v) { return OutputList{Add(v[0], v[0])}; });
+  Node* group = NoOp(g, {x, logged});
+  Session session(g);
+  const Feed fed = {x, Tensor::Scalar(3.0f)};
+  EXPECT_EQ(Scalar(session.Run({fed}, {logged})), 5);
+  EXPECT_EQ(Scalar(session.Run({fed}, {loop[0]})), 4);
+  EXPECT_TRUE(session.Run({fed}, {}, {group}).ok());
+  const absl::StatusOr<Callable> callable = session.MakeCallable({x}, {logged});
+  ASSERT_TRUE(callable.ok()) << callable.status();
+  EXPECT_EQ(Scalar(callable->Run({fed.value})), 5);
+  const auto message = [&](const absl::StatusOr<Tensors>& result) {
+    return Message(result.status());
+  };
+  EXPECT_THAT(message(session.Run({}, {logged})), HasSubstr("You must feed a value for"));
+  // As a target the placeholder itself runs.
+  EXPECT_THAT(message(session.Run({fed}, {}, {x})), HasSubstr("You must feed a value for"));
+}
+
+TEST(Session, AFedNodeRunsForItsControlEdges) {
+  Graph g;
+  const Output v = Variable(g, "v");
+  const Output set = Assign(v, Const(g, 1));
+  const Output add = AssignAdd(v, Const(g, 1));
+  const Output after = Logged(Const(g, 7), "after", {add});
+  Session session(g);
+  ASSERT_TRUE(session.Run({}, {set}).ok());
+  EXPECT_EQ(Scalar(session.Run({{add, Tensor::Scalar(30.0f)}}, {after})), 7);
+  EXPECT_EQ(Scalar(session.Run({}, {v})), 2);
+}
+
 TEST(Session, FedValuesAreNotWrittenTo) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {}, "x");

@@ -57,6 +57,36 @@ def feeds_and_fetches(target, story):
         story.say("nothing but an op", session.run(tf.no_op()))
 
 
+def fed_control_inputs(target, story):
+    x = tf.placeholder(tf.float32, [], name="x")
+    flag = tf.placeholder(tf.bool, [], name="flag")
+    v = tf.Variable(0.0, use_resource=False)
+    add = tf.assign_add(v, 1.0)
+    with tf.control_dependencies([x]):
+        constant = tf.constant(5.0, name="c")
+        loop = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        scan = tf.scan(lambda a, b: a + b, tf.constant([1.0, 2.0, 3.0]))
+        branch = tf.cond(flag, lambda: tf.constant(1.0), lambda: tf.constant(2.0))
+        group = tf.no_op()
+    with tf.control_dependencies([add]):
+        after_add = tf.constant(7.0)
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        for label, fetch in (("constant", constant), ("loop", loop), ("scan", scan), ("branch", branch), ("group", group)):
+            story.say(label, str(session.run(fetch, {x: 3.0, flag: True})))
+        story.say("callable", session.make_callable(constant, [x])(3.0))
+        piece = session.partial_run_setup([constant, x * 2], [x])
+        story.say("partial run", [session.partial_run(piece, constant, {x: 3.0})])
+        story.fails("not fed", tf.errors.InvalidArgumentError, "You must feed a value for placeholder tensor 'x'",
+                    lambda: session.run(constant))
+        story.fails("a target", tf.errors.InvalidArgumentError, "You must feed a value for placeholder tensor 'x'",
+                    lambda: session.run(x.op, {x: 3.0}))
+        story.say("a fed node of another op", session.run(after_add, {add: 30.0}))
+        story.say("has run", session.run(v))
+        story.say("a fed target", str(session.run(add.op, {add: 30.0})))
+        story.say("has run, too", session.run(v))
+
+
 def errors(target, story):
     x = tf.placeholder(tf.float32, [2, 2], name="x")
     wanted = tf.placeholder(tf.int32, [None])
@@ -371,6 +401,6 @@ def monitored_training(target, story, folder):
     tf.Session.reset(target)
 
 
-SCRIPTS = [feeds_and_fetches, errors, variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
+SCRIPTS = [feeds_and_fetches, fed_control_inputs, errors, variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
            traces]
 SCRIPTS_WITH_FILES = [checkpoints, monitored_training]
