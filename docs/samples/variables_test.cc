@@ -46,6 +46,38 @@ TEST_P(VariablesTest, AReadBeforeAWriteKeepsTheOldValue) {
   EXPECT_EQ(Fetch(before + 10 * ReadNow(v)), 21);
 }
 
+TEST_P(VariablesTest, AFetchWithoutAnOrderSeesTheWrites) {
+  Variable v = Make(1);
+  Output computed = v.Read() * 10.0f;
+  Output counted =
+      WhileLoop([&](const OutputList& i) { return Less(i[0], Constant(g_, 3)); },
+                [&](const OutputList& i) {
+                  ControlDependencies after(g_, {v.AssignAdd(Cast(i[0], DT_FLOAT) + 1.0f)});
+                  return OutputList{i[0] + 1};
+                },
+                {Constant(g_, 0)})[0];
+  Session session(g_);
+  ASSERT_TRUE(session.Run({init_}).ok());
+  absl::StatusOr<Tensors> out = session.Run({}, {v.Read(), counted});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 7);
+  out = session.Run({}, {v.Read(), computed}, {v.AssignAdd(1.0f)});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 8);
+}
+
+TEST_P(VariablesTest, AFetchBeforeAWriteKeepsTheOldValue) {
+  Variable v = Make(1);
+  Output before = v.Read();
+  ControlDependencies after(g_, {before});
+  Operation write = v.AssignAdd(1.0f);
+  Session session(g_);
+  ASSERT_TRUE(session.Run({init_}).ok());
+  absl::StatusOr<Tensors> out = session.Run({}, {before}, {write});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 1);
+}
+
 TEST_P(VariablesTest, OrderedWritesHappenInOrder) {
   Variable v = Make(1);
   Operation first = v.AssignAdd(1.0f);
@@ -86,8 +118,9 @@ TEST(SnapshotTest, WhatIsOrderedAfterAWriteSeesItThroughASnapshot) {
 TEST(LintTest, TheSampleNamesThePair) {
   Graph g;
   Variable v(g, "v", 1.0f);
-  Output value = v.Read();
+  Output value = v.Read() * 10.0f;
   Operation add = v.AssignAdd(1.0f);
+  EXPECT_TRUE(Lint({.fetches = {v.Read()}, .targets = {add}}).empty());
   testing::internal::CaptureStdout();
   // [lint]
   for (const LintWarning& warning : Lint({.fetches = {value}, .targets = {add}})) {

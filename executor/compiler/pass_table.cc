@@ -11,6 +11,7 @@
 #include "executor/passes/fold_transposes.h"
 #include "executor/passes/fuse_attention.h"
 #include "executor/passes/join_pads.h"
+#include "executor/passes/late_fetches.h"
 #include "executor/passes/late_reads.h"
 #include "executor/passes/narrow_products.h"
 #include "executor/passes/pack_operands.h"
@@ -26,6 +27,9 @@ constexpr char kSameBits[] = "same bits";
 constexpr char kSums[] = "sums may be in another order";
 
 constexpr Pass kPasses[] = {
+    {"late_fetches", PassStage::kPruned, "makes fetches see the updates that TensorFlow's see",
+     "fetches variables after the updates of the step", FetchVariablesLate, nullptr,
+     /*can_be_disabled=*/false},
     {"fold_constants", PassStage::kPruned, kSameBits,
      "computes nodes that depend only on constants once, before the first step", FoldConstants},
     {"choose_layout", PassStage::kPruned, kSums,

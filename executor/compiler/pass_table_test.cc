@@ -27,7 +27,7 @@ TEST(PassTable, NamesAreUniqueAndEachStageHasTheFunctionThatItNeeds) {
 
 TEST(PassTable, OnlyNamesOfThePassesThatCanBeDisabledAreAccepted) {
   EXPECT_TRUE(CheckDisabledPasses({"all", "simplify", "fuse_elementwise", "rematerialize"}).ok());
-  for (const char* name : {"late_reads", "constant_folding"}) {
+  for (const char* name : {"late_fetches", "late_reads", "constant_folding"}) {
     const absl::Status status = CheckDisabledPasses({name});
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_THAT(std::string(status.message()), HasSubstr(StrCat("no pass '", name, "'")));

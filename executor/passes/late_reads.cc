@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "executor/passes/run_order.h"
 #include "graph/ir/constant.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/variable_use.h"
@@ -63,24 +64,6 @@ std::map<int, Accesses> AccessesByVariable(const Graph& graph) {
   return found;
 }
 
-// All nodes that run after `nodes`, in the same iteration of a loop.
-std::unordered_set<const Node*> After(const std::vector<Node*>& nodes) {
-  std::unordered_set<const Node*> after;
-  std::vector<const Node*> open(nodes.begin(), nodes.end());
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (IsNextIteration(*node)) continue;
-    for (const Use& use : node->uses()) {
-      if (after.insert(use.dst).second) open.push_back(use.dst);
-    }
-    for (const Node* next : node->control_outputs()) {
-      if (after.insert(next).second) open.push_back(next);
-    }
-  }
-  return after;
-}
-
 absl::StatusOr<int> Redirect(Graph& graph, const Accesses& accesses,
                              const std::unordered_set<const Node*>& after) {
   int redirected = 0;
@@ -105,14 +88,14 @@ absl::StatusOr<int> ReadVariablesLate(Graph& graph, const PassOptions&) {
   int redirected = 0;
   for (const auto& [id, accesses] : AccessesByVariable(graph)) {
     if (accesses.reads.empty() || accesses.updates.empty()) continue;
-    const auto after_any = After(accesses.updates);
+    const auto after_any = NodesAfter(accesses.updates);
     bool some_read_late = false;
     for (const auto& [identity, reference] : accesses.reads) {
       for (const Use& use : identity->uses()) some_read_late |= after_any.contains(use.dst);
     }
     if (!some_read_late) continue;
     for (Node* update : accesses.updates) {
-      SLUICE_ASSIGN_OR_RETURN(const int more, Redirect(graph, accesses, After({update})));
+      SLUICE_ASSIGN_OR_RETURN(const int more, Redirect(graph, accesses, NodesAfter({update})));
       redirected += more;
     }
   }

@@ -91,7 +91,13 @@ OP(TestFail, "").With(FromAToB).Shape(Unknown);
 OP(TestHooked, "").With(FromAToB).Attr("hook", StringAttr()).Shape(Unknown).Stateful();
 OP(TestWait, "").With(FromAToB).Attr("event", StringAttr()).Shape(Unknown).Stateful();
 OP(TestInstant, "").With(FromAToB).Shape(Unknown).Stateful();
-OP(TestVariable, "").RefOutput("ref", DT_FLOAT).Shape(Unknown).Stateful();
+OP(TestVariable, "")
+    .RefOutput("ref", DT_FLOAT)
+    .Attr("dtype", TypeAttr({}, DT_FLOAT))
+    .Attr("shape", ShapeAttr(PartialShape()))
+    .OnVariable(VariableUse::kCreates)
+    .Shape(Unknown)
+    .Stateful();
 OP(Assign, "")
     .RefInput("ref", DT_FLOAT)
     .Input("value", DT_FLOAT)

@@ -32,6 +32,7 @@ Tensor ScalarOf(DataType dtype, int value, TypeList<Ts...>) {
 constexpr std::string_view kConst = "Const";
 constexpr std::string_view kIdentity = "Identity";
 constexpr std::string_view kNoOp = "NoOp";
+constexpr std::string_view kControlTrigger = "ControlTrigger";
 constexpr std::string_view kEnter = "Enter";
 constexpr std::string_view kSwitch = "Switch";
 constexpr std::string_view kShape = "Shape";
@@ -84,7 +85,7 @@ Output LoopCond(Output pred, std::string_view name, At at) {
 }
 
 Node* ControlTrigger(Graph& graph, std::string_view name) {
-  return NodeBuilder(&graph, "ControlTrigger", At::current()).Name(name).Finish();
+  return NodeBuilder(&graph, kControlTrigger, At::current()).Name(name).Finish();
 }
 
 Node* NoOp(Graph& graph, std::string_view name, const std::vector<Operation>& after, At at) {
@@ -288,6 +289,13 @@ NodeSpec IdentitySpec(std::string name, Output x) {
   spec.op = kIdentity;
   spec.inputs = {x};
   spec.attrs = {{"T", BaseType(x.dtype())}};
+  return spec;
+}
+
+NodeSpec ControlTriggerSpec(std::string name) {
+  NodeSpec spec;
+  spec.name = std::move(name);
+  spec.op = kControlTrigger;
   return spec;
 }
 

@@ -98,6 +98,7 @@ Output TensorArrayGather(Output handle, Output indices, Output flow, DataType dt
 
 NodeSpec ConstSpec(std::string name, const Tensor& value);
 NodeSpec IdentitySpec(std::string name, Output x);
+NodeSpec ControlTriggerSpec(std::string name);
 // A NoOp if there are no values.
 NodeSpec IdentityNSpec(std::string name, const OutputList& values);
 

@@ -2,6 +2,9 @@
 #ifndef SLUICE_GRAPH_IR_VARIABLE_USE_H_
 #define SLUICE_GRAPH_IR_VARIABLE_USE_H_
 
+#include <optional>
+#include <vector>
+
 #include "graph/ir/constant.h"
 #include "graph/ir/graph.h"
 
@@ -17,6 +20,20 @@ inline bool ReadsVariable(const Node& node) {
   if (node.traits().variable_use == VariableUse::kReadsValue) return true;
   return OnlyPassesOn(node) && node.input(0) && IsRefType(node.input(0).dtype());
 }
+
+// The node that creates the variable behind a reference or handle, which may have come through
+// updates, branches and loops. Null if it is not known before the step.
+const Node* VariableBehind(Output value);
+
+// A value that is the value of a variable.
+struct VariableValue {
+  Output variable;  // the reference or handle that is read
+  // The nodes that the value comes through, from the last one to the one that reads. Empty for a
+  // reference, which its user reads.
+  std::vector<Node*> nodes;
+};
+// Nothing for values that are computed.
+std::optional<VariableValue> FindVariableValue(Output value);
 
 }  // namespace sluice
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,27 +31,34 @@ bool OnlyReads(const Node& node) {
   return Has(node, VariableUse::kReads) || Has(node, VariableUse::kReadsValue);
 }
 
-// The variable behind a reference or handle; null if it is not known before the step.
-const Node* VariableBehind(Output value) {
-  for (int steps = 0; steps < 1000 && value.node != nullptr; ++steps) {
-    const Node& node = *value.node;
-    if (CreatesVariable(node)) return &node;
-    const bool is_updated_reference =
-        IsRefType(node.output_type(value.index)) && node.num_inputs() > 0;
-    if (!Has(node, VariableUse::kForwards) && !is_updated_reference) return nullptr;
-    value = node.input(0);
+// The reads of variables whose values the step fetches and does not use. They see all writes that
+// no dependency orders them with (docs/variables.md).
+NodeSet OnlyFetchedReads(const LintStep& step, const StepNodes& nodes) {
+  NodeSet fetched;
+  for (const Output& fetch : step.fetches) {
+    const std::optional<VariableValue> value = FindVariableValue(fetch);
+    if (!value || value->nodes.empty()) continue;
+    const bool is_used = std::any_of(value->nodes.begin(), value->nodes.end(), [&](Node* node) {
+      return std::any_of(node->uses().begin(), node->uses().end(), [&](const Use& use) {
+        return nodes.Contains(use.dst) &&
+               std::find(value->nodes.begin(), value->nodes.end(), use.dst) == value->nodes.end();
+      });
+    });
+    if (!is_used) fetched.insert(value->nodes.back());
   }
-  return nullptr;
+  return fetched;
 }
 
 // Finds the nodes that read and write each variable, by the name of the variable's node, in order
 // of creation. A reference is written by a node that takes the reference itself and read by one
 // that takes the value. A handle is written by a node unless its op declares that it only reads
 // (VariableUse).
-std::map<std::string, std::vector<VariableAccess>> VariableAccesses(const StepNodes& nodes) {
+std::map<std::string, std::vector<VariableAccess>> VariableAccesses(const LintStep& step,
+                                                                    const StepNodes& nodes) {
+  const NodeSet only_fetched = OnlyFetchedReads(step, nodes);
   std::map<std::string, std::vector<VariableAccess>> accesses;
   for (const Node* node : nodes.in_order()) {
-    if (Has(*node, VariableUse::kInspects)) continue;
+    if (Has(*node, VariableUse::kInspects) || only_fetched.contains(node)) continue;
     for (int i = 0; i < node->num_inputs(); ++i) {
       const Output& in = node->input(i);
       const bool is_reference = IsRefType(in.dtype());
@@ -74,8 +82,9 @@ bool AreInRace(const VariableAccess& a, const NodeSet& after_a, const VariableAc
   return !RunInOppositeBranches(*a.node, *b.node);
 }
 
-void FindUnorderedAccesses(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
-  for (const auto& [variable, accesses] : VariableAccesses(nodes)) {
+void FindUnorderedAccesses(const LintStep& step, const StepNodes& nodes,
+                           std::vector<LintWarning>* warnings) {
+  for (const auto& [variable, accesses] : VariableAccesses(step, nodes)) {
     if (std::none_of(accesses.begin(), accesses.end(), [](const auto& a) { return a.is_write; })) {
       continue;
     }
@@ -153,7 +162,7 @@ void FindMadeDense(const StepNodes& nodes, std::vector<LintWarning>* warnings) {
 std::vector<LintWarning> Lint(const LintStep& step) {
   std::vector<LintWarning> warnings;
   const StepNodes nodes(step);
-  FindUnorderedAccesses(nodes, &warnings);
+  FindUnorderedAccesses(step, nodes, &warnings);
   FindOutsideOfBranch(nodes, &warnings);
   FindMadeDense(nodes, &warnings);
   std::stable_sort(warnings.begin(), warnings.end(),

@@ -284,16 +284,17 @@ TEST(DemandsTest, Row37UnorderedAccessesAreListedAndOrderedOnesAreNot) {
   for (const bool use_resource : {false, true}) {
     Graph g;
     Variable v(g, "v", 1.0f, {.use_resource = use_resource});
-    Output early = Identity(v.Read(), {.name = "early"});
+    Output early = Neg(v.Read(), {.name = "early"});
     Operation add = v.AssignAdd(1.0f, {.name = "add"});
     const std::vector<LintWarning> warnings = Lint({.fetches = {early}, .targets = {add}});
     ASSERT_EQ(warnings.size(), 1u) << use_resource;
     EXPECT_EQ(warnings[0].kind, LintWarning::Kind::kUnorderedAccess);
     EXPECT_THAT(warnings[0].text, HasSubstr("variable 'v' in no order"));
     EXPECT_THAT(warnings[0].text, HasSubstr("'add' (tests/endtoend/demands_test.cc:"));
-    // Ordered by data, and by a control dependency.
+    // Ordered by data, because the read is only fetched, and by a control dependency.
     Operation square = v.Assign(early * 2.0f, {.name = "twice"});
     EXPECT_TRUE(Lint({.targets = {square}}).empty());
+    EXPECT_TRUE(Lint({.fetches = {v.Read()}, .targets = {add}}).empty());
     ControlDependencies after(g, {add});
     Output late = use_resource ? v.Read() : Identity(v.handle());
     EXPECT_TRUE(Lint({.fetches = {late}}).empty());

@@ -63,6 +63,43 @@ class ClusterTest(unittest.TestCase):
         with tf.Session(self.cluster.targets()[0]) as session:
             self.assertEqual(session.run(total), 190)
 
+    def test_a_fetched_variable_shows_the_updates_of_other_tasks(self):
+        flag = tf.placeholder(tf.bool, [])
+        for resource in (False, True):
+            with tf.device("/job:ps/task:0"):
+                v = tf.get_variable("v%d" % resource, initializer=0.0, use_resource=resource)
+            with tf.device("/job:worker/task:1"):
+                rows = tf.random_uniform([500, 500])
+                slow = 1.0 + 0.0 * tf.reduce_sum(tf.matmul(rows, rows))
+                add = tf.assign_add(v, slow)
+                branch = tf.cond(flag, lambda: tf.identity(tf.assign_add(v, slow)), lambda: tf.constant(0.0))
+
+            def body(i):
+                with tf.device("/job:worker/task:2"), tf.control_dependencies([tf.assign_add(v, slow)]):
+                    return i + 1
+
+            loop = tf.while_loop(lambda i: i < 3, body, [0])
+            with tf.device("/job:worker/task:0"):
+                read = tf.identity(v)
+            with tf.Session(self.cluster.targets()[0]) as session:
+                session.run(v.initializer)
+                for i in range(1, 6):
+                    self.assertEqual(session.run([v, read, add])[:2], [i, i])
+                self.assertEqual(session.run([v, loop])[0], 8)
+                self.assertEqual(session.run([v, branch], {flag: True})[0], 9)
+                self.assertEqual(session.run([v, branch], {flag: False})[0], 9)
+
+    def test_what_waits_for_a_fed_placeholder_of_another_task(self):
+        with tf.device("/job:ps/task:0"):
+            x = tf.placeholder(tf.float32, [], name="x")
+        with tf.device("/job:worker/task:1"), tf.control_dependencies([x]):
+            five = tf.constant(5.0)
+            loop = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+        with tf.Session(self.cluster.targets()[0]) as session:
+            self.assertEqual(session.run([five, loop], {x: 1.0}), [5, 3])
+            piece = session.partial_run_setup([five, loop], [x])
+            self.assertEqual(session.partial_run(piece, [five, loop], {x: 1.0}), [5, 3])
+
     def test_errors_name_the_task(self):
         with tf.device("/job:ps/task:0"):
             bad = tf.gather(tf.constant([1, 2]), tf.placeholder(tf.int32, [], name="i"), name="bad")

@@ -148,6 +148,64 @@ def variables(target, story):
             story.say("reset", fifth.run(ready))
 
 
+def fetched_variables(target, story):
+    """Variables that the same step updates, without an order that the program gives."""
+    rows = tf.random_uniform([300, 300], seed=1)
+    slow = 1.0 + 1e-20 * tf.reduce_sum(tf.matmul(rows, rows))  # the update comes late
+    flag = tf.placeholder(tf.bool, [])
+    ref = tf.Variable(0.0, use_resource=False, name="ref")
+    read = ref.read_value()
+    computed = ref + 0.0
+    add = tf.assign_add(ref, slow)
+    twice = [tf.assign_add(ref, slow), tf.assign_add(ref, 1.0)]
+    scale = tf.assign(ref, ref * slow + 3.0)
+    minimize = tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(ref - 4.0 * slow))
+
+    def body(i):
+        with tf.control_dependencies([tf.assign_add(ref, slow)]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 3, body, [0])
+    branch = tf.cond(flag, lambda: tf.identity(tf.assign_add(ref, slow)), lambda: tf.constant(0.0))
+    vector = tf.Variable([0.0, 0.0], use_resource=False, name="vector")
+    scatter = tf.scatter_add(vector, [1], tf.reshape(slow, [1]))
+    step = tf.Variable(0, use_resource=False, name="step", dtype=tf.int64)
+    count = tf.count_up_to(step, 100)
+    fetches = [ref, ref.value(), read, tf.identity(ref.value()), tf.stop_gradient(read)]
+    with tf.Session(target) as session:
+        session.run(tf.global_variables_initializer())
+        for label, update in (("add", add), ("scale", scale), ("minimize", minimize), ("loop", loop)):
+            for i in range(5):
+                story.say("%s %d" % (label, i), session.run([fetches, update])[0])
+        for taken in (True, False):
+            story.say("branch %s" % taken, session.run([fetches, branch], {flag: taken})[0])
+        story.say("add, computed", [session.run([read, computed, add])[:2] for _ in range(5)])
+        story.say("both", session.run(twice))
+        story.say("all of a variable", session.run([scatter.op, vector])[1])
+        story.say("count", session.run([step, count])[0])
+        loops = 0
+        while True:  # the loop of many training programs
+            loops += 1
+            if session.run([count.op, step])[1] >= 10:
+                break
+        story.say("steps of the loop", loops)
+        callable_ = session.make_callable([read, add])
+        story.say("callable", callable_()[0])
+    # An order that the program gives, and resource variables, which are a race without one.
+    res = tf.Variable(0.0, use_resource=True, name="res")
+    before = res.read_value()
+    with tf.control_dependencies([before]):
+        res_add = tf.assign_add(res, slow)
+    with tf.control_dependencies([res_add]):
+        after = res.read_value()
+    used = res.value()
+    res_minimize = tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(used - 4.0 * slow), var_list=[res])
+    with tf.Session(target) as session:
+        session.run(res.initializer)
+        story.say("ordered", [session.run([before, after]) for _ in range(3)])
+        story.say("minimize", [session.run([used, res_minimize])[0] for _ in range(3)])
+
+
 def containers(target, story):
     with tf.container("one"):
         a = tf.get_variable("a", initializer=1.0, use_resource=True)
@@ -401,6 +459,6 @@ def monitored_training(target, story, folder):
     tf.Session.reset(target)
 
 
-SCRIPTS = [feeds_and_fetches, fed_control_inputs, errors, variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
+SCRIPTS = [feeds_and_fetches, fed_control_inputs, errors, variables, fetched_variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
            traces]
 SCRIPTS_WITH_FILES = [checkpoints, monitored_training]

@@ -1,0 +1,32 @@
+// Lets fetches of variables see the updates of their step.
+#ifndef SLUICE_EXECUTOR_PASSES_LATE_FETCHES_H_
+#define SLUICE_EXECUTOR_PASSES_LATE_FETCHES_H_
+
+#include "absl/status/statusor.h"
+#include "executor/passes/pass_options.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// A fetch of a variable returns the value after all updates of the step that it is not ordered
+// with. It is a fetch of the reference, of a read of the resource, or of an Identity of either. In
+// TensorFlow a fetched reference and its Identities share the variable's memory and therefore show
+// all updates, and training loops rely on that: `while step < n: _, step = run([train, step])`. A
+// fetch of a resource variable is a race there.
+//
+//   1. Other readers of a fetched read keep their value: the fetch then gets a read of its own.
+//   2. A read of a resource that an update waits for keeps its value. A read of a reference does so
+//      only if the update waits for it by a control dependency, because TensorFlow's gradients read
+//      the memory that the fetch later shows.
+//   3. An update in a loop counts when the loop ends. An update on a branch that is not taken
+//      delays nothing.
+//   4. A fetch of a partial run does not wait for updates that need feeds, which may come later.
+//
+// Runs before all other passes, because they could turn a computed value into a read. Takes time
+// linear in the graph per fetched variable. Returns the number of fetches that wait for an update.
+// Not an optimization, so it always runs.
+absl::StatusOr<int> FetchVariablesLate(Graph& graph, const PassOptions& options);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_PASSES_LATE_FETCHES_H_

@@ -1,0 +1,18 @@
+// Tells which nodes of a step run after others.
+#ifndef SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
+#define SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
+
+#include <unordered_set>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// All nodes that run after one of `nodes`, in the same iteration of a loop. Takes time linear in
+// their edges.
+std::unordered_set<const Node*> NodesAfter(const std::vector<Node*>& nodes);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
