@@ -114,13 +114,12 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
   return absl::OkStatus();
 }
 
-// A fetch runs on the device of its value.
-absl::Status JoinFetches(const Graph& graph, Groups& groups) {
+// A fetch runs on the device of its value. It may request another one: that of the call whose
+// function computes the value.
+void JoinFetches(const Graph& graph, Groups& groups) {
   for (const Node* node : graph.nodes()) {
-    if (node->role() != OpRole::kFetch) continue;
-    SLUICE_RETURN_IF_ERROR(groups.Join(*node->input(0).node, *node, ""));
+    if (node->role() == OpRole::kFetch) groups.Follow(*node->input(0).node, *node);
   }
-  return absl::OkStatus();
 }
 
 const DeviceInfo* FirstMatch(const std::vector<DeviceInfo>& devices, const DeviceSpec& wanted) {
@@ -185,7 +184,7 @@ absl::Status Place(Graph& graph, const std::vector<DeviceInfo>& devices,
   SLUICE_RETURN_IF_ERROR(ReadWishes(graph, groups));
   SLUICE_RETURN_IF_ERROR(JoinByClass(graph, groups));
   SLUICE_RETURN_IF_ERROR(JoinByEdges(graph, groups));
-  SLUICE_RETURN_IF_ERROR(JoinFetches(graph, groups));
+  JoinFetches(graph, groups);
   for (Node* node : graph.nodes()) {
     const DeviceSpec& wanted = groups.wanted(node->id());
     const DeviceInfo* device = Choose(devices, wanted, options.allow_soft_placement);

@@ -13,6 +13,7 @@ using ::testing::HasSubstr;
 OP(PlaceVariable, "By reference.").RefOutput("ref", DT_FLOAT).Stateful().Shape(ScalarOutput());
 OP(PlaceHandle, "By handle.").Output("h", DT_RESOURCE).Stateful().Shape(ScalarOutput());
 OP(PlaceUpdate, "Updates.").RefInput("ref", DT_FLOAT).Shape(NoOutputs());
+OP(PlaceFetch, "Is fetched.").Role(OpRole::kFetch).Input("x", DT_FLOAT).Shape(NoOutputs());
 OP(PlaceRead, "Reads.").Input("h", DT_RESOURCE).Output("y", DT_FLOAT).Shape(ScalarOutput());
 
 Node* Make(Graph& g, std::string_view op, std::string_view name, const OutputList& inputs,
@@ -69,6 +70,16 @@ TEST(PlacerTest, WhatUsesAHandleGoesToItWhateverItAsksFor) {
   read->set_device("/cpu:0");
   ASSERT_TRUE(Place(g, *DeviceSet::Cpus(2)).ok());
   EXPECT_EQ(read->assigned_device(), handle->assigned_device());
+}
+
+// A call whose function runs on another device than the call requests leaves such a fetch.
+TEST(PlacerTest, AFetchGoesToItsValueWhateverItRequests) {
+  Graph g;
+  Node* value = Make(g, "PlaceRead", "value", {Make(g, "PlaceHandle", "handle", {})}, "/cpu:1");
+  Node* fetch = Make(g, "PlaceFetch", "fetch", {value}, "/cpu:0");
+  ASSERT_TRUE(Place(g, *DeviceSet::Cpus(2)).ok());
+  EXPECT_EQ(value->assigned_device(), "/job:localhost/replica:0/task:0/device:CPU:1");
+  EXPECT_EQ(fetch->assigned_device(), value->assigned_device());
 }
 
 TEST(PlacerTest, UnknownDevicesListWhatThereIs) {
