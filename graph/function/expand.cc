@@ -4,6 +4,7 @@
 
 #include "graph/build/control_flow_context.h"
 #include "graph/build/core_ops.h"
+#include "graph/build/device_spec.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/format/attr_value.h"
@@ -35,6 +36,7 @@ const Expander::Form* Expander::FormOf(std::string_view op) {
 
 absl::StatusOr<Expansion> Expander::Expand(const Call& call) {
   NameScope scope(graph_, call.name + "/");
+  DeviceScope device(graph_, call.device);
   absl::StatusOr<Expansion> expansion;
   if (const Form* form = FormOf(call.op); form == nullptr) {
     expansion = Body({call.op, *call.attrs}, call.inputs, call.device);  // a call of the old style
@@ -253,6 +255,19 @@ absl::StatusOr<OutputList> Expander::BodyInputs(const FunctionBody& body, const 
   return inputs;
 }
 
+namespace {
+
+// The device that a node of a body requests. The call's device adds what the node leaves open.
+absl::StatusOr<std::string> MergedDevice(const pb::NodeDef& def, const std::string& call) {
+  if (def.device().empty() || def.device() == call) return call;
+  if (call.empty()) return def.device();
+  SLUICE_ASSIGN_OR_RETURN(const DeviceSpec own, DeviceSpec::Parse(def.device()));
+  SLUICE_ASSIGN_OR_RETURN(const DeviceSpec outer, DeviceSpec::Parse(call));
+  return own.Over(outer).ToString();
+}
+
+}  // namespace
+
 absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrMap& attrs,
                                     const std::vector<OutputList>& args, const std::string& device,
                                     std::vector<Expansion>* made) {
@@ -267,7 +282,7 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   }
   Expansion& result = (*made)[static_cast<size_t>(n)];
   const std::string name = graph_.UniqueName(StrCat(graph_.scopes().name, def.name()));
-  const std::string& where = def.device().empty() ? device : def.device();
+  SLUICE_ASSIGN_OR_RETURN(const std::string where, MergedDevice(def, device));
   if (Knows(def.op()) || library_.Contains(def.op())) {
     SLUICE_ASSIGN_OR_RETURN(result,
                             InnerCall({def.op(), name, &own, std::move(inputs), where}, controls));

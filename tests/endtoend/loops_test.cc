@@ -243,6 +243,17 @@ constexpr char kFunctions[] = R"(
       ret { key: 'b' value: 'm:z:0' }
     }
     function {
+      signature { name: 'placed' input_arg { name: 'a' type: DT_FLOAT }
+                  output_arg { name: 'b' type: DT_FLOAT } }
+      node_def { name: 'zero' op: 'Neg' input: 'a' device: '/cpu:0'
+                 attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 'open' op: 'Exp' input: 'zero:y:0' device: '/job:localhost'
+                 attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 'one' op: 'Neg' input: 'open:y:0' device: '/cpu:1'
+                 attr { key: 'T' value { type: DT_FLOAT } } }
+      ret { key: 'b' value: 'one:y:0' }
+    }
+    function {
       signature { name: 'same' input_arg { name: 'a' type: DT_FLOAT }
                   output_arg { name: 'b' type: DT_FLOAT } }
       ret { key: 'b' value: 'a' }
@@ -292,6 +303,58 @@ TEST_P(Loops, FunctionsAreCalled) {
   EXPECT_EQ(Run({g.Find("call")}, feeds), (std::vector<float>{4, 9}));
   EXPECT_EQ(Run({g.Find("if")}, feeds), (std::vector<float>{4, 9}));
   EXPECT_EQ(Run({Output(g.Find("while"), 1)}, feeds), (std::vector<float>{256, 6561}));
+}
+
+// The devices of a step's nodes by name, and its only result.
+std::map<std::string, std::string> DevicesOfStep(Graph& g, Output fetch, float* result) {
+  Session session(g, {.cpu_devices = 2, .disabled_passes = {"all"}});
+  RunMetadata metadata;
+  const absl::StatusOr<Tensors> out =
+      session.Run({{g.Find("x"), Tensor::Vector<float>({0, 0})}}, {fetch}, {},
+                  {.output_partition_graphs = true}, &metadata);
+  EXPECT_TRUE(out.ok()) << out.status();
+  std::map<std::string, std::string> devices;
+  if (!out.ok()) return devices;
+  *result = (*out)[0].data<float>()[0];
+  for (const auto& graph : metadata.partition_graphs) {
+    for (const Node* node : graph->nodes()) {
+      devices[node->name()] = node->assigned_device().substr(node->assigned_device().size() - 5);
+    }
+  }
+  return devices;
+}
+
+TEST(FunctionDevices, OfACallCompleteThoseOfItsNodes) {
+  Graph g;
+  Import(g);
+  for (const char* device : {"/cpu:0", "/cpu:1"}) {
+    Node* call = g.Find("call");
+    call->SetAttr("f", std::make_shared<const FunctionRef>(FunctionRef{"placed", {}}));
+    call->set_device(device);
+    float result = 0;
+    const auto devices = DevicesOfStep(g, call, &result);
+    EXPECT_EQ(result, -1);
+    ASSERT_TRUE(devices.contains("call/open")) << device;
+    EXPECT_EQ(devices.at("call/zero"), "CPU:0");
+    EXPECT_EQ(devices.at("call/open"), device == std::string("/cpu:0") ? "CPU:0" : "CPU:1");
+    EXPECT_EQ(devices.at("call/one"), "CPU:1");
+  }
+}
+
+TEST(FunctionDevices, OfACallHoldForItsBranchesAndLoops) {
+  Graph g;
+  Import(g);
+  for (const char* call : {"if", "while"}) {
+    g.Find(call)->set_device("/cpu:1");
+    float result = 1;
+    const auto devices =
+        DevicesOfStep(g, Output(g.Find(call), call == std::string("if") ? 0 : 1), &result);
+    EXPECT_EQ(result, 0);
+    for (const auto& [name, device] : devices) {
+      if (!name.starts_with(StrCat(call, "/"))) continue;
+      EXPECT_EQ(device, "CPU:1") << name;
+    }
+  }
 }
 
 TEST_P(Loops, GradientsOfCalls) {
