@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/build/core_ops.h"
+#include "graph/function/lower.h"
 #include "graph/ir/constant.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/frames.h"
@@ -17,12 +18,12 @@ class Cutter {
  public:
   Cutter(const Graph& graph, Frames frames,
          const std::function<uint64_t(const std::string&)>& incarnation)
-      : frames_(std::move(frames)),
+      : whole_(graph),
+        frames_(std::move(frames)),
         incarnation_(incarnation),
         tasks_(graph.num_node_ids()),
         devices_(graph.num_node_ids()),
-        loop_conds_(frames_.frames.size(), nullptr),
-        versions_(graph.versions()) {}
+        loop_conds_(frames_.frames.size(), nullptr) {}
 
   absl::StatusOr<std::map<std::string, Part>> Cut(const std::vector<Node*>& order) {
     AssignTasks(order);
@@ -58,7 +59,7 @@ class Cutter {
     std::unique_ptr<Graph>& graph = parts_[task].graph;
     if (graph == nullptr) {
       graph = std::make_unique<Graph>();
-      graph->versions() = versions_;
+      graph->versions() = whole_.versions();
     }
     return *graph;
   }
@@ -139,6 +140,7 @@ class Cutter {
       copy->set_output_shape(i, node.output_shape(i));
       if (const HandleData* handle = node.output_handle(i)) copy->set_output_handle(i, *handle);
     }
+    if (TakesFunctions(node)) part(task).function_library() = whole_.function_library();
     copies_[{&node, task}] = copy;
     for (const auto& [i, source] : back) back_edges_.push_back({task, copy, i, source});
     return absl::OkStatus();
@@ -281,12 +283,12 @@ class Cutter {
     return StrCat(node.name(), "/_", what, "_", names_++);
   }
 
+  const Graph& whole_;
   const Frames frames_;
   const std::function<uint64_t(const std::string&)>& incarnation_;
   std::vector<std::set<std::string>> tasks_;  // by node id
   std::vector<std::string> devices_;          // by node id
   std::vector<Node*> loop_conds_;             // by frame
-  const GraphVersions versions_;
   std::map<std::string, Part> parts_;
   std::map<std::pair<const Node*, std::string>, Node*> copies_;  // of a node, on a task
   // Nodes that represent an output (-1: control edges) on another task.

@@ -1,5 +1,6 @@
 #include "graph/function/lower.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "graph/build/control_flow_context.h"
@@ -110,6 +111,12 @@ class CallSite {
 }  // namespace
 
 bool IsFunctional(const Node& node) { return Expander::Knows(node.op()); }
+
+bool TakesFunctions(const Node& node) {
+  const auto& attrs = node.def().attrs;
+  return std::any_of(attrs.begin(), attrs.end(),
+                     [](const AttrDef& attr) { return attr.kind == AttrKind::kFunction; });
+}
 
 absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
                                    const LowerOptions& options) {

@@ -21,6 +21,9 @@ namespace sluice {
 // Whether the node is a call that LowerFunctions replaces.
 bool IsFunctional(const Node& node);
 
+// Whether the op takes functions as attributes: it is such a call, or its kernel calls functions.
+bool TakesFunctions(const Node& node);
+
 struct LowerOptions {
   // Keeps a node with the name and outputs of each call, which can be fetched or run by name.
   // Otherwise only for the calls in `keep_names`.
