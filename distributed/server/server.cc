@@ -151,7 +151,7 @@ absl::Status Server::Services::Start() {
   const bool is_alone = cluster.spec.tasks().size() == 1;
   master = std::make_unique<Master>(
       MasterOptions{task, devices, options.session, is_alone ? nullptr : &connection});
-  SLUICE_ASSIGN_OR_RETURN(auto device_collectives, Collectives::Of(devices->device(0).resources));
+  SLUICE_ASSIGN_OR_RETURN(auto device_collectives, Collectives::Of(*devices->device(0).resources));
   collectives =
       std::make_unique<CollectiveService>(cluster, client.get(), std::move(device_collectives));
   return StartRpc(address);

@@ -27,6 +27,9 @@ absl::Status StepGraphMaker::PlaceNodes(Graph& graph) {
   }
   SLUICE_RETURN_IF_ERROR(Place(graph, devices_, placement_));
   for (Node* node : graph.nodes()) {
+    if (placement_.allow_soft_placement && TakesFunctions(*node)) {
+      node->SetAttr(kAllowSoftPlacement, true);
+    }
     if (node->IsStateful()) stateful_devices_.emplace(node->name(), node->assigned_device());
   }
   return absl::OkStatus();

@@ -19,6 +19,10 @@
 
 namespace sluice {
 
+// Attribute of nodes whose kernels call functions: that of the session. The kernels place the
+// functions' nodes likewise.
+inline constexpr const char* kAllowSoftPlacement = "_allow_soft_placement";
+
 // Thread safety: one thread at a time.
 class StepGraphMaker {
  public:

@@ -8,8 +8,9 @@
 //
 // Thread safety: a set is immutable after construction, and may be used by any thread.
 // ResourceManager has its own lock.
-// Ownership: sets are shared. The state on a set (variables, queues, …) lives as long as the last
-// owner of the set, so it can outlive sessions.
+// Ownership: sets are shared. The state on a set (variables, queues, …) is removed with the set that
+// made it, not with sets that share it, so it can outlive sessions. A resource may hold a set of
+// Borrow.
 // Errors: INVALID_ARGUMENT for names of devices that do not exist comes from the placer, at the
 // first Run.
 // Reference: tensorflow::DeviceMgr.
@@ -38,7 +39,7 @@ struct Device {
   DeviceSpec spec;
   // A random number, never 0, that distinguishes a restarted device from the old one.
   uint64_t incarnation = 0;
-  ResourceManager resources;
+  std::shared_ptr<ResourceManager> resources = std::make_shared<ResourceManager>();
 };
 
 // A device of any task, as the placer and clients see it: the description without the state.
@@ -70,8 +71,13 @@ class TaskDevices final : public Resource {
 
 // The devices of one task, in the order of their numbers. Made by the functions below and held by
 // shared_ptr.
-class DeviceSet {
+class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
  public:
+  DeviceSet() = default;
+  ~DeviceSet();
+  DeviceSet(const DeviceSet&) = delete;
+  DeviceSet& operator=(const DeviceSet&) = delete;
+
   // `cpus` devices CPU:0, CPU:1, … of a task; at least one, also for numbers below 1. A device is a
   // name and a place for state: the devices of a process share its cores and its memory.
   static std::shared_ptr<DeviceSet> Cpus(int cpus,
@@ -80,6 +86,16 @@ class DeviceSet {
   // The same devices (names and incarnations) with separate state, for a session that shares
   // nothing.
   static std::shared_ptr<DeviceSet> WithOwnState(const DeviceSet& devices);
+
+  // The same devices with the same state, as devices of `task`.
+  static std::shared_ptr<DeviceSet> Renamed(const DeviceSet& devices, std::string_view task);
+
+  // The devices of the set that `resources` belongs to, with the same state, for sessions that the
+  // kernels of a device run. `name` is the name of this device, which becomes the first one. The
+  // others get names of the same task. NOT_FOUND for the manager of a device that belongs to no
+  // set.
+  static absl::StatusOr<std::shared_ptr<DeviceSet>> Borrow(ResourceManager& resources,
+                                                           std::string_view name);
 
   int size() const { return static_cast<int>(devices_.size()); }
   // 0 <= i < size(). The reference is valid as long as the set.
@@ -93,7 +109,11 @@ class DeviceSet {
   void ClearContainers(const std::vector<std::string>& containers) const;
 
  private:
+  // Lets kernels find `set` by its resource managers.
+  static void Announce(const std::shared_ptr<DeviceSet>& set);
+
   std::vector<std::unique_ptr<Device>> devices_;
+  bool owns_resources_ = true;
 };
 
 // Removes all variables, queues, accumulators and tables of these containers from every device.

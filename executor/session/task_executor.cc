@@ -42,7 +42,7 @@ TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)
   inter_op_ = MakePool("sluice_inter", options_.inter_op_threads);
   environment_.allocator = &PoolAllocator::Global();
   for (int i = 0; i < options_.devices->size(); ++i) {
-    environment_.resources.push_back(&options_.devices->device(i).resources);
+    environment_.resources.push_back(options_.devices->device(i).resources.get());
   }
   environment_.intra_op = intra_op_.get();
   environment_.may_leave_intra_op = options_.intra_op_threads == 0 && intra_op_->num_threads() > 0;
@@ -107,7 +107,7 @@ absl::StatusOr<std::shared_ptr<Kernel>> TaskExecutor::KernelFor(
   }
   Device* device = devices().Find(node.assigned_device());
   if (device == nullptr) device = &devices().device(0);
-  KernelInit init(node, device->name, &device->resources);
+  KernelInit init(node, device->name, device->resources.get());
   SLUICE_RETURN_IF_ERROR(DeclareVariable(init, job_));
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Kernel> kernel,
                           KernelRegistry::Global().Make(init, "CPU"));

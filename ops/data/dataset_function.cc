@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "executor/compiler/step_graph.h"
+#include "executor/device/device_set.h"
 #include "graph/function/library.h"
 #include "graph/status.h"
 #include "ops/data/dataset_kernel.h"
@@ -34,15 +36,19 @@ absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
     return absl::UnimplementedError(
         StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));
   }
+  SessionOptions options;
+  SLUICE_ASSIGN_OR_RETURN(options.devices, DeviceSet::Borrow(init.resources(), init.device_name()));
+  options.allow_soft_placement = init.AttrOr<bool>(kAllowSoftPlacement, false);
   open.push_back(function->name);
   auto made = std::shared_ptr<DatasetFunction>(new DatasetFunction(function->name));
-  const absl::Status built = made->Build(*function, *init.node().graph());
+  const absl::Status built = made->Build(*function, *init.node().graph(), std::move(options));
   open.pop_back();
   SLUICE_RETURN_IF_ERROR(built);
   return made;
 }
 
-absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& around) {
+absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& around,
+                                    SessionOptions options) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionLibrary library,
                           FunctionLibrary::Parse(around.function_library()));
   SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* def, library.Find(function.name));
@@ -72,7 +78,7 @@ absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& ar
   for (size_t i = 0; i < result_types.size(); ++i) {
     results.push_back(Output(node, static_cast<int>(i)));
   }
-  session_ = std::make_unique<Session>(graph_);
+  session_ = std::make_unique<Session>(graph_, std::move(options));
   SLUICE_ASSIGN_OR_RETURN(call_, session_->MakeCallable(arguments, results));
   return absl::OkStatus();
 }

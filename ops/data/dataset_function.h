@@ -16,13 +16,14 @@
 
 namespace sluice {
 
-// A function with a session of its own. Its arguments are the components of an element and then
-// captured tensors. It uses captured resources of the graph around it, but resources that it makes
-// by name belong to its session.
+// A function with a session of its own on the devices of its task, and with the resources of these.
+// Its arguments are the components of an element and then captured tensors. A node of its body that
+// requests a device of another task is an error, as in TensorFlow.
 // Thread safety: Call may be called from any thread.
 class DatasetFunction {
  public:
-  // The function in attribute `attr`. NOT_FOUND, INVALID_ARGUMENT.
+  // The function in attribute `attr`. It runs on the kernel's device if its nodes request no other
+  // one. NOT_FOUND, INVALID_ARGUMENT.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
                                                                      const std::string& attr);
   // INVALID_ARGUMENT if number or types of the arguments are not those of the function.
@@ -31,7 +32,7 @@ class DatasetFunction {
 
  private:
   explicit DatasetFunction(std::string name) : name_(std::move(name)) {}
-  absl::Status Build(const FunctionRef& function, const Graph& around);
+  absl::Status Build(const FunctionRef& function, const Graph& around, SessionOptions options);
 
   const std::string name_;
   Graph graph_;

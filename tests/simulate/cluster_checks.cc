@@ -35,7 +35,7 @@ uint64_t HashOf(const std::vector<float>& values) {
 
 ResourceManager* ClusterRun::ServerResources() const {
   const auto task = tasks_.find(kServer);
-  return task == tasks_.end() ? nullptr : &task->second->devices->device(0).resources;
+  return task == tasks_.end() ? nullptr : task->second->devices->device(0).resources.get();
 }
 
 bool ClusterRun::ObserveStep(int64_t* step) const {

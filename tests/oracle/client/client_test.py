@@ -5,11 +5,11 @@ import tempfile
 import threading
 import unittest
 
-import numpy as np
 import tensorflow
 
 from tests.oracle.client import scripts
 from tests.oracle.client import servers
+from tests.oracle.client import stories
 
 tf = tensorflow.compat.v1
 tf.disable_v2_behavior()
@@ -20,7 +20,7 @@ def tell(script, target):
     """The story of a script on a server."""
     tf.reset_default_graph()
     tf.set_random_seed(1)
-    story = scripts.Story()
+    story = stories.Story()
     if script in scripts.SCRIPTS_WITH_FILES:
         with tempfile.TemporaryDirectory() as folder:
             script(target, story, folder)
@@ -29,7 +29,7 @@ def tell(script, target):
     return story
 
 
-class ClientTest(unittest.TestCase):
+class ClientTest(stories.StoryTestCase):
 
     @classmethod
     def setUpClass(cls):
@@ -42,29 +42,12 @@ class ClientTest(unittest.TestCase):
         cls.server.kill()
         super().tearDownClass()
 
-    def assert_same(self, theirs, ours, where):
-        self.assertEqual(type(theirs), type(ours), where)
-        if isinstance(theirs, (list, tuple)):
-            self.assertEqual(len(theirs), len(ours), where)
-            for i, (a, b) in enumerate(zip(theirs, ours)):
-                self.assert_same(a, b, "%s[%d]" % (where, i))
-        elif isinstance(theirs, (np.ndarray, np.generic)) and theirs.dtype.kind in "fc":
-            self.assertEqual((theirs.dtype, theirs.shape), (ours.dtype, ours.shape), where)
-            np.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=1e-5, err_msg=where)
-        elif isinstance(theirs, (np.ndarray, np.generic)):
-            self.assertEqual((theirs.dtype, theirs.shape), (ours.dtype, ours.shape), where)
-            np.testing.assert_array_equal(theirs, ours, err_msg=where)
-        else:
-            self.assertEqual(theirs, ours, where)
-
     def test_scripts(self):
         for script in scripts.SCRIPTS + scripts.SCRIPTS_WITH_FILES:
             with self.subTest(script.__name__):
                 ours = tell(script, self.server.target)
                 theirs = tell(script, self.control.target)
-                self.assertEqual([label for label, _ in theirs], [label for label, _ in ours])
-                for (label, their_value), (_, our_value) in zip(theirs, ours):
-                    self.assert_same(their_value, our_value, "%s: %s" % (script.__name__, label))
+                self.assert_same_stories(theirs, ours, script.__name__)
 
     def test_a_server_that_is_told_to_stop_ends_the_steps_that_wait(self):
         server = servers.SluiceServer()

@@ -18,7 +18,7 @@ class ClusterTest(unittest.TestCase):
     def setUp(self):
         super().setUp()
         tf.reset_default_graph()
-        self.cluster = clusters.SluiceCluster(3)
+        self.cluster = clusters.SluiceCluster(ps=1, worker=3)
 
     def tearDown(self):
         self.cluster.stop()

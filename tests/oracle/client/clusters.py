@@ -26,11 +26,11 @@ def free_ports(count):
 
 
 class SluiceCluster:
-    """One parameter server and some workers, each a process."""
+    """A cluster in which each task is a process. `counts` has the number of tasks of each job."""
 
-    def __init__(self, workers):
-        ports = free_ports(workers + 1)
-        self.spec = {"ps": ["127.0.0.1:%d" % ports[0]], "worker": ["127.0.0.1:%d" % p for p in ports[1:]]}
+    def __init__(self, **counts):
+        ports = iter(free_ports(sum(counts.values())))
+        self.spec = {job: ["127.0.0.1:%d" % next(ports) for _ in range(count)] for job, count in counts.items()}
         self.servers = {}
         for job, addresses in self.spec.items():
             for i in range(len(addresses)):
@@ -40,12 +40,28 @@ class SluiceCluster:
         self.servers[job, index] = servers.SluiceServer(
             "--cluster=" + json.dumps(self.spec), "--job=" + job, "--task=%d" % index)
 
+    def target(self, job, index):
+        return self.servers[job, index].target
+
     def targets(self):
-        return [self.servers["worker", i].target for i in range(len(self.spec["worker"]))]
+        return [self.target("worker", i) for i in range(len(self.spec["worker"]))]
 
     def stop(self):
         for server in self.servers.values():
             server.kill()
+
+
+class TensorFlowCluster:
+    """The same with TensorFlow's servers, all in this process. They cannot be stopped."""
+
+    def __init__(self, **counts):
+        ports = iter(free_ports(sum(counts.values())))
+        self.spec = {job: ["127.0.0.1:%d" % next(ports) for _ in range(count)] for job, count in counts.items()}
+        self.servers = {(job, i): tensorflow.distribute.Server(self.spec, job_name=job, task_index=i)
+                        for job, count in counts.items() for i in range(count)}
+
+    def target(self, job, index):
+        return self.servers[job, index].target
 
 
 def fashion_mnist(part):

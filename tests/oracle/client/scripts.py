@@ -1,9 +1,7 @@
 """Typical uses of a session on a server. Each function runs against a target and reports its
 results.
 
-`say(label, value)` takes arrays, strings and lists of them. `fails(label, error, text, call)` runs
-`call`, which must raise `error` with `text` in its message. Every server must give the same reports
-in the same order.
+Every server must give the same reports in the same order (stories.py).
 """
 
 import os
@@ -14,23 +12,6 @@ import tensorflow
 from tensorflow.core.protobuf import config_pb2
 
 tf = tensorflow.compat.v1
-
-
-class Story(list):
-    """The reports of a script, in order."""
-
-    def say(self, label, value):
-        self.append((label, value))
-
-    def fails(self, label, error, text, call):
-        try:
-            call()
-        except error as e:
-            self.append((label, (type(e).__name__, text if text in str(e) else str(e))))
-        except Exception as e:  # pylint: disable=broad-except
-            self.append((label, (type(e).__name__, str(e))))
-        else:
-            self.append((label, "no error"))
 
 
 def feeds_and_fetches(target, story):

@@ -65,7 +65,7 @@ class SyncReplicasTest(unittest.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.cluster = clusters.SluiceCluster(WORKERS)
+        self.cluster = clusters.SluiceCluster(ps=1, worker=WORKERS)
 
     def tearDown(self):
         self.cluster.stop()
