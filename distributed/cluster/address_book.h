@@ -35,6 +35,10 @@ class AddressBook {
     ScopedLock lock(&mutex_);
     spec_.SetAddress(task, address);
   }
+  ClusterSpec spec() const {
+    ScopedLock lock(&mutex_);
+    return spec_;
+  }
   std::vector<TaskName> tasks() const {
     ScopedLock lock(&mutex_);
     return spec_.tasks();

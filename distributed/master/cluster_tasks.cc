@@ -10,6 +10,7 @@
 #include "distributed/message/tensor_message.h"
 #include "distributed/message/tensor_response.h"
 #include "distributed/proto/worker.pb.h"
+#include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/cancellation.h"
 #include "graph/build/device_spec.h"
@@ -38,12 +39,18 @@ bool MayUse(const TaskName& task, const std::vector<std::string>& filters) {
   });
 }
 
-absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(const absl::StatusOr<grpc::ByteBuffer>& bytes) {
+// The devices of a task that answered. They get the name that the task has in this cluster.
+absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(const std::string& task,
+                                                  const absl::StatusOr<grpc::ByteBuffer>& bytes) {
   SLUICE_RETURN_IF_ERROR(bytes.status());
   pb::GetStatusResponse response;
   SLUICE_RETURN_IF_ERROR(DecodeMessage(*bytes, &response));
   std::vector<DeviceInfo> devices;
   SLUICE_RETURN_IF_ERROR(DevicesFromProto(response.device_attributes(), &devices));
+  for (DeviceInfo& device : devices) {
+    device.name = StrCat(task, device.name.substr(TaskOf(device.name).size()));
+    SLUICE_ASSIGN_OR_RETURN(device.spec, DeviceSpec::Parse(device.name));
+  }
   return devices;
 }
 
@@ -70,9 +77,10 @@ RemoteTasks::PartResult ResultOf(const std::string& task, absl::StatusOr<grpc::B
 
 }  // namespace
 
-RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client) {
-  return [addresses, client](const std::string& task, int64_t step_id, const std::string& key,
-                             CancellationManager* cancellation, Rendezvous::Done done) {
+RemoteReceive ReceiveOver(std::shared_ptr<const AddressBook> addresses, RpcClient* client) {
+  return [addresses = std::move(addresses), client](
+             const std::string& task, int64_t step_id, const std::string& key,
+             CancellationManager* cancellation, Rendezvous::Done done) {
     absl::StatusOr<std::string> address = addresses->FindByName(task);
     if (!address.ok()) return done(address.status(), Tensor(), false);
     pb::RecvTensorRequest request;
@@ -124,7 +132,7 @@ std::shared_ptr<ClusterTasks> ClusterTasks::Connect(const ClusterConnection& con
   const auto responses = connection.client->RunAll(std::move(calls));
   for (size_t i = 0; i < asked.size(); ++i) {
     const std::string presumed = StrCat(asked[i].ToString(), "/device:CPU:0");
-    absl::StatusOr<std::vector<DeviceInfo>> devices = DevicesOf(responses[i]);
+    absl::StatusOr<std::vector<DeviceInfo>> devices = DevicesOf(asked[i].ToString(), responses[i]);
     if (!devices.ok()) devices = {{presumed, *DeviceSpec::Parse(presumed), 0}};
     for (DeviceInfo& device : *devices) tasks->devices_.push_back(std::move(device));
   }
@@ -155,7 +163,7 @@ absl::StatusOr<std::vector<DeviceInfo>> ClusterTasks::Await(
     call.wait_for_ready = waits;
     call.timeout_ms = waits ? connection_.connect_timeout_ms : kGreetMs;
     call.cancellation = &cancellation;
-    return DevicesOf(connection_.client->Run(std::move(call)));
+    return DevicesOf(task, connection_.client->Run(std::move(call)));
   };
   absl::StatusOr<std::vector<DeviceInfo>> devices = ask(true);
   if (!absl::IsDeadlineExceeded(devices.status())) return devices;
@@ -175,11 +183,10 @@ absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
   request.set_isolate_session_state(options_.config.isolate_session_state());
   pb::ServerDef& server = *request.mutable_server_def();
   *server.mutable_default_session_config() = options_.config;
-  // The present address of this task, which may differ from the cluster spec's.
-  ClusterSpec own;
-  own.SetAddress(connection_.task, connection_.address);
-  *server.mutable_cluster() = own.ToProto();
-  request.set_master_task(connection_.task.ToString());
+  SLUICE_RETURN_IF_ERROR(DescribeCluster(task, &server));
+  // The names of a client's cluster do not identify the master.
+  request.set_master_task(connection_.view == nullptr ? connection_.task.ToString()
+                                                      : connection_.address);
   request.set_master_incarnation(static_cast<int64_t>(connection_.incarnation));
   const std::vector<int64_t> unwanted = connection_.unwanted->Of(task);
   request.mutable_unwanted_step()->Assign(unwanted.begin(), unwanted.end());
@@ -191,6 +198,21 @@ absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
   if (!absl::IsDeadlineExceeded(status)) return status;
   return absl::UnavailableError(StrCat("no new session within ", connection_.connect_timeout_ms,
                                        " ms: steps of an earlier one may not have ended yet"));
+}
+
+absl::Status ClusterTasks::DescribeCluster(const std::string& task, pb::ServerDef* server) const {
+  if (connection_.view == nullptr) {
+    // The present address of this task, which may differ from the cluster spec's.
+    ClusterSpec own;
+    own.SetAddress(connection_.task, connection_.address);
+    *server->mutable_cluster() = own.ToProto();
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(const TaskName name, TaskName::Parse(task));
+  *server->mutable_cluster() = connection_.addresses->spec().ToProto();
+  server->set_job_name(name.job);
+  server->set_task_index(name.index);
+  return absl::OkStatus();
 }
 
 ClusterTasks::~ClusterTasks() {
@@ -286,7 +308,8 @@ int64_t ClusterTasks::NewStepId() {
 }
 
 std::shared_ptr<Rendezvous> ClusterTasks::RendezvousOf(int64_t step_id) {
-  absl::StatusOr<std::shared_ptr<StepRendezvous>> found = connection_.rendezvous->Find(step_id);
+  absl::StatusOr<std::shared_ptr<StepRendezvous>> found =
+      connection_.rendezvous->Find(step_id, connection_.view);
   return found.ok() ? *found : nullptr;
 }
 

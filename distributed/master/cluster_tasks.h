@@ -14,6 +14,7 @@
 
 #include "distributed/cluster/address_book.h"
 #include "distributed/master/unwanted_parts.h"
+#include "distributed/proto/tensorflow_server.pb.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/rpc/rpc_client.h"
 #include "executor/session/remote_tasks.h"
@@ -22,21 +23,24 @@
 
 namespace sluice {
 
-// The state that all sessions of a server share.
+// The cluster of a server, which all its sessions share, or the cluster of one session
+// (client_cluster.h).
 struct ClusterConnection {
-  TaskName task;           // of the server
-  std::string address;     // at which other tasks reach the server
-  AddressBook* addresses;  // of all tasks
+  TaskName task;                           // of the server
+  std::string address;                     // at which other tasks reach the server
+  std::shared_ptr<AddressBook> addresses;  // of all tasks
   RpcClient* client;
   StepRendezvousTable* rendezvous;
   CancellationManager* stopping;  // cancelled when the server stops
   int64_t connect_timeout_ms;     // limit of a step's wait for a task
   uint64_t incarnation;           // of the server's task
   std::shared_ptr<UnwantedParts> unwanted = std::make_shared<UnwantedParts>();
+  // The names in the cluster of one session. Null: those of the server's cluster.
+  std::shared_ptr<const TaskView> view = nullptr;
 };
 
 // Makes a RemoteReceive over `client`.
-RemoteReceive ReceiveOver(const AddressBook* addresses, RpcClient* client);
+RemoteReceive ReceiveOver(std::shared_ptr<const AddressBook> addresses, RpcClient* client);
 
 // Makes every other task of the cluster clear its containers. Returns the first error.
 absl::Status CleanupOthers(const ClusterConnection& connection,
@@ -72,6 +76,9 @@ class ClusterTasks final : public RemoteTasks {
   absl::StatusOr<std::vector<DeviceInfo>> Await(const std::string& task,
                                                 CancellationManager& cancellation) const;
   absl::Status MakeWorkerSession(const std::string& task, CancellationManager& cancellation);
+  // Fills in what a task has to know of the cluster: the master's address, or all of a cluster of
+  // this session, with the task's name in it.
+  absl::Status DescribeCluster(const std::string& task, pb::ServerDef* server) const;
   void AskToCancel(const std::string& task, int64_t step_id,
                    std::shared_ptr<CancellationManager> abandon) const;
   // Builds a call of a method of the task.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "distributed/master/client_cluster.h"
 #include "distributed/master/session_config.h"
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/respond.h"
@@ -54,6 +55,20 @@ absl::StatusOr<std::shared_ptr<MasterSession>> Master::Remove(const std::string&
   return Unknown(handle, kMayHaveRestarted);
 }
 
+absl::StatusOr<std::optional<ClusterConnection>> Master::ConnectionFor(
+    const pb::CreateSessionRequest& request) const {
+  const pb::ClusterDef& cluster = request.config().cluster_def();
+  if (cluster.job().empty()) {
+    const bool is_alone =
+        options_.connection == nullptr || options_.connection->addresses->tasks().size() == 1;
+    return is_alone ? std::nullopt : std::optional(*options_.connection);
+  }
+  if (options_.connection == nullptr) {
+    return absl::UnimplementedError("ConfigProto.cluster_def: this server has no connections");
+  }
+  return ConnectionTo(cluster, request.target(), *options_.connection);
+}
+
 std::string Master::NewHandle() {
   ScopedLock lock(&mutex_);
   char handle[17];
@@ -63,24 +78,31 @@ std::string Master::NewHandle() {
 
 absl::Status Master::CreateSession(const pb::CreateSessionRequest& request,
                                    pb::CreateSessionResponse* response) {
-  const pb::ConfigProto& config = request.config();
-  if (config.has_cluster_def()) {
-    return absl::UnimplementedError(
-        "ConfigProto.cluster_def: this server's cluster is the one that it was started with");
-  }
+  pb::ConfigProto config = request.config();
+  SLUICE_ASSIGN_OR_RETURN(const std::optional<ClusterConnection> connection,
+                          ConnectionFor(request));
   const std::string handle = NewHandle();
   SessionOptions options = WithConfig(options_.session, config);
   options.job = JobName(config, handle);
-  options.devices = config.isolate_session_state() ? DeviceSet::WithOwnState(*options_.devices)
-                                                   : options_.devices;
-  if (options_.connection != nullptr) {
+  options.devices = options_.devices;
+  std::string task = options_.task;
+  if (connection && connection->view != nullptr) {
+    task = connection->view->task;
+    options.devices = DeviceSet::Renamed(*options_.devices, task);
+    config.set_isolate_session_state(
+        !config.experimental().share_session_state_in_clusterspec_propagation());
+  }
+  if (config.isolate_session_state()) {
+    options.devices = DeviceSet::WithOwnState(*options.devices);
+  }
+  if (connection) {
     ClusterTasks::Options tasks;
     tasks.session = handle;
     tasks.config = config;
     tasks.filters = {config.device_filters().begin(), config.device_filters().end()};
-    options.remote_tasks = ClusterTasks::Connect(*options_.connection, tasks);
+    options.remote_tasks = ClusterTasks::Connect(*connection, tasks);
   }
-  auto session = std::make_shared<MasterSession>(options_.task, options);
+  auto session = std::make_shared<MasterSession>(task, options);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
   response->set_session_handle(handle);
   ScopedLock lock(&mutex_);
@@ -135,6 +157,7 @@ absl::Status Master::ListDevices(const pb::ListDevicesRequest& request,
   std::vector<DeviceInfo> devices = options_.devices->Describe();
   if (!request.session_handle().empty()) {
     SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+    devices = session->session().devices().Describe();
     if (const auto& remote = session->session().options().remote_tasks) {
       devices.insert(devices.end(), remote->devices().begin(), remote->devices().end());
     }

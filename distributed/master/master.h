@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -27,7 +28,8 @@ struct MasterOptions {
   std::string task;                    // the master's: "/job:localhost/replica:0/task:0"
   std::shared_ptr<DeviceSet> devices;  // of that task
   SessionOptions session;              // defaults for what a client's ConfigProto does not set
-  // The connection of sessions to the other tasks. Null if there are none.
+  // The connection of sessions to the tasks of the server's cluster. Null: the server has no
+  // cluster, and clients cannot define one.
   const ClusterConnection* connection = nullptr;
 };
 
@@ -62,6 +64,10 @@ class Master {
   absl::Status ReleaseCallable(const pb::ReleaseCallableRequest& request,
                                pb::ReleaseCallableResponse*);
 
+  // The connection of a new session to other tasks: of the cluster that its client defines, or else
+  // of the server's. nullopt if there are no others.
+  absl::StatusOr<std::optional<ClusterConnection>> ConnectionFor(
+      const pb::CreateSessionRequest& request) const;
   std::string NewHandle();
   absl::StatusOr<std::shared_ptr<MasterSession>> Find(const std::string& handle,
                                                       const char* hint = "");

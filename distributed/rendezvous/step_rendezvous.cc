@@ -10,23 +10,33 @@ namespace sluice {
 void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* cancellation,
                                Done done) {
   const std::string_view from = TaskOf(std::string_view(key).substr(0, key.find(';')));
-  if (from == task_) return local_.RecvAsync(key, cancellation, std::move(done));
-  if (absl::Status status = AbortedOr(absl::OkStatus()); !status.ok()) {
-    return done(status, Tensor(), false);
+  std::shared_ptr<const TaskView> view;
+  absl::Status aborted;
+  {
+    ScopedLock lock(&mutex_);
+    view = view_;
+    aborted = aborted_;
   }
+  if (from == view->task) return local_.RecvAsync(key, cancellation, std::move(done));
+  if (!aborted.ok()) return done(aborted, Tensor(), false);
   // The fetch is cancelled with the receiver and with the step.
   const auto token = cancellation == nullptr ? 0 : cancellation->NewToken();
   auto call = std::make_shared<CancellationManager>(&receiving_);
   if (cancellation != nullptr && !cancellation->Register(token, [call] { call->StartCancel(); })) {
     return done(absl::CancelledError("RecvFromRemoteAsync is cancelled."), Tensor(), false);
   }
-  receive_(std::string(from), step_id_, key, call.get(),
-           [self = shared_from_this(), call, cancellation, token, done = std::move(done)](
-               absl::Status status, Tensor value, bool is_dead) {
-             if (cancellation != nullptr) cancellation->TryDeregister(token);
-             if (!status.ok()) status = self->AbortedOr(std::move(status));
-             done(std::move(status), std::move(value), is_dead);
-           });
+  view->receive(std::string(from), step_id_, key, call.get(),
+                [self = shared_from_this(), call, cancellation, token, done = std::move(done)](
+                    absl::Status status, Tensor value, bool is_dead) {
+                  if (cancellation != nullptr) cancellation->TryDeregister(token);
+                  if (!status.ok()) status = self->AbortedOr(std::move(status));
+                  done(std::move(status), std::move(value), is_dead);
+                });
+}
+
+void StepRendezvous::set_view(std::shared_ptr<const TaskView> view) {
+  ScopedLock lock(&mutex_);
+  view_ = std::move(view);
 }
 
 absl::Status StepRendezvous::AbortedOr(absl::Status status) {
@@ -44,16 +54,20 @@ void StepRendezvous::StartAbort(const absl::Status& status) {
   receiving_.StartCancel();
 }
 
-absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(int64_t step_id) {
+absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(
+    int64_t step_id, const std::shared_ptr<const TaskView>& view) {
   ScopedLock lock(&mutex_);
   SLUICE_RETURN_IF_ERROR(closed_);
   std::shared_ptr<StepRendezvous>& step = steps_[step_id];
-  if (step != nullptr) return step;
+  if (step != nullptr) {
+    if (view != nullptr) step->set_view(view);
+    return step;
+  }
   if (ended_.Contains(step_id)) {
     steps_.erase(step_id);
     return absl::AbortedError(StrCat("Cleanup ", step_id));
   }
-  step = std::make_shared<StepRendezvous>(task_, step_id, receive_);
+  step = std::make_shared<StepRendezvous>(step_id, view != nullptr ? view : view_);
   return step;
 }
 

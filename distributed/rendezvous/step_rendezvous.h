@@ -23,11 +23,19 @@ using RemoteReceive =
     std::function<void(const std::string& task, int64_t step_id, const std::string& key,
                        CancellationManager* cancellation, Rendezvous::Done done)>;
 
+// What a session calls this task, and how it receives from the others.
+struct TaskView {
+  std::string task;
+  RemoteReceive receive;
+};
+
 class StepRendezvous final : public Rendezvous,
                              public std::enable_shared_from_this<StepRendezvous> {
  public:
-  StepRendezvous(std::string task, int64_t step_id, const RemoteReceive& receive)
-      : task_(std::move(task)), step_id_(step_id), receive_(receive) {}
+  StepRendezvous(int64_t step_id, std::shared_ptr<const TaskView> view)
+      : step_id_(step_id), view_(std::move(view)) {}
+
+  void set_view(std::shared_ptr<const TaskView> view);
 
   absl::Status Send(const std::string& key, Tensor value, bool is_dead) override {
     return local_.Send(key, std::move(value), is_dead);
@@ -44,11 +52,10 @@ class StepRendezvous final : public Rendezvous,
   // Returns the reason of the abort, or `status` if there was none.
   absl::Status AbortedOr(absl::Status status);
 
-  const std::string task_;
   const int64_t step_id_;
-  const RemoteReceive receive_;
   LocalRendezvous local_;
   Mutex mutex_;
+  std::shared_ptr<const TaskView> view_ ABSL_GUARDED_BY(mutex_);
   absl::Status aborted_ ABSL_GUARDED_BY(mutex_);
   CancellationManager receiving_;  // cancels all fetches
 };
@@ -58,16 +65,16 @@ class StepRendezvous final : public Rendezvous,
 class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
-      : task_(std::move(task)), receive_(std::move(receive)) {}
-  // ABORTED for a step that has ended.
-  absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(int64_t step_id);
+      : view_(std::make_shared<TaskView>(TaskView{std::move(task), std::move(receive)})) {}
+  // ABORTED for a step that has ended. `view` is that of the step's session; null: the table's.
+  absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(
+      int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr);
   // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".
   void End(int64_t step_id);
   void AbortAll(const absl::Status& status);
 
  private:
-  const std::string task_;
-  const RemoteReceive receive_;
+  const std::shared_ptr<const TaskView> view_;
   Mutex mutex_;
   std::map<int64_t, std::shared_ptr<StepRendezvous>> steps_ ABSL_GUARDED_BY(mutex_);
   RecentIds ended_{100000};

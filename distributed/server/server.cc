@@ -97,7 +97,7 @@ struct Server::Services {
 
   const ServerOptions options;
   std::shared_ptr<DeviceSet> devices;
-  std::unique_ptr<AddressBook> addresses;
+  std::shared_ptr<AddressBook> addresses;
   CancellationManager stopping;  // cancels waiting for other tasks
   std::unique_ptr<RpcClient> client;
   std::unique_ptr<StepRendezvousTable> rendezvous;
@@ -135,22 +135,22 @@ absl::Status Server::Services::Start() {
   devices = DeviceSet::Cpus(options.cpus, task);
   SLUICE_ASSIGN_OR_RETURN(client, RpcClient::Make({options.security, options.heartbeat,
                                                    options.lanes, options.grpc_message_bytes}));
-  addresses = std::make_unique<AddressBook>(cluster.spec);
-  rendezvous =
-      std::make_unique<StepRendezvousTable>(task, ReceiveOver(addresses.get(), client.get()));
+  addresses = std::make_shared<AddressBook>(cluster.spec);
+  const auto receive_from = [client = client.get()](std::shared_ptr<const AddressBook> book) {
+    return ReceiveOver(std::move(book), client);
+  };
+  rendezvous = std::make_unique<StepRendezvousTable>(task, receive_from(addresses));
   connection = {.task = cluster.task,
                 .address = address,
-                .addresses = addresses.get(),
+                .addresses = addresses,
                 .client = client.get(),
                 .rendezvous = rendezvous.get(),
                 .stopping = &stopping,
                 .connect_timeout_ms = options.connect_timeout_ms,
                 .incarnation = devices->device(0).incarnation};
-  worker =
-      std::make_unique<Worker>(task, devices, rendezvous.get(), addresses.get(), options.session);
-  const bool is_alone = cluster.spec.tasks().size() == 1;
-  master = std::make_unique<Master>(
-      MasterOptions{task, devices, options.session, is_alone ? nullptr : &connection});
+  worker = std::make_unique<Worker>(task, devices, rendezvous.get(), addresses.get(), receive_from,
+                                    options.session);
+  master = std::make_unique<Master>(MasterOptions{task, devices, options.session, &connection});
   SLUICE_ASSIGN_OR_RETURN(auto device_collectives, Collectives::Of(*devices->device(0).resources));
   collectives =
       std::make_unique<CollectiveService>(cluster, client.get(), std::move(device_collectives));

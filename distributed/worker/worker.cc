@@ -9,6 +9,7 @@
 #include "distributed/message/respond.h"
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_response.h"
+#include "executor/partition/partition.h"
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/cancellation.h"
@@ -29,11 +30,13 @@ absl::Status UnknownGraph(const std::string& handle) {
 }  // namespace
 
 Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
-               StepRendezvousTable* rendezvous, AddressBook* addresses, SessionOptions session)
+               StepRendezvousTable* rendezvous, AddressBook* addresses, ReceiveFrom receive_from,
+               SessionOptions session)
     : task_(std::move(task)),
       devices_(std::move(devices)),
       rendezvous_(rendezvous),
       addresses_(addresses),
+      receive_from_(std::move(receive_from)),
       options_(std::move(session)) {}
 
 std::vector<RpcMethod> Worker::Methods() {
@@ -75,14 +78,25 @@ void Worker::CreateWorkerSession(const pb::CreateWorkerSessionRequest& request, 
 }
 
 absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
-  SLUICE_RETURN_IF_ERROR(LearnAddress(request));
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<const TaskView> view, ViewOf(request.server_def()));
+  if (view == nullptr) SLUICE_RETURN_IF_ERROR(LearnAddress(request));
   SessionOptions options = options_;
   options.job = JobName(request.server_def().default_session_config(), request.session_handle());
-  options.devices = request.isolate_session_state() ? DeviceSet::WithOwnState(*devices_) : devices_;
-  auto session = std::make_shared<WorkerSession>(request, std::move(options));
+  options.devices = view == nullptr ? devices_ : DeviceSet::Renamed(*devices_, view->task);
+  if (request.isolate_session_state()) options.devices = DeviceSet::WithOwnState(*options.devices);
+  auto session = std::make_shared<WorkerSession>(request, view, std::move(options));
   ScopedLock lock(&mutex_);
   sessions_.emplace(request.session_handle(), std::move(session));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const TaskView>> Worker::ViewOf(const pb::ServerDef& server) const {
+  if (server.job_name().empty()) return nullptr;
+  SLUICE_ASSIGN_OR_RETURN(ClusterSpec spec, ClusterSpec::FromProto(server.cluster()));
+  const TaskName task = {server.job_name(), server.task_index()};
+  SLUICE_RETURN_IF_ERROR(spec.Address(task).status());
+  return std::make_shared<const TaskView>(TaskView{
+      task.ToString(), receive_from_(std::make_shared<const AddressBook>(std::move(spec)))});
 }
 
 // Learns the address of the session's master, which may have started later or restarted elsewhere.
@@ -194,7 +208,7 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   const Plan& plan = *graph->step->plan();
   SLUICE_INVALID_IF(feeds.size() != plan.num_feeds, "expected ", plan.num_feeds,
                     " feeds of the part, got ", feeds.size());
-  auto found = rendezvous_->Find(request.step_id());
+  auto found = rendezvous_->Find(request.step_id(), session.view);
   // A step that ended before its part began was cancelled.
   if (!found.ok()) return absl::CancelledError(std::string(found.status().message()));
   const std::shared_ptr<StepRendezvous> rendezvous = *std::move(found);
@@ -268,7 +282,9 @@ absl::Status Worker::CleanupAll(const pb::CleanupAllRequest& request, pb::Cleanu
 
 absl::Status Worker::CheckIncarnation(const std::string& text) const {
   SLUICE_ASSIGN_OR_RETURN(const RendezvousKey key, RendezvousKey::Parse(text));
-  const Device* device = devices_->Find(key.src_device);
+  // The task may have another name in the session's cluster.
+  const Device* device =
+      devices_->Find(StrCat(task_, key.src_device.substr(TaskOf(key.src_device).size())));
   SLUICE_INVALID_IF(device == nullptr, "RecvTensor: ", task_, " has no device ", key.src_device);
   if (device->incarnation == key.src_incarnation) return absl::OkStatus();
   return absl::AbortedError(

@@ -26,9 +26,11 @@ namespace sluice {
 
 class Worker {
  public:
+  // Makes the function that receives tensors from the tasks of a cluster.
+  using ReceiveFrom = std::function<RemoteReceive(std::shared_ptr<const AddressBook>)>;
   // The rendezvous table and the address book must outlive the worker.
   Worker(std::string task, std::shared_ptr<DeviceSet> devices, StepRendezvousTable* rendezvous,
-         AddressBook* addresses, SessionOptions session);
+         AddressBook* addresses, ReceiveFrom receive_from, SessionOptions session);
 
   std::vector<RpcMethod> Methods();
   // Ends the running steps with CANCELLED.
@@ -40,14 +42,17 @@ class Worker {
   };
   // The state of a master's session on this task: stateful kernels and graphs.
   struct WorkerSession {
-    WorkerSession(const pb::CreateWorkerSessionRequest& request, SessionOptions options)
+    WorkerSession(const pb::CreateWorkerSessionRequest& request,
+                  std::shared_ptr<const TaskView> task_view, SessionOptions options)
         : handle(request.session_handle()),
           master(request.master_task()),
           master_incarnation(request.master_incarnation()),
+          view(std::move(task_view)),
           executor(std::move(options)) {}
     const std::string handle;
-    const std::string master;  // its task
+    const std::string master;  // its task, or its address if the client defined the cluster
     const int64_t master_incarnation;
+    const std::shared_ptr<const TaskView> view;  // null: the names of the server's cluster
     TaskExecutor executor;
     Mutex mutex;
     std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs ABSL_GUARDED_BY(mutex);
@@ -93,6 +98,9 @@ class Worker {
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
                               const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
+  // The names in the cluster that the client defined for the session. Null: the client defined
+  // none.
+  absl::StatusOr<std::shared_ptr<const TaskView>> ViewOf(const pb::ServerDef& server) const;
   absl::Status LearnAddress(const pb::CreateWorkerSessionRequest& request);
   absl::Status CheckIncarnation(const std::string& key) const;
 
@@ -100,6 +108,7 @@ class Worker {
   const std::shared_ptr<DeviceSet> devices_;
   StepRendezvousTable* const rendezvous_;
   AddressBook* const addresses_;
+  const ReceiveFrom receive_from_;
   const SessionOptions options_;
   CancellationManager steps_;
   Mutex mutex_;

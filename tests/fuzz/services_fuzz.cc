@@ -97,12 +97,10 @@ class Services {
   Services()
       : devices_(DeviceSet::Cpus(1, kTask)),
         addresses_(ClusterSpec()),
-        rendezvous_(kTask,
-                    [](const std::string&, int64_t, const std::string&, CancellationManager*,
-                       const Rendezvous::Done& done) {
-                      done(absl::UnavailableError("no other task"), Tensor(), false);
-                    }),
-        worker_(kTask, devices_, &rendezvous_, &addresses_, Options()),
+        rendezvous_(kTask, &Unreachable),
+        worker_(
+            kTask, devices_, &rendezvous_, &addresses_,
+            [](const std::shared_ptr<const AddressBook>&) { return &Unreachable; }, Options()),
         master_({kTask, devices_, Options(), nullptr}),
         methods_(master_.Methods()) {
     for (RpcMethod& method : worker_.Methods()) methods_.push_back(std::move(method));
@@ -135,6 +133,10 @@ class Services {
   }
 
  private:
+  static void Unreachable(const std::string&, int64_t, const std::string&, CancellationManager*,
+                          const Rendezvous::Done& done) {
+    done(absl::UnavailableError("no other task"), Tensor(), false);
+  }
   static SessionOptions Options() {
     SessionOptions options;
     options.intra_op_threads = 1;

@@ -41,7 +41,7 @@ struct SimulatedTask {
   CancellationManager stopping;
   std::shared_ptr<DeviceSet> devices;
   std::unique_ptr<RpcClient> client;
-  std::unique_ptr<AddressBook> addresses;
+  std::shared_ptr<AddressBook> addresses;
   std::unique_ptr<StepRendezvousTable> rendezvous;
   ClusterConnection connection;
   std::unique_ptr<Worker> worker;

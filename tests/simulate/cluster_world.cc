@@ -70,19 +70,21 @@ TaskRef ClusterRun::StartTask(const TaskName& name) {
   task->address = *spec_.Address(name);
   task->devices = DeviceSet::Cpus(1, full);
   task->client = wire_.ClientOf(task->address);
-  task->addresses = std::make_unique<AddressBook>(spec_);
-  task->rendezvous = std::make_unique<StepRendezvousTable>(
-      full, ReceiveOver(task->addresses.get(), task->client.get()));
+  task->addresses = std::make_shared<AddressBook>(spec_);
+  const auto receive_from = [client = task->client.get()](std::shared_ptr<const AddressBook> book) {
+    return ReceiveOver(std::move(book), client);
+  };
+  task->rendezvous = std::make_unique<StepRendezvousTable>(full, receive_from(task->addresses));
   task->connection = {name,
                       task->address,
-                      task->addresses.get(),
+                      task->addresses,
                       task->client.get(),
                       task->rendezvous.get(),
                       &task->stopping,
                       kConnectMs,
                       task->devices->device(0).incarnation};
   task->worker = std::make_unique<Worker>(full, task->devices, task->rendezvous.get(),
-                                          task->addresses.get(), OptionsOf(full));
+                                          task->addresses.get(), receive_from, OptionsOf(full));
   task->master = std::make_unique<Master>(
       MasterOptions{full, task->devices, OptionsOf(full), &task->connection});
   std::vector<RpcMethod> methods = task->worker->Methods();

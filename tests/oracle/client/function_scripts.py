@@ -59,8 +59,6 @@ DATASETS = {
         lambda x: experimental.get_single_element(Dataset.range(x, x + 1).map(lambda y: y * 3))),
     "group by window": lambda d: d.apply(
         experimental.group_by_window(lambda x: x % 2, lambda key, window: window.batch(2).map(lambda b: b + key), 2)),
-    "group by reducer": lambda d: d.apply(experimental.group_by_reducer(
-        lambda x: x % 2, experimental.Reducer(lambda key: key * 100, lambda a, b: a + b, lambda a: a + 1))),
     "bucket by length": lambda d: d.map(tf.range).apply(experimental.bucket_by_sequence_length(
         lambda x: tf.cast(tf.size(x), tf.int32), [3], [2, 2])),
     "a condition": lambda d: d.map(lambda x: tf.cond(x > 2, lambda: x * 10, lambda: x)),
