@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "distributed/message/service_methods.h"
+#include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -62,12 +63,28 @@ std::map<std::string, Output, std::less<>> KnownInputs(const pb::GraphDef& nodes
   return known;
 }
 
+// Adds one graph for each device, as TensorFlow does. Tasks run their devices as one graph.
+absl::Status AddPartitionGraphs(const Graph& graph, pb::RunMetadata* proto) {
+  std::set<std::string_view> devices;
+  for (const Node* node : graph.nodes()) devices.insert(node->assigned_device());
+  if (devices.size() < 2) {
+    SLUICE_ASSIGN_OR_RETURN(*proto->add_partition_graphs(), ExportGraphDef(graph));
+    return absl::OkStatus();
+  }
+  const auto no_incarnation = [](const std::string&) { return uint64_t{0}; };
+  SLUICE_ASSIGN_OR_RETURN(const auto parts, PartitionByDevice(graph, no_incarnation));
+  for (const auto& [device, part] : parts) {
+    SLUICE_ASSIGN_OR_RETURN(*proto->add_partition_graphs(), ExportGraphDef(*part.graph));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MetadataToProto(const RunMetadata& metadata, pb::RunMetadata* proto) {
   if (metadata.step_stats != nullptr) {
     StepStatsToProto(*metadata.step_stats, proto->mutable_step_stats());
   }
   for (const auto& graph : metadata.partition_graphs) {
-    SLUICE_ASSIGN_OR_RETURN(*proto->add_partition_graphs(), ExportGraphDef(*graph));
+    SLUICE_RETURN_IF_ERROR(AddPartitionGraphs(*graph, proto));
   }
   return absl::OkStatus();
 }

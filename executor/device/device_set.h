@@ -8,8 +8,8 @@
 //
 // Thread safety: a set is immutable after construction, and may be used by any thread.
 // ResourceManager has its own lock.
-// Ownership: sets are shared. The state on a set (variables, queues, …) is removed with the set that
-// made it, not with sets that share it, so it can outlive sessions. A resource may hold a set of
+// Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. It is
+// removed with the set that made it, not with sets that share it. A resource may hold a set of
 // Borrow.
 // Errors: INVALID_ARGUMENT for names of devices that do not exist comes from the placer, at the
 // first Run.

@@ -14,12 +14,16 @@
 namespace sluice {
 namespace {
 
+// Cuts by task or by device, whatever `place_of` returns for the name of a device.
+using PlaceOf = std::string_view (*)(std::string_view device);
+
 class Cutter {
  public:
-  Cutter(const Graph& graph, Frames frames,
+  Cutter(const Graph& graph, Frames frames, PlaceOf place_of,
          const std::function<uint64_t(const std::string&)>& incarnation)
       : whole_(graph),
         frames_(std::move(frames)),
+        place_of_(place_of),
         incarnation_(incarnation),
         tasks_(graph.num_node_ids()),
         devices_(graph.num_node_ids()),
@@ -82,7 +86,7 @@ class Cutter {
       Node* node = *it;
       std::set<std::string>& tasks = tasks_[node->id()];
       if (IsCopied(*node)) AddTasksOfUsers(*node, tasks);
-      if (tasks.empty()) tasks.insert(std::string(TaskOf(devices_[node->id()])));
+      if (tasks.empty()) tasks.insert(std::string(place_of_(devices_[node->id()])));
     }
   }
 
@@ -98,7 +102,7 @@ class Cutter {
   // The device of a copied node on a task: that of its first user there.
   const std::string& DeviceOn(const Node& node, const std::string& task) const {
     const std::string& own = devices_[node.id()];
-    if (TaskOf(own) == task) return own;
+    if (place_of_(own) == task) return own;
     for (const Use& use : node.uses()) {
       if (tasks_[use.dst->id()].contains(task)) return DeviceOn(*use.dst, task);
     }
@@ -189,7 +193,7 @@ class Cutter {
   absl::StatusOr<Node*> Connect(const std::string& from, const Output& sent, const std::string& to,
                                 const Node& source) {
     const std::string& send_device = sent.node->assigned_device();
-    const std::string recv_device = StrCat(to, "/device:CPU:0");
+    const std::string recv_device = DeviceIn(to);
     AttrMap attrs = {{"tensor_name", StrCat("edge_", edges_++, "_", source.name())},
                      {"send_device", send_device},
                      {"send_device_incarnation", static_cast<int64_t>(incarnation_(send_device))},
@@ -275,8 +279,12 @@ class Cutter {
   absl::StatusOr<Node*> AddLoopNode(const std::string& task, NodeSpec spec) {
     spec.name = StrCat("_cloop_", spec.op, "_", names_++);
     SLUICE_ASSIGN_OR_RETURN(Node * node, part(task).Add(std::move(spec)));
-    node->set_assigned_device(StrCat(task, "/device:CPU:0"));
+    node->set_assigned_device(DeviceIn(task));
     return node;
+  }
+
+  static std::string DeviceIn(const std::string& place) {
+    return TaskOf(place) == place ? StrCat(place, "/device:CPU:0") : place;
   }
 
   std::string NewName(const Node& node, const char* what) {
@@ -285,6 +293,7 @@ class Cutter {
 
   const Graph& whole_;
   const Frames frames_;
+  const PlaceOf place_of_;
   const std::function<uint64_t(const std::string&)>& incarnation_;
   std::vector<std::set<std::string>> tasks_;  // by node id
   std::vector<std::string> devices_;          // by node id
@@ -299,6 +308,14 @@ class Cutter {
   int names_ = 0;
 };
 
+absl::StatusOr<std::map<std::string, Part>> Cut(
+    const Graph& graph, PlaceOf place_of,
+    const std::function<uint64_t(const std::string&)>& incarnation) {
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
+  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order));
+  return Cutter(graph, std::move(frames), place_of, incarnation).Cut(order);
+}
+
 }  // namespace
 
 std::string_view TaskOf(std::string_view device) {
@@ -307,9 +324,13 @@ std::string_view TaskOf(std::string_view device) {
 
 absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
-  SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> order, TopologicalOrder(graph));
-  SLUICE_ASSIGN_OR_RETURN(Frames frames, AssignFrames(graph, order));
-  return Cutter(graph, std::move(frames), incarnation).Cut(order);
+  return Cut(graph, &TaskOf, incarnation);
+}
+
+absl::StatusOr<std::map<std::string, Part>> PartitionByDevice(
+    const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
+  return Cut(
+      graph, [](std::string_view device) { return device; }, incarnation);
 }
 
 }  // namespace sluice

@@ -39,6 +39,11 @@ std::string_view TaskOf(std::string_view device);
 absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation);
 
+// The same with a part for each device, for reports. The steps of a task run all its devices as one
+// part.
+absl::StatusOr<std::map<std::string, Part>> PartitionByDevice(
+    const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation);
+
 }  // namespace sluice
 
 #endif  // SLUICE_EXECUTOR_PARTITION_PARTITION_H_

@@ -49,6 +49,13 @@ class ClientTest(stories.StoryTestCase):
                 theirs = tell(script, self.control.target)
                 self.assert_same_stories(theirs, ours, script.__name__)
 
+    def test_scripts_of_two_devices(self):
+        control, server = servers.TensorFlowServer(cpus=2), servers.SluiceServer("--port=0", "--cpus=2")
+        self.addCleanup(server.kill)
+        for script in scripts.SCRIPTS_OF_TWO_DEVICES:
+            with self.subTest(script.__name__):
+                self.assert_same_stories(tell(script, control.target), tell(script, server.target), script.__name__)
+
     def test_a_server_that_is_told_to_stop_ends_the_steps_that_wait(self):
         server = servers.SluiceServer()
         tf.reset_default_graph()

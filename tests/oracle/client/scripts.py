@@ -10,6 +10,9 @@ import threading
 import numpy as np
 import tensorflow
 from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.framework import function
+from tensorflow.python.ops import cond_v2
+from tensorflow.python.ops import gen_functional_ops
 
 tf = tensorflow.compat.v1
 
@@ -440,6 +443,68 @@ def monitored_training(target, story, folder):
     tf.Session.reset(target)
 
 
+def calls_across_devices(target, story):
+    """Functions whose nodes request both devices of a task, called on either."""
+    def body(x):
+        with tf.device("/cpu:0"):
+            y = x + 1
+        with tf.device("/cpu:1"):
+            z = y * 3
+        return z, y
+
+    for device in (None, "/cpu:0", "/cpu:1"):
+        for call in (gen_functional_ops.partitioned_call, gen_functional_ops.stateful_partitioned_call):
+            with tf.Graph().as_default() as graph, tf.device(device):
+                defined = function.Defun(tf.float32)(body)
+                defined.add_to_graph(graph)
+                x = tf.identity(tf.constant([1.0, 2.0]))
+                z, y = call([x], [tf.float32, tf.float32], defined)
+                with tf.Session(target) as session:
+                    story.say("%s on %s" % (call.__name__, device), session.run([z, y, z * 2]))
+        with tf.Graph().as_default():
+            with tf.device("/cpu:1"):
+                v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+
+            @tensorflow.function(autograph=False)
+            def update(x, v=v):
+                with tf.device("/cpu:0"):
+                    product = v * x
+                with tf.control_dependencies([product]):
+                    return product, v.assign_add(x)
+
+            with tf.device(device):
+                updated = update(tf.constant([2.0, 3.0]))
+            with tf.Session(target) as session:
+                session.run(v.initializer)
+                story.say("of a variable on %s" % device, session.run(list(updated)))
+
+
+def conds_across_devices(target, story):
+    """Branches with devices and colocation. The partition graphs tell where they ran."""
+    def report(label, session, fetch):
+        metadata = tf.RunMetadata()
+        story.say(label, session.run(fetch, options=tf.RunOptions(output_partition_graphs=True), run_metadata=metadata))
+        story.say("%s: partition graphs" % label, len(metadata.partition_graphs))
+        story.say("%s: devices" % label, sorted({node.device for graph in metadata.partition_graphs for node in graph.node}))
+
+    for cond in (tf.cond, cond_v2.cond_v2):
+        for by_device in (True, False):
+            with tf.Graph().as_default():
+                with tf.device("/cpu:0"):
+                    a = tf.constant([2.0])
+                with tf.device("/cpu:1"):
+                    b = tf.constant([2.0])
+
+                def branch(a=a, b=b, by_device=by_device):
+                    with tf.device("/cpu:1") if by_device else tf.colocate_with(b.op):
+                        return tf.add(a, a)
+
+                result = cond(tf.constant(True), branch, branch)
+                with tf.Session(target) as session:
+                    report("%s %s" % (cond.__name__, by_device), session, result)
+
+
+SCRIPTS_OF_TWO_DEVICES = [calls_across_devices, conds_across_devices]
 SCRIPTS = [feeds_and_fetches, fed_control_inputs, errors, variables, fetched_variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
            traces]
 SCRIPTS_WITH_FILES = [checkpoints, monitored_training]

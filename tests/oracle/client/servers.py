@@ -11,8 +11,9 @@ SLUICE = os.path.join(os.environ.get("SLUICE_ORACLE_ROOT", ""), "tools/sluice")
 class TensorFlowServer:
     """A cluster of one task, in this process: TensorFlow's servers cannot be stopped."""
 
-    def __init__(self):
-        self._server = tensorflow.distribute.Server({"localhost": ["127.0.0.1:0"]}, job_name="localhost", task_index=0)
+    def __init__(self, cpus=1):
+        config = tensorflow.compat.v1.ConfigProto(device_count={"CPU": cpus})
+        self._server = tensorflow.distribute.Server({"localhost": ["127.0.0.1:0"]}, job_name="localhost", task_index=0, config=config)
         self.target = self._server.target
 
     def stop(self):
