@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -61,22 +62,20 @@ class ImmutableConstKernel final : public ConstKernel {
  public:
   using ConstKernel::ConstKernel;
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    const PartialShape& shape = init.attr<PartialShape>("shape");
     const DataType dtype = init.attr<DataType>("dtype");
     if (!IsPlainBytes(dtype)) {
       return absl::UnimplementedError(
           "Sorry, DT_STRING is not currently supported for ImmutableConstOp.");
     }
-    SLUICE_INVALID_IF(!shape.IsFullyDefined(), "shape must be fully defined");
-    SLUICE_ASSIGN_OR_RETURN(const TensorShape sizes, TensorShape::Make(shape.dims()));
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, FixedShape(init.attr<PartialShape>("shape")));
     size_t bytes;
     SLUICE_INVALID_IF(__builtin_mul_overflow(DataTypeSize(dtype),
-                                             static_cast<size_t>(sizes.num_elements()), &bytes),
+                                             static_cast<size_t>(shape.num_elements()), &bytes),
                       "shape ", shape.ToString(), " is too large");
-    if (bytes == 0) return std::make_unique<ConstKernel>(Tensor(dtype, sizes));
+    if (bytes == 0) return std::make_unique<ConstKernel>(Tensor(dtype, shape));
     SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
                             MapFile(init.attr<std::string>("memory_region_name"), bytes));
-    return std::make_unique<ConstKernel>(Tensor(dtype, sizes, BufferRef(buffer)));
+    return std::make_unique<ConstKernel>(Tensor(dtype, shape, BufferRef(buffer)));
   }
 };
 

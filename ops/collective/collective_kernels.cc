@@ -6,6 +6,7 @@
 
 #include "executor/collective/collectives.h"
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
@@ -148,9 +149,11 @@ class BcastSendKernel final : public CollectiveKernel {
     call->kind = CollectiveKind::kBroadcast;
     call->is_source = true;
     SetInput(c.input(0), call);
-    if (has_key_inputs() || declared_ == PartialShape(call->shape)) return absl::OkStatus();
+    if (has_key_inputs()) return absl::OkStatus();
+    SLUICE_ASSIGN_OR_RETURN(const TensorShape declared, FixedShape(declared_));
+    if (declared == call->shape) return absl::OkStatus();
     return absl::InternalError(StrCat("Declared shape of op ", call->node,
-                                      " does not match shape of input: ", declared_.ToString(),
+                                      " does not match shape of input: ", declared.ToString(),
                                       " and ", call->shape.ToString()));
   }
 
@@ -169,7 +172,7 @@ class BcastRecvKernel final : public CollectiveKernel {
   absl::Status Fill(KernelContext& c, CollectiveCall* call) const override {
     call->kind = CollectiveKind::kBroadcast;
     if (!has_key_inputs()) {
-      SLUICE_ASSIGN_OR_RETURN(call->shape, KnownShape(declared_));
+      SLUICE_ASSIGN_OR_RETURN(call->shape, FixedShape(declared_));
       return absl::OkStatus();
     }
     const Tensor& shape = c.input(3);
@@ -177,17 +180,11 @@ class BcastRecvKernel final : public CollectiveKernel {
                       shape.shape().ToString());
     std::vector<int64_t> dims;
     for (int64_t i = 0; i < shape.num_elements(); ++i) dims.push_back(IntAt(shape, i));
-    SLUICE_ASSIGN_OR_RETURN(call->shape, KnownShape(PartialShape(dims)));
+    SLUICE_ASSIGN_OR_RETURN(call->shape, FixedShape(PartialShape(dims)));
     return absl::OkStatus();
   }
 
  private:
-  static absl::StatusOr<TensorShape> KnownShape(const PartialShape& shape) {
-    SLUICE_INVALID_IF(!shape.IsFullyDefined(), "expected a fully defined shape, got ",
-                      shape.ToString());
-    return TensorShape::Make(shape.dims());
-  }
-
   const PartialShape declared_;
 };
 

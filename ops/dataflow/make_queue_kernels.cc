@@ -1,5 +1,6 @@
 // Kernels that make queues.
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/fifo_queue.h"
@@ -23,8 +24,6 @@ absl::Status CheckShapes(const QueueSpec& options) {
                     ", Shapes: ", ShapesText(shapes));
   for (const PartialShape& s : shapes) {
     SLUICE_INVALID_IF(padding && !s.rank_known(), "shape ", s.ToString(), " must have known rank.");
-    SLUICE_INVALID_IF(!padding && !s.IsFullyDefined(), "Shape ", s.ToString(),
-                      " is not fully defined");
   }
   return absl::OkStatus();
 }
@@ -46,6 +45,10 @@ absl::StatusOr<QueueSpec> OptionsOf(const KernelInit& init) {
   options.capacity = init.AttrOr<int64_t>("capacity", -1);
   options.types = init.AttrOr<std::vector<DataType>>("component_types", {});
   options.shapes = init.AttrOr<std::vector<PartialShape>>("shapes", {});
+  if (options.kind != "PaddingFIFOQueue") {
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<TensorShape> fixed, FixedShapes(options.shapes));
+    options.shapes.assign(fixed.begin(), fixed.end());
+  }
   options.min_after_dequeue = init.AttrOr<int64_t>("min_after_dequeue", 0);
   options.seed = init.AttrOr<int64_t>("seed", 0);
   options.seed2 = init.AttrOr<int64_t>("seed2", 0);

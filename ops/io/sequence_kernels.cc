@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "graph/format/proto/example.pb.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -37,8 +38,12 @@ absl::Status CheckCounts(const KernelInit& init) {
 
 absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
   const auto types = [&](const char* attr) { return init.AttrOr<std::vector<DataType>>(attr, {}); };
-  const auto context_shapes = init.attr<std::vector<PartialShape>>("context_dense_shapes");
-  const auto list_shapes = init.attr<std::vector<PartialShape>>("feature_list_dense_shapes");
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::vector<TensorShape> context_shapes,
+      FixedShapes(init.attr<std::vector<PartialShape>>("context_dense_shapes")));
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::vector<TensorShape> list_shapes,
+      FixedShapes(init.attr<std::vector<PartialShape>>("feature_list_dense_shapes")));
   const std::vector<DataType> context_types = types("Tcontext_dense");
   const std::vector<DataType> list_types = types("feature_list_dense_types");
   SLUICE_INVALID_IF(context_shapes.size() != context_types.size(),
@@ -48,14 +53,11 @@ absl::StatusOr<Specs> SpecsOf(const KernelInit& init) {
                     "len(feature_list_dense_keys) != len(feature_list_dense_shapes): ",
                     list_types.size(), " vs. ", list_shapes.size());
   SLUICE_RETURN_IF_ERROR(CheckCounts(init));
-  SLUICE_RETURN_IF_ERROR(CheckDenseShapes(context_shapes));
   Specs specs;
   for (size_t i = 0; i < context_types.size(); ++i) {
     specs.context.dense.push_back({.dtype = context_types[i], .shape = context_shapes[i]});
   }
   for (size_t i = 0; i < list_types.size(); ++i) {
-    SLUICE_INVALID_IF(!list_shapes[i].IsFullyDefined(), "feature_list_dense_shapes[", i,
-                      "] must be fully defined, got ", list_shapes[i].ToString());
     specs.lists.dense.push_back({.dtype = list_types[i], .shape = list_shapes[i]});
   }
   for (DataType t : types("context_sparse_types")) specs.context.sparse.push_back({.dtype = t});

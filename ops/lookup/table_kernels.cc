@@ -1,5 +1,6 @@
 // Kernels that make tables.
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -14,10 +15,8 @@ namespace {
 using TablePointer = std::shared_ptr<LookupTable>;
 
 absl::StatusOr<TableSpec> SpecOf(const KernelInit& init) {
-  const auto shape = init.AttrOr<PartialShape>("value_shape", PartialShape::Scalar());
-  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "Expected a fully defined value_shape, got ",
-                    shape.ToString());
-  SLUICE_ASSIGN_OR_RETURN(TensorShape value_shape, TensorShape::Make(shape.dims()));
+  SLUICE_ASSIGN_OR_RETURN(TensorShape value_shape, FixedShape(init.AttrOr<PartialShape>(
+                                                       "value_shape", PartialShape::Scalar())));
   return TableSpec{.key_type = init.attr<DataType>("key_dtype"),
                    .value_type = init.attr<DataType>("value_dtype"),
                    .value_shape = std::move(value_shape)};

@@ -1,5 +1,6 @@
 // Kernels of barriers.
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/staging/barrier.h"
@@ -19,11 +20,7 @@ absl::StatusOr<BarrierSpec> SpecOf(const KernelInit& init) {
   const auto shapes = init.AttrOr<std::vector<PartialShape>>("shapes", {});
   SLUICE_INVALID_IF(shapes.size() != spec.types.size(),
                     "All of the component shapes must be specified");
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    SLUICE_INVALID_IF(!shapes[i].IsFullyDefined(), "Expected a fully defined shape of component ",
-                      i, ", got ", shapes[i].ToString());
-    spec.shapes.push_back(shapes[i].AsShape());
-  }
+  SLUICE_ASSIGN_OR_RETURN(spec.shapes, FixedShapes(shapes));
   return spec;
 }
 

@@ -1,8 +1,12 @@
 // Kernels of variables that graphs use by reference.
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "executor/kernel/context.h"
+#include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
 #include "ops/state/arguments.h"
 #include "ops/state/count_up_to.h"
@@ -12,15 +16,14 @@ namespace sluice {
 namespace {
 
 absl::StatusOr<std::shared_ptr<RefVar>> RefVariableOf(KernelInit& init) {
-  const PartialShape& shape = init.attr<PartialShape>("shape");
   const DataType dtype = init.attr<DataType>("dtype");
-  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "Shape ", shape.ToString(), " is not fully defined");
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, FixedShape(init.attr<PartialShape>("shape")));
   SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, true));
   SLUICE_ASSIGN_OR_RETURN(
       std::shared_ptr<RefVar> variable,
       init.resources().LookupOrCreate<RefVar>(
           name.container, name.name, [&]() -> absl::StatusOr<std::shared_ptr<RefVar>> {
-            return std::make_shared<RefVar>(name.name, dtype, shape.AsShape());
+            return std::make_shared<RefVar>(name.name, dtype, shape);
           }));
   SLUICE_INVALID_IF(variable->dtype() != dtype, init.node().Describe(),
                     ": expected the type of the variable '", name.name, "' that exists, ",
@@ -72,16 +75,12 @@ std::string TemporaryName(const KernelContext& c, std::string_view var_name) {
 
 class TemporaryVariableKernel : public Kernel {
  public:
-  explicit TemporaryVariableKernel(KernelInit& init)
-      : shape_(init.attr<PartialShape>("shape")),
-        dtype_(init.attr<DataType>("dtype")),
-        var_name_(init.AttrOr<std::string>("var_name", "")) {
-    if (var_name_.empty()) var_name_ = init.name();
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(TensorShape shape, FixedShape(init.attr<PartialShape>("shape")));
+    return std::unique_ptr<Kernel>(new TemporaryVariableKernel(init, std::move(shape)));
   }
 
   absl::Status Compute(KernelContext& c) override {
-    SLUICE_INVALID_IF(!shape_.IsFullyDefined(), "Shape ", shape_.ToString(),
-                      " is not fully defined");
     const std::string name = TemporaryName(c, var_name_);
     bool is_new = false;
     SLUICE_ASSIGN_OR_RETURN(
@@ -89,7 +88,7 @@ class TemporaryVariableKernel : public Kernel {
         c.step().step_resources->LookupOrCreate<TemporaryTensor>(
             StepContainer(c), name, [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> {
               auto made = std::make_shared<TemporaryTensor>(var_name_);
-              SLUICE_ASSIGN_OR_RETURN(made->tensor, c.AllocateTemp(dtype_, shape_.AsShape()));
+              SLUICE_ASSIGN_OR_RETURN(made->tensor, c.AllocateTemp(dtype_, shape_));
               // Hides what was in the memory before.
               if (const size_t bytes = made->tensor.bytes(); bytes > 0) {
                 std::memset(made->tensor.raw(), 0, bytes);
@@ -106,7 +105,14 @@ class TemporaryVariableKernel : public Kernel {
   }
 
  private:
-  const PartialShape shape_;
+  TemporaryVariableKernel(KernelInit& init, TensorShape shape)
+      : shape_(std::move(shape)),
+        dtype_(init.attr<DataType>("dtype")),
+        var_name_(init.AttrOr<std::string>("var_name", "")) {
+    if (var_name_.empty()) var_name_ = init.name();
+  }
+
+  const TensorShape shape_;
   const DataType dtype_;
   std::string var_name_;
 };

@@ -110,9 +110,11 @@ void Variable::Make(Graph& graph, std::string_view name, const PartialShape& sha
 void Variable::MakeRef(const PartialShape& shape, const VariableOptions& options,
                        const std::string& prefix, At at) {
   Graph* graph = initial_value_.graph();
+  // The op has no partial shapes.
+  const bool is_known = shape.IsFullyDefined();
   node_ = NodeBuilder(graph, "VariableV2", at)
               .Name(prefix)
-              .Attr("shape", shape)
+              .Attr("shape", is_known ? shape : PartialShape::UnknownRank())
               .Attr("dtype", options.dtype)
               .Attr("container", options.container)
               .Attr("shared_name", options.shared_name)
@@ -121,7 +123,7 @@ void Variable::MakeRef(const PartialShape& shape, const VariableOptions& options
                      .Name("Assign")
                      .Input(Output(node_))
                      .Input(initial_value_)
-                     .Attr("validate_shape", shape.IsFullyDefined())
+                     .Attr("validate_shape", is_known)
                      .Finish();
   ColocateWith with(*graph, Operation(node_));
   snapshot_ = NodeBuilder(graph, "Identity", at).Name("read").Input(Output(node_)).Finish();

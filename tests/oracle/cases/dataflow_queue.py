@@ -116,6 +116,30 @@ def any_shape(b):
     b.run(fetches=[q.dequeue_many(1)], error=True, says="require the components to have specified shapes")
 
 
+def unknown_shape(kind):
+    """A component shape of unknown rank stands for a scalar."""
+
+    def build(b):
+        types = ["int64"] * (kind == PRIORITY) + ["float"]
+        q = Queue(b, kind, True, types, [None] * len(types))
+        rank = [values([3])] * (kind == PRIORITY)
+        b.run(targets=[q.enqueue(*rank, rand(1), many=True)])
+        b.run(targets=[q.op("QueueEnqueue", [b.input(values(2), t) for t in types[:-1]] + [b.hidden(rand(2).typed("float"))])], error=True,
+              says="Shape mismatch in tuple component %d. Expected \\[\\], got \\[2\\]" % (kind == PRIORITY))
+        b.run(fetches=[q.dequeue_many(1)])
+
+    return build
+
+
+def partial_shape(kind):
+
+    def build(b):
+        b.run(fetches=[b.op("QueueSizeV2", b.op(kind + "V2", component_types=["float"], shapes=[[-1, 2]]))], error=True,
+              says="Shape \\[\\?,2\\] is not fully defined")
+
+    return build
+
+
 def misuse(b, v2=True):
     handle = "resource" if v2 else "string_ref"
     q = Queue(b, FIFO, v2, ["float"], [[2]])
@@ -237,6 +261,9 @@ EACH = [{"T": t} for t in ALL]
 ROWS = [Row("FIFOQueueV2", build=blocked, name="blocked"), Row("FIFOQueueV2", build=any_shape, name="any shape"),
         Row("FIFOQueueV2", build=misuse, name="misuse"),
         Row("FIFOQueue", build=lambda b: misuse(b, v2=False), name="misuse")]
+for kind in (FIFO, PRIORITY, SHUFFLE):
+    ROWS.append(Row(kind + "V2", build=unknown_shape(kind), types=[{}], name="unknown shape"))
+    ROWS.append(Row(kind + "V2", build=partial_shape(kind), types=[{}], name="partial shape"))
 for v2 in (True, False):
     suffix = "V2" if v2 else ""
     for kind in (FIFO, PADDING):

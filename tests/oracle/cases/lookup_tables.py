@@ -195,6 +195,15 @@ def tensors_of(shape):
     return build
 
 
+def unknown_shape(b):
+    """A value shape of unknown rank stands for a scalar."""
+    t = Table(b, "MutableDenseHashTable", True, "int64", "float", values(-1, "int64"), values(-2, "int64"), value_shape=None)
+    b.run(targets=[t.insert([1, 2], some("float", 2))])
+    b.run(fetches=[t.find([1, 3], one("float"))])
+    partial = b.op("MutableHashTableOfTensorsV2", key_dtype="int64", value_dtype="float", value_shape=[-1, 2])
+    b.run(fetches=[b.op("LookupTableSizeV2", partial)], error=True, says="Shape \\[\\?,2\\] is not fully defined")
+
+
 def dense(b):
     k, v = b.types["key_dtype"], b.types["value_dtype"]
     (there, other) = ones(k)
@@ -301,8 +310,10 @@ ROWS = [
     Row("HashTableV2", build=misuse, name="misuse"), Row("MutableHashTableV2", build=changing_misuse, name="misuse"),
     Row("LookupTableRemoveV2", build=changing(True), types=MUTABLE),
     Row("MutableHashTableOfTensorsV2", build=tensors_of([]), name="scalars"), Row("MutableHashTableOfTensorsV2", build=tensors_of([2, 2]), name="matrices"),
+    Row("MutableHashTableOfTensorsV2", build=tensors_of(None), name="unknown shape"),
     Row("MutableDenseHashTableV2", build=dense, types=DENSE), Row("MutableDenseHashTableV2", build=dense_layout, types=[{}], name="layout"),
     Row("MutableDenseHashTableV2", build=dense_strings, types=[{}], name="layout of strings"),
+    Row("MutableDenseHashTableV2", build=unknown_shape, types=[{}], name="unknown shape"),
     Row("MutableDenseHashTable", build=dense_without_deleted, types=[{}]),
     Row("AnonymousHashTable", build=anonymous("AnonymousHashTable"), types=[{}]), Row("AnonymousMutableHashTable", build=anonymous("AnonymousMutableHashTable"), types=[{}]),
     Row("AnonymousMutableHashTableOfTensors", build=anonymous("AnonymousMutableHashTableOfTensors", value_shape=[2]), types=[{}]),

@@ -10,7 +10,7 @@ class Barrier:
 
     def __init__(self, b, types=TYPES, shapes=((), (2,)), **attrs):
         self.b, self.types = b, types
-        self.handle = b.op("Barrier", component_types=types, shapes=[list(s) for s in shapes], shared_name=b.name("b"), **attrs)
+        self.handle = b.op("Barrier", component_types=types, shapes=[s if s is None else list(s) for s in shapes], shared_name=b.name("b"), **attrs)
 
     def insert(self, keys, component, data):
         return self.b.op("BarrierInsertMany", self.handle, self.b.input(values(keys, "string")),
@@ -91,6 +91,15 @@ def all_types(b):
     b.run(fetches=[q.take(1)])
 
 
+def unknown_shape(b):
+    """A component shape of unknown rank stands for a scalar."""
+    q = Barrier(b, ["float"], (None,))
+    b.run(fetches=[q.take(0)])
+    b.run(targets=[q.insert(["a", "b"], 0, rand(2))])
+    b.run(fetches=[q.take(2)])
+    b.run(targets=[q.insert(["c"], 0, rand(1, 3))], error=True, says="Shape mismatch in tuple component .*. Expected \\[\\], got \\[3\\]")
+
+
 def misuse(b):
     q = Barrier(b)
     f = lambda *shape: b.hidden(rand(*shape).typed("float"))
@@ -127,6 +136,8 @@ def reopened(says, **attrs):
 ROWS = [Row(op, build=life) for op in ("Barrier", "BarrierTakeMany", "BarrierReadySize", "BarrierIncompleteSize", "BarrierClose")] + [
     Row("BarrierInsertMany", build=all_types, types={"T": ALL}), Row("Barrier", build=closed_empty, types=[{}], name="closed empty"),
     Row("BarrierTakeMany", build=order, types=[{}], name="order"), Row("BarrierTakeMany", build=one_step, types=[{}], name="one step"),
+    Row("Barrier", build=unknown_shape, types=[{}], name="unknown shape"),
+    Row("Barrier", build=refused("Shape \\[\\?,2\\] is not fully defined", shapes=[[-1, 2], []]), name="partial shape"),
     Row("BarrierInsertMany", build=misuse, types=[{}], name="misuse"),
     Row("Barrier", build=refused("Barrier only accepts capacity=-1.", capacity=3), name="capacity"),
     Row("Barrier", build=refused("All of the component shapes must be specified", shapes=[[]]), name="shapes"),

@@ -39,6 +39,38 @@ def make_errors(b):
           says="Shape \\[\\?\\] is not fully defined")
 
 
+def unknown_shape(op):
+    """A variable with the shape of its value. Until it has one, it counts as a scalar."""
+
+    def build(b):
+        v = b.op(op, shape=None, dtype="float", shared_name=b.name("v"))
+        read, known = b.op("Identity", v), b.op("IsVariableInitialized", v)
+        scalar, row = b.hidden(rand().typed("float")), b.hidden(rand(3).typed("float"))
+        b.run(fetches=[known])
+        b.run(fetches=[read], error=True, says="Attempting to use uninitialized value")
+        b.run(fetches=[b.op("Assign", v, row)], error=True, says="lhs shape= \\[\\] rhs shape= \\[3\\]")
+        b.run(fetches=[b.op("Assign", v, scalar)])
+        b.run(fetches=[b.op("Assign", v, b.hidden(rand(2, 3).typed("float")), validate_shape=False)])
+        b.run(fetches=[read, known, b.op("Shape", v)])
+        b.run(fetches=[b.op("Assign", v, row, validate_shape=False)])
+        b.run(fetches=[b.op("AssignAdd", v, row)])
+        b.run(fetches=[b.op("ScatterAdd", v, [0, 2], b.hidden(rand(2).typed("float")))])
+        b.run(fetches=[b.op("AssignAdd", v, scalar)], error=True, says="must be the same size")
+        b.run(fetches=[b.op("Assign", v, scalar)], error=True, says="lhs shape= \\[3\\] rhs shape= \\[\\]")
+        b.run(fetches=[read])
+
+    return build
+
+
+def unknown_update(b):
+    """An optimizer's rule on variables and slots of unknown shape."""
+    made = [b.op("VariableV2", shape=None, dtype="float", shared_name=b.name("v%d" % i)) for i in range(2)]
+    for shape in ((2,), (2, 3)):
+        b.run(targets=[b.op("Assign", v, b.hidden(uniform(1, 2).of(*shape).typed("float")), validate_shape=False) for v in made])
+        b.run(fetches=[b.op("ApplyAdagrad", *made, 0.5, b.hidden(rand(*shape).typed("float")))])
+        b.run(fetches=[b.op("Identity", v) for v in made])
+
+
 def assign(b):
     dtype = b.types["T"]
     v = ref_variable(b, dtype)
@@ -94,6 +126,15 @@ def temporary(b):
     first = b.op("Assign", t, b.input(rand(2), dtype), T=dtype)
     second = b.op("Assign", first, b.input(rand(2), dtype), T=dtype)
     b.run(fetches=[b.op("DestroyTemporaryVariable", second, var_name="t", T=dtype)])
+
+
+def temporary_shapes(b):
+    for i, shape in enumerate(((), (2, 3))):
+        t = b.op("TemporaryVariable", shape=None, dtype="float", var_name="t%d" % i)
+        filled = b.op("Assign", t, b.hidden(rand(*shape).typed("float")), validate_shape=False)
+        b.run(fetches=[b.op("DestroyTemporaryVariable", filled, var_name="t%d" % i)])
+    t = b.op("TemporaryVariable", shape=[-1], dtype="float", var_name="t")
+    b.run(fetches=[b.op("DestroyTemporaryVariable", t, var_name="t")], error=True, says="Shape \\[\\?\\] is not fully defined")
 
 
 def temporary_errors(b):
@@ -186,6 +227,9 @@ ROWS = [
     Row("VariableV2", build=make("VariableV2"), types={"dtype": ALL}),
     Row("Variable", build=make("Variable"), types={"dtype": ALL}),
     Row("VariableV2", build=make_errors, types={"dtype": ("float",)}, name="errors"),
+    Row("VariableV2", build=unknown_shape("VariableV2"), types=[{}], name="unknown shape"),
+    Row("Variable", build=unknown_shape("Variable"), types=[{}], name="unknown shape"),
+    Row("VariableV2", build=unknown_update, types=[{}], name="update of unknown shape"),
     Row("Assign", build=assign),
     Row("Assign", build=assign_errors, types=FLOAT, name="errors"),
     Row("AssignAdd", build=update("AssignAdd")),
@@ -193,6 +237,7 @@ ROWS = [
     Row("IsVariableInitialized", build=make("VariableV2"), types={"dtype": ALL}),
     Row("CountUpTo", build=count_up_to),
     Row("TemporaryVariable", build=temporary, types={"dtype": ALL}),
+    Row("TemporaryVariable", build=temporary_shapes, types=[{}], name="shapes"),
     Row("TemporaryVariable", build=temporary_errors, types={"dtype": ("float",)}, name="errors"),
     Row("DestroyTemporaryVariable", build=temporary, types=[{"T": t, "dtype": t} for t in ALL]),
     Row("VarHandleOp", build=handle, types={"dtype": ALL}),

@@ -10,10 +10,15 @@ import tensorflow
 from tests.oracle.client import scripts
 from tests.oracle.client import servers
 from tests.oracle.client import stories
+from tests.oracle.client import unknown_shapes
 
 tf = tensorflow.compat.v1
 tf.disable_v2_behavior()
 tf.logging.set_verbosity(tf.logging.FATAL)
+
+MODULES = [scripts, unknown_shapes]
+SCRIPTS = [script for module in MODULES for script in module.SCRIPTS]
+SCRIPTS_WITH_FILES = [script for module in MODULES for script in module.SCRIPTS_WITH_FILES]
 
 
 def tell(script, target):
@@ -21,7 +26,7 @@ def tell(script, target):
     tf.reset_default_graph()
     tf.set_random_seed(1)
     story = stories.Story()
-    if script in scripts.SCRIPTS_WITH_FILES:
+    if script in SCRIPTS_WITH_FILES:
         with tempfile.TemporaryDirectory() as folder:
             script(target, story, folder)
     else:
@@ -43,7 +48,7 @@ class ClientTest(stories.StoryTestCase):
         super().tearDownClass()
 
     def test_scripts(self):
-        for script in scripts.SCRIPTS + scripts.SCRIPTS_WITH_FILES:
+        for script in SCRIPTS + SCRIPTS_WITH_FILES:
             with self.subTest(script.__name__):
                 ours = tell(script, self.server.target)
                 theirs = tell(script, self.control.target)
