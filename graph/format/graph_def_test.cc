@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "graph/format/text.h"
+#include "graph/status.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -128,6 +129,44 @@ TEST(GraphDef, FunctionLibraryIsKept) {
                   .status()
                   .message(),
               HasSubstr("Cannot add function 'h'"));
+}
+
+// A function of equally many bytes was ignored, and calls ran the first one.
+TEST(GraphDef, FunctionsOfOneNameAreComparedByContent) {
+  const auto library = [](std::string_view nodes) {
+    return StrCat("library { function { signature { name: 'f' } ", nodes, " } }");
+  };
+  const char* const one = R"(
+    node_def { name: 'a' op: 'NoOp' attr { key: 'x' value { i: 1 } } attr { key: 'y' value { i: 2 } } }
+    node_def { name: 'b' op: 'NoOp' })";
+  const char* const reordered = R"(
+    node_def { name: 'b' op: 'NoOp' experimental_debug_info { original_node_names: 'c' } }
+    node_def { name: 'a' op: 'NoOp' attr { key: 'y' value { i: 2 } } attr { key: 'x' value { i: 1 } } })";
+  const char* const other = R"(
+    node_def { name: 'a' op: 'NoOp' attr { key: 'x' value { i: 1 } } attr { key: 'y' value { i: 3 } } }
+    node_def { name: 'b' op: 'NoOp' })";
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(library(one), g).ok());
+  EXPECT_TRUE(ImportGraphDef(library(reordered), g).ok());
+  EXPECT_EQ(ImportGraphDef(library(other), g).status().message(),
+            "Cannot add function 'f' because a different function with the same name already "
+            "exists.");
+  EXPECT_EQ(
+      ImportGraphDef("library { function { signature { name: 'Sum' } } }", g).status().message(),
+      "Cannot add function 'Sum' because an op with the same name already exists.");
+}
+
+TEST(GraphDef, AFunctionHasOneGradient) {
+  Graph g;
+  const char* const text = "library { gradient { function_name: 'f' gradient_func: 'g' } }";
+  ASSERT_TRUE(ImportGraphDef(text, g).ok());
+  ASSERT_TRUE(ImportGraphDef(text, g).ok());
+  EXPECT_EQ(ExportGraphDef(g)->library().gradient_size(), 1);
+  EXPECT_EQ(
+      ImportGraphDef("library { gradient { function_name: 'f' gradient_func: 'h' } }", g)
+          .status()
+          .message(),
+      "Cannot assign gradient function 'h' to 'f' because it already has gradient function 'g'");
 }
 
 TEST(GraphDef, PrefixInputMapAndReturns) {

@@ -1,11 +1,13 @@
 // Converts a GraphDef to a Graph.
 #include <algorithm>
+#include <optional>
 #include <queue>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "graph/format/attr_value.h"
 #include "graph/format/graph_def.h"
+#include "graph/format/imported_functions.h"
 #include "graph/format/text.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/control_flow.h"
@@ -41,8 +43,9 @@ class Importer {
   absl::Status CheckLibrary();
   absl::Status AddNodes();
   absl::Status CycleError(int processed) const;
+  absl::StatusOr<const OpDef*> OpOf(int n) const;
   absl::Status AddNode(int n);
-  absl::Status ReadAttrs(int n, const OpDef& op, AttrMap* attrs);
+  absl::Status ReadAttrs(int n, const OpDef* op, AttrMap* attrs);
   void RenameColocation(AttrMap* attrs) const;
   absl::Status Connect(int n, NodeSpec* spec);
   absl::StatusOr<Output> Resolve(int n, const Source& source) const;
@@ -80,7 +83,7 @@ class Importer {
   std::vector<BackEdge> back_edges_;
   std::vector<Node*> added_;
   absl::flat_hash_set<std::string> used_mappings_;
-  std::string merged_library_;
+  std::optional<ImportedFunctions> functions_;  // if the message has any, or calls any by name
 };
 
 absl::Status Importer::CheckVersions() const {
@@ -187,28 +190,14 @@ absl::Status Importer::CheckRequest() const {
 
 // Merges the functions of the message into those of the graph.
 absl::Status Importer::CheckLibrary() {
-  if (def_.library().function_size() == 0 && def_.library().gradient_size() == 0) {
-    merged_library_ = graph_.function_library();
+  const pb::FunctionDefLibrary& library = def_.library();
+  const bool calls_by_name = std::any_of(
+      def_.node().begin(), def_.node().end(),
+      [](const pb::NodeDef& node) { return OpRegistry::Global().Find(node.op()) == nullptr; });
+  if (library.function_size() == 0 && library.gradient_size() == 0 && !calls_by_name) {
     return absl::OkStatus();
   }
-  pb::FunctionDefLibrary library;
-  if (!library.ParseFromString(graph_.function_library())) {
-    return absl::DataLossError("the graph's function library is damaged");
-  }
-  absl::flat_hash_map<std::string, std::string> known;
-  for (const auto& f : library.function()) known[f.signature().name()] = f.SerializeAsString();
-  for (const auto& f : def_.library().function()) {
-    auto [it, is_new] = known.emplace(f.signature().name(), f.SerializeAsString());
-    if (is_new) {
-      *library.add_function() = f;
-    } else if (it->second.size() != f.ByteSizeLong()) {  // bytes differ with the order of maps
-      return InvalidArgument("Cannot add function '", f.signature().name(),
-                             "' because a different function with the same name already exists.");
-    }
-  }
-  library.mutable_gradient()->MergeFrom(def_.library().gradient());
-  merged_library_ = library.SerializeAsString();
-  return absl::OkStatus();
+  return functions_.emplace().Merge(graph_.function_library(), library);
 }
 
 absl::Status Importer::CycleError(int processed) const {
@@ -245,13 +234,14 @@ absl::Status Importer::AddNodes() {
   return processed == def_.node_size() ? absl::OkStatus() : CycleError(processed);
 }
 
-absl::Status Importer::ReadAttrs(int n, const OpDef& op, AttrMap* attrs) {
+// A function checks its attributes itself, so `op` is null for it.
+absl::Status Importer::ReadAttrs(int n, const OpDef* op, AttrMap* attrs) {
   const bool drop_unknown =
       options_.ignore_unknown_attrs || def_.versions().producer() > kGraphDefVersion;
   for (const auto& [name, value] : node(n).attr()) {
-    if (!name.starts_with('_') && op.FindAttr(name) == nullptr) {
+    if (op != nullptr && !name.starts_with('_') && op->FindAttr(name) == nullptr) {
       if (drop_unknown) continue;
-      return InvalidArgument("NodeDef mentions attr '", name, "' not in Op<name=", op.name,
+      return InvalidArgument("NodeDef mentions attr '", name, "' not in Op<name=", op->name,
                              ">; NodeDef: {{node ", node(n).name(), "}}");
     }
     absl::StatusOr<AttrValue> read = AttrFromProto(value, budget_);
@@ -303,21 +293,35 @@ absl::Status Importer::Connect(int n, NodeSpec* spec) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<const OpDef*> Importer::OpOf(int n) const {
+  SLUICE_ASSIGN_OR_RETURN(const OpDef* op, OpRegistry::Global().Lookup(node(n).op()));
+  if (op->deprecated_at > 0 && def_.versions().producer() >= op->deprecated_at) {
+    return absl::UnimplementedError(StrCat(
+        "Op ", op->name, " is not available in GraphDef version ", def_.versions().producer(),
+        ". It has been removed in version ", op->deprecated_at, ". ", op->deprecation, "."));
+  }
+  return op;
+}
+
 absl::Status Importer::AddNode(int n) {
-  absl::StatusOr<const OpDef*> op = OpRegistry::Global().Lookup(node(n).op());
-  if (!op.ok()) return AnnotateAfter(op.status(), StrCat(" [[{{node ", node(n).name(), "}}]]"));
-  const int deprecated_at = (*op)->deprecated_at;
-  if (deprecated_at > 0 && def_.versions().producer() >= deprecated_at) {
-    return absl::UnimplementedError(
-        StrCat("Op ", node(n).op(), " is not available in GraphDef version ",
-               def_.versions().producer(), ". It has been removed in version ", deprecated_at, ". ",
-               (*op)->deprecation, ". [[{{node ", node(n).name(), "}}]]"));
+  const pb::FunctionDef* function = functions_ ? functions_->Find(node(n).op()) : nullptr;
+  const OpDef* op = nullptr;
+  if (function == nullptr) {
+    const absl::StatusOr<const OpDef*> found = OpOf(n);
+    if (!found.ok()) {
+      return AnnotateAfter(found.status(), StrCat(" [[{{node ", node(n).name(), "}}]]"));
+    }
+    op = *found;
   }
   NodeSpec spec;
   spec.name = NewName(node(n).name());
   spec.op = node(n).op();
   spec.device = node(n).device().empty() ? options_.default_device : node(n).device();
-  SLUICE_RETURN_IF_ERROR(ReadAttrs(n, **op, &spec.attrs));
+  SLUICE_RETURN_IF_ERROR(ReadAttrs(n, op, &spec.attrs));
+  if (function != nullptr) {
+    SLUICE_RETURN_IF_ERROR(
+        Annotate(CallByAttribute(*function, &spec), StrCat("Node '", node(n).name(), "': ")));
+  }
   SLUICE_RETURN_IF_ERROR(Connect(n, &spec));
   std::vector<PartialShape> declared;
   auto shapes = spec.attrs.find("_output_shapes");
@@ -423,7 +427,7 @@ absl::StatusOr<ImportResult> Importer::Run() {
     for (auto it = added_.rbegin(); it != added_.rend(); ++it) graph_.Remove(*it);
     return status;
   }
-  graph_.function_library() = std::move(merged_library_);
+  if (functions_) graph_.function_library() = functions_->Serialize();
   MergeVersions();
   ImportResult result;
   CollectReturns(&result);

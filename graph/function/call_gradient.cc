@@ -26,9 +26,10 @@ class Differentiator {
     }
   }
 
-  // Fails if `name`, or a function that it calls, must not run twice.
+  // Fails if `name`, or a function that it calls, must not run twice. A function that declares its
+  // gradient does not.
   bool Check(const std::string& name) {
-    if (!checked_.insert(name).second) return true;
+    if (!checked_.insert(name).second || !library_.GradientOf(name).empty()) return true;
     absl::StatusOr<const pb::FunctionDef*> def = library_.Find(name);
     if (!def.ok()) {
       b_.Fail(def.status());

@@ -8,6 +8,7 @@
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/format/attr_value.h"
+#include "graph/format/imported_functions.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
 
@@ -138,6 +139,20 @@ absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const Outp
     const auto& controls = made[static_cast<size_t>(n)].controls;
     result.controls.insert(result.controls.end(), controls.begin(), controls.end());
   }
+  return result;
+}
+
+absl::StatusOr<Expansion> Expander::OneOp(const FunctionRef& op, const OutputList& args,
+                                          const std::string& device) {
+  NodeSpec spec;
+  spec.name = graph_.UniqueName(StrCat(graph_.scopes().name, op.name));
+  spec.op = op.name;
+  spec.inputs = args;
+  spec.attrs = op.attrs;
+  spec.device = device;
+  SLUICE_ASSIGN_OR_RETURN(Node * node, AddNode(std::move(spec)));
+  Expansion result{.outputs = {}, .controls = {node}};
+  for (int i = 0; i < node->num_outputs(); ++i) result.outputs.push_back(Output(node, i));
   return result;
 }
 
@@ -283,7 +298,9 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   Expansion& result = (*made)[static_cast<size_t>(n)];
   const std::string name = graph_.UniqueName(StrCat(graph_.scopes().name, def.name()));
   SLUICE_ASSIGN_OR_RETURN(const std::string where, MergedDevice(def, device));
-  if (Knows(def.op()) || library_.Contains(def.op())) {
+  const bool is_by_name = library_.Contains(def.op());
+  const bool stays_call = StaysCall(def, own);
+  if (!stays_call && (Knows(def.op()) || is_by_name)) {
     SLUICE_ASSIGN_OR_RETURN(result,
                             InnerCall({def.op(), name, &own, std::move(inputs), where}, controls));
     return absl::OkStatus();
@@ -303,6 +320,10 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   }
   spec.attrs = std::move(own);
   spec.device = where;
+  if (stays_call && is_by_name) {
+    SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* callee, library_.Find(def.op()));
+    SLUICE_RETURN_IF_ERROR(CallByAttribute(*callee, &spec));
+  }
   // A ControlDependencies block around the call holds for nodes without inputs.
   if (graph_.scopes().context != nullptr && spec.inputs.empty()) {
     for (Node* c : OpenControls(graph_.scopes(), spec.inputs)) spec.control_inputs.push_back(c);
@@ -311,6 +332,16 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   for (int i = 0; i < added->num_outputs(); ++i) result.outputs.push_back(Output(added, i));
   result.controls = {added};
   return absl::OkStatus();
+}
+
+bool Expander::StaysCall(const pb::NodeDef& def, const AttrMap& attrs) const {
+  if (!is_differentiated_) return false;
+  if (library_.Contains(def.op())) return !library_.GradientOf(def.op()).empty();
+  const Form* form = FormOf(def.op());
+  if (form == nullptr || form->expand != &Expander::Plain) return false;
+  const auto* function = FindAttr<FunctionAttr>(attrs, "f");
+  return function != nullptr && *function != nullptr &&
+         !library_.GradientOf((*function)->name).empty();
 }
 
 absl::StatusOr<Expansion> Expander::InnerCall(const Call& call,

@@ -64,6 +64,9 @@ class Expander {
   // The nodes of a function's body.
   absl::StatusOr<Expansion> Body(const FunctionRef& function, const OutputList& args,
                                  const std::string& device);
+  // A node of the op that `op` names, which SymbolicGradient takes for a function.
+  absl::StatusOr<Expansion> OneOp(const FunctionRef& op, const OutputList& args,
+                                  const std::string& device);
   absl::Status BodyNodes(const FunctionBody& body, const AttrMap& attrs,
                          const std::vector<OutputList>& args, const std::string& device,
                          std::vector<Expansion>* made);
@@ -74,6 +77,8 @@ class Expander {
                                         const std::vector<OutputList>& args,
                                         const std::vector<Expansion>& made) const;
   absl::StatusOr<Expansion> InnerCall(const Call& call, const std::vector<Node*>& controls);
+  // Whether a node of a body stays a call for now, so that its function's own gradient is used.
+  bool StaysCall(const pb::NodeDef& def, const AttrMap& attrs) const;
   absl::StatusOr<Node*> AddNode(NodeSpec spec);
   absl::StatusOr<AttrMap> Attributes(const pb::NodeDef& def, const AttrMap& function) const;
   absl::StatusOr<Output> Find(const FunctionBody& body, const BodyTensor& tensor,
@@ -104,7 +109,8 @@ class Expander {
   Graph& graph_;
   const FunctionLibrary& library_;
   const int max_depth_;
-  std::vector<std::string> open_;  // functions that are being expanded
+  std::vector<std::string> open_;   // functions that are being expanded
+  bool is_differentiated_ = false;  // whether gradients of the expanded nodes will be taken
   std::map<std::string, FunctionBody> bodies_;
   Node* entry_ = nullptr;
   absl::Status failure_;

@@ -295,7 +295,13 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
   OutputList xs, ys;
   for (size_t i = 0; i < num_args; ++i) xs.push_back(core::Identity(call.inputs[i]));
   SLUICE_RETURN_IF_ERROR(graph_.status());
-  SLUICE_ASSIGN_OR_RETURN(const Expansion forward, Body(function, xs, call.device));
+  const bool was_differentiated = std::exchange(is_differentiated_, true);
+  const bool is_op = !library_.Contains(function.name) && OpRegistry::Global().Find(function.name);
+  const absl::StatusOr<Expansion> made =
+      is_op ? OneOp(function, xs, call.device) : Body(function, xs, call.device);
+  is_differentiated_ = was_differentiated;
+  SLUICE_RETURN_IF_ERROR(made.status());
+  const Expansion& forward = *made;
   GradientOptions options;
   for (size_t i = 0; i < forward.outputs.size(); ++i) {
     const size_t position = num_args + i;
@@ -308,6 +314,9 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
     ys.push_back(core::Identity(y));
     options.grad_ys.push_back(grad);
   }
+  // The constants of the gradient belong to the frame of the call.
+  ControlDependencies after(
+      graph_, entry_ == nullptr ? std::vector<Operation>() : std::vector<Operation>{entry_});
   std::vector<Grad> grads(num_args);
   if (!ys.empty()) {
     SLUICE_ASSIGN_OR_RETURN(grads, Gradients(ys, xs, options));

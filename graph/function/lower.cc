@@ -120,21 +120,35 @@ bool TakesFunctions(const Node& node) {
 
 absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
                                    const LowerOptions& options) {
-  std::vector<Node*> calls;
-  for (Node* node : graph.nodes()) {
-    if (IsFunctional(*node)) calls.push_back(node);
-  }
+  const auto calls_of = [&graph] {
+    std::vector<Node*> calls;
+    for (Node* node : graph.nodes()) {
+      if (IsFunctional(*node)) calls.push_back(node);
+    }
+    return calls;
+  };
+  std::vector<Node*> calls = calls_of();
   if (calls.empty()) return 0;
   SLUICE_ASSIGN_OR_RETURN(const FunctionLibrary functions, FunctionLibrary::Parse(library));
-  const bool may_be_dead = LeadsIntoBranchOrLoop(graph);
-  Expander expander(graph, functions, options.max_depth);
   // The user's open controls and contexts do not apply to the new nodes.
   ControlDependencies none = ControlDependencies::None(graph);
-  for (Node* node : calls) {
-    const bool keeps_name = options.keep_all_names || options.keep_names.contains(node->name());
-    SLUICE_RETURN_IF_ERROR(CallSite(graph, node, keeps_name).Lower(expander, may_be_dead));
+  int count = 0;
+  // The gradient of a function leaves calls of functions that declare their own gradients.
+  for (int round = 0; !calls.empty(); ++round) {
+    if (round > options.max_depth) {
+      return absl::UnimplementedError(StrCat(calls[0]->Describe(), ": gradients of functions nest ",
+                                             "more than ", options.max_depth, " deep"));
+    }
+    const bool may_be_dead = LeadsIntoBranchOrLoop(graph);
+    Expander expander(graph, functions, options.max_depth);
+    for (Node* node : calls) {
+      const bool keeps_name = options.keep_all_names || options.keep_names.contains(node->name());
+      SLUICE_RETURN_IF_ERROR(CallSite(graph, node, keeps_name).Lower(expander, may_be_dead));
+    }
+    count += static_cast<int>(calls.size());
+    calls = calls_of();
   }
-  return static_cast<int>(calls.size());
+  return count;
 }
 
 }  // namespace sluice

@@ -1,0 +1,43 @@
+// The functions that an imported graph brings, and its nodes that call functions by name.
+//
+// Thread safety: as a plain value.
+// Reference: TensorFlow's FunctionLibraryDefinition.
+#ifndef SLUICE_GRAPH_FORMAT_IMPORTED_FUNCTIONS_H_
+#define SLUICE_GRAPH_FORMAT_IMPORTED_FUNCTIONS_H_
+
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "graph/format/proto/function.pb.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+class ImportedFunctions {
+ public:
+  // Merges the functions and gradients of `added` into a graph's serialized library.
+  // INVALID_ARGUMENT if a name stands for two different functions, for a function and an op, or for
+  // two gradients.
+  absl::Status Merge(const std::string& library, const pb::FunctionDefLibrary& added);
+  std::string Serialize() const { return merged_.SerializeAsString(); }
+  // The function, or null if there is none of this name.
+  const pb::FunctionDef* Find(const std::string& name) const;
+
+ private:
+  absl::Status AddFunction(const pb::FunctionDef& function);
+  absl::Status AddGradient(const pb::GradientDef& gradient);
+
+  pb::FunctionDefLibrary merged_;
+  absl::flat_hash_map<std::string, const pb::FunctionDef*> functions_;
+  absl::flat_hash_map<std::string, std::string> gradients_;
+};
+
+// Turns a node whose op is `function` into a PartitionedCall of it. The function gets the
+// attributes of the node, except those that begin with '_'.
+// INVALID_ARGUMENT if an attribute that a type depends on is missing.
+absl::Status CallByAttribute(const pb::FunctionDef& function, NodeSpec* node);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_FORMAT_IMPORTED_FUNCTIONS_H_
