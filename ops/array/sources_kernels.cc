@@ -3,6 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
+#include "executor/files/file_system.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
@@ -45,8 +48,9 @@ absl::Status PassOn(KernelContext& c) {
 
 // Maps a file. It stays mapped while the buffer lives.
 absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return absl::NotFoundError(StrCat(path, "; No such file or directory"));
+  SLUICE_ASSIGN_OR_RETURN(const std::string local, LocalPath(path));
+  const int file = open(local.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return FileError(path, errno);
   struct stat info;
   void* data = MAP_FAILED;
   const bool fits = fstat(file, &info) == 0 && static_cast<size_t>(info.st_size) >= bytes;

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/files/files.h"
 #include "graph/format/proto/tensor_bundle.pb.h"
 #include "graph/mutex.h"
 #include "graph/tensor/tensor.h"
-#include "ops/checkpoint/files.h"
 #include "ops/checkpoint/slice.h"
 
 namespace sluice {
@@ -53,7 +53,7 @@ class BundleWriter {
 
   const std::string prefix_;
   const std::string data_name_;  // temporary
-  std::unique_ptr<CheckpointFileWriter> data_;
+  std::unique_ptr<FileWriter> data_;
   bool is_finished_ = false;
   std::map<std::string, pb::BundleEntryProto, std::less<>> entries_;
 };

@@ -1,7 +1,5 @@
 #include "ops/checkpoint/bundle_commit.h"
 
-#include <unistd.h>
-
 #include "absl/strings/str_format.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
@@ -28,8 +26,7 @@ absl::StatusOr<int> FreeShardCount(const std::string& prefix, int least) {
 }
 
 absl::Status WriteIndex(const std::string& path, const BundleEntries& entries, int shards) {
-  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointFileWriter> file,
-                          CheckpointFileWriter::Create(path));
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<FileWriter> file, FileWriter::Create(path));
   TableWriter table(file.get(), Compression::kNone);
   pb::BundleHeaderProto header;
   header.set_num_shards(shards);
@@ -69,7 +66,7 @@ absl::Status CommitBundle(const std::string& prefix, const std::vector<std::stri
     return RenameFile(temporary, index);
   }();
   if (!status.ok()) {
-    unlink(temporary.c_str());
+    Discard(temporary);
     return status;
   }
   SLUICE_RETURN_IF_ERROR(SyncDirectory(directory));

@@ -52,6 +52,7 @@ absl::Status MergeBundles(const std::vector<std::string>& sources, const std::st
   std::vector<std::string> data_files;
   std::vector<std::string> found;
   for (const std::string& source : sources) {
+    SLUICE_RETURN_IF_ERROR(FileSystemOf(source).status());
     if (!FileExists(BundleIndexName(source))) {
       if (options.allow_missing_files) continue;
       return InvalidArgument("allow_missing_files was set to false and ", source,

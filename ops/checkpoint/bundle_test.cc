@@ -44,7 +44,7 @@ TEST(Table, FindsEveryKeyAcrossBlocks) {
   for (Compression compression : {Compression::kNone, Compression::kSnappy}) {
     const std::string path = FolderOfTest() + "/table";
     {
-      auto file = CheckpointFileWriter::Create(path).value();
+      auto file = FileWriter::Create(path).value();
       TableWriter table(file.get(), compression, 300);
       for (int i = 1000; i < 2000; ++i) {
         ASSERT_TRUE(table.Add(StrCat("key", i), std::string(i % 50, 'v')).ok());

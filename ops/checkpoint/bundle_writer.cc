@@ -1,5 +1,4 @@
 // Writing of tensor bundles.
-#include <unistd.h>
 
 #include <limits>
 
@@ -15,7 +14,7 @@ namespace {
 
 // Writes the lengths, their checksum and the strings. The checksum of the entry treats each length
 // as a number of four bytes (eight if it is larger), although the file has varints.
-absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, CheckpointFileWriter* file) {
+absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
   std::string lengths;
   uint32_t crc = 0;
   for (const std::string& s : tensor.flat<std::string>()) {
@@ -37,7 +36,7 @@ absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, CheckpointFileWriter
   return crc;
 }
 
-absl::StatusOr<uint32_t> WriteElements(const Tensor& tensor, CheckpointFileWriter* file) {
+absl::StatusOr<uint32_t> WriteElements(const Tensor& tensor, FileWriter* file) {
   if (tensor.dtype() == DT_STRING) return WriteStrings(tensor, file);
   const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
   SLUICE_RETURN_IF_ERROR(file->Append(bytes));
@@ -55,12 +54,12 @@ absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Create(const std::st
     SLUICE_RETURN_IF_ERROR(MakeDirectories(directory));
   }
   auto writer = std::unique_ptr<BundleWriter>(new BundleWriter(prefix));
-  SLUICE_ASSIGN_OR_RETURN(writer->data_, CheckpointFileWriter::Create(writer->data_name_));
+  SLUICE_ASSIGN_OR_RETURN(writer->data_, FileWriter::Create(writer->data_name_));
   return writer;
 }
 
 BundleWriter::~BundleWriter() {
-  if (!is_finished_) unlink(data_name_.c_str());
+  if (!is_finished_) Discard(data_name_);
 }
 
 absl::Status BundleWriter::AddEntry(std::string key, std::string_view shown, const Tensor& tensor) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "executor/files/files.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
-#include "ops/checkpoint/files.h"
 #include "ops/state/arguments.h"
 
 namespace sluice {

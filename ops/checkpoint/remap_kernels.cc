@@ -2,12 +2,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "executor/files/files.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/files.h"
 
 namespace sluice {
 namespace {

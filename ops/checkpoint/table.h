@@ -20,7 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "ops/checkpoint/files.h"
+#include "executor/files/files.h"
 
 namespace sluice {
 
@@ -29,8 +29,7 @@ enum class Compression { kNone = 0, kSnappy = 1 };
 class TableWriter {
  public:
   // `file` outlives the writer.
-  TableWriter(CheckpointFileWriter* file, Compression compression,
-              size_t block_bytes = size_t{1} << 18)
+  TableWriter(FileWriter* file, Compression compression, size_t block_bytes = size_t{1} << 18)
       : file_(file), compression_(compression), block_bytes_(block_bytes) {}
 
   // Keys ascend. INVALID_ARGUMENT otherwise.
@@ -68,7 +67,7 @@ class TableWriter {
   void EnterPending(std::string_view next);
   absl::StatusOr<Handle> WriteBlock(std::string block, Compression compression);
 
-  CheckpointFileWriter* const file_;
+  FileWriter* const file_;
   const Compression compression_;
   const size_t block_bytes_;
   Block data_{16};

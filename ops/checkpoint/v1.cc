@@ -1,7 +1,5 @@
 #include "ops/checkpoint/v1.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -141,8 +139,7 @@ absl::Status V1Writer::Add(std::string_view name, const TensorShape& full_shape,
 absl::Status V1Writer::Finish() {
   const std::string temporary = TemporaryName(path_);
   absl::Status status = [&] {
-    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointFileWriter> file,
-                            CheckpointFileWriter::Create(temporary));
+    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<FileWriter> file, FileWriter::Create(temporary));
     TableWriter table(file.get(), Compression::kSnappy);
     meta_.mutable_meta()->mutable_versions()->set_producer(1);
     SLUICE_RETURN_IF_ERROR(table.Add("", meta_.SerializeAsString()));
@@ -152,7 +149,7 @@ absl::Status V1Writer::Finish() {
     SLUICE_RETURN_IF_ERROR(RenameFile(temporary, path_));
     return SyncDirectory(DirectoryOf(path_));
   }();
-  if (!status.ok()) unlink(temporary.c_str());
+  if (!status.ok()) Discard(temporary);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "executor/files/files.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/state/arguments.h"
@@ -56,20 +57,14 @@ class PrintKernel final : public Kernel {
   std::atomic<int64_t> calls_{0};
 };
 
-absl::Status Append(const std::string& path, const std::string& text) {
-  FILE* file = std::fopen(path.c_str(), "ae");
-  if (file == nullptr) return absl::NotFoundError(StrCat("cannot write to '", path, "'"));
-  std::fwrite(text.data(), 1, text.size(), file);
-  std::fclose(file);
-  return absl::OkStatus();
-}
-
 absl::Status PrintV2(KernelContext& c, const Attr<std::string, "output_stream">& stream,
                      const Attr<std::string, "end">& end) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(0), 0, "Input is expected to be scalar, but got "));
   const std::string text = c.input(0).scalar<std::string>() + end.value;
   constexpr std::string_view kFile = "file://";
-  if (stream.value.starts_with(kFile)) return Append(stream.value.substr(kFile.size()), text);
+  if (stream.value.starts_with(kFile)) {
+    return AppendToFile(stream.value.substr(kFile.size()), text);
+  }
   WriteLine(stream.value == "stdout" ? stdout : stderr, text);
   return absl::OkStatus();
 }

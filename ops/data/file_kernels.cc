@@ -1,12 +1,11 @@
 // Datasets of files and their records. A file is opened when its records are read.
-#include <filesystem>
 #include <utility>
 
+#include "executor/files/files.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
-#include "ops/checkpoint/files.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
 #include "ops/io/byte_source.h"
@@ -42,14 +41,12 @@ class MatchingFilesIterator : public DatasetIterator {
     const std::string fixed = pattern.substr(0, pattern.find_first_of("*?[\\"));
     const bool has_folder = fixed.find('/') != std::string::npos;
     const std::string folder = has_folder ? DirectoryOf(fixed) : ".";
+    SLUICE_RETURN_IF_ERROR(FileSystemOf(pattern).status());
     if (!FileExists(folder)) {
       return absl::NotFoundError(StrCat(folder, "; No such file or directory"));
     }
     SLUICE_ASSIGN_OR_RETURN(found_, MatchFiles(has_folder ? pattern : JoinPath(folder, pattern)));
-    std::erase_if(found_, [](const std::string& path) {
-      std::error_code ignored;
-      return std::filesystem::is_directory(path, ignored);
-    });
+    std::erase_if(found_, IsDirectory);
     at_ = 0;
     return absl::OkStatus();
   }

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <map>
+#include <sstream>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
+#include "executor/files/files.h"
 #include "executor/kernel/scratch.h"
 #include "graph/shared_mutex.h"
 #include "graph/tensor/room.h"
@@ -193,8 +194,8 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
 
   // Reads the last field of each line. Fields are separated by commas.
   static absl::Status ReadWeights(const std::string& file, std::vector<float>* weights) {
-    std::ifstream in(file);
-    if (!in) return absl::NotFoundError(StrCat(file, "; No such file or directory"));
+    SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(file));
+    std::istringstream in(text);
     std::string line;
     while (std::getline(in, line)) {
       float weight;

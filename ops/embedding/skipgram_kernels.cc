@@ -3,12 +3,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "executor/files/files.h"
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 #include "graph/tensor/sizes.h"
-#include "ops/checkpoint/files.h"
 #include "ops/embedding/class_sampler.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"

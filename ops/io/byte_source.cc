@@ -1,13 +1,11 @@
 #include "ops/io/byte_source.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <utility>
 
+#include "executor/files/file_system.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -17,25 +15,23 @@ constexpr size_t kChunk = size_t{1} << 18;
 
 class FileSource : public ByteSource {
  public:
-  FileSource(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
-  ~FileSource() override { close(descriptor_); }
+  explicit FileSource(std::unique_ptr<FileReader> file) : file_(std::move(file)) {}
 
  protected:
   absl::Status Fill(size_t bytes, std::string* out) override {
     const size_t had = out->size();
     const size_t most = std::clamp(bytes, kChunk, 16 * kChunk);
     out->resize(had + most);
-    ssize_t n;
-    do {
-      n = read(descriptor_, out->data() + had, most);
-    } while (n < 0 && errno == EINTR);
-    out->resize(had + static_cast<size_t>(std::max<ssize_t>(n, 0)));
-    return n < 0 ? FileError(path_, errno) : absl::OkStatus();
+    const absl::StatusOr<int64_t> n =
+        file_->ReadSome(offset_, static_cast<int64_t>(most), out->data() + had);
+    out->resize(had + static_cast<size_t>(n.value_or(0)));
+    offset_ += n.value_or(0);
+    return n.status();
   }
 
  private:
-  const int descriptor_;
-  const std::string path_;
+  const std::unique_ptr<FileReader> file_;
+  int64_t offset_ = 0;
 };
 
 class StringSource : public ByteSource {
@@ -190,26 +186,9 @@ absl::Status ByteSource::Skip(int64_t bytes) {
   return absl::OkStatus();
 }
 
-absl::Status FileError(const std::string& path, int error_number) {
-  const std::string text = StrCat(path, "; ", std::strerror(error_number));
-  switch (error_number) {
-    case ENOENT:
-      return absl::NotFoundError(text);
-    case EACCES:
-    case EPERM:
-      return absl::PermissionDeniedError(text);
-    case EISDIR:
-    case ENOTDIR:
-      return absl::FailedPreconditionError(text);
-    default:
-      return absl::UnknownError(text);
-  }
-}
-
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return FileError(path, errno);
-  return std::unique_ptr<ByteSource>(new FileSource(descriptor, path));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<FileReader> file, FileReader::Open(path));
+  return std::make_unique<FileSource>(std::move(file));
 }
 
 std::unique_ptr<ByteSource> BytesOf(std::string bytes) {

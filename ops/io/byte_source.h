@@ -41,9 +41,6 @@ class ByteSource {
   int64_t position_ = 0;
 };
 
-// The error of a failed system call on a file: TensorFlow's "<file>; <reason>".
-absl::Status FileError(const std::string& path, int error_number);
-
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 std::unique_ptr<ByteSource> BytesOf(std::string bytes);
 

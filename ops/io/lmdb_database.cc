@@ -2,13 +2,14 @@
 
 #include <filesystem>
 
+#include "executor/files/file_system.h"
 #include "graph/status.h"
-#include "ops/io/byte_source.h"
 
 namespace sluice {
 
 absl::StatusOr<std::unique_ptr<LmdbDatabase>> LmdbDatabase::Open(const std::string& path) {
-  std::unique_ptr<LmdbDatabase> database(new LmdbDatabase(path));
+  SLUICE_ASSIGN_OR_RETURN(const std::string local, LocalPath(path));
+  std::unique_ptr<LmdbDatabase> database(new LmdbDatabase(local));
   SLUICE_RETURN_IF_ERROR(database->Start());
   return database;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "executor/files/files.h"
 #include "graph/status.h"
-#include "ops/checkpoint/files.h"
 
 namespace sluice {
 

@@ -1,20 +1,19 @@
 #include "ops/summary/event_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "executor/files/files.h"
 #include "graph/format/proto/event.pb.h"
 #include "graph/status.h"
-#include "ops/io/byte_source.h"
 #include "ops/io/record_file.h"
 
 namespace sluice {
 namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 16;
 
 std::string HostName() {
   char name[256] = "";
@@ -31,19 +30,18 @@ double WallTime() {
 
 absl::StatusOr<std::unique_ptr<EventFile>> EventFile::Open(const std::string& logdir,
                                                            std::string_view suffix) {
-  std::error_code error;
-  std::filesystem::create_directories(logdir, error);
-  if (error) return FileError(logdir, error.value());
+  SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(logdir));
+  SLUICE_RETURN_IF_ERROR(MakeDirectories(logdir));
   const double now = WallTime();
   const std::string host = HostName();
   for (auto seconds = static_cast<int64_t>(now);; ++seconds) {
     const std::string path =
         StrCat(logdir, logdir.ends_with('/') ? "" : "/", "events.out.tfevents.",
                absl::StrFormat("%010d", seconds), ".", host, suffix);
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (descriptor < 0 && errno == EEXIST) continue;
-    if (descriptor < 0) return FileError(path, errno);
-    std::unique_ptr<EventFile> file(new EventFile(path, fdopen(descriptor, "wb")));
+    absl::StatusOr<std::unique_ptr<WritableFile>> made = files->Write(path, WriteMode::kNew);
+    if (absl::IsAlreadyExists(made.status())) continue;
+    SLUICE_RETURN_IF_ERROR(made.status());
+    std::unique_ptr<EventFile> file(new EventFile(path, *std::move(made)));
     pb::Event first;
     first.set_wall_time(now);
     first.set_file_version("brain.Event:2");
@@ -69,32 +67,26 @@ absl::Status EventFile::WriteBytes(std::string_view event) {
   if (file_ == nullptr && status_.ok()) {
     return absl::FailedPreconditionError(StrCat(path_, " is closed"));
   }
-  for (std::string_view part : {frame.header(), event, frame.footer()}) {
-    SLUICE_RETURN_IF_ERROR(Append(part));
-  }
-  return absl::OkStatus();
+  for (std::string_view part : {frame.header(), event, frame.footer()}) buffer_.append(part);
+  return buffer_.size() < kBufferBytes ? status_ : FlushLocked();
 }
 
-absl::Status EventFile::Append(std::string_view bytes) {
-  if (!status_.ok()) return status_;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
-    status_ = FileError(path_, errno);
-  }
+absl::Status EventFile::FlushLocked() {
+  if (file_ != nullptr && status_.ok()) status_ = file_->Write(buffer_);
+  buffer_.clear();
   return status_;
 }
 
 absl::Status EventFile::Flush() {
   ScopedLock lock(&mutex_);
-  if (file_ != nullptr && status_.ok() && std::fflush(file_) != 0) {
-    status_ = FileError(path_, errno);
-  }
-  return status_;
+  return FlushLocked();
 }
 
 absl::Status EventFile::Close() {
   ScopedLock lock(&mutex_);
   if (file_ == nullptr) return status_;
-  if (std::fclose(file_) != 0) status_.Update(FileError(path_, errno));
+  FlushLocked().IgnoreError();  // kept in status_
+  status_.Update(file_->Close());
   file_ = nullptr;
   return status_;
 }

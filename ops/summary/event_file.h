@@ -10,7 +10,6 @@
 #ifndef SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 #define SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/files/file_system.h"
 #include "graph/format/messages.h"
 #include "graph/mutex.h"
 
@@ -42,12 +42,14 @@ class EventFile {
   const std::string& path() const { return path_; }
 
  private:
-  EventFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
-  absl::Status Append(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  EventFile(std::string path, std::unique_ptr<WritableFile> file)
+      : path_(std::move(path)), file_(std::move(file)) {}
+  absl::Status FlushLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string path_;
   Mutex mutex_;
-  std::FILE* file_ ABSL_GUARDED_BY(mutex_);      // null after Close
+  std::unique_ptr<WritableFile> file_ ABSL_GUARDED_BY(mutex_);  // null after Close
+  std::string buffer_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_ ABSL_GUARDED_BY(mutex_);  // the first error
 };
 

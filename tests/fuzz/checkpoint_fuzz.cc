@@ -52,7 +52,7 @@ size_t TakeNumber(std::string_view* input, size_t bytes) {
 }
 
 void Write(const std::string& path, std::string_view bytes) {
-  auto file = CheckpointFileWriter::Create(path);
+  auto file = FileWriter::Create(path);
   if (!file.ok() || !(*file)->Append(bytes).ok() || !(*file)->SyncAndClose().ok()) std::abort();
 }
 
@@ -65,7 +65,7 @@ void WriteTable(const std::string& path, std::string_view* input) {
     const std::string name(Take(input, key));
     entries[name] = Take(input, value);
   }
-  auto file = CheckpointFileWriter::Create(path);
+  auto file = FileWriter::Create(path);
   if (!file.ok()) std::abort();
   TableWriter table(file->get(), Compression::kSnappy, 64);
   for (const auto& [key, value] : entries) {

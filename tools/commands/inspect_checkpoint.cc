@@ -1,12 +1,11 @@
 #include "tools/commands/inspect_checkpoint.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "absl/strings/str_join.h"
+#include "executor/files/files.h"
 #include "fmt/format.h"
 #include "graph/status.h"
-#include "ops/checkpoint/files.h"
 #include "ops/checkpoint/table.h"
 #include "training/checkpoint/checkpoint_reader.h"
 #include "training/checkpoint/checkpoint_state.h"
@@ -38,7 +37,7 @@ void PrintRow(std::string_view label, std::string_view text) {
 
 bool IsCheckpoint(const std::string& path) {
   const std::string prefix = PrefixOf(path);
-  if (std::filesystem::is_directory(prefix)) {
+  if (IsDirectory(prefix)) {
     return FileExists(JoinPath(prefix, kCheckpointStateFile));
   }
   return FileExists(prefix + ".index") || IsV1(prefix);

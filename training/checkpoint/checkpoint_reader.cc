@@ -1,7 +1,6 @@
 #include "training/checkpoint/checkpoint_reader.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
@@ -28,7 +27,7 @@ CheckpointReader::~CheckpointReader() = default;
 absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(const std::string& path) {
   auto reader = std::unique_ptr<CheckpointReader>(new CheckpointReader());
   reader->path_ = path;
-  if (std::filesystem::is_directory(path)) {
+  if (IsDirectory(path)) {
     SLUICE_ASSIGN_OR_RETURN(reader->path_, LatestCheckpoint(path));
   }
   if (FileExists(BundleIndexName(reader->path_))) {

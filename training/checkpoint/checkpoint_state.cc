@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "executor/files/files.h"
 #include "graph/format/proto/checkpoint_state.pb.h"
 #include "graph/format/text.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/files.h"
 
 namespace sluice {
 namespace {
@@ -94,9 +94,8 @@ absl::StatusOr<std::string> LatestCheckpoint(const std::string& folder,
 bool CheckpointExists(const std::string& prefix) {
   if (FileExists(BundleIndexName(prefix))) return true;
   const absl::StatusOr<std::vector<std::string>> files = MatchFiles(prefix);
-  return files.ok() && std::any_of(files->begin(), files->end(), [](const std::string& file) {
-           return !std::filesystem::is_directory(file);
-         });
+  return files.ok() && std::any_of(files->begin(), files->end(),
+                                   [](const std::string& file) { return !IsDirectory(file); });
 }
 
 absl::StatusOr<double> CheckpointTime(const std::string& prefix) {

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "executor/device/device_set.h"
+#include "executor/files/files.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
-#include "ops/checkpoint/files.h"
 #include "training/checkpoint/saver.h"
 
 namespace sluice {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "executor/files/files.h"
 #include "graph/format/meta_graph.h"
 #include "graph/format/proto/meta_graph.pb.h"
 #include "graph/format/proto/saved_model.pb.h"
@@ -10,7 +11,6 @@
 #include "graph/format/text.h"
 #include "graph/infer/shape_context.h"
 #include "graph/status.h"
-#include "ops/checkpoint/files.h"
 
 namespace sluice {
 namespace {
@@ -87,8 +87,8 @@ absl::Status SavedModelBuilder::AddMetaGraphAndVariables(Session& session,
         "Graph state including variables and assets has already been saved. Please invoke "
         "`AddMetaGraph()` instead.");
   }
-  std::error_code error;
-  if (std::filesystem::exists(folder_, error) && !std::filesystem::is_empty(folder_, error)) {
+  const auto existing = MatchFiles(EscapePattern(folder_) + "/*");
+  if (existing.ok() && !existing->empty()) {
     return absl::FailedPreconditionError(
         StrCat("Export directory ", folder_,
                " already exists, and isn't empty. Please choose a different export directory, or "

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <set>
 
 #include "absl/strings/str_format.h"
+#include "executor/files/files.h"
 #include "graph/format/meta_graph.h"
 #include "graph/format/proto/meta_graph.pb.h"
 #include "graph/format/proto/saver.pb.h"
 #include "graph/ir/variable_slice.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/files.h"
 #include "training/checkpoint/checkpoint_reader.h"
 
 namespace sluice {
@@ -135,10 +134,9 @@ absl::StatusOr<std::string> Saver::Write(Session& session, const std::string& pa
   if (written.ok()) return (*written)[0].scalar<std::string>();
   const absl::Status& status = written.status();
   const std::string folder = DirectoryOf(path);
-  SLUICE_INVALID_IF((absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) &&
-                        !std::filesystem::is_directory(folder),
-                    "Parent directory of ", path, " doesn't exist, can't save. (",
-                    ToStd(status.message()), ")");
+  SLUICE_INVALID_IF(
+      (absl::IsNotFound(status) || absl::IsFailedPrecondition(status)) && !IsDirectory(folder),
+      "Parent directory of ", path, " doesn't exist, can't save. (", ToStd(status.message()), ")");
   return status;
 }
 

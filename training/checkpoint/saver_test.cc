@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "executor/files/files.h"
 #include "graph/format/meta_graph.h"
 #include "graph/status.h"
 #include "ops/builders/ops.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/files.h"
 #include "ops/embedding/partitioned_variable.h"
 
 namespace sluice {

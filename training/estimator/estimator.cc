@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "executor/files/files.h"
 #include "graph/build/group.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
@@ -315,9 +316,7 @@ absl::StatusOr<EvaluationResult> Estimator::Evaluate(const InputFn& input_fn,
 
 absl::Status Estimator::WriteEvaluation(const EvaluationResult& result,
                                         const std::string& name) const {
-  const std::string folder =
-      (std::filesystem::path(config_.model_dir) / (name.empty() ? "eval" : "eval_" + name))
-          .string();
+  const std::string folder = JoinPath(config_.model_dir, name.empty() ? "eval" : "eval_" + name);
   std::shared_ptr<TrainingEvents> events;
   if (config_.open_events) {
     SLUICE_ASSIGN_OR_RETURN(events, config_.open_events(folder));
@@ -408,19 +407,17 @@ absl::StatusOr<std::string> Estimator::ExportSavedModel(const std::string& expor
 
   // The folder's name is a time in seconds. A second export in the same second uses the next one.
   int64_t seconds = absl::ToUnixSeconds(absl::Now());
-  std::filesystem::path folder;
+  std::string folder;
   do {
-    folder = std::filesystem::path(export_dir_base) / std::to_string(seconds++);
-  } while (std::filesystem::exists(folder));
+    folder = JoinPath(export_dir_base, std::to_string(seconds++));
+  } while (FileExists(folder));
   // The folder is renamed into place, so that programs that watch for exports see it complete.
-  const std::string beside = StrCat(folder.parent_path().string(), "/temp-", seconds - 1);
+  const std::string beside = JoinPath(DirectoryOf(folder), StrCat("temp-", seconds - 1));
   SavedModelBuilder builder(beside);
   SLUICE_RETURN_IF_ERROR(builder.AddMetaGraphAndVariables(session, saved));
   SLUICE_RETURN_IF_ERROR(builder.Save().status());
-  std::error_code error;
-  std::filesystem::rename(beside, folder, error);
-  if (error) return absl::UnavailableError(StrCat("'", folder.string(), "': ", error.message()));
-  return folder.string();
+  SLUICE_RETURN_IF_ERROR(RenameFile(beside, folder));
+  return folder;
 }
 
 absl::StatusOr<std::vector<std::string>> Estimator::GetVariableNames() const {

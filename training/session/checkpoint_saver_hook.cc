@@ -1,9 +1,8 @@
 #include "training/session/checkpoint_saver_hook.h"
 
-#include <filesystem>
-#include <fstream>
 #include <utility>
 
+#include "executor/files/files.h"
 #include "graph/format/graph_def.h"
 #include "graph/format/meta_graph.h"
 #include "graph/format/proto/event.pb.h"
@@ -14,31 +13,9 @@
 #include "training/session/global_step_read.h"
 
 namespace sluice {
-namespace {
-
-// Writes a temporary file and renames it, so that no reader sees an incomplete file.
-absl::Status WriteWhole(const std::filesystem::path& path, const std::string& text) {
-  std::filesystem::path beside = path;
-  beside += ".tmp";
-  {
-    std::ofstream file(beside, std::ios::binary);
-    file << text;
-    if (!file.flush()) {
-      return absl::UnavailableError(StrCat("'", beside.string(), "' cannot be written"));
-    }
-  }
-  std::error_code error;
-  std::filesystem::rename(beside, path, error);
-  if (error) return absl::UnavailableError(StrCat("'", path.string(), "': ", error.message()));
-  return absl::OkStatus();
-}
-
-}  // namespace
-
 CheckpointSaverHook::CheckpointSaverHook(CheckpointSaverOptions options)
     : options_(std::move(options)),
-      save_path_(
-          (std::filesystem::path(options_.checkpoint_dir) / options_.checkpoint_basename).string()),
+      save_path_(JoinPath(options_.checkpoint_dir, options_.checkpoint_basename)),
       timer_(options_.every, options_.clock) {}
 
 absl::StatusOr<ModelSaver*> CheckpointSaverHook::TheSaver() const {
@@ -66,9 +43,8 @@ absl::Status CheckpointSaverHook::Begin(Graph& graph) {
 absl::Status CheckpointSaverHook::WriteGraph(const Graph& graph) {
   SLUICE_ASSIGN_OR_RETURN(const pb::MetaGraphDef meta, ExportMetaGraphDef(graph));
   if (options_.save_graph_def) {
-    SLUICE_RETURN_IF_ERROR(
-        WriteWhole(std::filesystem::path(options_.checkpoint_dir) / "graph.pbtxt",
-                   PrintText(meta.graph_def())));
+    SLUICE_RETURN_IF_ERROR(WriteFileAtomically(JoinPath(options_.checkpoint_dir, "graph.pbtxt"),
+                                               PrintText(meta.graph_def())));
   }
   if (!events_) return absl::OkStatus();
   SLUICE_RETURN_IF_ERROR(events_->AddGraph(graph));
@@ -77,8 +53,7 @@ absl::Status CheckpointSaverHook::WriteGraph(const Graph& graph) {
 
 // The graph is complete only when Begin of all hooks has returned.
 absl::Status CheckpointSaverHook::AfterCreateSession(Session& session, Coordinator&) {
-  std::error_code error;  // the first write reports it
-  std::filesystem::create_directories(options_.checkpoint_dir, error);
+  SLUICE_RETURN_IF_ERROR(MakeDirectories(options_.checkpoint_dir));
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(session, global_step_));
   SLUICE_RETURN_IF_ERROR(WriteGraph(session.graph()));
   SLUICE_RETURN_IF_ERROR(Save(session, step).status());

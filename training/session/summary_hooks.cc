@@ -1,9 +1,7 @@
 #include "training/session/summary_hooks.h"
 
-#include <filesystem>
-#include <fstream>
-
 #include "absl/strings/str_format.h"
+#include "executor/files/files.h"
 #include "graph/format/proto/event.pb.h"
 #include "graph/status.h"
 #include "ops/state/variable.h"
@@ -128,14 +126,9 @@ absl::Status ProfilerHook::AfterRun(SessionRunContext& context, const SessionRun
   if (requested_ && values.metadata.step_stats) {
     SLUICE_ASSIGN_OR_RETURN(step, GlobalStepValue(context.session(), global_step_));
     timer_.Done(step);
-    const std::filesystem::path path =
-        std::filesystem::path(options_.output_dir) / StrCat("timeline-", step, ".json");
-    LogInfo("Saving timeline for ", step, " into '", path.string(), "'.");
-    std::ofstream file(path);
-    file << ChromeTrace(*values.metadata.step_stats);
-    if (!file.flush()) {
-      return absl::UnavailableError(StrCat("'", path.string(), "' cannot be written"));
-    }
+    const std::string path = JoinPath(options_.output_dir, StrCat("timeline-", step, ".json"));
+    LogInfo("Saving timeline for ", step, " into '", path, "'.");
+    SLUICE_RETURN_IF_ERROR(WriteFileAtomically(path, ChromeTrace(*values.metadata.step_stats)));
     if (options_.events) {
       SLUICE_RETURN_IF_ERROR(
           options_.events->AddRunMetadata(values.metadata, StrCat("step_", step)));

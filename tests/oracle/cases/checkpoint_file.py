@@ -24,6 +24,21 @@ def files(b):
     b.run(targets=[b.op("WriteFile", folder + "/d", vector)], error=True, says="Contents tensor must be scalar")
 
 
+def uris(b):
+    """"file://" is the local file system, and matching files keep the form of the pattern."""
+    folder = os.path.join(FOLDER, "%s_%d" % (b.prefix.replace("/", "_"), os.getpid()))
+    for start in ("file://", "file://localhost"):
+        b.run(targets=[b.op("WriteFile", start + folder + "/new/a.txt", "contents for " + start)])
+        b.run(fetches=[b.op("ReadFile", folder + "/new/a.txt"), b.op("ReadFile", start + folder + "/new/a.txt")])
+        b.run(fetches=[b.op("MatchingFiles", start + folder + "/*/*.txt")])
+    b.run(fetches=[b.op("ReadFile", "file://" + folder + "/b")], error=True, says="file://.*/b; No such file or directory")
+    for op in ("ReadFile", "MatchingFiles"):
+        b.run(fetches=[b.op(op, "bogus://host/a")], error=True,
+              says="File system scheme 'bogus' not implemented \\(file: 'bogus://host/a'\\)")
+    b.run(targets=[b.op("WriteFile", "FILE://host/a/b", "x")], error=True,
+          says="File system scheme 'FILE' not implemented \\(file: 'FILE://host/a'\\)")
+
+
 TEXTS = strings("model", "/a/b", "").of()
 PAIR = values(["a", "b"], "string")
 
@@ -31,6 +46,7 @@ ROWS = [
     Row("WriteFile", build=files, types=[{}]),
     Row("ReadFile", build=files, types=[{}]),
     Row("MatchingFiles", build=files, types=[{}]),
+    Row("WriteFile", build=uris, types=[{}], name="uris"),
     Row("ShardedFilename", cases=[C(TEXTS, 1, 3), C(TEXTS, 123456, 7)], errors=[C(PAIR, 0, 1, says="basename must be a scalar|rank 0")]),
     Row("ShardedFilespec", cases=[C(TEXTS, 3)], errors=[C(PAIR, 1, says="basename must be a scalar|rank 0")]),
 ]

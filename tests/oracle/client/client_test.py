@@ -8,6 +8,7 @@ import unittest
 import tensorflow
 
 from tests.oracle.client import functions
+from tests.oracle.client import paths
 from tests.oracle.client import scripts
 from tests.oracle.client import servers
 from tests.oracle.client import stories
@@ -17,7 +18,7 @@ tf = tensorflow.compat.v1
 tf.disable_v2_behavior()
 tf.logging.set_verbosity(tf.logging.FATAL)
 
-MODULES = [scripts, functions, unknown_shapes]
+MODULES = [scripts, functions, paths, unknown_shapes]
 SCRIPTS = [script for module in MODULES for script in module.SCRIPTS]
 SCRIPTS_WITH_FILES = [script for module in MODULES for script in module.SCRIPTS_WITH_FILES]
 

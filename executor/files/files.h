@@ -1,10 +1,10 @@
-// Files of checkpoints: buffered writing with a sync to the disk, reading at offsets, names by
-// pattern, and a hook before each change for tests that inject faults.
+// Work on files of every file system: buffered writing with a sync, whole files, directories, names
+// by pattern, and a hook before each change for tests that inject faults.
 //
-// Thread safety: the functions and readers may be used from any thread, a writer from one.
-// Errors: TensorFlow's "<path>; No such file or directory" with the code of the errno.
-#ifndef SLUICE_OPS_CHECKPOINT_FILES_H_
-#define SLUICE_OPS_CHECKPOINT_FILES_H_
+// Thread safety: the functions may be used from any thread, a writer from one.
+// Errors: those of file_system.h.
+#ifndef SLUICE_EXECUTOR_FILES_FILES_H_
+#define SLUICE_EXECUTOR_FILES_FILES_H_
 
 #include <cstdint>
 #include <functional>
@@ -15,16 +15,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/files/file_system.h"
 
 namespace sluice {
 
-class CheckpointFileWriter {
+class FileWriter {
  public:
   // Creates an empty file. Truncates an existing one.
-  static absl::StatusOr<std::unique_ptr<CheckpointFileWriter>> Create(const std::string& path);
-  ~CheckpointFileWriter();
-  CheckpointFileWriter(const CheckpointFileWriter&) = delete;
-  CheckpointFileWriter& operator=(const CheckpointFileWriter&) = delete;
+  static absl::StatusOr<std::unique_ptr<FileWriter>> Create(const std::string& path);
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
 
   absl::Status Append(std::string_view bytes);
   // Number of bytes that were appended.
@@ -33,34 +33,15 @@ class CheckpointFileWriter {
   absl::Status SyncAndClose();
 
  private:
-  CheckpointFileWriter(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  FileWriter(std::string path, std::unique_ptr<WritableFile> file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status Flush();
   absl::Status Write(std::string_view bytes);
 
   const std::string path_;
-  int fd_;
+  const std::unique_ptr<WritableFile> file_;
   int64_t size_ = 0;
   std::string buffer_;
-};
-
-class FileReader {
- public:
-  static absl::StatusOr<std::unique_ptr<FileReader>> Open(const std::string& path);
-  ~FileReader();
-  FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
-
-  const std::string& path() const { return path_; }
-  int64_t size() const { return size_; }
-  // Reads exactly `n` bytes. OUT_OF_RANGE if the file ends before.
-  absl::Status ReadAt(int64_t offset, int64_t n, void* to) const;
-
- private:
-  FileReader(std::string path, int fd, int64_t size)
-      : path_(std::move(path)), fd_(fd), size_(size) {}
-  const std::string path_;
-  const int fd_;
-  const int64_t size_;
 };
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
@@ -68,11 +49,18 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 // even after a crash.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view contents);
 
+// Appends to the file, which need not exist. Does not sync.
+absl::Status AppendToFile(const std::string& path, std::string_view text);
+
+// False also if the path's scheme has no file system.
 bool FileExists(const std::string& path);
+bool IsDirectory(const std::string& path);
 // Seconds since 1970. NOT_FOUND.
 absl::StatusOr<double> ModificationTime(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 absl::Status RemoveFile(const std::string& path);
+// Removes what a failed change left. Not announced to the hook, and errors are ignored.
+void Discard(const std::string& path);
 absl::Status RemoveEmptyDirectory(const std::string& path);
 // Makes the directory and its parents, unless they exist.
 absl::Status MakeDirectories(const std::string& path);
@@ -84,10 +72,10 @@ absl::StatusOr<std::vector<std::string>> MatchFiles(const std::string& pattern);
 // A pattern that matches `path` only.
 std::string EscapePattern(std::string_view path);
 
-// "a/b" of "a/b/c"; "." of "c"; "/" of "/c".
+// "a/b" of "a/b/c"; "." of "c"; "/" of "/c"; "s3://b/" of "s3://b/c".
 std::string DirectoryOf(std::string_view path);
 std::string BaseNameOf(std::string_view path);
-// `directory`/`name`, or `name` if it is absolute or `directory` is empty.
+// `directory`/`name`, or `name` if it is absolute, has a scheme, or `directory` is empty.
 std::string JoinPath(std::string_view directory, std::string_view name);
 // A unique name in the directory of `path`: "<path>.tempstate<number>".
 std::string TemporaryName(const std::string& path);
@@ -108,4 +96,4 @@ void SetFileHook(FileHook hook);
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_CHECKPOINT_FILES_H_
+#endif  // SLUICE_EXECUTOR_FILES_FILES_H_
