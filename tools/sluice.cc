@@ -25,22 +25,24 @@ constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves th
       What is missing of the ops in a file: ops, types of kernels, gradients, by tier. The file is an array of
       {"op": name, "tier": number, "group": name, "cpu": [{attr: [dtypes]}], "grad": where}.
 
-  sluice inspect GRAPH
-      Sizes, devices, ops, inputs, outputs, and the first problem of a graph.
+  sluice inspect MODEL
+      Sizes, devices, ops, inputs, outputs, signatures, and the first problem of each graph.
 
   sluice inspect CHECKPOINT [--tensor NAME]
       The tensors of a checkpoint (its path, or a folder, whose latest it is), after all of them have been read and
       their checksums compared; or the values of one.
 
-  sluice run GRAPH [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…] [--init op,…] [--steps N] [--out O.npz]
-      Runs the ops of --init once, in a step without feeds; then N steps that fetch and run the targets. The keys of
-      F.npz are tensor names. An array under "x:0#steps" has one more dimension in front, of N, and step i is fed row i;
+  sluice run MODEL [--checkpoint C] [--signature S] [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…]
+             [--init op,…] [--steps N] [--out O.npz]
+      Restores the variables from a checkpoint or the SavedModel; runs the ops of --init once, with the feeds of the
+      first step; then N steps that fetch and run the targets. The keys of F.npz are tensor names, or with --signature
+      names of the signature's inputs; fetches likewise (by default all outputs of the signature). An array under "x:0#steps" has one more dimension in front, of N, and step i is fed row i;
       without --steps there are as many steps as rows, or one. O.npz has the results of the last step under the names
       of the fetches, and where there were steps to count the results of all steps, stacked, under "<fetch>#steps"
       (unless their shapes differ). Without --out the results are printed.
       Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
 
-  sluice trace GRAPH [--feeds …] [--fetches …] [--targets …] [--init …] [--steps N] [--chrome T.json]
+  sluice trace MODEL [--feeds …] [--fetches …] [--targets …] [--init …] [--steps N] [--chrome T.json]
       The same steps (10, where nothing says how many); of the last one where its time went: by op, with GFLOP/s and
       GB/s, the longest nodes, gaps, and the critical path. T.json is for chrome://tracing and Perfetto.
 
@@ -58,7 +60,8 @@ constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves th
       the queues and accumulators on them, and what became of gradients. With --metrics_port a server has the same
       numbers for Prometheus, at http://HOST:PORT/metrics.
 
-GRAPH is a GraphDef or MetaGraphDef, binary or text; the kind is seen from the content.)";
+MODEL is the file of a GraphDef or MetaGraphDef, binary or text, or the folder of a SavedModel (--tags=serve). A
+checkpoint for a graph file needs the nodes of a saver, or a MetaGraphDef with its variables.)";
 
 struct Command {
   const char* name;

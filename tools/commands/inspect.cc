@@ -11,11 +11,14 @@
 #include "absl/strings/str_join.h"
 #include "fmt/format.h"
 #include "graph/format/graph_def.h"
+#include "graph/format/proto/saved_model.pb.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
 #include "tools/commands/graph_file.h"
 #include "tools/commands/inspect_checkpoint.h"
+#include "tools/commands/model.h"
+#include "training/checkpoint/saved_model.h"
 
 ABSL_FLAG(std::string, tensor, "", "inspect: print the values of this tensor of a checkpoint");
 
@@ -122,7 +125,7 @@ void PrintVariables(const Graph* graph) {
                          : StrCat(count, ", ", bytes, " bytes and ", unknown, " of unknown size"));
 }
 
-void PrintMeta(const pb::MetaGraphDef& meta) {
+void PrintCollections(const pb::MetaGraphDef& meta) {
   std::map<std::string, int> collections;
   for (const auto& [name, collection] : meta.collection_def()) {
     collections[name] = collection.node_list().value_size() + collection.bytes_list().value_size() +
@@ -130,34 +133,39 @@ void PrintMeta(const pb::MetaGraphDef& meta) {
                         collection.float_list().value_size() + collection.any_list().value_size();
   }
   if (!collections.empty()) Print("collections", MostFirst(collections));
-  for (const auto& [name, signature] : meta.signature_def()) {
-    std::vector<std::string> inputs, outputs;
-    for (const auto& [key, tensor] : signature.inputs()) inputs.push_back(tensor.name());
-    for (const auto& [key, tensor] : signature.outputs()) outputs.push_back(tensor.name());
-    std::sort(inputs.begin(), inputs.end());
-    std::sort(outputs.begin(), outputs.end());
-    Print("signature",
-          StrCat(name, ": ", absl::StrJoin(inputs, ", "), " -> ", absl::StrJoin(outputs, ", ")));
-  }
 }
 
-}  // namespace
+// "x = x:0 float [?,3], y = y:0 float [?]". Without `graph`, types are unknown.
+std::string Describe(const TensorNames& names, const Graph* graph) {
+  std::vector<std::string> words;
+  for (const auto& [key, name] : names) {
+    words.push_back(StrCat(key, " = ", name));
+    if (graph == nullptr) continue;
+    const absl::StatusOr<Output> tensor = graph->FindOutput(name);
+    if (!tensor.ok() || tensor->node->num_outputs() == 0) continue;
+    StrAppend(&words.back(), " ", DataTypeName(tensor->dtype()), " ", tensor->shape().ToString());
+  }
+  return absl::StrJoin(words, ", ");
+}
 
-absl::Status InspectCommand(const Arguments& arguments) {
-  if (arguments.size() != 1) {
-    return InvalidArgument("'inspect' takes one file, got ", arguments.size(), " arguments");
+void PrintSignatures(const pb::MetaGraphDef& meta, const Graph* graph) {
+  std::map<std::string, std::string> rows;
+  for (const auto& [name, signature] : meta.signature_def()) {
+    rows[name] = StrCat(Describe(NamesOf(signature.inputs()), graph), " -> ",
+                        Describe(NamesOf(signature.outputs()), graph));
   }
-  if (IsCheckpoint(arguments[0])) {
-    return InspectCheckpoint(arguments[0], absl::GetFlag(FLAGS_tensor));
-  }
-  SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(arguments[0]));
-  const pb::GraphDef& def = file.meta.graph_def();
+  for (const auto& [name, row] : rows) Print("signature", StrCat(name, ": ", row));
+}
+
+void InspectGraph(const pb::MetaGraphDef& meta) {
+  const pb::GraphDef& def = meta.graph_def();
   const Census census = TakeCensus(def);
   Graph graph;
   const absl::Status problem = ImportGraphDef(def, graph).status();
   const Graph* made = problem.ok() ? &graph : nullptr;
 
-  Print("file", StrCat(arguments[0], ", ", file.bytes, " bytes"));
+  const auto& tags = meta.meta_info_def().tags();
+  if (!tags.empty()) Print("tags", absl::StrJoin(tags, ", "));
   Print("versions", StrCat("producer ", def.versions().producer(), ", min_consumer ",
                            def.versions().min_consumer()));
   Print("nodes", StrCat(def.node_size()));
@@ -169,8 +177,30 @@ absl::Status InspectCommand(const Arguments& arguments) {
   Print("ops", MostFirst(census.ops));
   PrintNodes("inputs", census.inputs, made);
   PrintNodes("outputs", census.outputs, made);
-  PrintMeta(file.meta);
+  PrintCollections(meta);
+  PrintSignatures(meta, made);
   Print("problem", problem.ok() ? "none" : problem.ToString());
+}
+
+}  // namespace
+
+absl::Status InspectCommand(const Arguments& arguments) {
+  if (arguments.size() != 1) {
+    return InvalidArgument("'inspect' takes one file, got ", arguments.size(), " arguments");
+  }
+  if (IsCheckpoint(arguments[0])) {
+    return InspectCheckpoint(arguments[0], absl::GetFlag(FLAGS_tensor));
+  }
+  if (IsSavedModel(arguments[0])) {
+    SLUICE_ASSIGN_OR_RETURN(const pb::SavedModel model, ReadSavedModel(arguments[0]));
+    Print("model", StrCat(arguments[0], ", ", model.ByteSizeLong(), " bytes, ",
+                          model.meta_graphs_size(), " graphs"));
+    for (const pb::MetaGraphDef& meta : model.meta_graphs()) InspectGraph(meta);
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(arguments[0]));
+  Print("file", StrCat(arguments[0], ", ", file.bytes, " bytes"));
+  InspectGraph(file.meta);
   return absl::OkStatus();
 }
 

@@ -10,11 +10,10 @@
 #include "absl/flags/flag.h"
 #include "executor/session/session.h"
 #include "fmt/format.h"
-#include "graph/format/graph_def.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
-#include "tools/commands/graph_file.h"
+#include "tools/commands/model.h"
 #include "tools/commands/steps.h"
 #include "tools/npz/npz.h"
 #include "tools/npz/tensor_npy.h"
@@ -96,12 +95,12 @@ void PrintResults(const std::vector<std::string>& fetches, const Results& result
 
 absl::Status RunCommand(const Arguments& arguments) {
   if (arguments.size() != 1) {
-    return InvalidArgument("'run' takes one graph file, got ", arguments.size(), " arguments");
+    return InvalidArgument("'run' takes one graph or model, got ", arguments.size(), " arguments");
   }
-  SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(arguments[0]));
   Graph graph;
-  SLUICE_RETURN_IF_ERROR(ImportGraphDef(file.meta.graph_def(), graph).status());
-  SLUICE_ASSIGN_OR_RETURN(const Feeds feeds, ReadFeeds(graph));
+  SLUICE_ASSIGN_OR_RETURN(const Model model, Model::Load(arguments[0], graph));
+  SLUICE_ASSIGN_OR_RETURN(const SignatureNames signature, model.Signature());
+  SLUICE_ASSIGN_OR_RETURN(const Feeds feeds, ReadFeeds(graph, signature.inputs));
   SLUICE_ASSIGN_OR_RETURN(const int64_t steps, NumberOfSteps(feeds));
 
   SessionOptions options;
@@ -109,9 +108,11 @@ absl::Status RunCommand(const Arguments& arguments) {
     options.disabled_passes.insert(pass);
   }
   Session session(graph, options);
-  SLUICE_RETURN_IF_ERROR(RunInit(session));
-  const std::vector<std::string> fetches = absl::GetFlag(FLAGS_fetches);
-  SLUICE_ASSIGN_OR_RETURN(const Results results, RunSteps(session, feeds, steps, fetches));
+  SLUICE_RETURN_IF_ERROR(model.Restore(session));
+  SLUICE_RETURN_IF_ERROR(RunInit(session, feeds));
+  const std::vector<std::string> fetches = FetchedKeys(signature.outputs);
+  SLUICE_ASSIGN_OR_RETURN(const Results results,
+                          RunSteps(session, feeds, steps, NamesOfKeys(fetches, signature.outputs)));
   const std::string out = absl::GetFlag(FLAGS_out);
   const bool with_steps = absl::GetFlag(FLAGS_steps).count > 0 || !feeds.per_step.empty();
   if (!out.empty()) return WriteResults(fetches, results, with_steps, out);

@@ -14,7 +14,7 @@ ABSL_FLAG(std::string, feeds, "", "run, trace: .npz file with the feeds, by tens
 ABSL_FLAG(std::vector<std::string>, fetches, {}, "run, trace: tensors to fetch");
 ABSL_FLAG(std::vector<std::string>, targets, {}, "run, trace: ops to run in each step");
 ABSL_FLAG(std::vector<std::string>, init, {},
-          "run, trace: ops to run once, in a step before the first");
+          "run, trace: ops to run once, in a step before the first, with the feeds of that one");
 ABSL_FLAG(sluice::StepRange, steps, {},
           "run, trace: number of steps; 0: the rows of the #steps feeds, else 1 (trace: 10); "
           "trace: \"10..20\": those that are traced, from 0 on");
@@ -49,16 +49,23 @@ DataType ExpectedType(const Graph& graph, const std::string& name) {
   return output.ok() ? BaseType(output->dtype()) : DT_INVALID;
 }
 
+// The name of the tensor that `key` stands for.
+const std::string& NameOf(const std::string& key, const TensorNames& names) {
+  const auto found = names.find(key);
+  return found == names.end() ? key : found->second;
+}
+
 }  // namespace
 
-absl::StatusOr<Feeds> ReadFeeds(const Graph& graph) {
+absl::StatusOr<Feeds> ReadFeeds(const Graph& graph, const TensorNames& inputs) {
   Feeds feeds;
   const std::string path = absl::GetFlag(FLAGS_feeds);
   if (path.empty()) return feeds;
   SLUICE_ASSIGN_OR_RETURN(const auto arrays, ReadNpz(path));
   for (const auto& [key, array] : arrays) {
     const bool is_per_step = absl::EndsWith(key, ToAbsl(kPerStep));
-    const std::string name(absl::StripSuffix(key, ToAbsl(kPerStep)));
+    const std::string input(absl::StripSuffix(key, ToAbsl(kPerStep)));
+    const std::string& name = NameOf(input, inputs);
     absl::StatusOr<Tensor> tensor = TensorFromNpy(array, ExpectedType(graph, name));
     if (!tensor.ok()) return Annotate(tensor.status(), StrCat("feed '", key, "': "));
     (is_per_step ? feeds.per_step : feeds.always).push_back({name, *std::move(tensor)});
@@ -66,11 +73,25 @@ absl::StatusOr<Feeds> ReadFeeds(const Graph& graph) {
   return feeds;
 }
 
+std::vector<std::string> FetchedKeys(const TensorNames& outputs) {
+  std::vector<std::string> keys = absl::GetFlag(FLAGS_fetches);
+  if (!keys.empty()) return keys;
+  for (const auto& [key, name] : outputs) keys.push_back(key);
+  return keys;
+}
+
+std::vector<std::string> NamesOfKeys(const std::vector<std::string>& keys,
+                                     const TensorNames& outputs) {
+  std::vector<std::string> names;
+  for (const std::string& key : keys) names.push_back(NameOf(key, outputs));
+  return names;
+}
+
 absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds) {
   int64_t steps = absl::GetFlag(FLAGS_steps).count;
   for (const NamedFeed& feed : feeds.per_step) {
     const int64_t rows = feed.value.rank() == 0 ? -1 : feed.value.dim(0);
-    if (steps == 0) steps = rows;
+    if (steps == 0) steps = std::max<int64_t>(rows, 1);
     if (rows != steps || rows < 0) {
       return InvalidArgument("feed '", feed.tensor, kPerStep, "': expected ", steps,
                              " rows, one a step, got shape ", feed.value.shape().ToString());
@@ -90,11 +111,11 @@ absl::StatusOr<std::vector<NamedFeed>> FeedsOf(const Feeds& feeds, int64_t step)
   return all;
 }
 
-absl::Status RunInit(Session& session) {
+absl::Status RunInit(Session& session, const Feeds& feeds) {
   const std::vector<std::string> init = absl::GetFlag(FLAGS_init);
   if (init.empty()) return absl::OkStatus();
-  const absl::Status status =
-      session.Run(absl::Span<const NamedFeed>(), absl::Span<const std::string>(), init).status();
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<NamedFeed> fed, FeedsOf(feeds, 0));
+  const absl::Status status = session.Run(fed, absl::Span<const std::string>(), init).status();
   return status.ok() ? status : Annotate(status, "--init: ");
 }
 

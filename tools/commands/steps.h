@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
+#include "tools/commands/model.h"
 
 ABSL_DECLARE_FLAG(std::string, feeds);
 ABSL_DECLARE_FLAG(std::vector<std::string>, fetches);
@@ -41,14 +42,20 @@ struct Feeds {
   std::vector<NamedFeed> per_step;  // one row per step
 };
 
-// The feeds of --feeds, with the types that the graph requires.
-absl::StatusOr<Feeds> ReadFeeds(const Graph& graph);
+// The feeds of --feeds, with the types that the graph requires. Their names are keys of `inputs` or
+// names of tensors.
+absl::StatusOr<Feeds> ReadFeeds(const Graph& graph, const TensorNames& inputs);
+// --fetches. Without it, the keys of `outputs`.
+std::vector<std::string> FetchedKeys(const TensorNames& outputs);
+// The names of the tensors that keys of `outputs` stand for. Other keys are names of tensors.
+std::vector<std::string> NamesOfKeys(const std::vector<std::string>& keys,
+                                     const TensorNames& outputs);
 // --steps, checked against the feeds with one row per step.
 absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds);
 // The constant feeds, and row `step` of each per-step feed.
 absl::StatusOr<std::vector<NamedFeed>> FeedsOf(const Feeds& feeds, int64_t step);
-// Runs the ops of --init.
-absl::Status RunInit(Session& session);
+// Runs the ops of --init with the feeds of step 0.
+absl::Status RunInit(Session& session, const Feeds& feeds);
 
 }  // namespace sluice
 

@@ -7,10 +7,9 @@
 #include "distributed/client/remote_session.h"
 #include "executor/session/session.h"
 #include "executor/trace/step_stats.h"
-#include "graph/format/graph_def.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
-#include "tools/commands/graph_file.h"
+#include "tools/commands/model.h"
 #include "tools/commands/security_flags.h"
 #include "tools/commands/steps.h"
 #include "tools/commands/trace_summary.h"
@@ -71,20 +70,23 @@ void PrintDevices(const StepStats& traced, int64_t steps) {
 
 absl::Status TraceCommand(const Arguments& arguments) {
   if (arguments.size() != 1) {
-    return InvalidArgument("'trace' takes one graph file, got ", arguments.size(), " arguments");
+    return InvalidArgument("'trace' takes one graph or model, got ", arguments.size(),
+                           " arguments");
   }
-  SLUICE_ASSIGN_OR_RETURN(const GraphFile file, ReadGraphFile(arguments[0]));
   Graph graph;
-  SLUICE_RETURN_IF_ERROR(ImportGraphDef(file.meta.graph_def(), graph).status());
-  SLUICE_ASSIGN_OR_RETURN(const Feeds feeds, ReadFeeds(graph));
+  SLUICE_ASSIGN_OR_RETURN(const Model model, Model::Load(arguments[0], graph));
+  SLUICE_ASSIGN_OR_RETURN(const SignatureNames signature, model.Signature());
+  SLUICE_ASSIGN_OR_RETURN(const Feeds feeds, ReadFeeds(graph, signature.inputs));
   SLUICE_ASSIGN_OR_RETURN(int64_t steps, NumberOfSteps(feeds));
   const StepRange range = absl::GetFlag(FLAGS_steps);
   if (range.count == 0 && feeds.per_step.empty()) steps = kStepsBefore + 1;
   const int64_t first = range.first >= 0 ? range.first : steps - 1;
 
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, MakeSession(graph));
-  SLUICE_RETURN_IF_ERROR(RunInit(*session));
-  const std::vector<std::string> fetches = absl::GetFlag(FLAGS_fetches);
+  SLUICE_RETURN_IF_ERROR(model.Restore(*session));
+  SLUICE_RETURN_IF_ERROR(RunInit(*session, feeds));
+  const std::vector<std::string> fetches =
+      NamesOfKeys(FetchedKeys(signature.outputs), signature.outputs);
   const std::vector<std::string> targets = absl::GetFlag(FLAGS_targets);
   RunMetadata metadata;
   StepStats traced;

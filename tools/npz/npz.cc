@@ -1,5 +1,6 @@
 #include "tools/npz/npz.h"
 
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -23,6 +24,16 @@ using Archive = std::unique_ptr<void, CloseArchive>;
 absl::Status Invalid(const std::string& path, std::string_view member, std::string_view what) {
   return InvalidArgument("'", path, "'", member.empty() ? "" : " array '", member,
                          member.empty() ? ": " : "': ", what);
+}
+
+// Whether the file is a zip archive without members, which minizip does not open. It begins with
+// the record that ends the directory.
+bool HasNoMembers(const std::string& path) {
+  constexpr std::string_view kEndOfDirectory = "PK\x05\x06";
+  std::string start(kEndOfDirectory.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return file && start == kEndOfDirectory;
 }
 
 absl::StatusOr<std::string> CurrentName(unzFile file, const std::string& path) {
@@ -74,6 +85,7 @@ absl::Status WriteMember(zipFile file, const std::string& name, std::string_view
 absl::StatusOr<std::map<std::string, NpyArray>> ReadNpz(const std::string& path) {
   const Archive archive(unzOpen64(path.c_str()));
   if (archive == nullptr) {
+    if (HasNoMembers(path)) return std::map<std::string, NpyArray>();
     return absl::NotFoundError(StrCat("'", path, "' cannot be opened as a .npz file"));
   }
   std::map<std::string, NpyArray> arrays;

@@ -105,6 +105,14 @@ TEST(Npz, ArraysComeBackByName) {
   EXPECT_EQ(again->at("scope/y:1").type, "f8");
 }
 
+TEST(Npz, AFileWithoutArraysIsValid) {
+  const std::string path = testing::TempDir() + "/empty.npz";
+  ASSERT_TRUE(WriteNpz(path, {}).ok());
+  const auto again = ReadNpz(path);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->empty());
+}
+
 TEST(Npz, AbsentAndForeignFilesAreErrors) {
   EXPECT_EQ(ReadNpz("/nowhere/x.npz").status().message(),
             "'/nowhere/x.npz' cannot be opened as a .npz file");

@@ -270,9 +270,10 @@ std::vector<pb::AssetFileDef> AssetsOf(const pb::MetaGraphDef& meta) {
 
 SavedModel::SavedModel() : meta_(std::make_shared<pb::MetaGraphDef>()) {}
 
-absl::Status SavedModel::Restore(Session& session) const {
+absl::Status SavedModel::Restore(Session& session, const std::string& checkpoint) const {
   if (saver_ != nullptr) {
-    SLUICE_RETURN_IF_ERROR(saver_->Restore(session, folder_ + "/variables/variables"));
+    SLUICE_RETURN_IF_ERROR(saver_->Restore(
+        session, checkpoint.empty() ? folder_ + "/variables/variables" : checkpoint));
   }
   const std::string init = InitOpOf(*meta_);
   if (init.empty()) return absl::OkStatus();

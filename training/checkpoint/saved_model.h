@@ -102,8 +102,9 @@ class SavedModelBuilder {
 class SavedModel {
  public:
   SavedModel();
-  // Restores the variables and runs the model's init op. `session` is a session of the graph.
-  absl::Status Restore(Session& session) const;
+  // Restores the variables, from `checkpoint` instead of the model's folder if it is not empty, and
+  // runs the model's init op. `session` is a session of the graph.
+  absl::Status Restore(Session& session, const std::string& checkpoint = "") const;
   // The tensors of a signature, in the loaded graph. NOT_FOUND lists the existing signatures.
   absl::StatusOr<Signature> FindSignature(std::string_view name) const;
   // Has no graph_def. Its names are those of the file, without the import scope.
