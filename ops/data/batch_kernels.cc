@@ -213,12 +213,131 @@ MadeDataset RebatchDataset(const KernelContext& c, const DatasetPointer& input) 
   return MakeDatasetOver(input, {.options = input->facts().options}, start);
 }
 
+// Joins batches.
+absl::StatusOr<Tensors> ConcatenateRows(const std::vector<Tensors>& parts) {
+  if (parts.size() == 1) return parts[0];
+  SLUICE_RETURN_IF_ERROR(CheckSameTypes(parts));
+  Tensors joined;
+  for (size_t i = 0; i < parts[0].size(); ++i) {
+    TensorShape shape = parts[0][i].shape();
+    int64_t rows = 0;
+    for (const Tensors& part : parts) {
+      rows += part[i].dim(0);
+      TensorShape same = part[i].shape();
+      same.set_dim(0, shape.dim(0));
+      SLUICE_INVALID_IF(same != shape, "Cannot rebatch tensors with different shapes in component ",
+                        i, ": ", shape.ToString(), " and ", part[i].shape().ToString(), ".");
+    }
+    shape.set_dim(0, rows);
+    SLUICE_ASSIGN_OR_RETURN(Tensor all, Tensor::Allocate(Heap(), parts[0][i].dtype(), shape));
+    int64_t at = 0;
+    for (const Tensors& part : parts) {
+      CopyElements(part[i], 0, part[i].num_elements(), &all, at);
+      at += part[i].num_elements();
+    }
+    joined.push_back(std::move(all));
+  }
+  return joined;
+}
+
+// Cuts the rows of its input into batches of given sizes.
+class RebatchIterator : public DatasetIterator {
+ public:
+  RebatchIterator(IteratorPointer inner, std::vector<int64_t> sizes, bool drop_remainder,
+                  Reading& reading)
+      : inner_(std::move(inner)),
+        sizes_(std::move(sizes)),
+        drop_remainder_(drop_remainder),
+        reading_(reading) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    const int64_t size = sizes_[turn_];
+    std::vector<Tensors> parts;
+    int64_t left = size;
+    while (left > 0 || parts.empty()) {
+      if (left > 0 || batch_.empty()) {
+        SLUICE_ASSIGN_OR_RETURN(const bool any, HasRows());
+        if (!any) break;
+      }
+      const int64_t last = at_ + std::min(left, rows() - at_);
+      SLUICE_ASSIGN_OR_RETURN(Tensors part, Rows(at_, last));
+      parts.push_back(std::move(part));
+      left -= last - at_;
+      at_ = last;
+    }
+    if (parts.empty() || (drop_remainder_ && left > 0)) return false;
+    turn_ = (turn_ + 1) % sizes_.size();
+    SLUICE_ASSIGN_OR_RETURN(*element, ConcatenateRows(parts));
+    return true;
+  }
+
+ private:
+  int64_t rows() const { return batch_[0].dim(0); }
+
+  // Reads batches until one has a row that was not taken. False at the end.
+  absl::StatusOr<bool> HasRows() {
+    while (batch_.empty() || at_ == rows()) {
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
+      at_ = 0;
+      batch_.clear();
+      if (inner_ == nullptr) return false;
+      SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&batch_));
+      if (!any) {
+        inner_ = nullptr;
+        batch_.clear();
+        return false;
+      }
+      for (const Tensor& t : batch_) {
+        SLUICE_INVALID_IF(t.rank() == 0,
+                          "Input element must have a non-scalar value in each component.");
+        SLUICE_INVALID_IF(t.dim(0) != rows(),
+                          "Input element must have the same batch size in each component.");
+      }
+    }
+    return true;
+  }
+
+  absl::StatusOr<Tensors> Rows(int64_t first, int64_t last) const {
+    Tensors rows;
+    for (const Tensor& t : batch_) {
+      SLUICE_ASSIGN_OR_RETURN(Tensor part, t.SliceRows(first, last).Clone());
+      rows.push_back(std::move(part));
+    }
+    return rows;
+  }
+
+  IteratorPointer inner_;  // null at the end
+  const std::vector<int64_t> sizes_;
+  const bool drop_remainder_;
+  Reading& reading_;
+  size_t turn_ = 0;
+  Tensors batch_;
+  int64_t at_ = 0;  // the first row of batch_ that was not taken
+};
+
+MadeDataset RebatchDatasetV2(const KernelContext& c, const DatasetPointer& input) {
+  const Tensor& sizes = c.input(InputIndex(c, "batch_sizes"));
+  SLUICE_ASSIGN_OR_RETURN(const auto drop, ScalarInput<bool>(c, "drop_remainder"));
+  SLUICE_INVALID_IF(sizes.rank() > 1, "`batch_sizes` must be a scalar or a vector.");
+  const auto all = sizes.flat<int64_t>();
+  SLUICE_INVALID_IF(all.empty(), "`batch_sizes` must not be empty.");
+  for (int64_t size : all) SLUICE_INVALID_IF(size < 0, "`batch_sizes` must be >= 0, got ", size);
+  const std::vector<int64_t> list(all.begin(), all.end());
+  return MakeDatasetOver(
+      input, {.options = input->facts().options}, [=](IteratorPointer inner, Reading& reading) {
+        return std::make_unique<RebatchIterator>(std::move(inner), list, drop, reading);
+      });
+}
+
 KERNEL(BatchDataset, DatasetKernel<BatchDataset>);
 KERNEL(BatchDatasetV2, DatasetKernel<BatchDataset>);
+KERNEL(ExperimentalRebatchDataset, DatasetKernel<RebatchDataset>);
+KERNEL(ExperimentalUnbatchDataset, DatasetKernel<UnbatchDataset>);
 KERNEL(PaddedBatchDataset, DatasetKernel<PaddedBatchDataset>);
 KERNEL(PaddedBatchDatasetV2, DatasetKernel<PaddedBatchDataset>);
 KERNEL(ParallelBatchDataset, DatasetKernel<BatchDataset>);
 KERNEL(RebatchDataset, DatasetKernel<RebatchDataset>);
+KERNEL(RebatchDatasetV2, DatasetKernel<RebatchDatasetV2>);
 KERNEL(UnbatchDataset, DatasetKernel<UnbatchDataset>);
 
 }  // namespace

@@ -100,6 +100,14 @@ absl::StatusOr<Tensors> Closure::operator()(const Tensors& element, Reading& rea
   return function->Call(element, captured, &reading.cancellation);
 }
 
+absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
+                                            Reading& reading) {
+  SLUICE_ASSIGN_OR_RETURN(const Tensors made, f(element, reading));
+  SLUICE_INVALID_IF(made.size() != 1, "Function must return a single dataset.");
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
+  return dataset->Iterate(reading);
+}
+
 absl::StatusOr<DatasetFunctions> DatasetFunctions::Make(const KernelInit& init) {
   DatasetFunctions functions;
   for (const AttrDef& attr : init.node().def().attrs) {

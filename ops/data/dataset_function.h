@@ -49,6 +49,10 @@ struct Closure {
   Tensors captured;
 };
 
+// An iterator over the dataset that `f(element)` returns. INVALID_ARGUMENT if it returns none.
+absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
+                                            Reading& reading);
+
 // The functions of a dataset op, in the order of the attributes that hold them.
 class DatasetFunctions {
  public:

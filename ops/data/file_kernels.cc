@@ -210,6 +210,7 @@ MadeDataset FixedLengthRecordDataset(const KernelContext& c) {
   return RecordsOf(std::move(files), open);
 }
 
+KERNEL(ExperimentalMatchingFilesDataset, DatasetKernel<MatchingFilesDataset>);
 KERNEL(FixedLengthRecordDataset, DatasetKernel<FixedLengthRecordDataset>);
 KERNEL(FixedLengthRecordDatasetV2, DatasetKernel<FixedLengthRecordDataset>);
 KERNEL(MatchingFilesDataset, DatasetKernel<MatchingFilesDataset>);

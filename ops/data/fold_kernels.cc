@@ -154,6 +154,7 @@ MadeDataset GeneratorDataset(const KernelContext&, std::vector<Closure> f) {
   });
 }
 
+KERNEL(ExperimentalScanDataset, FunctionDatasetKernel<ScanDataset>);
 KERNEL(GeneratorDataset, FunctionDatasetKernel<GeneratorDataset>);
 KERNEL(ReduceDataset, ReduceKernel);
 KERNEL(ScanDataset, FunctionDatasetKernel<ScanDataset>);

@@ -160,10 +160,7 @@ class InterleaveIterator : public DatasetIterator {
     SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&taken));
     if (!any) inner_ = nullptr;
     if (!any) return false;
-    SLUICE_ASSIGN_OR_RETURN(const Tensors made, f_(taken, reading_));
-    SLUICE_INVALID_IF(made.size() != 1, "Function must return a single dataset.");
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
-    SLUICE_ASSIGN_OR_RETURN(*place, dataset->Iterate(reading_));
+    SLUICE_ASSIGN_OR_RETURN(*place, IterateMade(f_, taken, reading_));
     return true;
   }
 
@@ -204,6 +201,8 @@ MadeDataset FlatMapDataset(const KernelContext& c, Closures f) {
   return Interleave(input, {.options = input->facts().options}, f[0], 1, 1);
 }
 
+KERNEL(ExperimentalMapAndBatchDataset, FunctionDatasetKernel<MapAndBatchDataset>);
+KERNEL(ExperimentalTakeWhileDataset, FunctionDatasetKernel<FilterDataset<true>>);
 KERNEL(FilterDataset, FunctionDatasetKernel<FilterDataset<false>>);
 KERNEL(FlatMapDataset, FunctionDatasetKernel<FlatMapDataset>);
 KERNEL(InterleaveDataset, FunctionDatasetKernel<InterleaveDataset<false>>);

@@ -59,6 +59,14 @@ OP(InterleaveDataset,
     .With(InterleavesDatasets)
     .With(ArgumentsElementsAndMetadata);
 
+OP(LegacyParallelInterleaveDatasetV2,
+   "Interleaves as InterleaveDataset does. If the input ends within a block, the next dataset "
+   "completes the block.")
+    .With(InterleavesDatasets)
+    .With(Inputs({"buffer_output_elements", "prefetch_input_elements"}, DT_INT64))
+    .Attr("deterministic", StringAttr("default"))
+    .With(ArgumentsElementsAndMetadata);
+
 OP(MapAndBatchDataset,
    "Applies `f` to each element, several calls at a time, and batches `batch_size` results.")
     .With(TransformsDatasetBy("f"))
@@ -82,6 +90,13 @@ OP(ParallelFilterDataset, "Takes the elements for which `predicate` holds.")
     .Input("num_parallel_calls", DT_INT64)
     .Attr("predicate", FunctionAttrDef())
     .Attr("deterministic", StringAttr("default"))
+    .With(ArgumentsElementsAndMetadata);
+
+OP(ParallelInterleaveDataset,
+   "Interleaves as LegacyParallelInterleaveDatasetV2 does, in the same order.")
+    .With(InterleavesDatasets)
+    .Input("sloppy", DT_BOOL)
+    .With(Inputs({"buffer_output_elements", "prefetch_input_elements"}, DT_INT64))
     .With(ArgumentsElementsAndMetadata);
 
 OP(ParallelInterleaveDatasetV2, "Interleaves as InterleaveDataset does, in the same order.")
@@ -157,6 +172,13 @@ OP(ScanDataset,
 OP(TakeWhileDataset, "Takes the elements before the first for which `predicate` does not hold.")
     .With(TransformsDatasetBy("predicate"))
     .With(ElementsAndMetadata);
+
+OLDER_NAME(ExperimentalGroupByReducerDataset, GroupByReducerDataset);
+OLDER_NAME(ExperimentalGroupByWindowDataset, GroupByWindowDataset, "metadata");
+OLDER_NAME(ExperimentalMapAndBatchDataset, MapAndBatchDataset, "metadata");
+OLDER_NAME(ExperimentalParallelInterleaveDataset, ParallelInterleaveDataset, "metadata");
+OLDER_NAME(ExperimentalScanDataset, ScanDataset, "use_default_device", "metadata");
+OLDER_NAME(ExperimentalTakeWhileDataset, TakeWhileDataset, "metadata");
 
 }  // namespace
 }  // namespace sluice

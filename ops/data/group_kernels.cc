@@ -152,6 +152,8 @@ absl::StatusOr<DatasetPointer> GroupByWindowDataset(const KernelContext& c,
       });
 }
 
+KERNEL(ExperimentalGroupByReducerDataset, FunctionDatasetKernel<GroupByReducerDataset>);
+KERNEL(ExperimentalGroupByWindowDataset, FunctionDatasetKernel<GroupByWindowDataset>);
 KERNEL(GroupByReducerDataset, FunctionDatasetKernel<GroupByReducerDataset>);
 KERNEL(GroupByWindowDataset, FunctionDatasetKernel<GroupByWindowDataset>);
 

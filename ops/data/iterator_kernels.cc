@@ -157,14 +157,33 @@ absl::Status IteratorFromStringHandle(KernelContext& c) {
   return absl::OkStatus();
 }
 
+// Iterators are on the device of the ops that use them.
+class IteratorGetDeviceKernel final : public Kernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    return std::unique_ptr<Kernel>(new IteratorGetDeviceKernel(init.device_name()));
+  }
+  absl::Status Compute(KernelContext& c) override {
+    SLUICE_RETURN_IF_ERROR(LookupNamed<IteratorResource>(c, 0).status());
+    c.set_output(0, Tensor::Scalar(device_));
+    return absl::OkStatus();
+  }
+
+ private:
+  explicit IteratorGetDeviceKernel(std::string device) : device_(std::move(device)) {}
+  const std::string device_;
+};
+
 KERNEL(AnonymousIterator, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousIteratorV2, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousIteratorV3, FunctionKernel<AnonymousIterator>);
 KERNEL(DatasetToSingleElement, FunctionKernel<DatasetToSingleElement>);
 KERNEL(DeleteIterator, FunctionKernel<DeleteIterator>);
+KERNEL(ExperimentalIteratorGetDevice, IteratorGetDeviceKernel);
 KERNEL(Iterator, IteratorKernel);
 KERNEL(IteratorFromStringHandle, FunctionKernel<IteratorFromStringHandle>);
 KERNEL(IteratorFromStringHandleV2, FunctionKernel<IteratorFromStringHandle>);
+KERNEL(IteratorGetDevice, IteratorGetDeviceKernel);
 KERNEL(IteratorGetNext, GetNextKernel<FinishGetNext>);
 KERNEL(IteratorGetNextAsOptional, GetNextKernel<FinishGetNextAsOptional>);
 KERNEL(IteratorGetNextSync, GetNextKernel<FinishGetNext>);

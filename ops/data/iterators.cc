@@ -54,6 +54,12 @@ OP(IteratorFromStringHandle, "Finds an iterator by a string from IteratorToStrin
 OP(IteratorFromStringHandleV2, "Finds an iterator by a string from IteratorToStringHandle.")
     .With(FindsIterator);
 
+OP(IteratorGetDevice, "Returns the device of the iterator.")
+    .Input("resource", DT_RESOURCE)
+    .Output("device", DT_STRING)
+    .Stateful()
+    .Shape(ScalarOutput());
+
 OP(IteratorGetNext, "Waits for the next element. Returns OUT_OF_RANGE at the end.")
     .Input("iterator", DT_RESOURCE)
     .With(ReturnsElement);
@@ -92,6 +98,8 @@ OP(OneShotIterator,
     .Attr("dataset_factory", FunctionAttrDef())
     .With(ElementAttrs)
     .With(ContainerAttrs);
+
+OLDER_NAME(ExperimentalIteratorGetDevice, IteratorGetDevice);
 
 }  // namespace
 }  // namespace sluice

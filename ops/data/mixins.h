@@ -2,6 +2,7 @@
 #ifndef SLUICE_OPS_DATA_MIXINS_H_
 #define SLUICE_OPS_DATA_MIXINS_H_
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,23 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
     for (const std::string& f : functions) op.Attr("T" + f + type_suffix, TypeListAttr().Min(0));
   };
 }
+
+// Declares `op`, an older name of `name`, which the same file declares before. It lacks the
+// attributes `later`.
+inline bool DeclareOlderName(const char* op, const char* name,
+                             const std::vector<std::string>& later) {
+  OpDef def = *OpRegistry::Global().Find(name);
+  def.name = op;
+  def.doc = StrCat("The older name of ", name, ".");
+  def.hidden = true;
+  std::erase_if(def.attrs, [&later](const AttrDef& attr) {
+    return std::find(later.begin(), later.end(), attr.name) != later.end();
+  });
+  OpRegistry::Global().Add(std::move(def));
+  return true;
+}
+#define OLDER_NAME(op, name, ...) \
+  static const bool sluice_op_##op = ::sluice::DeclareOlderName(#op, #name, {__VA_ARGS__})
 
 // Sets the shapes of the outputs, the components of an element, from attribute `output_shapes`.
 inline absl::Status ElementShapes(ShapeContext& c) {

@@ -24,6 +24,20 @@ MadeDataset TensorDataset(const KernelContext& c) {
   return DatasetOf(std::move(facts), {std::move(components)});
 }
 
+MadeDataset ListDataset(const KernelContext& c) {
+  const auto types = c.node().AttrOr<std::vector<DataType>>("output_types", {});
+  const Tensors tensors = InputsFrom(c, 0);
+  SLUICE_INVALID_IF(tensors.size() % types.size() != 0, "Number of tensors (", tensors.size(),
+                    ") must be a multiple of the number of components (", types.size(), ").");
+  std::vector<Tensors> elements;
+  for (auto at = tensors.begin(); at != tensors.end();) {
+    const auto end = at + static_cast<std::ptrdiff_t>(types.size());
+    elements.emplace_back(at, end);
+    at = end;
+  }
+  return DatasetOf({}, std::move(elements));
+}
+
 // Row `row` of each component, in buffers of its own.
 absl::StatusOr<Tensors> CopyRow(const Tensors& components, int64_t row) {
   Tensors copies;
@@ -181,6 +195,8 @@ MadeDataset SparseTensorSliceDataset(const KernelContext& c) {
   return MakeDataset({.cardinality = num_rows}, iterate);
 }
 
+KERNEL(ExperimentalRandomDataset, DatasetKernel<RandomDataset>);
+KERNEL(ListDataset, DatasetKernel<ListDataset>);
 KERNEL(RandomDataset, DatasetKernel<RandomDataset>);
 KERNEL(RangeDataset, DatasetKernel<RangeDataset>);
 KERNEL(SparseTensorSliceDataset, DatasetKernel<SparseTensorSliceDataset>,

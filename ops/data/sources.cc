@@ -29,6 +29,13 @@ OP(FixedLengthRecordDatasetV2,
     .With(ReadsFixedLengthRecords)
     .Input("compression_type", DT_STRING);
 
+OP(ListDataset, "Has one element per group of `tensors`, of as many tensors as it has components.")
+    .Input("tensors", "Tinput_types")
+    .With(MakesDataset)
+    .Attr("Tinput_types", TypeListAttr().Min(1))
+    .With(ElementsAndMetadata)
+    .Stateful();
+
 OP(MatchingFilesDataset,
    "Lists the files that match a pattern (`*`, `?`, `[…]`), sorted, one pattern after the other.")
     .Input("patterns", DT_STRING)
@@ -85,6 +92,9 @@ OP(TensorSliceDataset, "Slices the components along their first dimension.")
 
 OP(TextLineDataset, "Reads the lines of text files, which may be compressed (ZLIB, GZIP).")
     .With(ReadsCompressedFiles);
+
+OLDER_NAME(ExperimentalMatchingFilesDataset, MatchingFilesDataset);
+OLDER_NAME(ExperimentalRandomDataset, RandomDataset, "metadata");
 
 }  // namespace
 }  // namespace sluice

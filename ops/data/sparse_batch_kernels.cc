@@ -264,6 +264,8 @@ class ParseExampleDatasetKernel final : public Kernel {
 };
 
 KERNEL(DenseToSparseBatchDataset, DatasetKernel<DenseToSparseBatchDataset>);
+KERNEL(ExperimentalDenseToSparseBatchDataset, DatasetKernel<DenseToSparseBatchDataset>);
+KERNEL(ExperimentalParseExampleDataset, ParseExampleDatasetKernel);
 KERNEL(ParseExampleDataset, ParseExampleDatasetKernel);
 KERNEL(ParseExampleDatasetV2, ParseExampleDatasetKernel);
 

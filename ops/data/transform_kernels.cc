@@ -1,6 +1,5 @@
 // Datasets that select, combine or cut up the elements of others.
 #include <algorithm>
-#include <deque>
 #include <unordered_set>
 #include <utility>
 
@@ -9,6 +8,8 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
+#include "ops/data/shuffle.h"
+#include "ops/random/distributions.h"
 
 namespace sluice {
 namespace {
@@ -30,14 +31,6 @@ absl::Status GetOptions(KernelContext& c) {
   c.set_output(0, Tensor::Scalar(input->facts().options));
   return absl::OkStatus();
 }
-
-MadeDataset OptionsDataset(const KernelContext& c, const DatasetPointer& input) {
-  Facts facts = input->facts();
-  facts.options += c.node().AttrOr<std::string>("serialized_options", "");
-  return MakeDataset(std::move(facts), [=](Reading& reading) { return input->Iterate(reading); });
-}
-
-MadeDataset PassThrough(const KernelContext&, const DatasetPointer& input) { return input; }
 
 // --- selections
 
@@ -78,14 +71,8 @@ MadeDataset SkipDataset(const KernelContext& c, const DatasetPointer& input) {
   });
 }
 
-MadeDataset ShardDataset(const KernelContext& c, const DatasetPointer& input) {
-  SLUICE_ASSIGN_OR_RETURN(const auto shards, ScalarInput<int64_t>(c, "num_shards"));
-  SLUICE_ASSIGN_OR_RETURN(const auto index, ScalarInput<int64_t>(c, "index"));
-  SLUICE_INVALID_IF(shards <= 0,
-                    "Number of shards must be greater than zero (currently num_shards = ", shards,
-                    ").");
-  SLUICE_INVALID_IF(index < 0 || index >= shards, "Index must be between 0 and ", shards - 1,
-                    " (currently index = ", index, ").");
+// Takes every `shards`-th element from `index` on.
+DatasetPointer Shard(const DatasetPointer& input, int64_t shards, int64_t index) {
   Facts facts =
       input->facts().Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
   return MakeDatasetOver(input, std::move(facts), [=](IteratorPointer inner, Reading&) {
@@ -96,6 +83,66 @@ MadeDataset ShardDataset(const KernelContext& c, const DatasetPointer& input) {
           return any ? inner->Next(element) : any;
         });
   });
+}
+
+MadeDataset ShardDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto shards, ScalarInput<int64_t>(c, "num_shards"));
+  SLUICE_ASSIGN_OR_RETURN(const auto index, ScalarInput<int64_t>(c, "index"));
+  SLUICE_INVALID_IF(shards <= 0,
+                    "Number of shards must be greater than zero (currently num_shards = ", shards,
+                    ").");
+  SLUICE_INVALID_IF(index < 0 || index >= shards, "Index must be between 0 and ", shards - 1,
+                    " (currently index = ", index, ").");
+  return Shard(input, shards, index);
+}
+
+MadeDataset AutoShardDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto workers, ScalarInput<int64_t>(c, "num_workers"));
+  SLUICE_ASSIGN_OR_RETURN(const auto index, ScalarInput<int64_t>(c, "index"));
+  SLUICE_INVALID_IF(workers < 1, "num_workers must be greater than zero.");
+  SLUICE_INVALID_IF(index < 0 || index >= workers, "index must be between 0 and ", workers - 1);
+  constexpr int64_t kOff = -1, kHint = 3;
+  const auto policy = c.node().AttrOr<int64_t>("auto_shard_policy", 0);
+  return policy == kOff || policy == kHint ? input : Shard(input, workers, index);
+}
+
+MadeDataset AssertCardinalityDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "cardinality"));
+  const auto start = [count](IteratorPointer inner, Reading&) {
+    return MakeIterator([count, inner = std::move(inner),
+                         seen = int64_t{0}](Tensors* element) mutable -> Next {
+      const auto elements = [](int64_t n) { return StrCat(n, n == 1 ? " element" : " elements"); };
+      SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+      if (any) ++seen;
+      const bool too_many = count != Facts::kInfinite && seen > count;
+      if (!too_many && (any || seen == count)) return any;
+      return absl::FailedPreconditionError(
+          StrCat("Input dataset was expected to contain ",
+                 count == Facts::kInfinite ? "an infinite number of elements" : elements(count),
+                 " but contained ", too_many ? "at least " : "only ", elements(seen), "."));
+    });
+  };
+  return MakeDatasetOver(input, input->facts().WithCardinality(count), start);
+}
+
+MadeDataset SamplingDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const auto rate, ScalarInput<float>(c, "rate"));
+  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
+  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
+  constexpr bool kReshuffle = false;
+  const auto seeds = ShuffleSeeds(seed, seed2, kReshuffle).Next();
+  const auto start = [rate, seeds](IteratorPointer inner, Reading& reading) {
+    auto philox = std::make_shared<Philox>(seeds.first, seeds.second);
+    return MakeIterator([rate, philox, &reading, numbers = SingleNumbers(philox.get()),
+                         inner = std::move(inner)](Tensors* element) mutable -> Next {
+      while (true) {
+        SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+        SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+        if (!any || random::ToFloat(numbers()) < rate) return any;
+      }
+    });
+  };
+  return MakeDatasetOver(input, input->facts().WithCardinality(Facts::kUnknown), start);
 }
 
 MadeDataset IgnoreErrorsDataset(const KernelContext&, const DatasetPointer& input) {
@@ -317,125 +364,24 @@ MadeDataset DirectedInterleaveDataset(const KernelContext& c, const DatasetPoint
   return MakeDataset(std::move(facts), iterate);
 }
 
-// --- windows
-
-struct WindowSpec {
-  int64_t size, shift, stride;
-  bool drop_remainder;
-  int64_t span() const { return (size - 1) * stride + 1; }  // elements from first to last
-};
-
-// The elements of a window as datasets, one for each component.
-absl::Status SetWindow(const std::vector<Tensors>& window, Tensors* element) {
-  for (const Tensors& row : window) {
-    if (row.size() == window[0].size()) continue;
-    return InvalidArgument("expected elements of ", window[0].size(), " components in a window, ",
-                           "got one of ", row.size());
-  }
-  element->clear();
-  for (size_t k = 0; k < window[0].size(); ++k) {
-    std::vector<Tensors> component;
-    for (const Tensors& row : window) component.push_back({row[k]});
-    element->push_back(TensorOf(DatasetOf({}, std::move(component))));
-  }
-  return absl::OkStatus();
-}
-
-class WindowIterator : public DatasetIterator {
- public:
-  WindowIterator(IteratorPointer inner, const WindowSpec& spec, const Reading& reading)
-      : inner_(std::move(inner)), spec_(spec), reading_(reading) {}
-
-  absl::StatusOr<bool> Next(Tensors* element) override {
-    while (inner_ != nullptr && size() < spec_.span()) Take();
-    if (ahead_.empty() || (spec_.drop_remainder && size() < spec_.span())) return false;
-    std::vector<Tensors> window;
-    absl::Status first_error;
-    for (int64_t i = 0; i < size() && first_error.ok(); i += spec_.stride) {
-      const absl::StatusOr<Tensors>& next = ahead_[static_cast<size_t>(i)];
-      if (next.ok()) window.push_back(*next);
-      first_error.Update(next.status());
-    }
-    Shift();
-    SLUICE_RETURN_IF_ERROR(first_error);
-    SLUICE_RETURN_IF_ERROR(SetWindow(window, element));
-    return true;
-  }
-
- private:
-  int64_t size() const { return static_cast<int64_t>(ahead_.size()); }
-
-  // Stores an error like an element. Windows that contain it fail.
-  void Take() {
-    Tensors next;
-    const absl::StatusOr<bool> any = inner_->Next(&next);
-    if (!any.ok()) {
-      if (!CheckNotCancelled(reading_).ok()) inner_ = nullptr;
-      ahead_.push_back(any.status());
-    } else if (*any) {
-      ahead_.push_back(std::move(next));
-    } else {
-      inner_ = nullptr;
-    }
-  }
-
-  void Shift() {
-    for (int64_t i = 0; i < spec_.shift; ++i) {
-      if (ahead_.empty() && inner_ != nullptr) Take();
-      if (ahead_.empty()) return;
-      ahead_.pop_front();
-    }
-  }
-
-  IteratorPointer inner_;  // null at the end
-  const WindowSpec spec_;
-  const Reading& reading_;
-  std::deque<absl::StatusOr<Tensors>> ahead_;
-};
-
-absl::StatusOr<WindowSpec> WindowSpecOf(const KernelContext& c) {
-  WindowSpec spec;
-  SLUICE_ASSIGN_OR_RETURN(spec.size, ScalarInput<int64_t>(c, "size"));
-  SLUICE_ASSIGN_OR_RETURN(spec.shift, ScalarInput<int64_t>(c, "shift"));
-  SLUICE_ASSIGN_OR_RETURN(spec.stride, ScalarInput<int64_t>(c, "stride"));
-  SLUICE_ASSIGN_OR_RETURN(spec.drop_remainder, ScalarInput<bool>(c, "drop_remainder"));
-  SLUICE_INVALID_IF(spec.size <= 0, "Window size must be greater than zero.");
-  SLUICE_INVALID_IF(spec.shift <= 0, "Window shift must be greater than zero.");
-  SLUICE_INVALID_IF(spec.stride <= 0, "Window stride must be greater than zero.");
-  int64_t span;
-  SLUICE_INVALID_IF(__builtin_mul_overflow(spec.size - 1, spec.stride, &span) ||
-                        __builtin_add_overflow(span, int64_t{1}, &span),
-                    "window size ", spec.size, " with stride ", spec.stride, " is too large");
-  return spec;
-}
-
-MadeDataset WindowDataset(const KernelContext& c, const DatasetPointer& input) {
-  SLUICE_ASSIGN_OR_RETURN(const WindowSpec spec, WindowSpecOf(c));
-  const auto windows_of = [spec](int64_t n) -> int64_t {
-    if (!spec.drop_remainder) return n / spec.shift + (n % spec.shift == 0 ? 0 : 1);
-    return n < spec.span() ? 0 : (n - spec.span()) / spec.shift + 1;
-  };
-  return MakeDatasetOver(input, input->facts().OfOtherElements().Scaled(windows_of),
-                         [spec](IteratorPointer inner, Reading& reading) {
-                           return std::make_unique<WindowIterator>(std::move(inner), spec, reading);
-                         });
-}
-
+KERNEL(AssertCardinalityDataset, DatasetKernel<AssertCardinalityDataset>);
+KERNEL(AutoShardDataset, DatasetKernel<AutoShardDataset>);
 KERNEL(ConcatenateDataset, DatasetKernel<ConcatenateDataset>);
 KERNEL(DatasetCardinality, FunctionKernel<DatasetCardinality>);
 KERNEL(DirectedInterleaveDataset, DatasetKernel<DirectedInterleaveDataset>);
-KERNEL(FinalizeDataset, DatasetKernel<PassThrough>);
+KERNEL(ExperimentalAutoShardDataset, DatasetKernel<AutoShardDataset>);
+KERNEL(ExperimentalDatasetCardinality, FunctionKernel<DatasetCardinality>);
+KERNEL(ExperimentalDirectedInterleaveDataset, DatasetKernel<DirectedInterleaveDataset>);
+KERNEL(ExperimentalIgnoreErrorsDataset, DatasetKernel<IgnoreErrorsDataset>);
+KERNEL(ExperimentalUniqueDataset, DatasetKernel<UniqueDataset>);
 KERNEL(GetOptions, FunctionKernel<GetOptions>);
 KERNEL(IgnoreErrorsDataset, DatasetKernel<IgnoreErrorsDataset>);
-KERNEL(ModelDataset, DatasetKernel<PassThrough>);
-KERNEL(OptimizeDataset, DatasetKernel<PassThrough>);
-KERNEL(OptionsDataset, DatasetKernel<OptionsDataset>);
 KERNEL(RepeatDataset, DatasetKernel<RepeatDataset>);
+KERNEL(SamplingDataset, DatasetKernel<SamplingDataset>);
 KERNEL(ShardDataset, DatasetKernel<ShardDataset>);
 KERNEL(SkipDataset, DatasetKernel<SkipDataset>);
 KERNEL(TakeDataset, DatasetKernel<TakeDataset>);
 KERNEL(UniqueDataset, DatasetKernel<UniqueDataset>);
-KERNEL(WindowDataset, DatasetKernel<WindowDataset>);
 KERNEL(ZipDataset, DatasetKernel<ZipDataset>);
 
 }  // namespace

@@ -21,6 +21,22 @@ void RaggedAttrs(OpDefBuilder& op) {
       .Attr("ragged_split_types", TypeListAttr(IndexTypes(), {}).Min(0));
 }
 
+OP(AssertCardinalityDataset,
+   "Passes the elements through. Returns FAILED_PRECONDITION if there are not `cardinality` "
+   "elements (-1: infinitely many).")
+    .With(TransformsDataset)
+    .Input("cardinality", DT_INT64)
+    .With(ElementAttrs);
+
+OP(AutoShardDataset,
+   "Takes every `num_workers`-th element from `index` on, or all with the policies OFF (-1) and "
+   "HINT (3).")
+    .With(TransformsDataset)
+    .With(Inputs({"num_workers", "index"}, DT_INT64))
+    .Attr("auto_shard_policy", IntAttr(0))
+    .With(ElementAttrs)
+    .Attr("num_replicas", IntAttr(0));
+
 OP(BatchDataset, "Batches elements as BatchDatasetV2 does. Keeps a shorter last batch.")
     .With(TransformsDataset)
     .Input("batch_size", DT_INT64)
@@ -69,11 +85,6 @@ OP(DirectedInterleaveDataset,
     .Attr("N", IntAttr().Min(1))
     .Attr("stop_on_empty_dataset", BoolAttr(false));
 
-OP(FinalizeDataset, "Passes the elements through.")
-    .With(TransformsDataset)
-    .Attr("has_captured_ref", BoolAttr(false))
-    .With(ElementAttrs);
-
 OP(GetOptions,
    "Returns the options of the dataset and of all datasets that it reads, as a serialised "
    "tensorflow.data.Options.")
@@ -85,22 +96,6 @@ OP(IgnoreErrorsDataset, "Skips elements whose computation fails.")
     .With(TransformsDataset)
     .With(ElementAttrs)
     .Attr("log_warning", BoolAttr(false));
-
-OP(ModelDataset, "Passes the elements through.")
-    .With(TransformsDataset)
-    .With(Attrs({"algorithm", "cpu_budget", "ram_budget"}, IntAttr(0)))
-    .With(ElementAttrs);
-
-OP(OptimizeDataset, "Passes the elements through.")
-    .With(TransformsDataset)
-    .Input("optimizations", DT_STRING)
-    .With(ElementAttrs)
-    .Attr("optimization_configs", StringListAttr({}));
-
-OP(OptionsDataset, "Passes the elements through. The options concern TensorFlow's execution.")
-    .With(TransformsDataset)
-    .Attr("serialized_options", StringAttr())
-    .With(ElementsAndMetadata);
 
 OP(PaddedBatchDataset, "Batches as PaddedBatchDatasetV2 does. Keeps a shorter last batch.")
     .With(TransformsDataset)
@@ -165,10 +160,25 @@ OP(RebatchDataset,
     .With(ElementAttrs)
     .Attr("use_fallback", BoolAttr(true));
 
+OP(RebatchDatasetV2,
+   "Joins and splits batches to batches of `batch_sizes`, in turn. `drop_remainder` drops a "
+   "shorter "
+   "last batch.")
+    .With(TransformsDataset)
+    .Input("batch_sizes", DT_INT64)
+    .Input("drop_remainder", DT_BOOL)
+    .With(ElementAttrs);
+
 OP(RepeatDataset, "Repeats the dataset `count` times. -1 repeats it without end.")
     .With(TransformsDataset)
     .Input("count", DT_INT64)
     .With(ElementsAndMetadata);
+
+OP(SamplingDataset, "Takes each element with the probability `rate`.")
+    .With(TransformsDataset)
+    .Input("rate", DT_FLOAT)
+    .With(Inputs({"seed", "seed2"}, DT_INT64))
+    .With(ElementAttrs);
 
 OP(ShardDataset, "Takes every `num_shards`-th element from `index` on.")
     .With(TransformsDataset)
@@ -180,6 +190,14 @@ OP(SkipDataset, "Skips the first `count` elements. -1 skips all.")
     .With(TransformsDataset)
     .Input("count", DT_INT64)
     .With(ElementsAndMetadata);
+
+OP(SlidingWindowDataset,
+   "Batches `window_size` elements that are `window_stride` apart. The next batch begins "
+   "`window_shift` elements later.")
+    .With(TransformsDataset)
+    .With(Inputs({"window_size", "window_shift", "window_stride"}, DT_INT64))
+    .Attr("drop_remainder", BoolAttr(true))
+    .With(ElementAttrs);
 
 OP(TakeDataset, "Takes the first `count` elements. -1 takes all.")
     .With(TransformsDataset)
@@ -209,6 +227,19 @@ OP(ZipDataset,
     .With(ElementAttrs)
     .Attr("N", IntAttr().Min(1))
     .With(Metadata);
+
+OLDER_NAME(ExperimentalAutoShardDataset, AutoShardDataset, "num_replicas");
+OLDER_NAME(ExperimentalDatasetCardinality, DatasetCardinality, "cardinality_options");
+OLDER_NAME(ExperimentalDenseToSparseBatchDataset, DenseToSparseBatchDataset);
+OLDER_NAME(ExperimentalDirectedInterleaveDataset, DirectedInterleaveDataset,
+           "stop_on_empty_dataset");
+OLDER_NAME(ExperimentalIgnoreErrorsDataset, IgnoreErrorsDataset);
+OLDER_NAME(ExperimentalParseExampleDataset, ParseExampleDataset, "ragged_keys",
+           "ragged_value_types", "ragged_split_types");
+OLDER_NAME(ExperimentalRebatchDataset, RebatchDataset);
+OLDER_NAME(ExperimentalSlidingWindowDataset, SlidingWindowDataset, "drop_remainder");
+OLDER_NAME(ExperimentalUnbatchDataset, UnbatchDataset, "metadata");
+OLDER_NAME(ExperimentalUniqueDataset, UniqueDataset, "metadata");
 
 }  // namespace
 }  // namespace sluice
