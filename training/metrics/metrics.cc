@@ -77,6 +77,13 @@ Output Weight(Output values, Output weights) {
   return ReduceSum(OnesLike(values) * AsFloat(weights));
 }
 
+// Adds a count that may be constant only if the values exist. At the end of the input they do not.
+Total CountAfter(Output values, std::string_view name, Output amount, At at) {
+  Graph& graph = *values.graph();
+  ControlDependencies after(graph, {values});
+  return Total(graph, name, amount, at);
+}
+
 template <typename Make>
 Metric InScope(Output first, const std::string& name, Make make) {
   if (!first) return {};
@@ -89,7 +96,7 @@ Metric MeanInScope(Output values, Output weights, std::string_view name, At at) 
   return InScope(values, std::string(name), [&](Graph& graph, const std::string&) {
     const Output x = AsFloat(values);
     const Total total(graph, "total", ReduceSum(Weighted(x, weights)), at);
-    const Total count(graph, "count", Weight(x, weights), at);
+    const Total count = CountAfter(x, "count", Weight(x, weights), at);
     const Output value = DivNoNan(total.Value(), count.Value(), {.name = "value"}, at);
     const Output updated =
         DivNoNan(total.Updated(graph), count.Updated(graph), {.name = "update_op"}, at);

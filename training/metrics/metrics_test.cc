@@ -6,6 +6,7 @@
 #include "ops/array/builders.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
+#include "ops/io/builders.h"
 #include "ops/math/builders.h"
 #include "ops/reduce/builders.h"
 #include "ops/state/variable.h"
@@ -60,6 +61,24 @@ void ExpectMetric(Inputs& in, const Metric& metric, float first, float both) {
   const auto [got_first, got_both] = in.Run(metric);
   EXPECT_NEAR(got_first, first, 2e-6f * first + 1e-7f);
   EXPECT_NEAR(got_both, both, 2e-6f * both + 1e-7f);
+}
+
+// The mean was too small: the step that found the end of the input failed, but its count was added.
+TEST(MetricsTest, AStepThatFailsAddsNoCount) {
+  Graph g;
+  Output serialized = Placeholder(g, DT_STRING, {}, "serialized");
+  Output values = EnsureShape(ParseTensor(serialized, DT_FLOAT), PartialShape({2}));
+  const Metric mean = metrics::Mean(values);
+  const Operation init = InitializeLocalVariables(g);
+  Session session(g);
+  ASSERT_TRUE(session.Run({init}).ok());
+  const Feed good{values, Tensor::Vector<float>({1, 3})};
+  const Feed bad{serialized, Tensor::Scalar<std::string>("no tensor")};
+  ASSERT_TRUE(session.Run({good}, {mean.update}).ok());
+  EXPECT_FALSE(session.Run({bad}, {mean.update}).ok());
+  const auto out = session.Run({}, {mean.value});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ((*out)[0].scalar<float>(), 2);
 }
 
 TEST(MetricsTest, Mean) {
