@@ -1,15 +1,16 @@
-"""Code in Markdown equals the file that compiles: check_samples.py FILE.md...
+"""Code in Markdown equals the file that compiles or runs: check_samples.py FILE.md...
 
-A C++ block that follows `<!-- from PATH -->` must equal the file PATH (but for comments at its top), and one that follows
-`<!-- from PATH:NAME -->` the lines between `// [NAME]` and `// [/NAME]` in it, without their common indentation. A C++
-block without such a line is a mistake. With --write, blocks are replaced by what the files say.
+A C++ or Python block that follows `<!-- from PATH -->` must equal the file PATH, without the comments at its top. One that
+follows `<!-- from PATH:NAME -->` must equal the lines between `// [NAME]` and `// [/NAME]` in it (in Python, `# [NAME]`),
+without their common indentation. A block without such a line is a mistake. With --write, the blocks are replaced by what
+the files contain.
 """
 
 import re
 import sys
 import textwrap
 
-BLOCK = re.compile(r"(?:<!-- from (?P<path>[^\s:>]+)(?::(?P<name>\w+))? -->\n)?```cpp\n(?P<code>.*?)```\n", re.S)
+BLOCK = re.compile(r"(?:<!-- from (?P<path>[^\s:>]+)(?::(?P<name>\w+))? -->\n)?```(?:cpp|python)\n(?P<code>.*?)```\n", re.S)
 
 
 def source(path, name):
@@ -18,7 +19,7 @@ def source(path, name):
         text = file.read()
     if not name:
         return re.sub(r"\A(//[^\n]*\n)+\n?", "", text)
-    match = re.search(r"^ *// \[%s\]\n(.*?)^ *// \[/%s\]\n" % (name, name), text, re.S | re.M)
+    match = re.search(r"^ *(?://|#) \[%s\]\n(.*?)^ *(?://|#) \[/%s\]\n" % (name, name), text, re.S | re.M)
     return match and textwrap.dedent(match.group(1))
 
 
@@ -27,7 +28,7 @@ def problems(markdown, text):
         line = text.count("\n", 0, match.start()) + 1
         path, name = match.group("path", "name")
         if not path:
-            yield "%s:%d: C++ that no test compiles: put `<!-- from FILE:NAME -->` above it" % (markdown, line)
+            yield "%s:%d: code that no test runs: put `<!-- from FILE:NAME -->` above it" % (markdown, line)
             continue
         wanted = source(path, name)
         if wanted is None:
