@@ -8,7 +8,7 @@
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
 #include "demos/replicas/training.h"
-#include "demos/report/svg.h"
+#include "demos/report/plot.h"
 #include "executor/wait/stall_signal.h"
 #include "graph/status.h"
 #include "training/loop/log.h"
@@ -68,18 +68,27 @@ absl::StatusOr<TrainingOptions> OptionsFromFlags() {
   return options;
 }
 
-absl::Status WritePictures(const TrainingResult& result, const std::string& folder) {
+absl::Status DrawPictures(const TrainingResult& result, const std::string& folder) {
   const std::string prefix = folder.empty() ? "" : folder + "/";
-  SLUICE_RETURN_IF_ERROR(
-      WriteFile(prefix + "learning_curve.svg",
-                CurvesSvg("Fashion-MNIST", "global step", "loss, accuracy",
-                          {{"training loss", result.loss_steps, result.losses},
-                           {"test accuracy", result.accuracy_steps, result.accuracies}})));
-  SLUICE_RETURN_IF_ERROR(
-      WriteFile(prefix + "confusion_matrix.svg",
-                ConfusionSvg("Test images by class", ClassNames(), result.confusion)));
-  std::printf("wrote %slearning_curve.svg and %sconfusion_matrix.svg\n", prefix.c_str(),
-              prefix.c_str());
+  std::vector<double> percents;
+  for (double accuracy : result.accuracies) percents.push_back(100 * accuracy);
+  const std::string curves =
+      CurvesPlot("Fashion-MNIST", "global step",
+                 {{"loss", "training loss", result.loss_steps, result.losses},
+                  {"accuracy (%)", "test accuracy", result.accuracy_steps, percents}});
+  const std::string confusion =
+      ConfusionPlot("Test images by class", ClassNames(), result.confusion);
+  const std::pair<const char*, const std::string&> pictures[] = {{"learning_curve", curves},
+                                                                 {"confusion_matrix", confusion}};
+  for (const auto& [name, commands] : pictures) {
+    const absl::Status status = Draw(prefix + name, commands);
+    if (absl::IsFailedPrecondition(status)) {
+      std::printf("%s\n", std::string(status.message()).c_str());
+      continue;
+    }
+    SLUICE_RETURN_IF_ERROR(status);
+    std::printf("wrote %s%s.svg\n", prefix.c_str(), name);
+  }
   return absl::OkStatus();
 }
 
@@ -105,7 +114,7 @@ absl::Status Main() {
   std::printf("test accuracy %.2f %% after %lld steps, %.1f s of training\n", 100 * result.accuracy,
               static_cast<long long>(result.last.step), result.train_seconds);
   std::printf("%s\n", result.ledger.c_str());
-  return WritePictures(result, absl::GetFlag(FLAGS_out));
+  return DrawPictures(result, absl::GetFlag(FLAGS_out));
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 
+#include "demos/report/plot.h"
 #include "demos/report/progress.h"
-#include "demos/report/svg.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -10,6 +13,12 @@ namespace sluice::demos {
 namespace {
 
 using ::testing::HasSubstr;
+
+std::string Contents(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
 
 TEST(ProgressTest, TheLineSaysWhereTrainingStands) {
   EXPECT_EQ(ProgressLine({.step = 100,
@@ -38,23 +47,50 @@ TEST(ProgressTest, PlainLinesAreSpacedInTime) {
   EXPECT_THAT(text, HasSubstr("step 3/3"));
 }
 
-TEST(SvgTest, CurvesSurviveNaNAndEmptyInput) {
-  const std::string svg =
-      CurvesSvg("a < b", "step", "loss", {{"train", {0, 1, 2}, {1.0, NAN, 0.5}}});
-  EXPECT_THAT(svg, HasSubstr("a &lt; b"));
-  EXPECT_THAT(svg, HasSubstr("<polyline points='70.0,40.0 700.0,385.0 '"));
-  EXPECT_THAT(CurvesSvg("t", "x", "y", {}), HasSubstr("</svg>"));
+TEST(PlotTest, EachPanelHasItsOwnAxisAndSkipsNaN) {
+  const std::string plot = CurvesPlot("it's", "step",
+                                      {{"loss", "train", {0, 1, 2}, {1.0, NAN, 0.5}},
+                                       {"accuracy (%)", "none", {}, {}},
+                                       {"accuracy (%)", "test", {2}, {90}}});
+  EXPECT_THAT(plot, HasSubstr("$curve1 << END\n0 1\n2 0.5\nEND\n$curve2 << END\n2 90\nEND\n"));
+  EXPECT_THAT(plot, HasSubstr("layout 2,1 title 'it''s'\n"));
+  EXPECT_THAT(plot, HasSubstr("set ylabel 'accuracy (%)'\nplot $curve2 with lines linetype 2"));
 }
 
-TEST(SvgTest, ConfusionWritesEveryCount) {
-  const std::string svg = ConfusionSvg("c", {"cat", "dog"}, {{9, 1}, {0, 7}});
-  for (const char* count : {">9<", ">1<", ">0<", ">7<", ">cat<"}) {
-    EXPECT_THAT(svg, HasSubstr(count));
+TEST(PlotTest, GnuplotDrawsRoundTicks) {
+  const std::string path = testing::TempDir() + "/it's a curve";
+  const std::vector<double> steps = {1, 5001}, losses = {1.93, 0.11};
+  const absl::Status status =
+      Draw(path, CurvesPlot("t", "step", {{"loss", "a & b", steps, losses}}));
+  ASSERT_TRUE(status.ok()) << status;
+  const std::string svg = Contents(path + ".svg");
+  for (const char* text : {">0.5</", ">1.5</", ">1000</", ">5000</", ">a &amp; b</", "</svg>"}) {
+    EXPECT_THAT(svg, HasSubstr(text));
   }
 }
 
-TEST(WriteFileTest, AnUnwritableFolderIsAStatus) {
-  EXPECT_EQ(WriteFile("/no/such/folder/f.svg", "x").code(), absl::StatusCode::kUnavailable);
+TEST(PlotTest, ConfusionWritesEveryCount) {
+  const std::string path = testing::TempDir() + "/confusion";
+  ASSERT_TRUE(Draw(path, ConfusionPlot("c", {"cat", "dog"}, {{9, 1}, {0, 7}})).ok());
+  const std::string svg = Contents(path + ".svg");
+  for (const char* text : {">9</", ">1</", ">0</", ">7</", ">cat</", ">dog</"}) {
+    EXPECT_THAT(svg, HasSubstr(text));
+  }
+}
+
+TEST(DrawTest, AMissingGnuplotSaysHowToDrawLater) {
+  const std::string search = std::getenv("PATH"), path = testing::TempDir() + "/later";
+  setenv("PATH", "/no/such/folder", 1);
+  const absl::Status status = Draw(path, "plot x\n");
+  setenv("PATH", search.c_str(), 1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("apt install gnuplot-nox && gnuplot " + path));
+  EXPECT_THAT(Contents(path + ".gnuplot"), HasSubstr("plot x"));
+}
+
+TEST(DrawTest, FailuresAreStatuses) {
+  EXPECT_EQ(Draw("/no/such/folder/f", "").code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Draw(testing::TempDir() + "/f", "nonsense\n").code(), absl::StatusCode::kInternal);
 }
 
 }  // namespace
