@@ -5,10 +5,13 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "executor/kernel/kernel.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
+#include "ops/builders/op_function.h"
 #include "tools/commands/command.h"
 #include "tools/commands/ops_against.h"
 
@@ -87,24 +90,61 @@ std::string Signature(const std::vector<ArgDef>& args) {
   return absl::StrJoin(words, ", ");
 }
 
-std::string AttributeText(const AttrDef& attr) {
-  std::string text = StrCat("`", attr.name, "`: ", attr.KindName());
+// The text, with characters that Markdown would interpret outside of `code` escaped.
+std::string EscapedText(std::string_view text) {
+  std::string escaped;
+  bool in_code = false;
+  for (const char c : text) {
+    if (c == '`') in_code = !in_code;
+    if (!in_code && (c == '*' || c == '<' || c == '|')) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+// " = `SAME`, one of `SAME`, `VALID`".
+std::string ValuesText(const AttrDef& attr) {
+  std::string text;
   if (attr.default_value) StrAppend(&text, " = `", AttrToString(*attr.default_value), "`");
+  if (attr.minimum) StrAppend(&text, ", at least ", *attr.minimum);
+  std::vector<std::string> allowed = attr.allowed_strings;
+  for (const DataType type : attr.allowed_types.list()) allowed.push_back(DataTypeName(type));
+  if (!allowed.empty()) StrAppend(&text, ", one of `", absl::StrJoin(allowed, "`, `"), "`");
   return text;
 }
 
-void PrintMarkdown(const OpDef& op) {
-  std::vector<std::string> attributes;
-  for (const AttrDef& attr : op.attrs) attributes.push_back(AttributeText(attr));
-  const std::vector<std::string> types = KernelTypes(op);
-  std::string text = StrCat("\n## ", op.name, "\n\n", op.doc, "\n\n    ", op.name, "(",
-                            Signature(op.inputs), ") -> (", Signature(op.outputs), ")\n\n");
-  if (!attributes.empty()) StrAppend(&text, "- ", absl::StrJoin(attributes, ", "), "\n");
-  if (types.empty()) StrAppend(&text, "- no kernel\n");
-  if (!types.empty() && types[0] != "*") {
-    StrAppend(&text, "- kernels: ", absl::StrJoin(types, ", "), "\n");
+// The C++ function that adds the op to a graph, without the comment that repeats the description.
+std::string BuilderText(const OpDef& op) {
+  std::string text;
+  for (const absl::string_view line : absl::StrSplit(DeclarationText(op), '\n')) {
+    if (!line.empty() && !absl::StartsWith(line, "//")) StrAppend(&text, line, "\n");
   }
-  if (op.gradient) StrAppend(&text, "- has a gradient\n");
+  return StrCat("```cpp\n", text, "```\n\n");
+}
+
+std::string TypesText(const OpDef& op) {
+  const std::vector<std::string> types = KernelTypes(op);
+  if (types.empty()) return "no kernel";
+  return types[0] == "*" ? "no choice" : absl::StrJoin(types, ", ");
+}
+
+const char* GradientText(const OpDef& op) {
+  if (op.gradient) return "Gradient: defined.";
+  return op.not_differentiable ? "Gradient: none, as if the inputs were constants."
+                               : "Gradient: not defined. Gradients through the op are an error.";
+}
+
+void PrintMarkdown(const OpDef& op) {
+  std::string text = StrCat("\n## ", op.name, "\n\n", EscapedText(op.doc), "\n\n    ", op.name, "(",
+                            Signature(op.inputs), ") -> (", Signature(op.outputs), ")\n\n");
+  if (HasBuilder(op)) StrAppend(&text, BuilderText(op));
+  if (!op.attrs.empty()) StrAppend(&text, "Attributes:\n\n");
+  for (const AttrDef& attr : op.attrs) {
+    StrAppend(&text, "- `", attr.name, "`: ", attr.KindName(), ValuesText(attr), "\n");
+  }
+  StrAppend(&text, "\nTypes with a kernel: ", TypesText(op), ".\n\n", GradientText(op),
+            "\n\nDeclared in `", op.file, "`.\n");
+  if (op.deprecated_at > 0) StrAppend(&text, "\nDeprecated: ", EscapedText(op.deprecation), "\n");
   std::fputs(text.c_str(), stdout);
 }
 
