@@ -12,7 +12,8 @@ from tests.oracle import table
 HEAD = """# Ops
 
 After reading this page you know which ops there are, for which types, and how well each is tested.
-`sluice ops --markdown` describes their arguments and attributes.
+The site that `tools/docs` builds has a page per op: its description, C++ function, attributes,
+types, gradient and source file. `sluice ops --markdown` prints the same.
 
 `tests/oracle/ops_page` writes this page. The types are those of the op's first type attribute for
 which there is a kernel; "-" means that the op has no type attribute. "cases" counts the op's own
