@@ -3,7 +3,7 @@
   build.py SLUICE FOLDER    SLUICE is the program tools/sluice; the site is FOLDER/index.html
 
 Runs in the root of the source tree. Ends with 1 if a link leads nowhere, or if a page of docs/ is
-not in docs/index.md, whose lists are the navigation.
+not in docs/index.md, whose lists are the navigation, or if a diagram differs from its text.
 """
 
 import glob
@@ -86,6 +86,17 @@ def missing_pages():
     return [page for page in sorted(glob.glob("docs/*.md")) if page != "docs/index.md" and page not in linked]
 
 
+def stale_pictures():
+    """Pictures whose words differ from those that their text in docs/pictures/*.dot draws."""
+    words = lambda svg: re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    for text in sorted(glob.glob("docs/pictures/*.dot")):
+        drawn = subprocess.run(["dot", "-Tsvg", text], capture_output=True, text=True, check=True).stdout
+        picture = text.removesuffix(".dot") + ".svg"
+        with open(picture, encoding="utf-8") as file:
+            if words(file.read()) != words(drawn):
+                yield "%s is older than its text: dot -Tsvg %s -o %s" % (picture, text, picture)
+
+
 def build(sluice, folder, work):
     """Writes the site into `folder`. Returns MkDocs's complaints."""
     pages = os.path.join(work, "pages")
@@ -105,6 +116,7 @@ def build(sluice, folder, work):
 
 def main(sluice, folder):
     problems = ["docs/index.md does not link %s" % page for page in missing_pages()]
+    problems += stale_pictures()
     with tempfile.TemporaryDirectory() as work:
         problems += build(sluice, os.path.abspath(folder), work)
     problems += links.broken(folder)
