@@ -1,7 +1,8 @@
 """The layers of executor/. A folder may use the folders before it in this list, never those behind it."""
 
 EXECUTOR_LAYERS = [
-    # Waiting, the processor, and the kernel contract.
+    # Files, waiting, the processor, and the kernel contract.
+    "files",
     "wait",
     "cpu",
     "kernel",
