@@ -6,10 +6,10 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_join.h"
+#include "executor/files/files.h"
 #include "graph/format/proto/meta_graph.pb.h"
 #include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
-#include "ops/checkpoint/files.h"
 #include "tools/commands/graph_file.h"
 #include "training/checkpoint/checkpoint_state.h"
 #include "training/checkpoint/saver.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "demos/report/svg.h"
+#include "demos/report/plot.h"
 #include "docs/samples/tutorial/model.h"
 #include "sluice.h"
 
@@ -35,7 +35,8 @@ absl::Status Train(const std::string& folder, int64_t steps) {
           .hooks = {StopAtStep(steps), StopOnNan(loss), Progress({{"loss", loss}}, steps)},
           .save_checkpoint_steps = 200,
           .save_summaries_steps = 50});
-  demos::Curve losses{.label = "training loss"}, accuracies{.label = "test accuracy"};
+  demos::Panel losses{.y_label = "loss", .curve = "training loss"};
+  demos::Panel accuracies{.y_label = "accuracy", .curve = "test accuracy"};
   for (int i = 0; !session.ShouldStop(); ++i) {
     SLUICE_RETURN_IF_ERROR(session.Run({minimize}));
     if (i % 25 != 0) continue;
@@ -47,9 +48,8 @@ absl::Status Train(const std::string& folder, int64_t steps) {
   SLUICE_RETURN_IF_ERROR(session.Close());
   // [/loop]
   // [curves]
-  const std::string svg =
-      demos::CurvesSvg("Fashion-MNIST", "step", "loss, accuracy", {losses, accuracies});
-  return demos::WriteFile(folder + "/curves.svg", svg);
+  return demos::Draw(folder + "/curves",
+                     demos::CurvesPlot("Fashion-MNIST", "step", {losses, accuracies}));
   // [/curves]
 }
 
