@@ -213,7 +213,7 @@ class Turner {
     const Output x = n.node->input(n.roles.operand);
     const bool is_constant = IsConstant(*x.node);
     if (n.roles.operand_kind == OperandKind::kSizes && !is_constant) {
-      const Output like = ShapedLike(x);
+      const Output like = TensorWithShape(x);
       if (like && IsChannelsLast(like)) return absl::OkStatus();
       Output& turned = turned_[x];
       if (!turned) {

@@ -1,9 +1,9 @@
 // Computes nodes that follow from constants alone once, before the first step.
 //
-// Also Shape, Size and Rank of tensors whose shape is known. Runs first, because it leaves a
-// smaller graph to all other passes. Never computed: impure and kept nodes, nodes of branches and
-// loops, results larger than PassOptions::max_constant_bytes, and nodes whose kernel fails (the
-// step will report the error). Linear in the graph.
+// Also Shape, Size and Rank of tensors whose shape is known. Runs before the other
+// optimizations, because it leaves them a smaller graph. Never computed: impure and kept nodes,
+// nodes of branches and loops, results larger than PassOptions::max_constant_bytes, and nodes whose
+// kernel fails (the step will report the error). Linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_FOLD_CONSTANTS_H_
 #define SLUICE_EXECUTOR_PASSES_FOLD_CONSTANTS_H_
 

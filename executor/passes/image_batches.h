@@ -16,19 +16,19 @@
 namespace sluice {
 
 // The tensor whose shape is the output `sizes` of a Shape or ShapeN; invalid for other nodes.
-Output ShapedLike(Output sizes);
+Output TensorWithShape(Output sizes);
 
 class ImageBatches {
  public:
   explicit ImageBatches(const Graph& graph) : origins_(graph.num_node_ids()) {}
 
   // Whether the batches certainly have one size: because it is known, or because of their origin.
-  bool Same(Output a, Output b) const;
+  bool HaveSame(Output a, Output b) const;
 
   // Records that output 0 of `node` has the batch of all of `images`. Called in topological order.
-  void Say(const Node& node, absl::Span<const Output> images);
+  void Record(const Node& node, absl::Span<const Output> images);
   // The same if output 0 of the node is made in the shape of another tensor.
-  void SayBySizes(const Node& node);
+  void RecordFromSizes(const Node& node);
 
  private:
   Output OriginOf(Output t) const;

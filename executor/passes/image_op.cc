@@ -26,7 +26,7 @@ absl::InlinedVector<Output, 4> BatchesOf(const Node& node, const ImageRoles& rol
     if (!roles.broadcasts || node.input(i).shape().dim(0) != 1) batches.push_back(node.input(i));
   }
   if (roles.operand < 0 || roles.operand_kind != OperandKind::kSizes) return batches;
-  if (const Output like = ShapedLike(node.input(roles.operand))) {
+  if (const Output like = TensorWithShape(node.input(roles.operand))) {
     batches.push_back(like);
   } else if (!roles.fits_any_batch) {
     batches.push_back(Output(node.graph()->node(node.id())));
@@ -53,14 +53,14 @@ void ReorderAttr(Node* node, const char* attr, int numbers_per_dim) {
 std::optional<ImageRoles> ImageRolesOf(const Node& node, ImageBatches& batches) {
   std::optional<ImageRoles> roles = DeclaredRoles(node);
   if (!roles || roles->images.empty()) {
-    batches.SayBySizes(node);
+    batches.RecordFromSizes(node);
     return std::nullopt;
   }
   const absl::InlinedVector<Output, 4> own = BatchesOf(node, *roles);
   const bool fits = roles->fits_any_batch || std::all_of(own.begin(), own.end(), [&](Output t) {
-                      return batches.Same(t, own[0]);
+                      return batches.HaveSame(t, own[0]);
                     });
-  if (roles->keeps_batch && (fits || !roles->broadcasts)) batches.Say(node, own);
+  if (roles->keeps_batch && (fits || !roles->broadcasts)) batches.Record(node, own);
   return fits ? roles : std::nullopt;
 }
 

@@ -294,8 +294,9 @@ class NodeRunner {
   absl::Status DispatchUntilFree(const Call& call);
   absl::Status Dispatch(const Call& call);
   absl::Status DispatchWithCare(const Call& call);
-  // Copies the variables behind references into `read` and points `inputs` there. ABORTED with
-  // Worker::awaited set if a claim is taken.
+  // Copies the variables behind references into `read` and points `inputs` there. If another kernel
+  // holds the claim of a variable: stores the claim in Worker::awaited and returns ABORTED. The
+  // segment goes on later.
   absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read, Value** inputs,
                         Worker& worker) const;
   void OnAsyncDone(AsyncCall& call, absl::Status status);

@@ -96,11 +96,14 @@ absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
 absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b);
 // NumPy's rule. "Dimensions must be equal, but are 2 and 3" if two sizes differ and neither is 1.
 absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b);
-// An axis in [-rank, rank) as one in [0, rank); rank < 0 = unknown gives -1 for negative axes.
+// Turns an axis in [-rank, rank) into one in [0, rank). INVALID_ARGUMENT if it is outside. If the
+// rank is unknown (rank < 0), a negative axis becomes -1 and any other stays as it is.
 absl::StatusOr<int> CanonicalAxis(int64_t axis, int rank);
 
-// Whole shape functions, for the common cases: `.Shape(SameAsInput(0))`. This one: one output, with
-// the shape of input i and, for a handle, with what is behind it.
+// Shape functions of common cases: `.Shape(SameAsInput(0))`.
+
+// Output 0 has the shape of input i. If input i is a handle, it also has the type and shape of the
+// resource.
 ShapeFunction SameAsInput(int i);
 // Output 0 has the shape that input i, a shape tensor, denotes.
 ShapeFunction ShapeFromInput(int i);

@@ -40,8 +40,9 @@ struct ReplicaGradients {
   void Undo(int64_t step) const {
     if (ledger != nullptr) ledger->Undo(step);
   }
-  // "; none yet of replicas 1, 3": the replicas that are not in `present`. "" if some in `present`
-  // are unknown.
+  // The end of an error text that names the replicas missing from `present`: "; none yet of
+  // replicas 1, 3". Empty if none is missing, or if `present` contains an unknown replica (-1),
+  // whose gradient could be from any of them.
   std::string MissingText(const std::vector<int>& present) const;
 };
 

@@ -177,8 +177,9 @@ struct LinesAhead {
   }
 };
 
-// The vector library rounds differently from the scalar functions. The elements that fill no vector
-// are therefore computed as a whole vector too, so that no bits depend on an element's position.
+// The vector library rounds differently from the scalar functions. The elements
+// left over at the end, which do not fill a vector, are therefore computed as a vector too, so that
+// no bits depend on an element's position.
 inline constexpr int64_t kLanes = 16;
 template <typename F>
 concept UsesLibrary = F::kCallsLibrary;

@@ -20,7 +20,6 @@ absl::Status VectorOfEntries(ShapeContext& c) {
   return c.SetOutput(0, {indices.dim(0)});
 }
 
-// The shape of the dense output of a reduction. Unknown unless shape and axes are constants.
 // By dimension, whether `axes` names it.
 absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int64_t rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
@@ -32,6 +31,7 @@ absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, i
   return reduced;
 }
 
+// The shape of the dense output of a reduction. Unknown unless shape and axes are constants.
 absl::Status ReduceShape(ShapeContext& c) {
   std::optional<std::vector<int64_t>> shape = c.InputInts(2), axes = c.InputInts(3);
   auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };

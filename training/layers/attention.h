@@ -55,7 +55,8 @@ class MultiHeadAttention : public Layer {
   std::vector<Dense> projections_;
 };
 
-// [n, m]: 0 for a position itself and earlier ones, a large negative number for later ones.
+// [n, m]: 0 where a position (row) may read a position (column): itself and earlier ones. A large
+// negative number for later ones.
 Output CausalMask(Graph& graph, int64_t n, int64_t m, DataType dtype = DT_FLOAT,
                   At at = At::current());
 

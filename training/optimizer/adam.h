@@ -2,6 +2,8 @@
 //
 //   Operation train = Adam({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
+// The loops of the updates are in ops/update/adam_kernels.cc.
+//
 // All count their steps in variables of their own, beta1_power and beta2_power, which checkpoints
 // contain.
 //

@@ -69,8 +69,8 @@ absl::Status CheckpointSaverHook::AfterRun(SessionRunContext& context,
                                            const SessionRunValues& values) {
   // The fetched step may be from before the update, and one run may train many steps. So the timer
   // is first queried with an upper bound, and then with the true step.
-  constexpr int64_t kStepsARunMost = 1'000'000;
-  if (!timer_.IsDue(StepOf(values.results[0]) + kStepsARunMost)) return absl::OkStatus();
+  constexpr int64_t kMaxStepsPerRun = 1'000'000;
+  if (!timer_.IsDue(StepOf(values.results[0]) + kMaxStepsPerRun)) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(context.session(), global_step_));
   if (!timer_.IsDue(step)) return absl::OkStatus();
   timer_.Done(step);
