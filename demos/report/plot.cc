@@ -42,10 +42,12 @@ std::string CurvesPlot(const std::string& title, const std::string& x_label,
                        const std::vector<Panel>& panels) {
   std::string data, plots;
   int drawn = 0;
+  double last_x = 1;
   for (const Panel& panel : panels) {
     const std::string points = Points(panel);
     if (points.empty()) continue;
     ++drawn;
+    last_x = std::max(last_x, panel.x.back());
     data += fmt::format("$curve{} << END\n{}END\n", drawn, points);
     plots += fmt::format("set ylabel {}\nplot $curve{} with lines linetype {} title {}\n",
                          Quoted(panel.y_label), drawn, drawn, Quoted(panel.curve));
@@ -58,8 +60,9 @@ std::string CurvesPlot(const std::string& title, const std::string& x_label,
       "set grid linecolor '#cccccc' linetype 1 linewidth 0.5\n"
       "set border 3\nset tics nomirror out\nset format '%g'\nset lmargin 9\nset rmargin 3\n"
       "set offsets graph 0, graph 0, graph 0.05, graph 0.05\nset key tmargin right\n",
-      "set xlabel ", Quoted(x_label), "\nset xrange [0:*]\nset multiplot layout ", drawn,
-      ",1 title ", Quoted(title), "\n", plots, "unset multiplot\n");
+      "set xlabel ", Quoted(x_label), fmt::format("\nset xrange [0:{}]", last_x),
+      "\nset multiplot layout ", drawn, ",1 title ", Quoted(title), "\n", plots,
+      "unset multiplot\n");
 }
 
 std::string ConfusionPlot(const std::string& title, const std::vector<std::string>& classes,

@@ -14,13 +14,13 @@ namespace sluice::demos {
 
 // A curve and the axis that its values belong to.
 struct Panel {
-  std::string y_label;  // with the unit: "accuracy (%)"
-  std::string curve;    // its name in the legend
-  std::vector<double> x;
+  std::string y_label;    // with the unit: "accuracy (%)"
+  std::string curve;      // its name in the legend
+  std::vector<double> x;  // ascending
   std::vector<double> y;  // as many as x; infinities and NaNs are left out
 };
 
-// The gnuplot commands for panels one above the other, with one x axis for all. Panels without
+// The gnuplot commands for panels one above the other, with the same x axis. Panels without
 // points are left out.
 std::string CurvesPlot(const std::string& title, const std::string& x_label,
                        const std::vector<Panel>& panels);

@@ -53,6 +53,7 @@ TEST(PlotTest, EachPanelHasItsOwnAxisAndSkipsNaN) {
                                        {"accuracy (%)", "none", {}, {}},
                                        {"accuracy (%)", "test", {2}, {90}}});
   EXPECT_THAT(plot, HasSubstr("$curve1 << END\n0 1\n2 0.5\nEND\n$curve2 << END\n2 90\nEND\n"));
+  EXPECT_THAT(plot, HasSubstr("set xrange [0:2]\n"));
   EXPECT_THAT(plot, HasSubstr("layout 2,1 title 'it''s'\n"));
   EXPECT_THAT(plot, HasSubstr("set ylabel 'accuracy (%)'\nplot $curve2 with lines linetype 2"));
 }

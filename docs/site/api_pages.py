@@ -60,7 +60,7 @@ def read_docs(folder):
                 scopes[""].append(doc_of(compound, scope))
             scopes[scope] += [
                 doc_of(member, member.findtext("name")) for member in compound.iter("memberdef")
-                if member.get("prot") != "private" and member.get("kind") != "friend"
+                if member.get("prot") == "public" and member.get("kind") != "friend"
             ]
     return scopes
 
@@ -139,7 +139,7 @@ def markdown(text):
         if in_code:
             out.append(line[2:])
             continue
-        line = re.sub(r"(`[^`]*`)|([*<_])", lambda m: m[1] or "\\" + m[2], line)
+        line = re.sub(r"(`[^`]*`)|([*<_])", lambda m: m[1] or ("&lt;" if m[2] == "<" else "\\" + m[2]), line)
         label = LABEL.match(line)
         out.append("\n**%s:** %s" % (label[1], line[label.end():]) if label else line)
     text = "\n".join(out + ["```"] if in_code else out) + "\n"

@@ -111,7 +111,8 @@ def build(sluice, folder, work):
     built = subprocess.run(["mkdocs", "build", "--strict", "--config-file", config, "--site-dir", folder],
                            capture_output=True, text=True)
     # Other lines list all pages of ops, which the navigation does not contain.
-    return re.findall(r"(?:WARNING|ERROR) .*", built.stdout + built.stderr) or built.returncode * [built.stderr]
+    output = re.sub(r"\x1b\[\d*m", "", built.stdout + built.stderr)
+    return re.findall(r"(?:WARNING|ERROR) .*", output) or built.returncode * [built.stderr]
 
 
 def main(sluice, folder):

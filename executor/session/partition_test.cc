@@ -8,6 +8,7 @@
 #include "executor/session/task_executor.h"
 #include "executor/testing/test_ops.h"
 #include "gmock/gmock.h"
+#include "graph/infer/shape_context.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
@@ -24,8 +25,15 @@ constexpr uint64_t kIncarnation = 7;
 
 using Parts = std::map<std::string, Part>;
 
+OP(PartitionCaller, "Has a kernel that calls a function.")
+    .Input("x", DT_FLOAT)
+    .Output("y", DT_FLOAT)
+    .Attr("f", FunctionAttrDef())
+    .Shape(ScalarOutput());
+
 absl::StatusOr<Parts> Cut(const OutputList& fetches, const std::vector<Operation>& targets = {}) {
   SLUICE_ASSIGN_OR_RETURN(auto pruned, Prune({}, fetches, targets));
+  pruned->function_library() = "the library";
   std::vector<DeviceInfo> devices;
   for (const char* task : {kWorker, kPs}) {
     for (const DeviceInfo& d : DeviceSet::Cpus(1, task)->Describe()) devices.push_back(d);
@@ -119,6 +127,38 @@ TEST_F(PartitionTest, ATensorIsSentOnceToATaskAndConstantsNotAtAll) {
     EXPECT_EQ(*node->FindAttr<int64_t>("send_device_incarnation"), kIncarnation);
   }
   EXPECT_EQ(Values({b, c}), (std::vector<float>{9, 12}));
+}
+
+TEST_F(PartitionTest, APartHasTheFunctionLibraryIfItsNodesCallFunctions) {
+  Output v;
+  {
+    DeviceScope worker(g_, "/job:worker/task:0");
+    v = Add(Const(g_, 1), Const(g_, 2), "v");
+  }
+  NodeBuilder caller(&g_, "PartitionCaller", At::current());
+  caller.Device("/job:ps/task:0").Input(v);
+  caller.Attr("f", FunctionAttr(std::make_shared<const FunctionRef>(FunctionRef{"f", {}})));
+  const Parts parts = *Cut({Output(caller.Finish())});
+  EXPECT_EQ(parts.at(kPs).graph->function_library(), "the library");
+  EXPECT_EQ(parts.at(kWorker).graph->function_library(), "");
+}
+
+TEST_F(PartitionTest, AReportHasAPartForEachDevice) {
+  Output v = Add(Const(g_, 1), Const(g_, 2), "v");
+  v.node->set_assigned_device(StrCat(kPs, "/device:CPU:1"));
+  for (const Output& in : v.node->inputs()) {
+    in.node->set_assigned_device(StrCat(kPs, "/device:CPU:0"));
+  }
+  Node* sum = Add(v, v, "sum").node;
+  sum->set_assigned_device(StrCat(kPs, "/device:CPU:0"));
+  const Parts parts = *PartitionByDevice(g_, [](const std::string&) { return kIncarnation; });
+  ASSERT_EQ(parts.size(), 2u);
+  const Graph& first = *parts.at(StrCat(kPs, "/device:CPU:0")).graph;
+  EXPECT_NE(first.Find("sum"), nullptr);
+  EXPECT_EQ(first.Find("v"), nullptr);
+  for (const Node* node : first.nodes()) {
+    EXPECT_EQ(node->assigned_device(), StrCat(kPs, "/device:CPU:0")) << node->name();
+  }
 }
 
 TEST_F(PartitionTest, ControlEdgesHoldBetweenTasks) {

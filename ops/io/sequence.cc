@@ -32,12 +32,16 @@ absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_
                                   : PartialShape::Vector();
   OutputShapes out(c);
   out.AddSparse(NumTypes(c, "context_sparse_types"), plus(1));
-  for (const PartialShape& shape : context_shapes) out.Add(1, batch.Concatenate(shape));
+  // An unknown rank stands for a scalar, as in the kernels.
+  const auto fixed = [](const PartialShape& shape) {
+    return shape.rank_known() ? shape : PartialShape::Scalar();
+  };
+  for (const PartialShape& shape : context_shapes) out.Add(1, batch.Concatenate(fixed(shape)));
   out.Add(NumTypes(c, "context_ragged_value_types"), PartialShape::Vector());
   out.Add(NumTypes(c, "context_ragged_split_types"), splits);
   out.AddSparse(NumTypes(c, "feature_list_sparse_types"), plus(2));
   for (const PartialShape& shape : list_shapes) {
-    out.Add(1, batch.Concatenate(PartialShape::Vector()).Concatenate(shape));
+    out.Add(1, batch.Concatenate(PartialShape::Vector()).Concatenate(fixed(shape)));
   }
   if (has_lengths) out.Add(list_shapes.size(), batch);
   out.Add(NumTypes(c, "feature_list_ragged_value_types"), PartialShape::Vector());

@@ -12,13 +12,13 @@ using ::testing::HasSubstr;
 constexpr char kLibrary[] = R"(
   library {
     function {
-      signature { name: 'Square' attr { name: 'T' type: 'type' }
+      signature { name: 'Quadratic' attr { name: 'T' type: 'type' }
                   input_arg { name: 'a' type_attr: 'T' } output_arg { name: 'b' type_attr: 'T' } }
       node_def { name: 'm' op: 'Mul' input: 'a' input: 'a' attr { key: 'T' value { placeholder: 'T' } } }
       ret { key: 'b' value: 'm:z:0' }
     }
     function {
-      signature { name: 'SquareGradient' input_arg { name: 'a' type: DT_FLOAT }
+      signature { name: 'QuadraticGradient' input_arg { name: 'a' type: DT_FLOAT }
                   input_arg { name: 'dy' type: DT_FLOAT } output_arg { name: 'dx' type: DT_FLOAT } }
       node_def { name: 'm' op: 'Mul' input: 'a' input: 'dy' attr { key: 'T' value { type: DT_FLOAT } } }
       node_def { name: 'n' op: 'Neg' input: 'm:z:0' attr { key: 'T' value { type: DT_FLOAT } } }
@@ -27,11 +27,11 @@ constexpr char kLibrary[] = R"(
     function {
       signature { name: 'Outer' input_arg { name: 'a' type: DT_FLOAT }
                   output_arg { name: 'b' type: DT_FLOAT } }
-      node_def { name: 's' op: 'Square' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 's' op: 'Quadratic' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
       node_def { name: 'm' op: 'Mul' input: 's:b:0' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } }
       ret { key: 'b' value: 'm:z:0' }
     }
-    gradient { function_name: 'Square' gradient_func: 'SquareGradient' }
+    gradient { function_name: 'Quadratic' gradient_func: 'QuadraticGradient' }
   })";
 
 constexpr char kNodes[] = R"(
@@ -39,8 +39,8 @@ constexpr char kNodes[] = R"(
   node { name: 'i' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT64 } } }
   node { name: 'one' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
          attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 } } } }
-  node { name: 'square' op: 'Square' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
-  node { name: 'integer' op: 'Square' input: 'i' attr { key: 'T' value { type: DT_INT64 } } }
+  node { name: 'square' op: 'Quadratic' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+  node { name: 'integer' op: 'Quadratic' input: 'i' attr { key: 'T' value { type: DT_INT64 } } }
   node { name: 'outer' op: 'Outer' input: 'square' }
   node { name: 'gradient' op: 'SymbolicGradient' input: 'x' input: 'one'
          attr { key: 'Tin' value { list { type: DT_FLOAT type: DT_FLOAT } } }
@@ -65,7 +65,7 @@ TEST(FunctionsTest, ANodeCallsTheFunctionThatItsOpNames) {
   EXPECT_EQ((*integer)[0].scalar<int64_t>(), 9);
 }
 
-// The declared gradient of Square, -a * dy, is used although only the body of Outer calls it:
+// The declared gradient of Quadratic, -a * dy, is used although only the body of Outer calls it:
 // x^2 + x * (-x).
 TEST(FunctionsTest, TheGradientOfACallerUsesTheDeclaredGradientOfItsCallees) {
   Graph g;
@@ -93,11 +93,11 @@ TEST(FunctionsTest, AMissingAttributeIsNamed) {
   Graph g;
   const auto imported = ImportGraphDef(
       StrCat(R"(node { name: 'i' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT64 } } }
-                node { name: 'y' op: 'Square' input: 'i' })",
+                node { name: 'y' op: 'Quadratic' input: 'i' })",
              kLibrary),
       g);
   EXPECT_THAT(std::string(imported.status().message()),
-              HasSubstr("Node 'y': NodeDef missing attr 'T' from Op<name=Square>"));
+              HasSubstr("Node 'y': NodeDef missing attr 'T' from Op<name=Quadratic>"));
   EXPECT_THAT(std::string(ImportGraphDef("node { name: 'y' op: 'Cube' }", g).status().message()),
               HasSubstr("Op type not registered 'Cube'"));
 }

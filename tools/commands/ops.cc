@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -96,7 +97,12 @@ std::string EscapedText(std::string_view text) {
   bool in_code = false;
   for (const char c : text) {
     if (c == '`') in_code = !in_code;
-    if (!in_code && (c == '*' || c == '<' || c == '|')) escaped += '\\';
+    if (!in_code && c == '<') {
+      escaped += "&lt;";
+      continue;
+    }
+    const bool in_word = !escaped.empty() && absl::ascii_isalnum(escaped.back());
+    if (!in_code && (c == '*' || (c == '_' && !in_word))) escaped += '\\';
     escaped += c;
   }
   return escaped;

@@ -103,7 +103,7 @@ def gradients_of_nested_calls(target, story):
     """A function's own gradient is used wherever it is called, and the server takes gradients in frames."""
 
     @function.Defun(tf.float32, tf.float32)
-    def straight_through(_, dy):
+    def straight_through(unused_x, dy):
         return dy * 7.0
 
     @function.Defun(tf.float32, grad_func=straight_through)

@@ -44,7 +44,7 @@ def feeds_and_fetches(target, story):
 def fed_control_inputs(target, story):
     x = tf.placeholder(tf.float32, [], name="x")
     flag = tf.placeholder(tf.bool, [], name="flag")
-    v = tf.Variable(0.0, use_resource=False)
+    v = tf.Variable(0.0, use_resource=False, name="fed_control_inputs")
     add = tf.assign_add(v, 1.0)
     with tf.control_dependencies([x]):
         constant = tf.constant(5.0, name="c")
@@ -137,7 +137,7 @@ def fetched_variables(target, story):
     rows = tf.random_uniform([300, 300], seed=1)
     slow = 1.0 + 1e-20 * tf.reduce_sum(tf.matmul(rows, rows))  # the update comes late
     flag = tf.placeholder(tf.bool, [])
-    ref = tf.Variable(0.0, use_resource=False, name="ref")
+    ref = tf.Variable(0.0, use_resource=False, name="fetched_ref")
     read = ref.read_value()
     computed = ref + 0.0
     add = tf.assign_add(ref, slow)
@@ -151,9 +151,9 @@ def fetched_variables(target, story):
 
     loop = tf.while_loop(lambda i: i < 3, body, [0])
     branch = tf.cond(flag, lambda: tf.identity(tf.assign_add(ref, slow)), lambda: tf.constant(0.0))
-    vector = tf.Variable([0.0, 0.0], use_resource=False, name="vector")
+    vector = tf.Variable([0.0, 0.0], use_resource=False, name="fetched_vector")
     scatter = tf.scatter_add(vector, [1], tf.reshape(slow, [1]))
-    step = tf.Variable(0, use_resource=False, name="step", dtype=tf.int64)
+    step = tf.Variable(0, use_resource=False, name="fetched_step", dtype=tf.int64)
     count = tf.count_up_to(step, 100)
     fetches = [ref, ref.value(), read, tf.identity(ref.value()), tf.stop_gradient(read)]
     with tf.Session(target) as session:
@@ -176,7 +176,7 @@ def fetched_variables(target, story):
         callable_ = session.make_callable([read, add])
         story.say("callable", callable_()[0])
     # An order that the program gives, and resource variables, which are a race without one.
-    res = tf.Variable(0.0, use_resource=True, name="res")
+    res = tf.Variable(0.0, use_resource=True, name="fetched_res")
     before = res.read_value()
     with tf.control_dependencies([before]):
         res_add = tf.assign_add(res, slow)
