@@ -2,7 +2,7 @@
 // workers run in one process and use the real protocol over a simulated network.
 //
 //   bazel run //benchmarks/backup_workers -- [workers] [updates] > TABLE
-//   python3 benchmarks/backup_workers/plot.py < TABLE > docs/pictures/backup_workers.svg
+//   gnuplot -c benchmarks/backup_workers/plot.gnuplot TABLE > docs/pictures/backup_workers.svg
 //
 // Next to each measured value is the value expected if all workers begin each step at the same
 // time: an update then takes as long as its (workers - backups)-th worker.
