@@ -140,6 +140,11 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
 absl::Status MasterSession::Run(const Callable& callable, const std::vector<NamedTensor>& feeds,
                                 const pb::RunOptions& options, CancellationManager* cancellation,
                                 Tensors* fetches, pb::RunMetadata* metadata) {
+  if (!options.debug_options().debug_tensor_watch_opts().empty()) {
+    return From(absl::UnimplementedError(
+        "RunOptions.debug_options: this server writes no watched tensors; fetch them, or run the "
+        "step with a trace"));
+  }
   RunOptions run;
   run.timeout_ms = options.timeout_in_ms();
   run.cancellation = cancellation;

@@ -63,6 +63,16 @@ class ClientTest(stories.StoryTestCase):
             with self.subTest(script.__name__):
                 self.assert_same_stories(tell(script, control.target), tell(script, server.target), script.__name__)
 
+    def test_watches_of_the_debugger_are_rejected(self):
+        tf.reset_default_graph()
+        x = tf.constant(1.0) + tf.placeholder_with_default(1.0, [], name="p")
+        options = tf.RunOptions()
+        options.debug_options.debug_tensor_watch_opts.add(node_name="p", output_slot=0, debug_ops=["DebugIdentity"], debug_urls=["file:///nowhere"])
+        with tf.Session(self.server.target) as session:
+            with self.assertRaisesRegex(tf.errors.UnimplementedError, "RunOptions.debug_options"):
+                session.run(x, options=options)
+            self.assertEqual(session.run(x), 2)
+
     def test_a_server_that_is_told_to_stop_ends_the_steps_that_wait(self):
         server = servers.SluiceServer()
         tf.reset_default_graph()
