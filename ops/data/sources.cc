@@ -19,6 +19,43 @@ void ReadsCompressedFiles(OpDefBuilder& op) {
   op.With(ReadsFiles).Input("compression_type", DT_STRING).Input("buffer_size", DT_INT64);
 }
 
+// Declares the inputs of CSVDataset. Its second version has one more.
+void ReadsCsvFiles(OpDefBuilder& op) {
+  op.Input("filenames", DT_STRING)
+      .Input("compression_type", DT_STRING)
+      .Input("buffer_size", DT_INT64)
+      .Input("header", DT_BOOL)
+      .Input("field_delim", DT_STRING)
+      .Input("use_quote_delim", DT_BOOL)
+      .Input("na_value", DT_STRING)
+      .Input("select_cols", DT_INT64)
+      .Input("record_defaults", "output_types")
+      .With(MakesDataset)
+      .Attr("output_types",
+            TypeListAttr({DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64, DT_STRING}).Min(1))
+      .Attr("output_shapes", ShapeListAttr().Min(1))
+      .Stateful()
+      .Shape([](ShapeContext& c) {
+        const auto [first, last] = c.InputRange("record_defaults");
+        for (int i = first; i < last; ++i) {
+          SLUICE_ASSIGN_OR_RETURN(const PartialShape value, c.WithRankAtMost(i, 1));
+          SLUICE_INVALID_IF(value.rank() == 1 && value.dim(0) > 1,
+                            "Shape of a default must be a length-0 or length-1 vector, or a "
+                            "scalar.");
+        }
+        return c.SetOutput(0, PartialShape::Scalar());
+      });
+}
+
+OP(CSVDataset,
+   "Reads records of comma-separated values, with an element's component per column. Components "
+   "are those of `select_cols`, or all columns. An empty `record_defaults` requires the field.")
+    .With(ReadsCsvFiles);
+
+OP(CSVDatasetV2, "Reads records as CSVDataset does, without the columns `exclude_cols`.")
+    .With(ReadsCsvFiles)
+    .Input("exclude_cols", DT_INT64);
+
 OP(FixedLengthRecordDataset,
    "Reads records of `record_bytes` from files, between a header and a footer.")
     .With(ReadsFixedLengthRecords);
@@ -93,6 +130,7 @@ OP(TensorSliceDataset, "Slices the components along their first dimension.")
 OP(TextLineDataset, "Reads the lines of text files, which may be compressed (ZLIB, GZIP).")
     .With(ReadsCompressedFiles);
 
+OLDER_NAME(ExperimentalCSVDataset, CSVDataset);
 OLDER_NAME(ExperimentalMatchingFilesDataset, MatchingFilesDataset);
 OLDER_NAME(ExperimentalRandomDataset, RandomDataset, "metadata");
 

@@ -199,7 +199,8 @@ absl::StatusOr<StreamCompression> CompressionFromName(const std::string& name) {
   if (name.empty()) return StreamCompression::kNone;
   if (name == "ZLIB") return StreamCompression::kZlib;
   if (name == "GZIP") return StreamCompression::kGzip;
-  return InvalidArgument("compression_type must be '', 'ZLIB' or 'GZIP', got '", name, "'");
+  return InvalidArgument("Unsupported compression_type: ", name,
+                         ". It must be '', 'ZLIB' or 'GZIP'.");
 }
 
 std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed,
