@@ -24,13 +24,16 @@ OP(AnonymousSeedGenerator,
     .Input("reshuffle", DT_BOOL)
     .With(MakesHandleAndDeleter);
 
-OP(CacheDataset, "Keeps the elements in memory after a complete reading. `filename` must be empty.")
+OP(CacheDataset,
+   "Keeps the elements in memory, or in the file `filename` if it is not empty, after a complete "
+   "reading.")
     .With(TransformsDataset)
     .Input("filename", DT_STRING)
     .With(ElementsAndMetadata);
 
 OP(CacheDatasetV2,
-   "Keeps the elements in `cache` after a complete reading. `filename` must be empty.")
+   "Keeps the elements in `cache`, or in the file `filename` if it is not empty, after a complete "
+   "reading.")
     .With(TransformsDataset)
     .Input("filename", DT_STRING)
     .Input("cache", DT_RESOURCE)

@@ -7,6 +7,7 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
+#include "ops/data/file_cache.h"
 #include "ops/data/owned_handle.h"
 #include "ops/data/shuffle.h"
 #include "ops/state/named_resource.h"
@@ -85,8 +86,8 @@ absl::StatusOr<DatasetPointer> Cached(const KernelContext& c, const DatasetPoint
                                       std::shared_ptr<MemoryCache> cache) {
   SLUICE_ASSIGN_OR_RETURN(const auto file, ScalarInput<std::string>(c, "filename"));
   if (!file.empty()) {
-    return absl::UnimplementedError(
-        StrCat(c.node().Describe(), ": a cache in a file is not supported, got '", file, "'"));
+    const auto types = c.node().AttrOr<std::vector<DataType>>("output_types", {});
+    return CachedInFile(input, file, types.size());
   }
   const auto iterate = [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
     if (const DatasetPointer elements = cache->elements()) return elements->Iterate(reading);

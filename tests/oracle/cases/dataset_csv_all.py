@@ -6,7 +6,6 @@ import os
 from tests.oracle.datasets import *
 from tests.oracle.table import *
 
-use_folder("csv")
 INT, TEXT, FLOAT = "int32", "string", "float"
 COUNT = iter(range(1000))
 

@@ -1,5 +1,7 @@
 """Datasets of tf.data.experimental and of older releases, and the older names of datasets."""
 
+import os
+
 import numpy
 import tensorflow
 
@@ -7,7 +9,6 @@ from tests.oracle.datasets import *
 from tests.oracle.table import *
 
 raw = tensorflow.raw_ops
-use_folder("more")
 INT = dict(output_types=["int64"], output_shapes=[[]])
 NAMES = [file("listed%d" % i, b"") for i in range(2)]
 
@@ -88,6 +89,26 @@ def rebatched_components(p):
 
 def sliding(op, size, shift, stride, steps, make_error=None, **attrs):
     return over(op, steps, n64(size), n64(shift), n64(stride), shapes=[[None]], make_error=make_error, **attrs)
+
+
+# --- caches in files
+
+
+def cached_in_file(op, *cache):
+
+    def build(p):
+        b = p.b
+        folder = os.path.join(FOLDER, "cache")
+        os.makedirs(folder, exist_ok=True)
+        dataset = p.over(op, p.op("TensorSliceDataset", [n64([4, 5, 6]), values(["a", "b", "c"], "string")], types=["int64", "string"], shapes=[[], []]), os.path.join(folder, op + b.name("c").replace("/", "_")), *(c(p) for c in cache))
+        p.read(p.over("RepeatDataset", dataset, n64(2)), 6)
+        p.read(dataset, 3)
+
+    return build
+
+
+def cached_nowhere(p):
+    p.read(p.over("CacheDataset", p.numbers(2), os.path.join(FOLDER, "none", "cache")), 0, error="No such file or directory")
 
 
 # --- older names
@@ -224,6 +245,7 @@ ROWS = [
     row("SamplingDataset", several(*(over("SamplingDataset", steps, values(rate, "float"), n64(3), n64(4), of=20) for rate, steps in ((0.0, 0), (0.3, 5), (0.7, 13), (1.0, 20))))),
     row("SlidingWindowDataset", several(sliding("SlidingWindowDataset", 3, 1, 1, 5), sliding("SlidingWindowDataset", 3, 2, 2, 2), sliding("SlidingWindowDataset", 3, 1, 1, 7, drop_remainder=False))),
     row("SlidingWindowDataset", several(sliding("SlidingWindowDataset", 0, 1, 1, 0, make_error="Window size must be greater than zero."), sliding("SlidingWindowDataset", 1, 1, 0, 0, make_error="window_stride must be greater than zero.")), "arguments"),
+    row("CacheDataset", cached_in_file("CacheDataset"), "in a file"), row("CacheDatasetV2", cached_in_file("CacheDatasetV2", lambda p: p.b.op("DummyMemoryCache")), "in a file"), row("CacheDataset", cached_nowhere, "missing folder"),
     row("MaxIntraOpParallelismDataset", over("MaxIntraOpParallelismDataset", 7, n64(2))), row("MaxIntraOpParallelismDataset", over("MaxIntraOpParallelismDataset", 0, n64(-1), make_error="`max_intra_op_parallelism` must be >= 0"), "negative"),
     row("PrivateThreadPoolDataset", over("PrivateThreadPoolDataset", 7, n64(2))), row("PrivateThreadPoolDataset", over("PrivateThreadPoolDataset", 0, n64(-1), make_error="`num_threads` must be >= 0"), "negative"),
     row("NonSerializableDataset", over("NonSerializableDataset", 7)), row("OptimizeDatasetV2", over("OptimizeDatasetV2", 7, strings(), strings(), strings())),
