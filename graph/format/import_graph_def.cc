@@ -375,7 +375,7 @@ absl::Status Importer::CheckReturnOutputs() const {
 void Importer::MergeVersions() {
   GraphVersions& versions = graph_.versions();
   const pb::VersionDef& v = def_.versions();
-  const bool first = graph_.num_nodes() == static_cast<int>(added_.size());
+  const bool first = graph_.num_nodes() == 0;
   versions.producer = first ? v.producer() : std::min(versions.producer, v.producer());
   versions.min_consumer =
       first ? v.min_consumer() : std::max(versions.min_consumer, v.min_consumer());
@@ -420,15 +420,17 @@ absl::Status Importer::Check() {
 
 absl::StatusOr<ImportResult> Importer::Run() {
   SLUICE_RETURN_IF_ERROR(Check());
+  const GraphVersions before = graph_.versions();
+  MergeVersions();  // shape functions depend on them
   absl::Status status = AddNodes();
   if (status.ok()) status = AddBackEdges();
   if (status.ok()) status = CheckReturnOutputs();
   if (!status.ok()) {
     for (auto it = added_.rbegin(); it != added_.rend(); ++it) graph_.Remove(*it);
+    graph_.versions() = before;
     return status;
   }
   if (functions_) graph_.function_library() = functions_->Serialize();
-  MergeVersions();
   ImportResult result;
   CollectReturns(&result);
   return result;

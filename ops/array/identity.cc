@@ -15,7 +15,9 @@ absl::Status ShapesOfInputs(ShapeContext& c) {
 }
 
 absl::Status EnsuredShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.attr<PartialShape>("shape").MergeWith(c.input(0)));
+  const auto& expected = c.attr<PartialShape>("shape");
+  if (expected.rank_known()) SLUICE_RETURN_IF_ERROR(c.WithRank(0, expected.rank()).status());
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, expected.MergeWith(c.input(0)));
   return c.SetOutput(0, std::move(shape));
 }
 
@@ -89,6 +91,12 @@ OP(PreventGradient, "Returns the input. Its gradient is an error with the text `
 OP(RefIdentity, "Returns the input, a reference to a variable.")
     .With(SameReference)
     .Role(OpRole::kPass) GRADIENT(PassGradient);
+
+OP(Snapshot, "Copies input into separate memory.")
+    .Input("input", "T")
+    .Output("output", "T")
+    .Attr("T", TypeAttr())
+    .Shape(SameAsInput(0));
 
 OP(StopGradient, "Returns the input, which is a constant for gradients.")
     .With(SameTensor)

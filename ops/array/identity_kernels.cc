@@ -9,6 +9,12 @@ absl::Status Identity(KernelContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status GuaranteeConst(KernelContext& c) {
+  SLUICE_INVALID_IF(c.input(0).dtype() == DT_RESOURCE,
+                    "Input tensor cannot be a resource variable handle.");
+  return Identity(c);
+}
+
 absl::Status RefIdentity(KernelContext& c) {
   c.output_value(0) = c.input_value(0);
   return absl::OkStatus();
@@ -34,11 +40,12 @@ KERNEL(Identity, CheapFunctionKernel<Identity>);
 KERNEL(IdentityN, CheapFunctionKernel<Identity>);
 KERNEL(StopGradient, CheapFunctionKernel<Identity>);
 KERNEL(PreventGradient, CheapFunctionKernel<Identity>);
-KERNEL(GuaranteeConst, CheapFunctionKernel<Identity>);
+KERNEL(GuaranteeConst, CheapFunctionKernel<GuaranteeConst>);
 KERNEL(DebugGradientIdentity, CheapFunctionKernel<Identity>);
 KERNEL(DebugGradientRefIdentity, CheapFunctionKernel<RefIdentity>);
 KERNEL(RefIdentity, CheapFunctionKernel<RefIdentity>);
 KERNEL(DeepCopy, FunctionKernel<DeepCopy>);
+KERNEL(Snapshot, FunctionKernel<DeepCopy>, {"T", NumberTypes() | TypeSet{DT_BOOL}});
 KERNEL(EnsureShape, CheapFunctionKernel<EnsureShape>);
 
 }  // namespace

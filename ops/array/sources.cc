@@ -12,10 +12,10 @@ absl::Status ShapeFromAttr(ShapeContext& c) {
   return c.SetOutput(0, c.attr<PartialShape>("shape"));
 }
 
-// GraphDefs older than version 24 use [] for any shape.
+// GraphDefs up to version 21 use [] for any shape.
 absl::Status PlaceholderShape(ShapeContext& c) {
   const PartialShape& shape = c.attr<PartialShape>("shape");
-  if (c.node().graph()->versions().producer < 24 && shape.rank() == 0) {
+  if (c.node().graph()->versions().producer <= 21 && shape.rank() == 0) {
     return c.SetOutput(0, PartialShape());
   }
   return c.SetOutput(0, shape);

@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// Returns the first `count` lines of a vocabulary, or all lines if `count` is -1. It is an error if
-// the file has fewer.
+// Returns the first `count` lines of a vocabulary, or all lines if `count` is -1. INVALID_ARGUMENT
+// if the file has fewer, and OUT_OF_RANGE if there are none.
 absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int64_t count) {
   SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   std::vector<std::string> lines;
@@ -30,6 +30,11 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int6
   SLUICE_INVALID_IF(count >= 0 && static_cast<int64_t>(lines.size()) < count,
                     "Invalid vocab_size in ", path, ": expected ", count, " but got ",
                     lines.size());
+  if (lines.empty()) {
+    return absl::OutOfRangeError(
+        count == 0 ? StrCat("Finished reading 0 of lines from ", path)
+                   : StrCat("Read less bytes than requested: ", path, " is empty"));
+  }
   return lines;
 }
 
@@ -40,7 +45,8 @@ absl::Status GenerateVocabRemapping(KernelContext& c, Attr<int64_t, "new_vocab_o
     const char* name = i == 0 ? "new_vocab_file" : "old_vocab_file";
     SLUICE_INVALID_IF(c.input(i).rank() != 0, name, " should be a single string, but got ",
                       c.input(i).shape().ToString());
-    SLUICE_INVALID_IF(c.input(i).scalar<std::string>().empty(), name, " cannot be empty.");
+    SLUICE_INVALID_IF(c.input(i).scalar<std::string>().empty(), i == 0 ? "new" : "old",
+                      " vocab filename cannot be empty.");
   }
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
                           ReadLines(c.input(0).scalar<std::string>(), -1));

@@ -11,7 +11,7 @@ absl::Status InplaceShape(ShapeContext& c) {
 
 void RowUpdate(OpDefBuilder& op) {
   op.Input("x", "T").Input("i", DT_INT32).Input("v", "T").Output("y", "T").Attr("T", TypeAttr());
-  op.Shape(InplaceShape);
+  op.MayForwardInput().Shape(InplaceShape);
 }
 
 OP(InplaceAdd, "Adds v to rows i of x.").With(RowUpdate);

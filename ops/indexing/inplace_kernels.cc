@@ -23,27 +23,31 @@ absl::Status CheckRows(const Tensor& x, const Tensor& i, const Tensor& v) {
   return absl::OkStatus();
 }
 
+// The output is the input's memory, whoever else uses it: programs rely on that, and copy the input
+// with DeepCopy otherwise. Constants, which other nodes and steps share, do not change.
 template <ArithmeticOp kOp>
 absl::Status Inplace(KernelContext& c) {
   const TensorShape shape = c.input(0).shape();
   const Tensor& rows = c.input(1);
   const Tensor& v = c.input(2);
   SLUICE_RETURN_IF_ERROR(CheckRows(c.input(0), rows, v));
-  const void* from = c.input(0).raw();
-  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, shape));
-  if (out->raw() != from) CopyElements(c, out->dtype(), from, out->raw(), shape.num_elements());
+  Tensor out = c.input(0);
+  if (c.node().input(0) && c.node().input(0).node->op() == "Const") {
+    SLUICE_ASSIGN_OR_RETURN(out, out.Clone(*c.step().allocator));
+  }
+  c.set_output(0, out);
   if (shape.num_elements() == 0) return absl::OkStatus();
-  const ArithmeticRow update = FindArithmetic(kOp, out->dtype());
+  const ArithmeticRow update = FindArithmetic(kOp, out.dtype());
   if (update == nullptr) {
-    return absl::UnimplementedError(StrCat("Unsupported dtype: ", DataTypeName(out->dtype())));
+    return absl::UnimplementedError(StrCat("Unsupported dtype: ", DataTypeName(out.dtype())));
   }
   const int64_t row = shape.num_elements() / shape.dim(0);
-  const size_t stride = ElementStride(out->dtype());
+  const size_t stride = ElementStride(out.dtype());
   for (int64_t k = 0; k < rows.dim(0); ++k) {
     // As in TensorFlow, row numbers wrap around.
     const int64_t n = shape.dim(0);
     const int64_t at = (rows.data<int32_t>()[k] % n + n) % n;
-    update(ElementAt(out->raw(), at * row, stride), ElementAt(v.raw(), k * row, stride), row);
+    update(ElementAt(out.raw(), at * row, stride), ElementAt(v.raw(), k * row, stride), row);
   }
   return absl::OkStatus();
 }

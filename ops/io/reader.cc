@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "absl/strings/escaping.h"
 #include "graph/format/proto/reader_base.pb.h"
 #include "graph/status.h"
 
@@ -121,6 +122,8 @@ bool Reader::Answer(const absl::Status& status) {
 // --- work
 
 void Reader::StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status) {
+  ScopedLock lock(&state_mutex_);
+  work_.clear();
   if (!element.ok()) {
     *status = element.status();
     return;
@@ -133,7 +136,6 @@ void Reader::StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status
     *status = InvalidArgument("Expected to dequeue a one-element string tensor");
   }
   if (!status->ok()) return;
-  ScopedLock lock(&state_mutex_);
   work_ = (*element)[0].data<std::string>()[0];
   *status = StartWork(work_);
   if (status->ok()) ++work_started_;
@@ -177,10 +179,14 @@ int64_t Reader::num_work_units_completed() const {
 
 absl::Status Reader::Reset() {
   ScopedLock lock(&state_mutex_);
+  ResetState();
+  return absl::OkStatus();
+}
+
+void Reader::ResetState() {
   FinishWork();
   work_started_ = work_finished_ = records_produced_ = 0;
   work_.clear();
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Reader::SerializeState() const {
@@ -190,26 +196,32 @@ absl::StatusOr<std::string> Reader::SerializeState() const {
   state.set_work_started(work_started_);
   state.set_work_finished(work_finished_);
   state.set_num_records_produced(records_produced_);
-  if (work_started_ > work_finished_) state.set_current_work(work_);
+  if (!work_.empty()) state.set_current_work(work_);
   return state.SerializeAsString();
 }
 
 absl::Status Reader::RestoreState(const std::string& bytes) {
+  ScopedLock lock(&state_mutex_);
+  const absl::Status status = ReadState(bytes);
+  if (!status.ok()) ResetState();
+  return status;
+}
+
+absl::Status Reader::ReadState(const std::string& bytes) {
   if (!HasState()) return absl::UnimplementedError("Reader RestoreState");
   pb::ReaderBaseState state;
   SLUICE_INVALID_IF(!state.ParseFromString(bytes), "Could not parse state for ", Describe(), ": ",
-                    bytes.size(), " bytes");
+                    absl::CEscape(bytes));
   SLUICE_INVALID_IF(
       state.work_started() < 0 || state.work_finished() < 0 || state.num_records_produced() < 0,
       "Unexpected negative value when restoring in ", Describe(), ": ", state.ShortDebugString());
   SLUICE_INVALID_IF(state.work_started() > state.work_finished(),
                     "Inconsistent work started vs. finished when restoring in ", Describe(), ": ",
                     state.ShortDebugString());
-  ScopedLock lock(&state_mutex_);
   work_started_ = state.work_started();
   work_finished_ = state.work_finished();
   records_produced_ = state.num_records_produced();
-  work_ = work_started_ > work_finished_ ? state.current_work() : "";
+  work_ = state.current_work();
   return absl::OkStatus();
 }
 

@@ -88,6 +88,8 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   void Serve();
   // True if the request is complete, false if it needs another unit of work.
   bool ReadWork(Request& request, absl::Status* status);
+  absl::Status ReadState(const std::string& bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
+  void ResetState() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_);
   void StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status);
   // Continues after the first request has received its work or an error.
   void Resume(const absl::Status& status);

@@ -187,24 +187,20 @@ absl::Status DenseTable::Remove(const Tensor& keys) {
 }
 
 absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
-  const int64_t rows = CountOf(keys);
-  SLUICE_INVALID_IF(keys.num_elements() != rows * key_elements_ ||
-                        values.num_elements() != rows * value_elements_,
-                    "Expected keys of ", key_elements_, " and values of ", value_elements_,
-                    " elements each, got shapes ", keys.shape().ToString(), " and ",
-                    values.shape().ToString());
+  SLUICE_INVALID_IF(keys.rank() != 2 || keys.dim(1) != key_elements_, "Expected shape [?,",
+                    key_elements_, "] for key, got ", keys.shape().ToString());
+  const int64_t rows = keys.dim(0);
+  SLUICE_INVALID_IF(!(values.shape() == TensorShape({rows, value_elements_})), "Expected shape [",
+                    rows, ",", value_elements_, "] for value, got ", values.shape().ToString());
+  SLUICE_INVALID_IF(rows < 4 || (rows & (rows - 1)) != 0,
+                    "Expected a power of two of at least 4 buckets, got ", rows);
+  SLUICE_ASSIGN_OR_RETURN(Tensor key_buckets, keys.Clone());
+  SLUICE_ASSIGN_OR_RETURN(Tensor value_buckets, values.Clone());
   WriterLock lock(&mutex_);
-  SLUICE_RETURN_IF_ERROR(ClearBuckets(options_.buckets));
-  int64_t count = 0;
-  for (int64_t i = 0; i < rows; ++i) count += IsReserved(keys, i) ? 0 : 1;
-  SLUICE_RETURN_IF_ERROR(Grow(count));
-  // Restores the number of buckets of a saved table.
-  if (rows > key_buckets_.dim(0) && (rows & (rows - 1)) == 0) {
-    SLUICE_RETURN_IF_ERROR(ClearBuckets(rows));
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    if (!IsReserved(keys, i)) Put(keys, values, i);
-  }
+  key_buckets_ = std::move(key_buckets);
+  value_buckets_ = std::move(value_buckets);
+  count_ = 0;
+  for (int64_t i = 0; i < rows; ++i) count_ += IsReserved(key_buckets_, i) ? 0 : 1;
   return absl::OkStatus();
 }
 

@@ -26,7 +26,7 @@ class DenseTable : public LookupTable {
   absl::Status Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const override;
   absl::Status Insert(const Tensor& keys, const Tensor& values) override;
   absl::Status Remove(const Tensor& keys) override;
-  // Accepts buckets as Export returns them, or any keys and values.
+  // Replaces the buckets by those that an Export returned.
   absl::Status Import(const Tensor& keys, const Tensor& values) override;
   // Returns the buckets: [buckets, elements of a key] and [buckets, elements of a value].
   absl::StatusOr<Contents> Export() const override;

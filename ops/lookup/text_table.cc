@@ -121,6 +121,11 @@ absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTable
   }
   SLUICE_INVALID_IF(options.lines > number, "Invalid vocab_size in ", path, ": expected ",
                     options.lines, " but got ", number);
+  if (number == 0) {
+    return absl::OutOfRangeError(
+        options.lines == 0 ? StrCat("Finished reading 0 of lines from ", path)
+                           : StrCat("Read less bytes than requested: ", path, " is empty"));
+  }
   return TextTable{.keys = keys.Take(), .values = values.Take()};
 }
 

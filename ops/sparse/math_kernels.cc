@@ -5,6 +5,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/sizes.h"
 #include "ops/loops/arithmetic.h"
 #include "ops/loops/elements.h"
 #include "ops/loops/int_tensor.h"
@@ -91,9 +92,10 @@ absl::Status CheckAddGrad(const Tensor& grad, const Tensor& sum) {
                     "Input backprop_val_grad and sum_indices should be a vector and a ",
                     "matrix but received shapes: ", grad.shape().ToString(), " and ",
                     sum.shape().ToString());
-  SLUICE_INVALID_IF(grad.num_elements() != sum.dim(0),
-                    "# elements of backprop_val_grad and # rows of sum_indices must match: ",
-                    grad.num_elements(), " and ", sum.dim(0));
+  SLUICE_INVALID_IF(
+      grad.num_elements() != sum.dim(0),
+      "# elements of backprop_val_grad and # rows of sum_indices should match (#nnz of sum): got ",
+      grad.num_elements(), " and ", sum.dim(0));
   return absl::OkStatus();
 }
 
@@ -226,7 +228,7 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
     for (int d = 0; d < b.rank(); ++d) {
       const int64_t at = IntAt(indices, i * b.rank() + d);
       SLUICE_INVALID_IF(at < 0 || at >= out->dim(d),
-                        "Sparse tensor has some invalid index on dimension ", d, ": ", at,
+                        "Sparse tensor has an invalid index on dimension ", d, ": ", at,
                         " is not in [0, ", out->dim(d), ")");
       position = position * out->dim(d) + at;
     }
@@ -235,6 +237,18 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
   return absl::OkStatus();
 }
 KERNEL(SparseTensorDenseAdd, FunctionKernel<SparseTensorDenseAdd>, {"T", kNumbers});
+
+// INVALID_ARGUMENT if the dense shape has more elements than an int64 can count.
+absl::Status CheckElements(const Entries& e) {
+  int64_t elements = 1;
+  for (int d = 0; d < e.rank(); ++d) {
+    const int64_t before = elements;
+    elements = MultiplyWithoutOverflow(before, e.size(d));
+    SLUICE_INVALID_IF(elements < 0, "Encountered overflow when multiplying ", before, " with ",
+                      e.size(d), ", result: ", elements);
+  }
+  return absl::OkStatus();
+}
 
 // Whether each dimension is reduced.
 absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {
@@ -257,6 +271,7 @@ class SparseReduceKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
+    SLUICE_RETURN_IF_ERROR(CheckElements(e));
     SLUICE_RETURN_IF_ERROR(e.CheckBounds());
     SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedDims(e, c.input(3)));
     std::vector<int64_t> sizes;
@@ -330,6 +345,7 @@ absl::Status SparseSoftmax(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "sp"));
   SLUICE_INVALID_IF(e.rank() < 2, "Input should have rank >= 2, but got shape: [",
                     e.shape().SummarizeValues(-1), "]");
+  SLUICE_RETURN_IF_ERROR(CheckElements(e));
   SLUICE_RETURN_IF_ERROR(e.CheckOrdered());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, e.values().shape()));
   const T* x = e.values().data<T>();

@@ -156,8 +156,10 @@ absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max
   SLUICE_INVALID_IF(images.dtype() != DT_UINT8 && bad_color.num_elements() < size.channels,
                     "expected depth <= bad_color.size, got depth = ", size.channels,
                     ", bad_color.size = ", bad_color.num_elements());
-  std::vector<uint8_t> pixels;
   const int64_t count = std::min(max_images, images.dim(0));
+  SLUICE_INVALID_IF(count > 0 && images.num_elements() == 0,
+                    "input tensor must have non-zero dims. Found: ", images.shape().ToString());
+  std::vector<uint8_t> pixels;
   for (int64_t i = 0; i < count; ++i) {
     ImageBytes(images, i, bad_color, &pixels);
     SLUICE_ASSIGN_OR_RETURN(std::string encoded, EncodePng(pixels.data(), size, 8));
@@ -184,8 +186,9 @@ absl::Status AddAudio(const Tensor& samples, const std::string& tag, int64_t max
   constexpr int64_t kMostSilent = int64_t{1} << 20;
   SLUICE_INVALID_IF(samples.num_elements() == 0 && count > kMostSilent,
                     "Tensor too large for summary ", samples.shape().ToString());
-  // Keeps the conversion defined. EncodeWav rejects such a rate.
-  const auto rate = static_cast<int64_t>(std::min(sample_rate, 1e12f));
+  // Keeps the conversion defined. EncodeWav rejects the upper limit. As in TensorFlow, the file of
+  // a lower rate than 1 has a rate of 1.
+  const auto rate = static_cast<int64_t>(std::clamp(sample_rate, 1.0f, 1e12f));
   for (int64_t i = 0; i < count; ++i) {
     SLUICE_ASSIGN_OR_RETURN(std::string encoded,
                             EncodeWav({samples.data<float>() + i * frames * channels,

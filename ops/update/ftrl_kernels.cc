@@ -17,6 +17,14 @@ SLUICE_INLINE_IN_CLONES T Scale(const FtrlScalars<T>& s, T n) {
   return s.is_root ? Sqrt(n) : Power(n, -s.lr_power);
 }
 
+// The negative distance of x from [-bound, bound], divided by `divisor`. As in TensorFlow, 0 for a
+// NaN.
+template <typename T>
+SLUICE_INLINE_IN_CLONES T Shrunk(T x, T bound, T divisor) {
+  const T quotient = (Clamp(x, -bound, bound) - x) / divisor;
+  return x > bound || x < -bound ? quotient : T(0);
+}
+
 template <typename T>
 SLUICE_INLINE_IN_CLONES void FtrlStep(const FtrlScalars<T>& s, T grad, T& var, T& accum,
                                       T& linear) {
@@ -26,11 +34,10 @@ SLUICE_INLINE_IN_CLONES void FtrlStep(const FtrlScalars<T>& s, T grad, T& var, T
   const T sigma = scale - Scale(s, accum);
   if (s.multiply_linear_by_lr) {
     linear = linear + shrunk * s.lr - sigma * var;
-    const T bound = s.l1 * s.lr;
-    var = (Clamp(linear, -bound, bound) - linear) / (scale + T(2) * s.l2 * s.lr);
+    var = Shrunk(linear, s.l1 * s.lr, scale + T(2) * s.l2 * s.lr);
   } else {
     linear = linear + shrunk - sigma / s.lr * var;
-    var = (Clamp(linear, -s.l1, s.l1) - linear) / (scale / s.lr + T(2) * s.l2);
+    var = Shrunk(linear, s.l1, scale / s.lr + T(2) * s.l2);
   }
   accum = n;
 }

@@ -47,11 +47,15 @@ def reading(kind, files, reads, v2=True, use=None, up_to=None, says=None, **attr
             b.run(fetches=[state])
             b.run(targets=[b.op("ReaderReset" + suffix, reader)])
             b.run(fetches=counts)
+            b.run(fetches=[state])
             b.run(targets=[b.op("ReaderRestoreState" + suffix, reader, b"\x08\x05\x10\x05\x18\x07")])
             b.run(fetches=counts)
             for bad, text in ((b"zz", "Could not parse state"), (b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "Unexpected negative value"),
                               (b"\x08\x05\x10\x04", "Inconsistent work started vs. finished")):
                 b.run(targets=[b.op("ReaderRestoreState" + suffix, reader, values(bad, "string"))], error=True, says=text)
+                b.run(fetches=counts)  # zeros: the reader was reset
+                b.run(targets=[b.op("ReaderRestoreState" + suffix, reader, b"\x08\x05\x10\x05\x18\x07\x22\x01w")])
+                b.run(fetches=[state])
         else:
             b.run(fetches=[state], error=True, says="Reader SerializeState")
             b.run(targets=[b.op("ReaderRestoreState" + suffix, reader, b"")], error=True, says="Reader RestoreState")

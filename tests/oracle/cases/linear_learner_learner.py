@@ -20,7 +20,7 @@ def lines(name, *words):
 
 
 OLD, NEW, TWICE = lines("old", "knitting", "flask", "socks", "jelly"), lines("new", "socks", "tea", "knitting", "lamp", "flask"), lines("twice", "a", "b", "a")
-EMPTY = lines("empty", "a", "", "b")
+EMPTY, NOTHING = lines("empty", "a", "", "b"), lines("nothing")
 KEYS = itertools.count()
 
 
@@ -77,7 +77,7 @@ TOL = 1e-4
 
 ROWS = [
     Row("GenerateVocabRemapping", cases=[remap(0, 5), remap(1, 3), remap(2, 0), remap(0, 5, 2)], types=[{}],
-        errors=[remap(3, 3), remap(0, 5, 9), remap(0, 2, old=TWICE), remap(0, 1, new=EMPTY), C(values([NEW], "string"), values(OLD, "string"), new_vocab_offset=0, num_new_vocab=1, says="rank|single"), C(values("", "string"), values(OLD, "string"), new_vocab_offset=0, num_new_vocab=1, says="empty")]),
+        errors=[remap(3, 3), remap(0, 5, 9), remap(0, 2, old=TWICE), remap(0, 1, new=EMPTY), remap(0, 0, new=NOTHING), remap(0, 2, old=NOTHING), remap(0, 2, 0), C(values([NEW], "string"), values(OLD, "string"), new_vocab_offset=0, num_new_vocab=1, says="rank|single"), C(values("", "string"), values(OLD, "string"), new_vocab_offset=0, num_new_vocab=1, says="empty")]),
     Row("LoadAndRemapMatrix", build=matrix([2, 0], [], 0)),
     Row("LoadAndRemapMatrix", name="parts", build=matrix([3, -1, 0, 1], [], 3, 1)),
     Row("LoadAndRemapMatrix", name="columns", build=matrix([3, -1, 0], [2, -1, 0, 1], 6)),

@@ -25,6 +25,7 @@ def file(name, text):
 VOCABULARY = file("vocabulary", "a\t1\t0.5\nb\t2\t1.5\nc\t3\tx\n")
 EMPTY_LINE = file("empty_line", "a\n\nb\r\nc")
 TWICE = file("twice", "a\na\n")
+NOTHING = file("nothing", "")
 
 
 @of_all
@@ -248,6 +249,28 @@ def dense_strings(b):
     b.run(fetches=[t.export()[0]])
 
 
+def dense_restored(b):
+    """Import replaces the buckets by exported ones, whatever the number of both is."""
+    saved = b.op("MutableDenseHashTableV2", values(0, "int64"), values(-1, "int64"), value_dtype="int64", shared_name=b.name("a"),
+                 initial_num_buckets=32)
+    other = b.op("MutableDenseHashTableV2", values(0, "int64"), values(-1, "int64"), value_dtype="int64", shared_name=b.name("b"),
+                 initial_num_buckets=4)
+    b.run(targets=[b.op("LookupTableInsertV2", saved, values([11, 12, 13, 14], "int64"), values([0, 1, 2, 3], "int64"))])
+    b.run(targets=[b.op("LookupTableRemoveV2", saved, values([12, 15], "int64"))])
+    b.run(targets=[b.op("LookupTableInsertV2", other, values([11, 24], "int64"), values([21, 24], "int64"))])
+    keys, exported = b.op("LookupTableExportV2", saved, Tkeys="int64", Tvalues="int64").outputs
+    b.run(fetches=[keys, exported])
+    b.run(targets=[b.op("LookupTableImportV2", other, keys, exported)])
+    b.run(fetches=b.op("LookupTableExportV2", other, Tkeys="int64", Tvalues="int64").outputs)
+    b.run(fetches=[b.op("LookupTableSizeV2", other),
+                   b.op("LookupTableFindV2", other, values([10, 11, 12, 13, 14, 24], "int64"), values(-1, "int64"))])
+    b.run(targets=[b.op("LookupTableInsertV2", other, values([12, 101], "int64"), values([7, 8], "int64"))])
+    b.run(fetches=b.op("LookupTableExportV2", other, Tkeys="int64", Tvalues="int64").outputs)
+    for bad in ([1, 2, 3], [[1, 2]]):
+        b.run(targets=[b.op("LookupTableImportV2", other, b.hidden(values(bad, "int64")), b.hidden(values(bad, "int64")))], error=True)
+        b.run(fetches=[b.op("LookupTableSizeV2", other)])
+
+
 def dense_refused(says, empty=1, deleted=2, **attrs):
 
     def build(b):
@@ -304,6 +327,9 @@ BAD_FILES = [
     ("string", "int64", 0, 1, dict(path=os.path.join(FOLDER, "missing")), "missing; No such file or directory"), ("string", "int64", 0, 1, dict(path=""), "filename cannot be empty."),
     ("string", "int64", 0, 1, dict(path=[VOCABULARY]), "filename should be a single string, but got \\[1\\]|rank 0"),
     ("int64", "string", -1, -2, dict(path=EMPTY_LINE), "Invalid content in .*: empty line found at position 3"),
+    ("string", "int64", -2, -1, dict(path=NOTHING), "Read less bytes than requested"),
+    ("string", "int64", -2, -1, dict(path=NOTHING, vocab_size=2), "Invalid vocab_size in .*: expected 2 but got 0"),
+    ("string", "int64", -2, -1, dict(vocab_size=0), "Finished reading 0 of lines from"),
     ("string", "int64", -2, -1, dict(path=TWICE), "HashTable has different value for same key. Key a has 0 and trying to add value 1"),
 ]
 ROWS = [
@@ -314,6 +340,7 @@ ROWS = [
     Row("MutableDenseHashTableV2", build=dense, types=DENSE), Row("MutableDenseHashTableV2", build=dense_layout, types=[{}], name="layout"),
     Row("MutableDenseHashTableV2", build=dense_strings, types=[{}], name="layout of strings"),
     Row("MutableDenseHashTableV2", build=unknown_shape, types=[{}], name="unknown shape"),
+    Row("MutableDenseHashTableV2", build=dense_restored, types=[{}], name="restored"),
     Row("MutableDenseHashTable", build=dense_without_deleted, types=[{}]),
     Row("AnonymousHashTable", build=anonymous("AnonymousHashTable"), types=[{}]), Row("AnonymousMutableHashTable", build=anonymous("AnonymousMutableHashTable"), types=[{}]),
     Row("AnonymousMutableHashTableOfTensors", build=anonymous("AnonymousMutableHashTableOfTensors", value_shape=[2]), types=[{}]),

@@ -19,6 +19,8 @@ A = sparse([3, 4], [0, 1], [0, 3], [2, 0], [2, 2])
 B = sparse([3, 4], [0, 1], [1, 1], [2, 2], [2, 3])
 CUBE = sparse([2, 3, 4], [0, 0, 1], [0, 2, 3], [1, 0, 0], [1, 0, 2], [1, 2, 3])
 EMPTY = sparse([3, 4])
+HUGE = sparse([2**40, 2**40], [0, 0], [5, 1])
+OVERFLOW = "Encountered overflow when multiplying"
 UNORDERED = sparse([3, 4], [2, 2], [0, 1], [2, 0], [0, 3])
 OUTSIDE = sparse([3, 4], [0, 1], [3, 0])
 
@@ -37,7 +39,7 @@ ROWS = [
         errors=[C(*A, i64([0]), i64([1, 1]), types=F, says="start"), C(*A, i64([0, 0]), i64([1]), types=F, says="size")]),
     Row("SparseSliceGrad", cases=[C(rand(2), A[0], i64([0, 1]), i64([[0, 0], [0, 2]]))], errors=[C(rand(1), A[0], i64([0, 1]), i64([[0, 0], [0, 2]]), types=F, says="match")]),
     Row("SparseSplit", cases=[C(values(1, "int64"), *A, num_split=2), C(values(0, "int64"), *A, num_split=3), C(values(2, "int64"), *CUBE, num_split=3)], types={"T": MOVED},
-        errors=[C(values(2, "int64"), *A, num_split=2, types=F, says="split_dim"), C(values(0, "int64"), *A, num_split=4, types=F, says="num_split")]),
+        errors=[C(values(2, "int64"), *A, num_split=2, types=F, says="axis|split_dim"), C(values(0, "int64"), *A, num_split=4, types=F, says="num_split")]),
     Row("SparseFillEmptyRows", cases=[C(*A, rand()), C(*EMPTY, rand()), C(*UNORDERED, rand()), C(*CUBE, rand())], types={"T": MOVED}, grad="tf",
         errors=[C(*OUTSIDE, values(1), types=F, says="invalid"), C(*A, values([1]), types=F, says="scalar|rank")]),
     Row("SparseFillEmptyRowsGrad", cases=[C(i64([0, 2, 3]), rand(5)), C(i64([]), rand(2))], types={"T": ("float", "double", "int32", "complex64", "half")}, errors=[C(i64([0, 5]), rand(5), types=F, says="reverse index")]),
@@ -54,6 +56,10 @@ ROWS = [
     Row("SparseReduceMax", cases=[C(*A, [0]), C(*A, [1]), C(*A, -1, keep_dims=True), C(*CUBE, [0, 2])]),
     Row("SparseReduceMaxSparse", cases=[C(*A, [0]), C(*A, [1]), C(*CUBE, [0, 2])]),
     Row("SparseSoftmax", cases=[C(*A), C(*CUBE), C(*EMPTY)], grad="tf", errors=[C(*sparse([4], [1]), types=F, says="rank")]),
+    *[Row(op, errors=[C(*HUGE, values([1], "int32"), types=F, says=OVERFLOW)], name="huge")
+      for op in ("SparseReduceSum", "SparseReduceSumSparse", "SparseReduceMax", "SparseReduceMaxSparse")],
+    Row("SparseReduceSumSparse", cases=[C(*sparse([2**40, 2], [0, 0], [5, 1]), [1], types=F)], name="large"),
+    Row("SparseSoftmax", errors=[C(*HUGE, types=F, says=OVERFLOW)], name="huge"),
     Row("SparseTensorDenseAdd", cases=[C(*A, rand(3, 4)), C(*EMPTY, rand(3, 4))], types={"T": NUMBERS, "Tindices": ("int64",)}, errors=[C(*A, rand(4), types={"T": "float", "Tindices": "int64"}, says="rank"), C(*A, rand(3, 5), types={"T": "float", "Tindices": "int64"}, says="Dimension"),
                                                                                     C(*OUTSIDE, rand(3, 4), types={"T": "float", "Tindices": "int64"}, says="invalid index")]),
     Row("SparseTensorDenseMatMul", name="wraps", cases=[C(i64([[0, 0], [0, 1]]), values([2**31 - 1, 2]), i64([1, 2]), values([[2], [2**31 - 1]]))], types={"T": ("int32",), "Tindices": ("int64",)}),

@@ -55,7 +55,7 @@ ROWS = [
         errors=[C("i", rand(2, 3), types={"T": "float"}, says=r"Shape must be rank 4|Tensor must be 4-D with last dim 1, 3, or 4, not \[2,3\]"),
                 C("i", rand(2, 3, 3, 2), types={"T": "float"}, says=r"Tensor must be 4-D with last dim 1, 3, or 4, not \[2,3,3,2\]"),
                 C(["i"], rand(1, 3, 3, 1), types={"T": "float"}, says="Tags must be a scalar"),
-                C("i", rand(1, 0, 3, 1), types={"T": "float"}, says="PNG encoding"),
+                C("i", rand(1, 0, 3, 1), types={"T": "float"}, says="non-zero dims"),
                 C("i", rand(1, 1, 1, 3), types={"T": "float"}, bad_color=numpy.array([1, 2], numpy.uint8),
                   says="expected depth <= bad_color.size, got depth = 3, bad_color.size = 2"),
                 C("i", rand(1, 1, 1, 3), types={"T": "float"}, bad_color=numpy.array([1.0, 2], numpy.float32), says="bad_color must be uint8"),
@@ -65,11 +65,13 @@ ROWS = [
         C("i", values([[[[-1.0, 2, nan, 1], [-inf, 1, 1, 1], [3, 4, 5, 6]]]]), bad_color=numpy.array([1, 2, 3, 4], numpy.uint8))]),
     Row("AudioSummaryV2", compare=messages, cases=[
         C("a", uniform(-1.2, 1.2).of(4, 7), 100), C("a", rand(2, 3, 2), 8000, max_outputs=1), C("a", rand(1, 0), 1),
-        C("a", values([[0.0, 0.5, -2, 1, 1.0 / 65536, -1.0 / 65536]]), 44100.5)],
+        C("a", values([[0.0, 0.5, -2, 1, 1.0 / 65536, -1.0 / 65536]]), 44100.5), C("a", rand(1, 3), 0.25)],
         errors=[C("a", rand(2), 100, says=r"Tensor must be 3-D or 2-D, got: \[2\]|Shape must be at least rank 2"),
                 C(["a"], rand(2, 3), 100, says="Tag must be a scalar"),
                 C("a", rand(2, 3), [100, 1], says="sample_rate must be rank-0 or contain a single value"),
                 C("a", rand(2, 3), 0, says="sample_rate must be > 0")]),
+    Row("AudioSummary", compare=messages, cases=[C("a", rand(2, 3), sample_rate=100.0)],
+        errors=[C("a", rand(2, 3), sample_rate=0.0, says="sample_rate must be > 0")], name="sample rate"),
     Row("MergeSummary", compare=messages, cases=[
         C([values(summary_pb2.Summary(value=[summary_pb2.Summary.Value(tag=t, simple_value=1)]).SerializeToString(), "string")
            for t in tags]) for tags in ("a", "abc")] + [C([values(b"", "string")])],

@@ -137,6 +137,24 @@ SLOTS = ({}, {"update_slots": False})
 BY_LR = ({}, {"multiply_linear_by_lr": True})
 
 ROWS = []
+
+
+def ftrl_of_nan(op, scalars):
+
+    def build(b):
+        variables = [b.op("VariableV2", shape=[4], dtype="float") for _ in range(3)]
+        for v, start in zip(variables, ([1, 2, 3, nan], [0.1, 0.1, 0, 0.1], [0, 1, nan, 1])):
+            b.run(targets=[b.op("Assign", v, b.input(values(start)))])
+        for power in (-0.5, -0.6):
+            grad = b.input(values([nan, 0.5, 0.2, 0.1]))
+            b.run(targets=[b.op(op, *variables, grad, *[b.input(values(s)) for s in scalars], b.input(values(power)))])
+            b.run(fetches=[b.op("Identity", v) for v in variables])
+
+    return build
+
+
+ROWS += [Row(op, build=ftrl_of_nan(op, scalars), types=[{"T": "float"}], name="NaN")
+         for op, scalars in (("ApplyFtrl", (0.1, 0.3, 0.2)), ("ApplyFtrlV2", (0.1, 0.3, 0.2, 0.1)))]
 for prefix in ("Apply", "ResourceApply"):
     ROWS += rows(prefix + "GradientDescent", GRADIENT_DESCENT)
     ROWS += rows(prefix + "ProximalGradientDescent", PROXIMAL_GRADIENT_DESCENT)
