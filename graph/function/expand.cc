@@ -54,7 +54,14 @@ absl::StatusOr<Expansion> Expander::Expand(const Call& call) {
 
 absl::StatusOr<Expansion> Expander::Plain(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef function, FunctionOf(call, "f"));
-  return Body(function, call.inputs, call.device);
+  SLUICE_ASSIGN_OR_RETURN(Expansion result, Body(function, call.inputs, call.device));
+  const auto* types = FindAttr<std::vector<DataType>>(*call.attrs, "Tout");
+  for (size_t i = 0; types != nullptr && i < std::min(types->size(), result.outputs.size()); ++i) {
+    const DataType given = BaseType(result.outputs[i].dtype());
+    SLUICE_INVALID_IF(given != (*types)[i], "Output ", i, " of type ", DataTypeName(given),
+                      " does not match declared output type ", DataTypeName((*types)[i]));
+  }
+  return result;
 }
 
 // Input 0 is the device on which the function's nodes run.
@@ -106,6 +113,12 @@ absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
     size_t n = LengthOf(signature.input_arg(i), function.attrs);
     for (; n > 0 && next < args.size(); --n) by_arg[static_cast<size_t>(i)].push_back(args[next++]);
     if (n > 0) next = args.size() + 1;
+    const auto type = static_cast<DataType>(signature.input_arg(i).type());
+    for (const Output& value : by_arg[static_cast<size_t>(i)]) {
+      SLUICE_INVALID_IF(type != DT_INVALID && BaseType(value.dtype()) != BaseType(type),
+                        "Expects arg[", i, "] to be ", DataTypeName(type), " but ",
+                        DataTypeName(value.dtype()), " is provided");
+    }
   }
   if (next == args.size()) return by_arg;
   return InvalidArgument("function '", function.name, "': expected ", signature.input_arg_size(),

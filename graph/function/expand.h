@@ -92,7 +92,9 @@ class Expander {
   // last branch is for every other index.
   absl::StatusOr<Expansion> Branches(const Call& call, const std::vector<FunctionAttr>& branches,
                                      size_t first, Output index, const OutputList& args);
-  absl::StatusOr<Output> CheckedStart(const Call& call, Output limit, Output delta);
+  absl::StatusOr<Output> CheckedStart(Output start, Output limit, Output delta);
+  // `value`. INVALID_ARGUMENT, now or in the step, that begins with `expected` if it is no scalar.
+  absl::StatusOr<Output> Scalar(Output value, const std::string& expected);
   // Keeps the first error of a branch or of a loop's body, which cannot return it.
   OutputList Fail(const absl::Status& status);
   // Returns that error, or the graph's.

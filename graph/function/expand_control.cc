@@ -94,7 +94,9 @@ absl::StatusOr<Expansion> Expander::Case(const Call& call) {
   if (branches->size() == 1 && (*branches)[0] != nullptr) {
     return Body(*(*branches)[0], args, call.device);
   }
-  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches(call, *branches, 0, call.inputs[0], args));
+  SLUICE_ASSIGN_OR_RETURN(const Output index,
+                          Scalar(call.inputs[0], "branch_index must be scalar, but "));
+  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches(call, *branches, 0, index, args));
   SetShapes(*call.attrs, result.outputs);
   return result;
 }
@@ -130,9 +132,22 @@ absl::StatusOr<Expansion> Expander::While(const Call& call) {
   return result;
 }
 
+absl::StatusOr<Output> Expander::Scalar(Output value, const std::string& expected) {
+  if (value.shape().rank_known()) {
+    SLUICE_INVALID_IF(value.shape().rank() > 0, expected, value.shape().ToString());
+    return value;
+  }
+  const Output shape = core::Shape(value);
+  Node* check = core::Assert(
+      core::Equal(core::FirstElement(core::Shape(shape)), Constant(Tensor::Scalar<int32_t>(0))),
+      {Constant(Tensor::Scalar(expected)), shape});
+  if (check == nullptr) return graph_.status();
+  ControlDependencies after(graph_, {Operation(check)});
+  return core::Identity(value);
+}
+
 // The first index. The step fails if `delta` does not lead from it to `limit`.
-absl::StatusOr<Output> Expander::CheckedStart(const Call& call, Output limit, Output delta) {
-  const Output start = core::Cast(call.inputs[0], DT_INT64);
+absl::StatusOr<Output> Expander::CheckedStart(Output start, Output limit, Output delta) {
   const Output towards = core::Greater(core::Mul(core::Sub(limit, start), delta),
                                        Constant(Tensor::Scalar<int64_t>(0)));
   const Output what = Constant(Tensor::Scalar(std::string("Invalid start/limit/delta: ")));
@@ -146,9 +161,14 @@ absl::StatusOr<Output> Expander::CheckedStart(const Call& call, Output limit, Ou
 // for (i = start; (limit - i) * delta > 0; i += delta) inputs = body(i, inputs)
 absl::StatusOr<Expansion> Expander::For(const Call& call) {
   SLUICE_ASSIGN_OR_RETURN(const FunctionRef body, FunctionOf(call, "body"));
-  const Output limit = core::Cast(call.inputs[1], DT_INT64);
-  const Output delta = core::Cast(call.inputs[2], DT_INT64);
-  SLUICE_ASSIGN_OR_RETURN(const Output start, CheckedStart(call, limit, delta));
+  OutputList range;  // start, limit and delta
+  for (const char* name : {"start", "limit", "delta"}) {
+    SLUICE_ASSIGN_OR_RETURN(const Output scalar, Scalar(call.inputs[range.size()],
+                                                        StrCat(name, " must be a scalar, but ")));
+    range.push_back(core::Cast(scalar, DT_INT64));
+  }
+  const Output limit = range[1], delta = range[2];
+  SLUICE_ASSIGN_OR_RETURN(const Output start, CheckedStart(range[0], limit, delta));
   OutputList variables = {start};
   variables.insert(variables.end(), call.inputs.begin() + 3, call.inputs.end());
   WhileOptions options;
@@ -226,6 +246,10 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   const auto* shapes = FindAttr<std::vector<PartialShape>>(*call.attrs, "output_shapes");
   SLUICE_INVALID_IF(types == nullptr || output_types == nullptr || types->empty(),
                     "expected attributes Targuments and output_types");
+  for (size_t i = 0; i < types->size(); ++i) {
+    SLUICE_INVALID_IF(call.inputs[i].shape().rank() == 0,
+                      "All inputs must have rank at least 1. Input ", i, " has a rank of 0.");
+  }
   const Output zero = Constant(Tensor::Scalar<int32_t>(0));
   const Output one = Constant(Tensor::Scalar<int32_t>(1));
   const Output shape = core::Shape(call.inputs[0]);

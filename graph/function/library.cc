@@ -21,7 +21,7 @@ absl::StatusOr<FunctionLibrary> FunctionLibrary::Parse(std::string_view serialis
 absl::StatusOr<const pb::FunctionDef*> FunctionLibrary::Find(std::string_view name) const {
   auto it = functions_.find(name);
   if (it != functions_.end()) return it->second;
-  return absl::NotFoundError(StrCat("function '", name, "' is not in the graph's library"));
+  return absl::NotFoundError(StrCat("Failed to find function '", name, "' in function library"));
 }
 
 std::string FunctionLibrary::GradientOf(std::string_view name) const {

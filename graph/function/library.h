@@ -21,7 +21,7 @@ class FunctionLibrary {
 
   bool empty() const { return functions_.empty(); }
   bool Contains(std::string_view name) const { return functions_.contains(name); }
-  // NOT_FOUND "function '<name>' is not in the graph's library".
+  // NOT_FOUND "Failed to find function '<name>' in function library".
   absl::StatusOr<const pb::FunctionDef*> Find(std::string_view name) const;
   // The function that the library declares as the gradient of `name`; "" if there is none.
   std::string GradientOf(std::string_view name) const;

@@ -55,12 +55,12 @@ std::optional<std::vector<int64_t>> ShapeContext::InputInts(int i) const {
 
 absl::StatusOr<PartialShape> ShapeContext::InputAsShape(int i) const {
   const PartialShape& s = input(i);
-  SLUICE_INVALID_IF(s.rank_known() && s.rank() > 1, "Input ", i, " must be rank 1 but is rank ",
-                    s.rank());
+  SLUICE_INVALID_IF(s.rank_known() && s.rank() > 1, "Shape must be rank 1 but is rank ", s.rank(),
+                    " (input ", i, ")");
   if (std::optional<std::vector<int64_t>> ints = InputInts(i)) {
     if (s.rank() == 0 && ints->size() == 1 && (*ints)[0] == -1) return PartialShape();
     for (int64_t d : *ints) {
-      SLUICE_INVALID_IF(d < -1, "Dimension ", d, " must be >= 0");
+      SLUICE_INVALID_IF(d < -1, "Invalid value in tensor used for shape: ", d);
     }
     return PartialShape(*ints);
   }
@@ -71,6 +71,7 @@ absl::StatusOr<PartialShape> ShapeContext::InputAsShape(int i) const {
 }
 
 absl::StatusOr<int64_t> ShapeContext::InputAsSize(int i) const {
+  SLUICE_INVALID_IF(input(i).rank() > 0, "Input must be scalar but has rank ", input(i).rank());
   const std::optional<Tensor> value = InputValue(i);
   if (!value || value->num_elements() != 1) return PartialShape::kUnknown;
   const std::optional<std::vector<int64_t>> ints = Integers(*value);

@@ -48,8 +48,9 @@ absl::Status CheckRanks(ShapeContext& c, int first, int last, const PartialShape
   for (int i = first; i < last; ++i) {
     SLUICE_RETURN_IF_ERROR(c.WithRank(i, merged.rank()).status());
     const int64_t least = axis < 0 ? -axis : axis + 1;
-    SLUICE_INVALID_IF(merged.rank() == 0 || merged.rank() < least, "Shape must be at least rank ",
-                      std::max<int64_t>(1, least), " but is rank ", merged.rank());
+    SLUICE_INVALID_IF(merged.rank() == 0, "Can't concatenate scalars (use tf.stack instead)");
+    SLUICE_INVALID_IF(merged.rank() < least, "Shape must be at least rank ", least, " but is rank ",
+                      merged.rank());
   }
   return absl::OkStatus();
 }
@@ -98,6 +99,8 @@ absl::Status ParallelConcatShape(ShapeContext& c) {
   SLUICE_INVALID_IF(shape.rank() == 0, "shape attr must have at least one dimension");
   row.set_dim(0, 1);
   for (int i = 0; i < c.num_inputs(); ++i) {
+    SLUICE_INVALID_IF(c.input(i).rank() > 0 && c.input(i).dim(0) > 1,
+                      "Size of first dimension must be 1, got shape ", c.input(i).ToString());
     SLUICE_RETURN_IF_ERROR(row.MergeWith(c.input(i)).status());
   }
   return c.SetOutput(0, shape);

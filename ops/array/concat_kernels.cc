@@ -82,6 +82,7 @@ absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_nam
                     axis_tensor.shape().ToString());
   const int64_t given = IntAt(axis_tensor, 0);
   const int rank = c.input(first).rank();
+  SLUICE_INVALID_IF(rank == 0, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
   SLUICE_INVALID_IF(given < -rank || given >= rank,
                     "ConcatOp : Expected concatenating dimensions in the range [", -rank, ", ",
                     rank, "), but got ", given);

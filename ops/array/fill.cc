@@ -11,6 +11,10 @@ namespace {
 absl::Status FillShape(ShapeContext& c) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 1).status());
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+  for (int64_t d : c.InputInts(0).value_or(std::vector<int64_t>())) {
+    SLUICE_INVALID_IF(d < -1 || (d == -1 && c.InputValue(0)), "Fill dimensions must be >= 0, got ",
+                      d);
+  }
   return ShapeFromInput(0)(c);
 }
 
@@ -20,14 +24,19 @@ absl::Status EmptyShape(ShapeContext& c) {
 }
 
 absl::Status OneHotShape(ShapeContext& c) {
-  for (int i = 1; i < 4; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   const int64_t axis = c.attr<int64_t>("axis");
   SLUICE_INVALID_IF(axis < -1, "axis must be >= -1");
   SLUICE_ASSIGN_OR_RETURN(const int64_t depth, c.InputAsSize(1));
   const PartialShape& indices = c.input(0);
   if (!indices.rank_known()) return c.SetOutput(0, PartialShape());
-  SLUICE_INVALID_IF(axis > indices.rank(), "Shape must be at least rank ", axis, " but is rank ",
-                    indices.rank());
+  SLUICE_INVALID_IF(axis > indices.rank(), "Expected axis to be -1 or between [0, ",
+                    indices.rank() + 1, ").  But received: ", axis);
+  constexpr const char* kScalars[] = {"on_value", "off_value"};
+  for (int i = 0; i < 2; ++i) {
+    const PartialShape& value = c.input(2 + i);
+    SLUICE_INVALID_IF(value.rank() > 0, kScalars[i],
+                      " must be a scalar, but got: ", value.ToString());
+  }
   const int at = axis < 0 ? indices.rank() : static_cast<int>(axis);
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i <= indices.rank(); ++i) {

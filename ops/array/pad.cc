@@ -1,4 +1,5 @@
 // Padding with zeros, with another value, or with mirrored elements.
+#include "graph/infer/expect_size.h"
 #include "graph/infer/image_roles.h"
 #include "graph/ir/constant.h"
 #include "ops/op.h"
@@ -9,7 +10,7 @@ namespace {
 // The shape of input 0, with the paddings in input 1 added (sign 1) or removed (sign -1).
 absl::Status PaddedShape(ShapeContext& c, int sign) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape paddings, c.WithRank(1, 2));
-  SLUICE_RETURN_IF_ERROR(MergeDim(paddings.dim(1), 2).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(paddings.dim(1), 2));
   PartialShape in = c.input(0);
   const int64_t rank = paddings.dim(0);
   if (rank >= 0) {

@@ -28,8 +28,9 @@ absl::Status InferMissingSize(const PartialShape& in, PartialShape& out) {
   }
   const int64_t n = in.num_elements();
   if (missing < 0) return n == known ? absl::OkStatus() : CannotReshape(in, out, known);
-  if (known == 0) return absl::OkStatus();
-  if (n % known != 0) return CannotReshape(in, out, known);
+  if (known == 0) return n == 0 ? absl::OkStatus() : CannotReshape(in, out, known);
+  SLUICE_INVALID_IF(n % known != 0, "Dimension size must be evenly divisible by ", known,
+                    " but is ", n, ": ", in.ToString(), " has no shape ", out.ToString());
   out.set_dim(missing, n / known);
   return absl::OkStatus();
 }
@@ -105,10 +106,10 @@ absl::Status BitcastShape(ShapeContext& c) {
   if (from > to) {
     out.AddDim(from / to);
   } else if (from < to) {
-    SLUICE_INVALID_IF(
-        in.rank() == 0 || (in.dim(in.rank() - 1) >= 0 && in.dim(in.rank() - 1) != to / from),
-        "Cannot bitcast from ", DataTypeName(c.input_type(0)), " to ",
-        DataTypeName(c.output_type(0)), " due to shape ", in.ToString());
+    SLUICE_RETURN_IF_ERROR(c.WithRankAtLeast(0, 1).status());
+    SLUICE_INVALID_IF((in.dim(in.rank() - 1) >= 0 && in.dim(in.rank() - 1) != to / from),
+                      "Cannot bitcast from ", DataTypeName(c.input_type(0)), " to ",
+                      DataTypeName(c.output_type(0)), " due to shape ", in.ToString());
     out = PartialShape(in.dims().first(in.rank() - 1));
   }
   return c.SetOutput(0, std::move(out));

@@ -1,4 +1,5 @@
 // Ops that roll tensors, and cross products.
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -19,8 +20,8 @@ OP(Cross, "Computes cross products of vectors of three elements along the last d
       SLUICE_ASSIGN_OR_RETURN(PartialShape b, c.WithRankAtLeast(1, 1));
       SLUICE_ASSIGN_OR_RETURN(PartialShape out, a.MergeWith(b));
       if (out.rank_known()) {
-        SLUICE_ASSIGN_OR_RETURN(const int64_t three, MergeDim(out.dim(out.rank() - 1), 3));
-        out.set_dim(out.rank() - 1, three);
+        SLUICE_RETURN_IF_ERROR(ExpectSize(out.dim(out.rank() - 1), 3));
+        out.set_dim(out.rank() - 1, 3);
       }
       return c.SetOutput(0, out);
     }) GRADIENT([](Backprop& b) {
@@ -43,6 +44,7 @@ OP(Roll,
       SLUICE_ASSIGN_OR_RETURN(PartialShape input, c.WithRankAtLeast(0, 1));
       SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(1, 1).status());
       SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(2, 1).status());
+      SLUICE_RETURN_IF_ERROR(c.input(1).MergeWith(c.input(2)).status());
       return c.SetOutput(0, input);
     }) GRADIENT([](Backprop& b) {
       b.Into("input", Roll(b.Of("output"), Neg(b.Value("shift")), b.Value("axis")));

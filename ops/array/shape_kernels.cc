@@ -148,8 +148,10 @@ absl::Status ConcatOffset(KernelContext& c) {
 // The number of elements of a shape without zeros.
 absl::StatusOr<int64_t> ProductOf(const Ints& dims) {
   int64_t total = 1;
-  for (int64_t d : dims) {
-    SLUICE_INVALID_IF(d == 0, "Input dims cannot contain a dim of zero, but dims contains zero");
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t d = dims[i];
+    SLUICE_INVALID_IF(
+        d == 0, "Input dims cannot contain a dim of zero, but dims contains zero at index ", i);
     total = d < 0 ? -1 : MultiplyWithoutOverflow(total, d);
     SLUICE_INVALID_IF(total < 0, "Dimensions must be positive, and their product an int64");
   }
@@ -161,8 +163,8 @@ absl::Status UnravelIndex(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(c.input(1), 1, "dims must be a vector, but got shape "));
   SLUICE_INVALID_IF(indices.rank() > 1, "The indices can only be scalar or vector, got \"",
                     indices.shape().ToString(), "\"");
-  SLUICE_INVALID_IF(indices.num_elements() == 0, "received empty tensor indices of shape ",
-                    indices.shape().ToString());
+  SLUICE_INVALID_IF(indices.num_elements() == 0,
+                    "received empty tensor indices: ", indices.shape().ToString());
   const Ints dims = IntsOf(c.input(1));
   SLUICE_ASSIGN_OR_RETURN(const int64_t total, ProductOf(dims));
   const int64_t n = indices.num_elements();

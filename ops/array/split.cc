@@ -1,4 +1,5 @@
 // Splits tensors along a dimension.
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -10,8 +11,8 @@ absl::StatusOr<std::optional<int>> SplitAxis(ShapeContext& c, int i, int rank) {
   const std::optional<Tensor> value = c.InputValue(i);
   if (!value || rank < 0) return std::optional<int>();
   const int64_t axis = value->scalar<int32_t>();
-  const int64_t least = axis < 0 ? -axis : axis + 1;
-  SLUICE_INVALID_IF(rank < least, "Shape must be at least rank ", least, " but is rank ", rank);
+  SLUICE_INVALID_IF(axis < -rank || axis >= rank, "Dimension size, given by scalar input ", axis,
+                    " must be in range [", -rank, ", ", rank, ")");
   return std::optional<int>(static_cast<int>(axis < 0 ? axis + rank : axis));
 }
 
@@ -25,29 +26,32 @@ absl::Status SplitShape(ShapeContext& c) {
   const int64_t n = c.num_outputs();
   if (in.dim(*axis) >= 0) {
     SLUICE_INVALID_IF(in.dim(*axis) % n != 0, "Dimension size must be evenly divisible by ", n,
-                      " but is ", in.dim(*axis));
+                      " but is ", in.dim(*axis),
+                      ". Number of ways to split should evenly divide the split dimension");
     out.set_dim(*axis, in.dim(*axis) / n);
   }
   return c.SetOutputs(out);
 }
 
-// Computes a size of -1 if possible.
 // The sum of the sizes without the one that may be missing (-1). `whole`: the size that is split,
 // or -1 if it is unknown.
 absl::StatusOr<int64_t> TotalOf(const std::vector<int64_t>& sizes, int64_t whole) {
   int64_t total = 0;
-  int missing = 0;
-  for (int64_t s : sizes) {
+  int missing = -1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t s = sizes[i];
     SLUICE_INVALID_IF(s < -1, "Invalid size ", s, " in size_splits: must be >= -1");
     if (s < 0) {
-      ++missing;
+      SLUICE_INVALID_IF(missing >= 0, "size_splits can only have one -1");
+      missing = static_cast<int>(i);
     } else if (__builtin_add_overflow(total, s, &total)) {
       return InvalidArgument("The sizes of the splits are too large");
     }
   }
-  SLUICE_INVALID_IF(missing > 1, "size_splits can only have one -1");
-  SLUICE_INVALID_IF(whole >= 0 && (missing == 0 ? total != whole : total > whole),
-                    "can't split axis of size ", whole, " into pieces of total size ", total);
+  SLUICE_INVALID_IF(whole >= 0 && missing >= 0 && total > whole, "Split size at index ", missing,
+                    " must be >= 0. Got: ", whole - total);
+  SLUICE_INVALID_IF(whole >= 0 && missing < 0 && total != whole, "can't split axis of size ", whole,
+                    " into pieces of total size ", total);
   return total;
 }
 
@@ -78,7 +82,7 @@ absl::Status UnpackShape(ShapeContext& c) {
   const PartialShape& in = c.input(0);
   if (!in.rank_known()) return c.SetOutputs(PartialShape());
   SLUICE_ASSIGN_OR_RETURN(const int axis, CanonicalAxis(c.attr<int64_t>("axis"), in.rank()));
-  SLUICE_RETURN_IF_ERROR(MergeDim(in.dim(axis), c.attr<int64_t>("num")).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(in.dim(axis), c.attr<int64_t>("num")));
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i < in.rank(); ++i) {
     if (i != axis) out.AddDim(in.dim(i));

@@ -42,12 +42,12 @@ absl::Status BroadcastToShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape out, c.InputAsShape(1));
   const PartialShape& in = c.input(0);
   if (!out.rank_known() || !in.rank_known()) return c.SetOutput(0, out);
-  SLUICE_INVALID_IF(in.rank() > out.rank(), "Input shape ", in.ToString(),
-                    " must have rank <= ", out.rank());
+  SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(0, out.rank()).status());
   for (int i = 0; i < in.rank(); ++i) {
     const int64_t want = out.dim(i + out.rank() - in.rank());
     if (in.dim(i) < 0 || want < 0 || in.dim(i) == 1 || in.dim(i) == want) continue;
-    return InvalidArgument("Incompatible shapes: ", in.ToString(), " vs. ", out.ToString());
+    return InvalidArgument("Dimensions must be equal, but are ", in.dim(i), " and ", want, ": ",
+                           in.ToString(), " does not broadcast to ", out.ToString());
   }
   return c.SetOutput(0, out);
 }

@@ -58,7 +58,9 @@ absl::Status BroadcastTo(KernelContext& c) {
                     c.input(1).shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(c.input(1))));
   const int added = shape.rank() - in.rank();
-  bool fits = added >= 0;
+  SLUICE_INVALID_IF(added < 0, "Rank of input (", in.rank(),
+                    ") must be no greater than rank of output shape (", shape.rank(), ").");
+  bool fits = true;
   for (int d = 0; fits && d < in.rank(); ++d) {
     fits = in.dim(d) == 1 || in.dim(d) == shape.dim(d + added);
   }

@@ -1,5 +1,6 @@
 // Permutes and reverses dimensions.
 #include "graph/infer/constant_context.h"
+#include "graph/infer/expect_size.h"
 #include "graph/ir/constant.h"
 #include "ops/op.h"
 
@@ -27,7 +28,7 @@ absl::Status TransposeShape(ShapeContext& c) {
   if (rank < 0) {
     rank = perm.dim(0);
   } else {
-    SLUICE_ASSIGN_OR_RETURN(rank, MergeDim(rank, perm.dim(0)));
+    SLUICE_RETURN_IF_ERROR(ExpectSize(perm.dim(0), rank));
   }
   if (rank < 0 || rank > TensorShape::kMaxRank) return c.SetOutput(0, PartialShape());
   PartialShape out = PartialShape::UnknownOfRank(static_cast<int>(rank));

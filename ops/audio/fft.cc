@@ -2,6 +2,7 @@
 // sums of x[n] exp(-2 pi i k n / N). Inverse transforms have the other sign and are divided by N.
 #include <algorithm>
 
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -22,7 +23,7 @@ template <typename Last>
 absl::Status RealShape(ShapeContext& c, int rank, Last last) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(0, rank));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape length, c.WithRank(1, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(length.dim(0), rank).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(length.dim(0), rank));
   if (!s.rank_known()) return c.SetOutput(0, s);
   const std::optional<Tensor> sizes = c.InputValue(1);
   for (int i = 0; i < rank; ++i) {

@@ -18,9 +18,8 @@ class AudioSpectrogramKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     const int64_t size = init.attr<int64_t>("window_size"), stride = init.attr<int64_t>("stride");
-    SLUICE_INVALID_IF(size < 2 || size > (1 << 30) || stride < 1,
-                      "expected a window_size of at least 2 and a stride of at least 1, got ", size,
-                      " and ", stride);
+    SLUICE_INVALID_IF(size < 2 || size > (1 << 30), "window size must be > 1, got ", size);
+    SLUICE_INVALID_IF(stride < 1, "stride must be strictly positive, got ", stride);
     SLUICE_RETURN_IF_ERROR(CheckRoom(size, sizeof(double), "samples of a window"));
     return std::unique_ptr<Kernel>(
         new AudioSpectrogramKernel(size, stride, init.attr<bool>("magnitude_squared")));

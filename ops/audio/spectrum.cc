@@ -23,9 +23,8 @@ OP(AudioSpectrogram,
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape in, c.WithRank(0, 2));
       const int64_t size = c.attr<int64_t>("window_size"), stride = c.attr<int64_t>("stride");
-      SLUICE_INVALID_IF(size < 2 || size > (1 << 30) || stride < 1,
-                        "expected a window_size of at least 2 and a stride of at least 1, ", "got ",
-                        size, " and ", stride);
+      SLUICE_INVALID_IF(size < 2 || size > (1 << 30), "window size must be > 1, got ", size);
+      SLUICE_INVALID_IF(stride < 1, "stride must be strictly positive, got ", stride);
       const int64_t samples = in.dim(0);
       int64_t windows = -1;
       if (samples >= 0) windows = samples < size ? 0 : 1 + (samples - size) / stride;

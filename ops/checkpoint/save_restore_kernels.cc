@@ -18,8 +18,7 @@ absl::StatusOr<std::string> OneString(const KernelContext& c, int i, std::string
 }
 
 // Checks the names (input 1) and slices (input 2, if the op has them) of `tensors` tensors.
-absl::Status CheckLists(const KernelContext& c, bool has_slices, int tensors,
-                        std::string_view what) {
+absl::Status CheckLists(const KernelContext& c, bool has_slices, int tensors) {
   const Tensor& names = c.input(1);
   const Tensor& slices = c.input(has_slices ? 2 : 1);
   SLUICE_INVALID_IF(names.rank() != 1 || slices.rank() != 1,
@@ -29,7 +28,7 @@ absl::Status CheckLists(const KernelContext& c, bool has_slices, int tensors,
                     "tensor_names and shape_and_slices have different number of elements: ",
                     names.num_elements(), " vs. ", slices.num_elements());
   SLUICE_INVALID_IF(names.num_elements() != tensors, "Got ", names.num_elements(),
-                    " tensor names but ", tensors, " ", what, ".");
+                    " tensor names but ", tensors, " tensors.");
   return absl::OkStatus();
 }
 
@@ -45,7 +44,7 @@ absl::StatusOr<ShapeAndSlice> SpecOf(const std::string& text, const Tensor& tens
 absl::Status SaveV2(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::string prefix, OneString(c, 0, "prefix"));
   const int n = c.num_inputs() - 3;
-  SLUICE_RETURN_IF_ERROR(CheckLists(c, true, n, "tensors"));
+  SLUICE_RETURN_IF_ERROR(CheckLists(c, true, n));
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Create(prefix));
   for (int i = 0; i < n; ++i) {
     const std::string& name = c.input(1).data<std::string>()[i];
@@ -62,7 +61,7 @@ absl::Status SaveV2(KernelContext& c) {
 absl::Status SaveV1(KernelContext& c, bool has_slices) {
   SLUICE_ASSIGN_OR_RETURN(const std::string path, OneString(c, 0, "filename"));
   const int first = has_slices ? 3 : 2;
-  SLUICE_RETURN_IF_ERROR(CheckLists(c, has_slices, c.num_inputs() - first, "tensors"));
+  SLUICE_RETURN_IF_ERROR(CheckLists(c, has_slices, c.num_inputs() - first));
   V1Writer writer(path);
   for (int i = first; i < c.num_inputs(); ++i) {
     const Tensor& tensor = c.input(i);
@@ -130,7 +129,9 @@ absl::Status CheckBundle(const KernelContext& c, const BundleReader& reader) {
 
 absl::Status RestoreV2(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::string prefix, OneString(c, 0, "prefix"));
-  SLUICE_RETURN_IF_ERROR(CheckLists(c, true, c.num_outputs(), "expected dtypes"));
+  SLUICE_INVALID_IF(c.input(1).num_elements() != c.num_outputs(), "Got ", c.input(1).num_elements(),
+                    " tensor names, but ", c.num_outputs(), " expected dtypes.");
+  SLUICE_RETURN_IF_ERROR(CheckLists(c, true, c.num_outputs()));
   const auto name = [&](int i) -> const std::string& { return c.input(1).data<std::string>()[i]; };
   const auto slice = [&](int i) -> const std::string& { return c.input(2).data<std::string>()[i]; };
   if (!FileExists(BundleIndexName(prefix))) {

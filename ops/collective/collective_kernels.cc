@@ -133,7 +133,7 @@ class GatherKernel final : public CollectiveKernel {
                       call->group_size);
     SetInput(c.input(0), call);
     SLUICE_INVALID_IF(call->shape.rank() < 1, call->op, " node '", call->node,
-                      "': expected an input with rows, got a scalar");
+                      "': input should have rank > 0, received 0");
     call->shape.set_dim(0, SaturatedProduct(call->shape.dim(0), call->group_size));
     return absl::OkStatus();
   }

@@ -3,6 +3,7 @@
 //
 // fused_ops names the ops after the convolution: BiasAdd or FusedBatchNorm (with arguments scale,
 // offset, mean and variance), then optionally an activation.
+#include "graph/infer/expect_size.h"
 #include "graph/tensor/sizes.h"
 #include "ops/conv/conv_shape.h"
 #include "ops/conv/multiply_adds.h"
@@ -26,8 +27,8 @@ absl::Status PadConvShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape padded, c.WithRank(0, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape paddings, c.WithRank(paddings_input, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape filter, c.WithRank(paddings_input + 1, 4));
-  SLUICE_RETURN_IF_ERROR(MergeDim(paddings.dim(0), 4).status());
-  SLUICE_RETURN_IF_ERROR(MergeDim(paddings.dim(1), 2).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(paddings.dim(0), 4));
+  SLUICE_RETURN_IF_ERROR(ExpectSize(paddings.dim(1), 2));
   if (paddings_input == 2) {
     std::optional<std::vector<int64_t>> size = c.InputInts(1);
     const bool known = size && size->size() == 2;

@@ -106,10 +106,9 @@ class PadConvKernel : public Kernel {
       const int64_t before = sizes[2 * d], after = sizes[2 * d + 1];
       SLUICE_INVALID_IF(before < 0 || after < 0, "Paddings must be non-negative: ", before, " ",
                         after);
-      SLUICE_INVALID_IF(std::max(before, after) > images.dim(d) - m.edge,
-                        "paddings must not be greater than the dimension size",
-                        is_reflect_ ? " less one" : "", ": ", before, ", ", after, " for ",
-                        images.dim(d));
+      SLUICE_INVALID_IF(std::max(before, after) > images.dim(d) - m.edge, "paddings must be ",
+                        is_reflect_ ? "less" : "no greater", " than the dimension size: ", before,
+                        ", ", after, " for ", images.dim(d));
       m.before[d] = before;
       m.sizes[d] = SaturatedSum(images.dim(d), before + after);
     }

@@ -13,7 +13,10 @@ absl::Status CheckSameShapes(const std::vector<Tensors>& rows) {
       if (rows[r][i].shape() == first) continue;
       return InvalidArgument("Cannot batch tensors with different shapes in component ", i,
                              ". First element had shape ", first.ToString(), " and element ", r,
-                             " had shape ", rows[r][i].shape().ToString(), ".");
+                             " had shape ", rows[r][i].shape().ToString(),
+                             rows[r][i].num_elements() == rows[0][i].num_elements()
+                                 ? "."
+                                 : ": number of elements does not match.");
     }
   }
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 // sampled softmax.
 //
 // An op also returns the expected number of draws of each sampled and each true class.
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -50,7 +51,8 @@ OP(ComputeAccidentalHits,
     .With(Seeds)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape classes, c.WithRank(0, 2));
-      SLUICE_RETURN_IF_ERROR(MergeDim(classes.dim(1), c.attr<int64_t>("num_true")).status());
+      SLUICE_RETURN_IF_ERROR(ExpectSize(classes.dim(1), c.attr<int64_t>("num_true")));
+      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 1).status());
       return c.SetOutputs({-1});
     });
 

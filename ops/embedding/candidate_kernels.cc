@@ -214,7 +214,9 @@ absl::Status AccidentalHits(KernelContext& context, Attr<int64_t, "num_true"> nu
   SLUICE_INVALID_IF(classes.rank() != 2 || classes.dim(1) != num_true,
                     "true_candidates must be a batch_size * num_true matrix, got shape ",
                     classes.shape().ToString());
-  SLUICE_RETURN_IF_ERROR(ExpectRank(samples, 1, "sampled_candidates must be a vector, got shape "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(samples, 1,
+                                    "sampled_candidates must be a vector, which is typically an "
+                                    "output from CandidateSampler, got shape "));
   std::map<int64_t, int64_t> places;  // the last position of each sample
   for (int64_t i = 0; i < samples.dim(0); ++i) places[samples.data<int64_t>()[i]] = i;
   std::vector<int32_t> rows;

@@ -42,6 +42,8 @@ absl::Status DecodeBmp(std::string_view bytes, int channels,
   const int own = bits / 8;
   SLUICE_INVALID_IF(own != 1 && own != 3 && own != 4,
                     "Number of channels inherent in the image must be 1, 3 or 4, was ", own);
+  SLUICE_INVALID_IF(channels == 1 && channels != own,
+                    "`channels` must be 0, 3 or 4 for BMP, but got 1");
   SLUICE_INVALID_IF(channels != 0 && channels != own, "channels attribute ", channels,
                     " does not match bits per pixel from file ", own);
   const int64_t height = std::abs(signed_height);  // negative: the top row is the first one
@@ -52,7 +54,10 @@ absl::Status DecodeBmp(std::string_view bytes, int channels,
   const int64_t needed = start + row * (height - 1) + width * own;
   SLUICE_INVALID_IF(static_cast<int64_t>(bytes.size()) < needed,
                     "Incomplete bmp content, requires at least ", needed, " bytes, got ",
-                    bytes.size(), " bytes");
+                    bytes.size(),
+                    " bytes. Input size should match (header_size + row_size * abs_height) but "
+                    "they differ by ",
+                    static_cast<int64_t>(bytes.size()) - needed);
   SLUICE_ASSIGN_OR_RETURN(void* const memory, place({height, width, own}));
   auto* pixels = static_cast<uint8_t*>(memory);
   for (int64_t y = 0; y < height; ++y) {

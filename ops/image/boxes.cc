@@ -1,6 +1,7 @@
 // Ops that select among overlapping boxes, draw boxes, and sample boxes. A box is y1, x1, y2, x2.
 #include <algorithm>
 
+#include "graph/infer/expect_size.h"
 #include "graph/op/mixins.h"
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
@@ -21,7 +22,7 @@ absl::Status SuppressionShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape scores, c.WithRank(1, 1));
   SLUICE_RETURN_IF_ERROR(Scalars(c, 2));
   SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(0), scores.dim(0)).status());
-  SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(1), 4).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(boxes.dim(1), 4));
   int64_t chosen = -1;
   if (c.has_attr("pad_to_max_output_size") && c.attr<bool>("pad_to_max_output_size")) {
     std::optional<std::vector<int64_t>> most = c.InputInts(2);
@@ -58,7 +59,7 @@ absl::Status CombinedShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(0, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape scores, c.WithRank(1, 3));
   SLUICE_RETURN_IF_ERROR(Scalars(c, 2));
-  SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(3), 4).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(boxes.dim(3), 4));
   SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(0), scores.dim(0)).status());
   SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(1), scores.dim(1)).status());
   const int64_t own = boxes.dim(2), classes = scores.dim(2);
@@ -85,13 +86,13 @@ void DrawsBoxes(OpDefBuilder& op) {
 
 absl::Status DistortedShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape size, c.WithRank(0, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 3).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(size.dim(0), 3));
   SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(1, 3));
-  SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(2), 4).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(boxes.dim(2), 4));
   if (c.num_inputs() > 2) SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
   if (c.num_inputs() > 3) {
     SLUICE_ASSIGN_OR_RETURN(PartialShape seed, c.WithRank(3, 1));
-    SLUICE_RETURN_IF_ERROR(MergeDim(seed.dim(0), 2).status());
+    SLUICE_RETURN_IF_ERROR(ExpectSize(seed.dim(0), 2));
   }
   c.SetOutput(0, {3}).IgnoreError();
   c.SetOutput(1, {3}).IgnoreError();

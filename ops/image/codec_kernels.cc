@@ -69,6 +69,7 @@ class DecodeImageKernel : public Kernel {
     if (IsPng(bytes)) return Png(c, bytes);
     if (IsGif(bytes)) return Gif(c, bytes);
     if (IsBmp(bytes)) return Bmp(c, bytes);
+    SLUICE_INVALID_IF(bytes.empty(), "Input is empty.");
     return InvalidArgument("Unknown image file format. One of JPEG, PNG, GIF, BMP required.");
   }
 
@@ -82,7 +83,8 @@ class DecodeImageKernel : public Kernel {
     SLUICE_INVALID_IF(op_ == "DecodeAndCropJpeg",
                       "DecodeAndCropJpeg operation can run on JPEG only, but detected ", format,
                       ".");
-    return InvalidArgument("Trying to decode ", format, " format using a wrong op. Use `", own_op,
+    return InvalidArgument("Trying to decode ", format, " format using ",
+                           op_ == "DecodeBmp" ? "DecodeBmp op" : "a wrong op", ". Use `", own_op,
                            "` or `decode_image` instead. Op used: ", op_);
   }
 
@@ -213,7 +215,9 @@ class EncodePngKernel : public Kernel {
     const int64_t channels = images.dim(rank - 1);
     if (images.num_elements() == 0) {
       return absl::InternalError(
-          StrCat("image must not be empty, got ", images.shape().ToString()));
+          StrCat("PNG encoding failed at the following flattened batch indices: 0, got images of "
+                 "shape ",
+                 images.shape().ToString()));
     }
     SLUICE_INVALID_IF(channels < 1 || channels > 4, "image must have 1, 2, 3, or 4 channels, got ",
                       channels);
@@ -242,9 +246,8 @@ absl::Status CheckJpegImage(const Tensor& image, int64_t wanted) {
   const int64_t channels = image.dim(2);
   SLUICE_INVALID_IF(channels != 1 && channels != 3, "image must have 1 or 3 channels, got shape ",
                     image.shape().ToString());
-  SLUICE_INVALID_IF(wanted != 0 && channels != wanted, "format '",
-                    wanted == 3 ? "rgb" : "grayscale", "' expects ", wanted,
-                    " channels, got shape ", image.shape().ToString());
+  SLUICE_INVALID_IF(wanted != 0 && channels != wanted, "format ", wanted == 3 ? "rgb" : "grayscale",
+                    " expects ", wanted, " channels, got shape ", image.shape().ToString());
   SLUICE_INVALID_IF(image.num_elements() == 0 || image.dim(0) > 65535 || image.dim(1) > 65535,
                     "expected an image of 1 to 65535 lines and columns, got shape ",
                     image.shape().ToString());

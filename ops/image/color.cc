@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/infer/expect_size.h"
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
@@ -20,8 +21,8 @@ void ConvertsColors(OpDefBuilder& op) {
       .Shape([](ShapeContext& c) -> absl::Status {
         SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRankAtLeast(0, 1));
         if (!images.rank_known()) return c.SetOutput(0, images);
-        SLUICE_ASSIGN_OR_RETURN(const int64_t channels, MergeDim(images.dim(images.rank() - 1), 3));
-        images.set_dim(images.rank() - 1, channels);
+        SLUICE_RETURN_IF_ERROR(ExpectSize(images.dim(images.rank() - 1), 3));
+        images.set_dim(images.rank() - 1, 3);
         return c.SetOutput(0, images);
       });
 }

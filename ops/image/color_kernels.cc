@@ -43,7 +43,7 @@ absl::Status ConvertColors(KernelContext& c) {
   const Tensor& images = c.input(0);
   SLUICE_INVALID_IF(images.rank() < 1, "input must be at least 1-D, got a scalar");
   if (images.dim(images.rank() - 1) != 3) {
-    return absl::FailedPreconditionError(StrCat("input must have 3 channels but instead has ",
+    return absl::FailedPreconditionError(StrCat("input must have 3 channels but input only has ",
                                                 images.dim(images.rank() - 1), " channels."));
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, images.shape()));

@@ -11,7 +11,7 @@ absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch
   SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
   SLUICE_INVALID_IF(boxes.dim(1) != 4, "boxes must have 4 columns, got ", boxes.dim(1));
   SLUICE_INVALID_IF(owners.rank() != 1 || owners.dim(0) != boxes.dim(0),
-                    "box_index has an incompatible shape: expected one element per box, got shape ",
+                    "box_index has incompatible shape: expected one element per box, got shape ",
                     owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
   for (int32_t owner : owners.flat<int32_t>()) {
     if (owner < 0 || owner >= batch) {
@@ -176,8 +176,7 @@ class GradImageKernel : public Kernel {
   absl::Status Compute(KernelContext& c) override {
     const Tensor &grads = c.input(0), &size = c.input(3);
     SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 4,
-                      "image_size must be 1-D and have 4 elements, got shape ",
-                      size.shape().ToString());
+                      "image_size must have 4 elements, got shape ", size.shape().ToString());
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make(std::vector<int64_t>(size.flat<int32_t>().begin(),
                                                                    size.flat<int32_t>().end())));

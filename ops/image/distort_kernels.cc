@@ -144,22 +144,27 @@ class DistortedBoxKernel : public Kernel {
 
  private:
   absl::Status CheckAttrs() const {
-    SLUICE_INVALID_IF(!(covered_ >= 0), "min_object_covered must be non-negative, got ", covered_);
-    SLUICE_INVALID_IF(aspects_.size() != 2 || !(aspects_[0] > 0 && aspects_[1] > 0),
-                      "aspect_ratio_range must be two positive numbers");
-    SLUICE_INVALID_IF(
-        areas_.size() != 2 || !(areas_[0] > 0 && areas_[1] > 0 && areas_[0] <= 1 && areas_[1] <= 1),
-        "area_range must be two numbers in (0, 1]");
-    SLUICE_INVALID_IF(attempts_ <= 0 || attempts_ > std::numeric_limits<int32_t>::max(),
-                      "max_attempts must be positive and an int32, got ", attempts_);
+    SLUICE_INVALID_IF(!(covered_ >= 0), "Min object covered must be non-negative, got ", covered_);
+    SLUICE_INVALID_IF(aspects_.size() != 2, "Aspect ratio range field must specify 2 dimensions");
+    SLUICE_INVALID_IF(!(aspects_[0] > 0 && aspects_[1] > 0),
+                      "Aspect ratio range must be non-negative: [", aspects_[0], ", ", aspects_[1],
+                      "]");
+    SLUICE_INVALID_IF(areas_.size() != 2, "Area range field must specify 2 dimensions");
+    SLUICE_INVALID_IF(!(areas_[0] > 0 && areas_[1] > 0), "Area range must be non-negative: [",
+                      areas_[0], ", ", areas_[1], "]");
+    SLUICE_INVALID_IF(!(areas_[0] <= 1 && areas_[1] <= 1),
+                      "Area range must be less then or equal to 1.0: [", areas_[0], ", ", areas_[1],
+                      "]");
+    SLUICE_INVALID_IF(attempts_ <= 0, "Max attempts must be non-negative: ", attempts_);
+    SLUICE_INVALID_IF(attempts_ > std::numeric_limits<int32_t>::max(),
+                      "max_attempts must be an int32, got ", attempts_);
     return absl::OkStatus();
   }
 
   static absl::StatusOr<PixelBox> ImageOf(KernelContext& c) {
     const Tensor& size = c.input(0);
     SLUICE_INVALID_IF(size.rank() != 1 || size.dim(0) != 3,
-                      "image_size must be 1-dimensional with 3 elements, got shape ",
-                      size.shape().ToString());
+                      "image_size must contain 3 elements, got shape ", size.shape().ToString());
     int64_t sizes[3];
     FindCastLoop(size.dtype(), DT_INT64, false)(size.raw(), sizes, 3);
     for (int i = 0; i < 2; ++i) {
@@ -174,14 +179,14 @@ class DistortedBoxKernel : public Kernel {
     const Tensor& covered = c.input(2);
     SLUICE_RETURN_IF_ERROR(ExpectRank(covered, 0, "min_object_covered must be 0-D, got shape "));
     const float value = *covered.data<float>();
-    SLUICE_INVALID_IF(!(value >= 0), "min_object_covered must be non-negative, got ", value);
+    SLUICE_INVALID_IF(!(value >= 0), "Min object covered must be non-negative, got ", value);
     return value;
   }
 
   absl::StatusOr<std::vector<PixelBox>> ObjectsOf(const Tensor& boxes,
                                                   const PixelBox& image) const {
     SLUICE_INVALID_IF(boxes.rank() != 3 || boxes.dim(2) != 4,
-                      "bounding_boxes must be [batch, boxes, 4], got shape ",
+                      "input boxes must be 3-dimensional [batch, num_boxes, coords], got shape ",
                       boxes.shape().ToString());
     std::vector<PixelBox> objects;
     for (int64_t i = 0; i < boxes.num_elements(); i += 4) {

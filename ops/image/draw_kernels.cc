@@ -17,8 +17,10 @@ constexpr float kColors[][4] = {
 absl::Status Check(KernelContext& c) {
   const Tensor &images = c.input(0), &boxes = c.input(1);
   SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "The rank of the images should be 4, got shape "));
-  SLUICE_INVALID_IF(boxes.rank() != 3 || boxes.dim(2) != 4,
-                    "boxes should be [batch, boxes, 4], got shape ", boxes.shape().ToString());
+  SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 3, "The rank of the boxes should be 3, got shape "));
+  SLUICE_INVALID_IF(
+      boxes.dim(2) != 4,
+      "The size of the third dimension of the box must be 4. Received: ", boxes.dim(2));
   SLUICE_INVALID_IF(images.dim(0) != boxes.dim(0), "The batch sizes should be the same, got ",
                     images.dim(0), " and ", boxes.dim(0));
   const int64_t depth = images.dim(3);

@@ -29,7 +29,8 @@ struct File {
 
 absl::Status Invalid(int error) {
   const char* text = GifErrorString(error);
-  return InvalidArgument("Invalid GIF data: ", text == nullptr ? "unknown" : text);
+  return InvalidArgument("Invalid GIF data, failed to open gif file: ",
+                         text == nullptr ? "unknown" : text);
 }
 
 // Index of the colour that means "transparent", or -1.

@@ -2,6 +2,7 @@
 #ifndef SLUICE_OPS_IMAGE_MIXINS_H_
 #define SLUICE_OPS_IMAGE_MIXINS_H_
 
+#include "graph/infer/expect_size.h"
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
@@ -15,7 +16,7 @@ constexpr TypeSet PixelTypes() {
 // The height and width in input `i`. Unknown if it is not constant.
 inline absl::StatusOr<PartialShape> HeightAndWidth(ShapeContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape size, c.WithRank(i, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(size.dim(0), 2).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(size.dim(0), 2));
   const std::optional<std::vector<int64_t>> values = c.InputInts(i);
   if (!values || values->size() != 2) return PartialShape({-1, -1});
   return PartialShape({(*values)[0], (*values)[1]});

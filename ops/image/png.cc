@@ -200,7 +200,8 @@ absl::Status DecodePng(std::string_view bytes, int channels, int bits,
   Input input{bytes};
   ImageSize size;
   SLUICE_INVALID_IF(!ReadHeader(reader, trouble, &input, channels, bits, &size),
-                    "Invalid PNG header, data size ", bytes.size(), ": ", trouble.text);
+                    "Invalid PNG. Failed to initialize decoder. Data size ", bytes.size(), ": ",
+                    trouble.text);
   SLUICE_INVALID_IF(size.height * size.width > kMaxPixels, "PNG size too large: ", size.width,
                     " by ", size.height);
   SLUICE_INVALID_IF(png_get_rowbytes(reader.png, reader.info) !=

@@ -1,4 +1,5 @@
 // Ops that resize images by cubic interpolation and by areas, or scale and translate them.
+#include "graph/infer/expect_size.h"
 #include "ops/image/mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -42,7 +43,7 @@ OP(ScaleAndTranslate,
     .Shape([](ShapeContext& c) -> absl::Status {
       for (int i : {2, 3}) {
         SLUICE_ASSIGN_OR_RETURN(PartialShape pair, c.WithRank(i, 1));
-        SLUICE_RETURN_IF_ERROR(MergeDim(pair.dim(0), 2).status());
+        SLUICE_RETURN_IF_ERROR(ExpectSize(pair.dim(0), 2));
       }
       return ResizedShape(c);
     }) GRADIENT([](Backprop& b) {

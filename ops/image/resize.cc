@@ -1,5 +1,6 @@
 // Ops that resize images [batch, height, width, channels], or boxes of them.
 
+#include "graph/infer/expect_size.h"
 #include "ops/image/mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -43,7 +44,7 @@ OP(CropAndResize,
       SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(1, 2));
       SLUICE_ASSIGN_OR_RETURN(PartialShape owners, c.WithRank(2, 1));
       SLUICE_ASSIGN_OR_RETURN(const int64_t count, MergeDim(boxes.dim(0), owners.dim(0)));
-      SLUICE_RETURN_IF_ERROR(MergeDim(boxes.dim(1), 4).status());
+      SLUICE_RETURN_IF_ERROR(ExpectSize(boxes.dim(1), 4));
       SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, 3));
       return c.SetOutput(0, {count, size.dim(0), size.dim(1), images.dim(3)});
     }) GRADIENT([](Backprop& b) {

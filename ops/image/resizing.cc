@@ -17,8 +17,7 @@ absl::Status CheckImages(const Tensor& t) {
 
 absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size) {
   SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 2,
-                    "shape_t must be 1-dimensional with two elements, got shape ",
-                    size.shape().ToString());
+                    "shape_t must have two elements, got shape ", size.shape().ToString());
   const int32_t height = size.data<int32_t>()[0], width = size.data<int32_t>()[1];
   SLUICE_INVALID_IF(height <= 0 || width <= 0, "output dimensions must be positive, got ", height,
                     " and ", width);
@@ -34,6 +33,7 @@ absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& 
 }
 
 absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original) {
+  SLUICE_RETURN_IF_ERROR(ExpectRank(grads, 4, "input_grad must be 4-dimensional, got shape "));
   SLUICE_RETURN_IF_ERROR(CheckImages(grads));
   SLUICE_RETURN_IF_ERROR(CheckImages(original));
   if (grads.dim(0) == original.dim(0) && grads.dim(3) == original.dim(3)) return absl::OkStatus();

@@ -109,8 +109,8 @@ absl::Status CheckOverlap(float v) {
 absl::Status CheckScores(const Tensor& scores, int64_t boxes) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(scores, 1, "scores must be 1-D, got shape "));
   if (scores.dim(0) == boxes) return absl::OkStatus();
-  return InvalidArgument("scores has incompatible shape: ", scores.dim(0), " scores for ", boxes,
-                         " boxes");
+  return InvalidArgument("scores has incompatible shape (Dimensions must be equal, but are ", boxes,
+                         " and ", scores.dim(0), ")");
 }
 
 float NumberOf(const Tensor& t) {
@@ -141,8 +141,10 @@ class SuppressionKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckOverlap(limits.overlap));
     SLUICE_INVALID_IF(!(limits.softness >= 0), "soft_nms_sigma must be >= 0");
     const Tensor &boxes = c.input(0), &scores = c.input(1);
-    SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
-    SLUICE_INVALID_IF(boxes.dim(1) != 4, "boxes must have 4 columns, got ", boxes.dim(1));
+    SLUICE_INVALID_IF(boxes.rank() != 2, "boxes must be 2-D (Shape must be rank 2 but is rank ",
+                      boxes.rank(), "), got shape ", boxes.shape().ToString());
+    SLUICE_INVALID_IF(boxes.dim(1) != 4, "boxes must have 4 columns (Dimension must be 4 but is ",
+                      boxes.dim(1), ")");
     SLUICE_RETURN_IF_ERROR(CheckScores(scores, boxes.dim(0)));
     SLUICE_INVALID_IF(limits.outputs < 0, "output size must be non-negative");
     const T* corners = boxes.data<T>();
@@ -185,7 +187,7 @@ absl::Status SuppressByOverlaps(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(3), "overlap_threshold"));
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(4), "score_threshold"));
   SLUICE_INVALID_IF(overlaps.rank() != 2 || overlaps.dim(0) != overlaps.dim(1),
-                    "overlaps must be a square matrix, got shape ", overlaps.shape().ToString());
+                    "overlaps must be square, got shape ", overlaps.shape().ToString());
   const int64_t n = overlaps.dim(0);
   SLUICE_RETURN_IF_ERROR(CheckScores(scores, n));
   const Limits limits{*c.input(2).data<int32_t>(), *c.input(3).data<float>(),

@@ -1,4 +1,5 @@
 // Ops that project images and extract windows around given positions.
+#include "graph/infer/expect_size.h"
 #include "ops/image/mixins.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -19,7 +20,7 @@ void ExtractsGlimpse(OpDefBuilder& op) {
       .Shape([](ShapeContext& c) -> absl::Status {
         SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
         SLUICE_ASSIGN_OR_RETURN(PartialShape offsets, c.WithRank(2, 2));
-        SLUICE_RETURN_IF_ERROR(MergeDim(offsets.dim(1), 2).status());
+        SLUICE_RETURN_IF_ERROR(ExpectSize(offsets.dim(1), 2));
         SLUICE_ASSIGN_OR_RETURN(const int64_t batch, MergeDim(images.dim(0), offsets.dim(0)));
         SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, 1));
         return c.SetOutput(0, {batch, size.dim(0), size.dim(1), images.dim(3)});
@@ -38,7 +39,7 @@ void ProjectsImages(OpDefBuilder& op) {
 
 absl::Status ProjectionShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape transforms, c.WithRank(1, 2));
-  SLUICE_RETURN_IF_ERROR(MergeDim(transforms.dim(1), 8).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(transforms.dim(1), 8));
   return SizedImages(c, 2);
 }
 

@@ -63,7 +63,7 @@ class ProjectionKernel : public Kernel {
     const Tensor &images = c.input(0), &transforms = c.input(1), &size = c.input(2);
     SLUICE_RETURN_IF_ERROR(Check(images, transforms, size));
     const int32_t* sizes = size.data<int32_t>();
-    SLUICE_INVALID_IF(sizes[0] <= 0 || sizes[1] <= 0, "new height and width must be positive, got ",
+    SLUICE_INVALID_IF(sizes[0] <= 0 || sizes[1] <= 0, "output dimensions must be positive, got ",
                       sizes[0], " and ", sizes[1]);
     T fill = T(0.0f);
     if (c.num_inputs() == 4) {
@@ -111,11 +111,10 @@ class ProjectionKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(ExpectRank(images, 4, "Input images must have rank 4, got shape "));
     SLUICE_INVALID_IF(transforms.rank() != 2 || transforms.dim(1) != 8 ||
                           (transforms.dim(0) != 1 && transforms.dim(0) != images.dim(0)),
-                      "Input transform should be 1 or batch x 8, got shape ",
+                      "Input transform should be num_images x 8 or 1 x 8, got shape ",
                       transforms.shape().ToString());
     SLUICE_INVALID_IF(size.rank() != 1 || size.num_elements() != 2,
-                      "output shape must be 1-dimensional with two elements, got shape ",
-                      size.shape().ToString());
+                      "output shape must have two elements, got shape ", size.shape().ToString());
     return absl::OkStatus();
   }
 
@@ -159,12 +158,12 @@ enum class Noise { kUniform, kGaussian, kZero };
 
 absl::StatusOr<Noise> NoiseOf(const std::string& noise, bool is_uniform) {
   SLUICE_INVALID_IF(is_uniform && !noise.empty() && noise != "uniform",
-                    "The uniform_noise and noise could not be specified at the same time");
+                    "The uniform_noise should not be True when noise is not uniform, got ", noise);
   if (noise.empty()) return is_uniform ? Noise::kUniform : Noise::kGaussian;
   if (noise == "uniform") return Noise::kUniform;
   if (noise == "gaussian") return Noise::kGaussian;
   if (noise == "zero") return Noise::kZero;
-  return InvalidArgument("The noise could only be uniform, gaussian, or zero, got ", noise);
+  return InvalidArgument("The noise could only be uniform, gaussian, or zero, got", noise);
 }
 
 // Fills a glimpse with noise. Uniform noise is between the extremes of the image. Gaussian noise
@@ -216,10 +215,14 @@ class GlimpseKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(ExpectRank(
         images, 4, "input must be 4-dimensional (batch_size, height, width, depth), got shape "));
     SLUICE_INVALID_IF(size.rank() != 1 || size.dim(0) != 2,
-                      "size must be a vector of size 2 (height, width), got shape ",
+                      "input must be a vector of size 2 (height, width), got shape ",
                       size.shape().ToString());
-    SLUICE_INVALID_IF(offsets.rank() != 2 || offsets.dim(0) != images.dim(0) || offsets.dim(1) != 2,
-                      "offsets must be [batch, 2], got shape ", offsets.shape().ToString());
+    SLUICE_RETURN_IF_ERROR(ExpectRank(offsets, 2, "offsets must be [batch, 2], got shape "));
+    SLUICE_INVALID_IF(offsets.dim(0) != images.dim(0), "first dimension should be batch, ",
+                      images.dim(0), ", got offsets of shape ", offsets.shape().ToString());
+    SLUICE_INVALID_IF(offsets.dim(1) != 2,
+                      "second dimension should be of size 2 (y, x), got offsets of shape ",
+                      offsets.shape().ToString());
     const int32_t* sizes = size.data<int32_t>();
     SLUICE_INVALID_IF(sizes[0] < 0 || sizes[1] < 0, "size must not be negative, got ", sizes[0],
                       " and ", sizes[1]);

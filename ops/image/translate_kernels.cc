@@ -182,7 +182,7 @@ class ScaleAndTranslateGradKernel : public TranslateBase {
 
   absl::Status Compute(KernelContext& c) override {
     const Tensor &grads = c.input(0), &original = c.input(1);
-    if (grads.rank() != 4) return CheckImages(grads);
+    SLUICE_RETURN_IF_ERROR(ExpectRank(grads, 4, "input_grad must be 4-dimensional, got shape "));
     if (original.rank() != 4) return CheckImages(original);
     SLUICE_INVALID_IF(grads.dim(0) != original.dim(0) || grads.dim(3) != original.dim(3),
                       "grads and original_image must have the same batch and channels, got ",

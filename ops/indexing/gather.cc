@@ -29,7 +29,9 @@ absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialS
                     axis, ")");
   PartialShape out = PartialShape::Scalar();
   for (int i = 0; i < batch; ++i) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t d, MergeDim(params.dim(i), indices.dim(i)));
+    const int64_t rows = params.dim(i), d = rows < 0 ? indices.dim(i) : rows;
+    SLUICE_INVALID_IF(indices.dim(i) >= 0 && indices.dim(i) != d, "params.shape[", i, "]: ", d,
+                      " should be equal to indices.shape[", i, "]: ", indices.dim(i));
     out.AddDim(d);
   }
   for (int i = static_cast<int>(batch); i < axis; ++i) out.AddDim(params.dim(i));

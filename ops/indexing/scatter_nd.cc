@@ -2,6 +2,8 @@
 //
 // ScatterNd and sums combine the slices of repeated rows. Updates keep the last one.
 
+#include <algorithm>
+
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -40,6 +42,16 @@ absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updat
   const int64_t depth = indices.dim(outer);
   if (depth < 0) return absl::OkStatus();
   if (SizesFit(indices, updates, output)) return absl::OkStatus();
+  const PartialShape rest(output.dims().subspan(std::min<size_t>(depth, output.rank())));
+  if (updates.rank() >= outer) {
+    const PartialShape slices(updates.dims().subspan(outer));
+    const absl::Status fit = rest.MergeWith(slices).status();
+    SLUICE_INVALID_IF(!fit.ok(), "Dimensions [", depth, ",", output.rank(),
+                      ") of input[shape=", output.ToString(), "] = ", rest.ToString(),
+                      " must match dimensions [", outer, ",", updates.rank(),
+                      ") of updates[shape=", updates.ToString(), "] = ", slices.ToString(), ": ",
+                      fit.message());
+  }
   return InvalidArgument("Dimensions [0,", outer, ") of indices[shape=", indices.ToString(),
                          "] must match dimensions [0,", outer,
                          ") of updates[shape=", updates.ToString(),

@@ -12,9 +12,11 @@ absl::StatusOr<int64_t> SlicedDim(int i, int64_t dim, int64_t begin, int64_t siz
   const bool is_known = begin >= 0 && dim >= 0;
   if (size >= 0) {
     if (!is_known || size <= dim - begin) return size;
+    SLUICE_INVALID_IF(begin > dim, "Expected begin[", i, "] in [0, ", dim, "], but got ", begin);
     return InvalidArgument("Expected size[", i, "] in [0, ", dim - begin, "], but got ", size);
   }
-  SLUICE_INVALID_IF(size_exact && size < -1, "size[", i, "] must be >= -1, but is ", size);
+  SLUICE_INVALID_IF(size_exact && size < -1, "Invalid value in tensor used for shape: ", size,
+                    " as size[", i, "]");
   if (!size_exact || !is_known) return -1;
   if (begin <= dim) return dim - begin;
   return InvalidArgument("Expected begin[", i, "] in [0, ", dim, "], but got ", begin);
@@ -71,9 +73,9 @@ absl::Status StridedSliceShape(ShapeContext& c) {
 absl::Status TensorStridedSliceUpdateShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape slice, SlicedShape(c, c.input(0), 1));
   if (slice.IsFullyDefined() && c.input(4).IsFullyDefined()) {
-    SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(slice, c.input(4)));
-    SLUICE_INVALID_IF(both != slice, "value of shape ", c.input(4).ToString(),
-                      " does not broadcast to the slice of shape ", slice.ToString());
+    const absl::StatusOr<PartialShape> both = BroadcastShapes(slice, c.input(4));
+    SLUICE_INVALID_IF(!both.ok() || *both != slice, "Cannot broadcast input shape ",
+                      c.input(4).ToString(), " into final shape ", slice.ToString());
   }
   return c.SetOutput(0, c.input(0));
 }

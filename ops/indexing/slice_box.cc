@@ -15,8 +15,8 @@ absl::StatusOr<Ints> ValueStrides(const SliceSpec& spec, const TensorShape& valu
   for (int d = 0; fits && d < value.rank(); ++d) {
     fits = value.dim(d) == 1 || value.dim(d) == slice.dim(d + missing);
   }
-  SLUICE_INVALID_IF(!fits, "value of shape ", value.ToString(),
-                    " does not broadcast to the slice of shape ", slice.ToString());
+  SLUICE_INVALID_IF(!fits, "Cannot broadcast input shape ", value.ToString(), " into final shape ",
+                    slice.ToString());
   const auto own = RowMajorStrides(value);
   Ints strides;
   for (size_t d = 0; d < spec.dims.size(); ++d) {

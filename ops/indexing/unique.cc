@@ -5,7 +5,7 @@ namespace sluice {
 namespace {
 
 absl::Status UniqueShape(ShapeContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 1));
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape x, c.WithRank(0, 1));
   for (int i = 0; i < c.num_outputs(); ++i) {
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, i == 1 ? x : PartialShape::Vector()));
   }
@@ -32,7 +32,9 @@ absl::Status UniqueV2Shape(ShapeContext& c) {
   const std::vector<int64_t> axes = *c.InputInts(1);
   SLUICE_INVALID_IF(axes.size() > 1, "axis does not support input tensors larger than 1 elements");
   if (axes.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(0, 1));
+    SLUICE_INVALID_IF(x.rank_known() && x.rank() != 1, "x expects a 1D vector, got shape ",
+                      x.ToString());
+    const PartialShape vector = x.rank_known() ? x : PartialShape::Vector();
     SLUICE_RETURN_IF_ERROR(c.SetOutput(1, vector));
     return c.SetOutput(0, PartialShape::Vector());
   }

@@ -21,8 +21,8 @@ absl::Status PaddedShape(ShapeContext& c) {
   if (length.has_value()) {
     const int32_t bytes = length->scalar<int32_t>();
     SLUICE_INVALID_IF(bytes <= 0, "fixed_length must be greater than zero.");
-    SLUICE_INVALID_IF(bytes % size != 0, "fixed_length (", bytes,
-                      ") must be a multiple of the size of out_type (", size, ")");
+    SLUICE_INVALID_IF(bytes % size != 0, "Dimension size must be evenly divisible by ", size,
+                      " but is ", bytes, " (fixed_length)");
     width = bytes / size;
   }
   return c.SetOutput(0, c.input(0).Concatenate(PartialShape::Vector(width)));

@@ -231,7 +231,7 @@ class ParseSequenceExampleV2Kernel : public SequenceKernel {
   // INVALID_ARGUMENT if features of different kinds have the same key.
   static absl::Status CheckKinds(const Specs& s) {
     SLUICE_RETURN_IF_ERROR(CheckKinds("Context feature ", s.context));
-    return CheckKinds("Feature list ", s.lists);
+    return CheckKinds("Sequence feature ", s.lists);
   }
   template <typename All>
   static absl::Status CheckKinds(const char* what, const All& all) {

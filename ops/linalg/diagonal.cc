@@ -45,8 +45,9 @@ absl::StatusOr<std::optional<Band>> BandOf(ShapeContext& c, int i) {
 absl::Status CheckInMatrix(const Band& band, int64_t rows, int64_t columns) {
   for (int64_t k : {band.lower, band.upper}) {
     const bool below = rows >= 0 && k <= -rows, above = columns >= 0 && k >= columns;
-    SLUICE_INVALID_IF(k != 0 && (below || above), "diag_index is out of bound: ", k,
-                      " in a matrix of ", rows, " rows and ", columns, " columns");
+    SLUICE_INVALID_IF(k != 0 && (below || above), k == band.lower ? "lower" : "upper",
+                      "_diag_index is out of bound: ", k, " in a matrix of ", rows, " rows and ",
+                      columns, " columns");
   }
   return absl::OkStatus();
 }
@@ -227,8 +228,11 @@ OP(DiagPart, "Returns the diagonal of a tensor whose shape is a shape repeated t
       SLUICE_INVALID_IF(in.rank() % 2 != 0 || in.rank() <= 0,
                         "Input must have even and non-zero rank, input rank is ", in.rank());
       const int half = in.rank() / 2;
-      SLUICE_ASSIGN_OR_RETURN(PartialShape out,
-                              Leading(in, half).MergeWith(PartialShape(in.dims().subspan(half))));
+      PartialShape out = Leading(in, half);
+      for (int i = 0; i < half; ++i) {
+        SLUICE_ASSIGN_OR_RETURN(const int64_t size, MergeDim(in.dim(i), in.dim(half + i)));
+        out.set_dim(i, size);
+      }
       return c.SetOutput(0, out);
     }) GRADIENT([](Backprop& b) { b.Into("input", Diag(b.Of("diagonal"))); });
 

@@ -153,8 +153,9 @@ absl::Status ReadBand(const Tensor& k, Band* band) {
 
 absl::Status CheckBand(const Band& b) {
   for (int64_t k : {b.lower, b.upper}) {
-    SLUICE_INVALID_IF(k != 0 && (k <= -b.rows || k >= b.columns), "diag_index is out of bound: ", k,
-                      " in a matrix of ", b.rows, " rows and ", b.columns, " columns");
+    SLUICE_INVALID_IF(k != 0 && (k <= -b.rows || k >= b.columns), k == b.lower ? "lower" : "upper",
+                      "_diag_index is out of bound: ", k, " in a matrix of ", b.rows, " rows and ",
+                      b.columns, " columns");
   }
   return absl::OkStatus();
 }

@@ -55,7 +55,7 @@ absl::Status TriangularSolveShape(ShapeContext& c) {
 absl::Status BandedSolveShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape matrix, c.WithRankAtLeast(0, 2));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape rhs, c.WithRankAtLeast(1, 2));
-  SLUICE_INVALID_IF(MatrixRows(matrix) == 0, "Dimension must be at least 1, but is 0");
+  SLUICE_INVALID_IF(MatrixRows(matrix) == 0, "Number of bands must be positive, but is 0");
   SLUICE_ASSIGN_OR_RETURN(const PartialShape batch, BroadcastShapes(BatchOf(matrix), BatchOf(rhs)));
   SLUICE_ASSIGN_OR_RETURN(const int64_t rows, MergeDim(MatrixColumns(matrix), MatrixRows(rhs)));
   return c.SetOutput(0, batch.Concatenate({rows, MatrixColumns(rhs)}));

@@ -1,4 +1,5 @@
 // Linear equations with the matrices in the last two dimensions.
+#include "graph/infer/expect_size.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
@@ -20,7 +21,7 @@ absl::Status TridiagonalSolveShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape diagonals, c.WithRankAtLeast(0, 2));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape rhs, c.WithRankAtLeast(1, 2));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape batch, BatchOf(diagonals).MergeWith(BatchOf(rhs)));
-  SLUICE_RETURN_IF_ERROR(MergeDim(MatrixRows(diagonals), 3).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(MatrixRows(diagonals), 3));
   SLUICE_ASSIGN_OR_RETURN(const int64_t m, MergeDim(MatrixColumns(diagonals), MatrixRows(rhs)));
   return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));
 }
@@ -32,7 +33,7 @@ absl::Status TridiagonalMatMulShape(ShapeContext& c) {
   for (int i = 0; i < 3; ++i) {
     SLUICE_ASSIGN_OR_RETURN(const PartialShape diagonal, c.WithRankAtLeast(i, 2));
     SLUICE_ASSIGN_OR_RETURN(batch, batch.MergeWith(BatchOf(diagonal)));
-    SLUICE_RETURN_IF_ERROR(MergeDim(MatrixRows(diagonal), 1).status());
+    SLUICE_RETURN_IF_ERROR(ExpectSize(MatrixRows(diagonal), 1));
     SLUICE_ASSIGN_OR_RETURN(m, MergeDim(m, MatrixColumns(diagonal)));
   }
   return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));

@@ -50,8 +50,8 @@ absl::Status Gather(KernelContext& c) {
   const Tensors all = list->elements();
   Tensors chosen;
   for (int32_t i : c.input(1).flat<int32_t>()) {
-    SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Trying to gather element ", i,
-                      " in a list with ", list->size(), " elements.");
+    SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Index ", i, " out of range; list only has ",
+                      list->size(), " elements.");
     chosen.push_back(all[static_cast<size_t>(i)]);
   }
   return OutputStacked(c, known, "gather", std::move(chosen));
@@ -129,11 +129,11 @@ PartialShape WithoutFirst(const PartialShape& shape) {
 // The shape of all elements without their first size.
 absl::StatusOr<PartialShape> CommonRest(const PartialShape& known, const Tensors& elements) {
   PartialShape rest = WithoutFirst(known);
-  for (const Tensor& e : elements) {
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const Tensor& e = elements[i];
     if (!e.IsInitialized()) continue;
-    SLUICE_INVALID_IF(e.rank() < 1,
-                      "Concat saw a scalar shape at an index of the list but requires at ",
-                      "least vectors.");
+    SLUICE_INVALID_IF(e.rank() < 1, "Concat saw a scalar shape at index ", i,
+                      " but requires at least vectors.");
     absl::StatusOr<PartialShape> merged = rest.MergeWith(WithoutFirst(e.shape()));
     SLUICE_INVALID_IF(!merged.ok(),
                       "Tried to concat tensors with unequal shapes: ", rest.ToString(), " vs ",

@@ -3,6 +3,7 @@
 // The V3 ops name an array by a resource handle. The ops of old graphs name it by a reference to
 // two strings or by two strings (V2). All access the same objects. The handle data of a handle has
 // the known shape of the elements.
+#include "graph/infer/expect_size.h"
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
@@ -24,7 +25,7 @@ absl::Status CheckScalars(const ShapeContext& c, std::initializer_list<int> inpu
 absl::Status CheckHandle(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape handle, c.WithRank(0, 1));
   if (!handle.rank_known()) return absl::OkStatus();
-  return MergeDim(handle.dim(0), 2).status();
+  return ExpectSize(handle.dim(0), 2);
 }
 
 PartialShape DeclaredElement(const ShapeContext& c) {

@@ -47,7 +47,7 @@ struct MakeDenseTable {
         max_load_factor(init.attr<float>("max_load_factor")) {}
   absl::StatusOr<TablePointer> operator()(const KernelContext& c, TableSpec spec) const {
     SLUICE_INVALID_IF(c.num_inputs() < 2,
-                      "Expected a deleted_key, which MutableDenseHashTable lacks. Use "
+                      "Unknown input name: deleted_key. MutableDenseHashTable lacks it, use "
                       "MutableDenseHashTableV2");
     return DenseTable::Make({.spec = std::move(spec),
                              .empty_key = c.input(0),

@@ -1,13 +1,18 @@
 #include "ops/loops/same_size.h"
 
+#include "graph/ir/graph.h"
+
 namespace sluice {
 
 absl::Status SameSizeKernel::Compute(KernelContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& y = context.input(1);
-  SLUICE_INVALID_IF(x.num_elements() != y.num_elements(),
-                    "The two arguments to a cwise op must have same number of elements, got ",
-                    x.num_elements(), " and ", y.num_elements());
+  SLUICE_INVALID_IF(x.num_elements() != y.num_elements(), "Inputs to operation ", context.name(),
+                    " of type ", context.node().op(),
+                    " must have the same size and shape.  Input 0: ", x.shape().ToString(),
+                    " != input 1: ", y.shape().ToString(),
+                    " (The two arguments to a cwise op must have same number of elements, got ",
+                    x.num_elements(), " and ", y.num_elements(), ")");
   const TensorShape shape = x.shape();
   const char* px = static_cast<const char*>(x.raw());
   const char* py = static_cast<const char*>(y.raw());

@@ -75,7 +75,7 @@ absl::Status CheckScatter(const TensorShape& params, const Tensor& indices, cons
       "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
       "updates.shape ",
       given.ToString(), ", indices.shape ", indices.shape().ToString(), ", params.shape ",
-      params.ToString());
+      params.ToString(), ". The shape of indices must be a prefix of the shape of updates");
 }
 
 absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, const Tensor& indices,
@@ -129,10 +129,12 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
   const TensorShape& given = updates.shape();
   SLUICE_RETURN_IF_ERROR(CheckBatch(indices, given, layout));
   if (SlicesFit(params, given, layout)) return absl::OkStatus();
-  return InvalidArgument("Dimensions [", layout.depth, ",", params.rank(),
-                         ") of input[shape=", params.ToString(), "] must match dimensions [",
-                         layout.depth, ",", given.rank(), ") of updates[shape=", given.ToString(),
-                         "]");
+  return InvalidArgument(
+      "Dimensions [", layout.depth, ",", params.rank(), ") of input[shape=", params.ToString(),
+      "] must match dimensions [", layout.batch_rank, ",", given.rank(),
+      ") of updates[shape=", given.ToString(), "]: The inner ", params.rank() - layout.depth,
+      " dimensions of output.shape=", params.ToString(), " must match the inner ",
+      given.rank() - layout.batch_rank, " dimensions of updates.shape=", given.ToString());
 }
 
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,

@@ -68,7 +68,7 @@ absl::Status ConjVariant(KernelContext& c) {
   }
   return absl::InternalError(
       StrCat("No unary variant unary_op function found for op CONJ Variant type_name: ",
-             c.input(0).data<Variant>()[0].TypeName()));
+             c.input(0).data<Variant>()[0].TypeName(), " for device type: CPU"));
 }
 KERNEL(Conj, FunctionKernel<ConjVariant>, {"T", DT_VARIANT});
 

@@ -12,7 +12,7 @@ absl::Status SelectShape(ShapeContext& c) {
   if (condition.rank_known() && data.rank_known()) {
     if (condition.rank() == 1 && data.rank() != 1) {
       if (data.rank() == 0) return WithRank(data, 1).status();
-      SLUICE_RETURN_IF_ERROR(MergeDim(condition.dim(0), data.dim(0)).status());
+      SLUICE_RETURN_IF_ERROR(condition.MergeWith(PartialShape::Vector(data.dim(0))).status());
     } else if (condition.rank() != 0) {
       SLUICE_ASSIGN_OR_RETURN(data, data.MergeWith(condition));
     }

@@ -92,9 +92,10 @@ absl::Status CheckCondition(const Tensor& condition, const TensorShape& shape, b
   SLUICE_INVALID_IF(by_row && (shape.rank() == 0 || condition.dim(0) != shape.dim(0)),
                     "Number of batches of 't' must match size of 'condition', got ",
                     shape.ToString(), " and ", condition.shape().ToString());
-  SLUICE_INVALID_IF(!by_row && condition.shape() != shape,
-                    "'condition' must be a scalar, a vector or of the shape of 't' ",
-                    shape.ToString(), ", got ", condition.shape().ToString());
+  SLUICE_INVALID_IF(
+      !by_row && condition.shape() != shape,
+      "Inputs to operation of type Select must have the same size and shape.  Input 0: ",
+      condition.shape().ToString(), " != input 1: ", shape.ToString());
   return absl::OkStatus();
 }
 

@@ -43,7 +43,7 @@ absl::Status Betainc(KernelContext& c) {
     const TensorShape& own = c.input(i).shape();
     if (own.rank() == 0) continue;
     SLUICE_INVALID_IF(shape.rank() != 0 && !(shape == own),
-                      "Shapes of the arguments are inconsistent: ", shape.ToString(), " vs. ",
+                      "Shapes of a and b are inconsistent: ", shape.ToString(), " vs. ",
                       own.ToString());
     shape = own;
   }

@@ -49,7 +49,7 @@ class BatchMatMulKernel : public Kernel {
     SLUICE_INVALID_IF(y.rank() < 2, "In[1] ndims must be >= 2: ", y.rank());
     SLUICE_INVALID_IF(
         !kBroadcasts && x.dims().subspan(0, x.rank() - 2) != y.dims().subspan(0, y.rank() - 2),
-        "In[0] and In[1] must have the same batch dimensions: ", x.ToString(), " vs. ",
+        "In[0] and In[1] must be the same in each batch dimension: ", x.ToString(), " vs. ",
         y.ToString());
     return absl::OkStatus();
   }

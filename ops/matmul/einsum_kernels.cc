@@ -130,7 +130,7 @@ class EinsumKernel : public Kernel {
         } else if (role->size == 1 && a.id >= kEllipsisId) {
           role->size = a.size;
         } else if (role->size != a.size && !(a.size == 1 && a.id >= kEllipsisId)) {
-          return InvalidArgument("Expected dimension ", role->size, " for a label of the equation ",
+          return InvalidArgument("Expected dimension ", role->size, " of the input shaped ",
                                  "but got dimension ", a.size);
         }
         (axes == &x ? role->in_x : role->in_y) = true;

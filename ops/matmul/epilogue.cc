@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "graph/ir/graph.h"
 
 namespace sluice {
@@ -42,7 +43,8 @@ Epilogue::Epilogue(const KernelInit& init)
 }
 
 absl::Status Epilogue::Check(KernelContext& context, int first, int64_t channels) const {
-  SLUICE_INVALID_IF(names_.empty(), op_, " must have at least one fused op");
+  SLUICE_INVALID_IF(names_.empty(), "Fused ", absl::StripPrefix(op_, "_Fused"),
+                    " must have at least one fused op");
   if (!is_known_) {
     return absl::UnimplementedError(
         StrCat("Fusion is not implemented: [", absl::StrJoin(names_, ","), "]"));

@@ -11,9 +11,11 @@ absl::Status Check(std::string_view subscripts) {
   const size_t dots = subscripts.find(kEllipsis);
   for (size_t i = 0; i < subscripts.size(); ++i) {
     if (dots != std::string_view::npos && i >= dots && i < dots + 3) continue;
-    SLUICE_INVALID_IF(subscripts[i] == '.',
-                      "Ellipsis (...) must be three dots and stand once in subscripts, got '",
-                      subscripts, "'");
+    SLUICE_INVALID_IF(
+        subscripts[i] == '.',
+        "Expected at most one ellipsis (...), but found other periods (.) in the input "
+        "subscript: ",
+        subscripts);
   }
   return absl::OkStatus();
 }
@@ -38,8 +40,9 @@ absl::Status CheckOutput(const Equation& equation, const std::string& labels,
   SLUICE_INVALID_IF(equation.output.has_ellipsis() && !ellipsis, "Ellipsis in the output of '",
                     text, "' but in no input");
   for (char label : equation.output.labels()) {
-    SLUICE_INVALID_IF(labels.find(label) == std::string::npos, "Label '", std::string(1, label),
-                      "' in the output of '", text, "' stands in no input");
+    SLUICE_INVALID_IF(labels.find(label) == std::string::npos,
+                      "Einsum output subscripts for equation '", text, "' has label '",
+                      std::string(1, label), "' which is not present in the input subscripts");
   }
   return absl::OkStatus();
 }
@@ -63,8 +66,8 @@ absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs) {
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
-  SLUICE_INVALID_IF(static_cast<int>(equation.inputs.size()) != inputs, "Expecting ",
-                    equation.inputs.size(), " inputs for equation '", text, "' but got: ", inputs);
+  SLUICE_INVALID_IF(static_cast<int>(equation.inputs.size()) != inputs, "Expected ",
+                    equation.inputs.size(), " inputs for equation ", text, " but got: ", inputs);
   SLUICE_INVALID_IF(inputs > 2, "Expecting 1 or 2 input subscripts in equation '", text,
                     "' but got: ", inputs);
   const std::string_view out = text.substr(arrow + 2);

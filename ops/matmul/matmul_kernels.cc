@@ -69,9 +69,11 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
 
   bool CanMakeTiles() const override { return is_of_its_type_; }
   absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const override {
-    SLUICE_INVALID_IF(a.rank() != 2 || b.rank() != 2,
-                      "In[0] and In[1] must be matrices, got shapes ", a.shape().ToString(),
-                      " and ", b.shape().ToString());
+    SLUICE_INVALID_IF(a.rank() != b.rank(),
+                      "In[0] and In[1] has different ndims: ", a.shape().ToString(), " vs. ",
+                      b.shape().ToString());
+    SLUICE_INVALID_IF(a.rank() != 2, "In[0] and In[1] must be matrices, got shapes ",
+                      a.shape().ToString(), " and ", b.shape().ToString());
     const Products p = ProductOf(a, b);
     SLUICE_INVALID_IF(p.a.columns != p.b.rows,
                       "Matrix size-incompatible: In[0]: ", a.shape().ToString(),

@@ -70,10 +70,10 @@ class BiasAddKernel : public ElementwiseLoopKernel {
     const Tensor& bias = context.input(1);
     SLUICE_ASSIGN_OR_RETURN(const Channels c, ChannelsOf(value, nchw_));
     SLUICE_RETURN_IF_ERROR(ExpectRank(bias, 1, "Biases must be 1D: "));
-    SLUICE_INVALID_IF(bias.dim(0) != c.channels, "Must provide as many biases as the ",
-                      nchw_ ? "channel" : "last",
-                      " dimension of the input tensor: ", bias.shape().ToString(), " vs. ",
-                      value.shape().ToString());
+    SLUICE_INVALID_IF(bias.dim(0) != c.channels, "Must provide as many biases as the last ",
+                      "dimension of the input tensor",
+                      nchw_ ? " (before height and width): " : ": ", bias.shape().ToString(),
+                      " vs. ", value.shape().ToString());
     return Add(context, bias.data<T>(), c);
   }
   bool IsLoopsAlone() const override { return !nchw_; }

@@ -21,7 +21,7 @@ struct Lrn {
   absl::Status Check() const {
     constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
     if (radius >= 0 && radius < kMax) return absl::OkStatus();
-    return InvalidArgument("depth_radius must be from 0 to ", kMax - 1, ", got ", radius);
+    return InvalidArgument("depth_radius = ", radius, " larger than int max or negative");
   }
   int64_t First(int64_t i) const { return std::max<int64_t>(i - radius, 0); }
   int64_t Last(int64_t i, int64_t n) const { return std::min(i + radius, n - 1); }

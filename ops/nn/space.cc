@@ -34,8 +34,8 @@ KnownInts InputElements(const ShapeContext& c, int i) {
 absl::Status BlockShape(ShapeContext& c, const KnownInts& sizes, int64_t count, int margins_input,
                         bool to_batch, int rank) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape margins, c.WithRank(margins_input, 2));
-  SLUICE_ASSIGN_OR_RETURN(count, MergeDim(margins.dim(0), count));
-  SLUICE_RETURN_IF_ERROR(MergeDim(margins.dim(1), 2).status());
+  SLUICE_ASSIGN_OR_RETURN(margins, margins.MergeWith({count, 2}));
+  count = margins.dim(0);
   if (count < 0) return c.SetOutput(0, PartialShape::UnknownRank());
   SLUICE_INVALID_IF(count > TensorShape::kMaxRank, "too many blocks: ", count);
   const int rank_min = static_cast<int>(count) + 1;

@@ -8,12 +8,14 @@ namespace sluice {
 absl::StatusOr<SpaceBlocks> SpaceBlocks::Make(absl::Span<const int64_t> sizes,
                                               absl::Span<const int64_t> margins, const char* name) {
   SpaceBlocks b{.sizes = {sizes.begin(), sizes.end()}, .before = {}, .after = {}};
-  for (int64_t size : sizes) {
-    SLUICE_INVALID_IF(size < 1, "All values in block_shape must be positive, got ", size);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    SLUICE_INVALID_IF(sizes[i] < 1, "All values in block_shape must be positive, got value, ",
+                      sizes[i], " at index ", i, ".");
   }
   for (size_t i = 0; i < margins.size(); i += 2) {
-    SLUICE_INVALID_IF(margins[i] < 0 || margins[i + 1] < 0, name, " must be non-negative, got ",
-                      margins[i], " and ", margins[i + 1]);
+    SLUICE_INVALID_IF(margins[i] < 0 || margins[i + 1] < 0,
+                      name == std::string_view("crops") ? "Crops" : "Paddings",
+                      " must be non-negative, got ", margins[i], " and ", margins[i + 1]);
     b.before.push_back(margins[i]);
     b.after.push_back(margins[i + 1]);
   }
@@ -45,7 +47,8 @@ absl::StatusOr<PartialShape> SpaceBlocks::FromBatch(const PartialShape& in) cons
   PartialShape out = in;
   if (in.dim(0) >= 0) {
     SLUICE_INVALID_IF(in.dim(0) % product() != 0, "Input batch dimension (", in.dim(0),
-                      ") is not divisible by product of block sizes (", product(), ")");
+                      ") is not divisible by product of block sizes (", product(),
+                      "). Dimension size must be evenly divisible by it");
     out.set_dim(0, in.dim(0) / product());
   }
   for (int i = 0; i < count(); ++i) {

@@ -97,8 +97,8 @@ using Mover = absl::Status (*)(KernelContext&, const Ints&, const Tensor&);
 
 template <Mover kMove>
 absl::Status SquareBlock(KernelContext& c, Attr<int64_t, "block_size"> size) {
-  SLUICE_INVALID_IF(c.input(0).rank() != 4, "input rank should be 4 instead of ",
-                    c.input(0).rank());
+  SLUICE_INVALID_IF(c.input(0).rank() != 4,
+                    "Input rank should be: 4 instead of: ", c.input(0).rank());
   return kMove(c, {size, size}, c.input(1));
 }
 KERNEL(SpaceToBatch, FunctionKernel<SquareBlock<ToBatch>>, {"T", kReal});

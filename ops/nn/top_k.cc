@@ -66,7 +66,7 @@ OP(InTopKV2, "InTopK with k as a tensor.")
     .Output("precision", DT_BOOL)
     .Attr("T", TypeAttr(IndexTypes(), DT_INT32))
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
+      SLUICE_INVALID_IF(c.input(2).rank() > 0, "k must be 0-D, got shape ", c.input(2).ToString());
       return InTopKShape(c);
     });
 
@@ -93,7 +93,8 @@ OP(TopKV2,
     .Attr("Tk", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
     .Attr("index_type", TypeAttr(IndexTypes() | TypeSet{DT_INT16}, DT_INT32))
     .Shape([](ShapeContext& c) -> absl::Status {
-      SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
+      SLUICE_INVALID_IF(c.input(1).rank() > 0, "k must be scalar, got shape ",
+                        c.input(1).ToString());
       SLUICE_ASSIGN_OR_RETURN(const int64_t k, c.InputAsSize(1));
       return TopKShape(c, k);
     }) GRADIENT(TopKGradient);

@@ -215,14 +215,17 @@ absl::Status CheckBorders(const Tensor& borders, int64_t cells, int64_t size) {
 absl::Status CheckPooled(const Tensor& in, const Tensor& pooled, const Tensor& grad) {
   for (const Tensor* t : {&in, &pooled, &grad}) {
     SLUICE_INVALID_IF(t->rank() != 4,
-                      "orig_input, orig_output and out_backprop must be 4-dimensional, ",
-                      "got shape ", t->shape().ToString());
+                      t == &in       ? "orig_input"
+                      : t == &pooled ? "orig_output"
+                                     : "out_backprop",
+                      " should be a tensor of rank 4, got shape ", t->shape().ToString());
   }
   SLUICE_INVALID_IF(
       !(pooled.shape() == grad.shape()) || pooled.dim(0) != in.dim(0) || pooled.dim(3) != in.dim(3),
-      "orig_output and out_backprop must have the same shape, and the batch "
-      "and channels of orig_input, got shapes ",
-      pooled.shape().ToString(), ", ", grad.shape().ToString(), " and ", in.shape().ToString());
+      "tensor_out_dup is not the same as tensor_out, or has another batch or channels than the "
+      "input: out_backprop of shape ",
+      grad.shape().ToString(), ", orig_output of shape ", pooled.shape().ToString(),
+      " and orig_input of shape ", in.shape().ToString());
   return absl::OkStatus();
 }
 

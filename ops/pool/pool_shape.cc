@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/infer/expect_size.h"
 #include "ops/conv/window.h"
 
 namespace sluice {
@@ -38,7 +39,7 @@ absl::Status PoolShape(ShapeContext& c) {
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first) {
   for (int i : {first, first + 1}) {
     SLUICE_ASSIGN_OR_RETURN(PartialShape vector, c.WithRank(i, 1));
-    SLUICE_RETURN_IF_ERROR(MergeDim(vector.dim(0), 4).status());
+    SLUICE_RETURN_IF_ERROR(ExpectSize(vector.dim(0), 4));
   }
   SLUICE_RETURN_IF_ERROR(c.WithRank(0, 4).status());
   std::optional<std::vector<int64_t>> ksize = c.InputInts(first), strides = c.InputInts(first + 1);

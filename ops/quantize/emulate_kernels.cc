@@ -147,9 +147,8 @@ KERNELS(QuantizeAndDequantizeV4, "T", EmulateKernel, FloatAndDouble);
 template <typename T>
 absl::Status EmulateGrad(KernelContext& c, Attr<int64_t, "axis"> axis) {
   const Tensor &grad = c.input(0), &in = c.input(1);
-  SLUICE_INVALID_IF(!(grad.shape() == in.shape()),
-                    "gradients and input must have the same shape, got ", grad.shape().ToString(),
-                    " and ", in.shape().ToString());
+  SLUICE_INVALID_IF(!(grad.shape() == in.shape()), "gradient and input must be the same size, got ",
+                    grad.shape().ToString(), " and ", in.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const ChannelSlices slices, ChannelSlices::Of(in.shape(), axis));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   static const char* const kNames[] = {"input_min", "input_max"};

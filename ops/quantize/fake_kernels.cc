@@ -89,8 +89,9 @@ absl::Status CheckRanges(const Tensor& in, const Tensor& min, const Tensor& max,
   const int64_t channels = is_by_channel ? in.dim(in.rank() - 1) : 1;
   for (const Tensor* t : {&min, &max}) {
     if (t->rank() == (is_by_channel ? 1 : 0) && t->num_elements() == channels) continue;
-    return InvalidArgument("min and max have incorrect size, expected ",
-                           is_by_channel ? StrCat("[", channels, "]") : "a scalar", ", got shape ",
+    const char* name = t == &min ? "min" : "max";
+    SLUICE_INVALID_IF(!is_by_channel, "`", name, "` must be rank 0 but is rank ", t->rank());
+    return InvalidArgument(name, " has incorrect size, expected ", channels, ", got shape ",
                            t->shape().ToString());
   }
   return absl::OkStatus();

@@ -81,8 +81,10 @@ template <typename T>
 absl::Status SparseBincount(KernelContext& c, Attr<bool, "binary_output"> is_binary) {
   const Tensor &indices = c.input(0), &values = c.input(1), &shape = c.input(2);
   SLUICE_INVALID_IF(values.rank() != 1 || indices.rank() != 2 || indices.dim(0) != values.dim(0),
-                    "Number of values must match first dimension of indices. Got ",
-                    values.num_elements(), " values, indices shape: ", indices.shape().ToString());
+                    "Number of elements in indices (", indices.rank() > 0 ? indices.dim(0) : 1,
+                    ") and values (", values.num_elements(),
+                    ") do not match: expected a matrix and a vector, got shapes ",
+                    indices.shape().ToString(), " and ", values.shape().ToString());
   SLUICE_INVALID_IF(shape.rank() != 1 || shape.num_elements() != indices.dim(1) ||
                         shape.num_elements() < 1 || shape.num_elements() > 2,
                     "expected dense_shape of 1 or 2 elements, as many as indices have "
@@ -95,8 +97,8 @@ absl::Status SparseBincount(KernelContext& c, Attr<bool, "binary_output"> is_bin
                           Bins<T>::Make(c, c.input(3), c.input(4), values, rows, is_binary));
   for (int64_t i = 0; i < values.num_elements(); ++i) {
     const int64_t row = is_one_row ? 0 : indices.data<int64_t>()[2 * i];
-    SLUICE_INVALID_IF(!is_one_row && (row < 0 || row >= rows), "Index out of bound. `batch` (", row,
-                      ") must be less than the dimension size (", rows, ").");
+    SLUICE_INVALID_IF(!is_one_row && (row < 0 || row >= rows), "Sparse index tuple indices[", i,
+                      ", :] = [", row, ", ...] is out of bounds: expected less than ", rows);
     SLUICE_INVALID_IF(!bins.Count(row, i), kNegative);
   }
   return absl::OkStatus();

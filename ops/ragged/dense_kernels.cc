@@ -172,7 +172,8 @@ class RaggedTensorToTensorKernel : public Kernel {
     for (int64_t i = 0; i < rowids.num_elements(); ++i) {
       const int64_t row = IntAt(rowids, i);
       SLUICE_INVALID_IF(row < 0 || row >= static_cast<int64_t>(parents.size()),
-                        "Got value_rowid=", row, " which is not in [0, ", parents.size(), ")");
+                        "Got next_value_rowid=", row, " which is not less than ", parents.size(),
+                        " and at least 0");
       k = i > 0 && row == IntAt(rowids, i - 1) ? k + 1 : 0;
       positions.push_back(parents[row] < 0 || k >= size ? -1 : parents[row] + k * stride);
     }

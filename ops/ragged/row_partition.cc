@@ -65,10 +65,10 @@ absl::StatusOr<PartialShape> DenseShapeOf(int ragged_rank, const PartialShape& w
   if (!wanted.rank_known() && !values.rank_known()) return PartialShape::UnknownRank();
   if (!values.rank_known()) return wanted;
   const int rank = ragged_rank + values.rank();
-  SLUICE_INVALID_IF(wanted.rank_known() && wanted.rank() != rank, "Shape must be rank ", rank,
-                    " but is rank ", wanted.rank(), ": shape ", wanted.ToString(),
-                    " and values of shape ", values.ToString(), " with ragged rank ", ragged_rank,
-                    " are incompatible");
+  SLUICE_INVALID_IF(
+      wanted.rank_known() && wanted.rank() != rank, "rt_input.shape and shape=", wanted.ToString(),
+      " are incompatible: rt_input.rank = ", rank, " but shape.rank = ", wanted.rank(),
+      ", values of shape ", values.ToString(), " and ragged rank ", ragged_rank);
   std::vector<int64_t> dims(static_cast<size_t>(rank), -1);
   for (int i = 0; i < rank; ++i) {
     const int64_t asked = wanted.rank_known() ? wanted.dim(i) : -1;

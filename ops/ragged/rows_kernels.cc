@@ -18,13 +18,12 @@ absl::Status CheckRows(const Tensor& rowids, const Tensor& values, const Tensor&
   SLUICE_RETURN_IF_ERROR(ExpectRank(values, 1, "values must be a vector, saw: "));
   SLUICE_INVALID_IF(rowids.dim(0) != values.dim(0), "The length of `values` (", values.dim(0),
                     ") must match the first dimension of `value_rowids` (", rowids.dim(0), ").");
-  SLUICE_INVALID_IF(nrows.rank() != 0 || fallback.rank() != 0,
-                    "nrows and default_value must be scalars, saw: ", nrows.shape().ToString(),
-                    " and ", fallback.shape().ToString());
+  SLUICE_RETURN_IF_ERROR(ExpectRank(nrows, 0, "nrows must be a scalar, saw: "));
+  SLUICE_RETURN_IF_ERROR(ExpectRank(fallback, 0, "default_value must be a scalar, saw: "));
   const int64_t rows = nrows.scalar<int64_t>(), count = values.dim(0);
   SLUICE_INVALID_IF(rows < 0, "nrows must be at least 0, got ", rows);
   SLUICE_INVALID_IF(rows == 0 && count > 0,
-                    "Received RaggedTensor with nrows = 0 but value_rowids.shape[0] = ", count);
+                    "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = ", count);
   return absl::OkStatus();
 }
 

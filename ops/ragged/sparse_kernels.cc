@@ -45,8 +45,8 @@ class RaggedTensorToSparseKernel : public Kernel {
       SLUICE_INVALID_IF(splits.front() != 0, "First value of ragged splits must be 0, got ",
                         splits.front());
       SLUICE_INVALID_IF(splits.back() != count,
-                        "Final value of ragged splits must match the length of the "
-                        "corresponding ragged values, got ",
+                        "Final value of ragged splits must match the length the corresponding "
+                        "ragged values, got ",
                         splits.back(), " for ", count);
       count = static_cast<int64_t>(splits.size()) - 1;
     }

@@ -22,8 +22,10 @@ absl::Status RandomCrop(KernelContext& context, NodeGenerator& calls) {
   }
   if (height < 0 || width < 0 || image.dim(0) < height || image.dim(1) < width) {
     return absl::FailedPreconditionError(
-        "width and height must be >= shape_t: width = " + std::to_string(image.dim(1)) +
-        ", height = " + std::to_string(image.dim(0)));
+        StrCat(image.dim(0) < height ? "height must be >= target_height: height = "
+                                     : "width must be >= target_width: width = ",
+               image.dim(image.dim(0) < height ? 0 : 1),
+               ", target: ", image.dim(0) < height ? height : width));
   }
   Philox generator = calls.Reserve(1);
   SingleNumbers next(&generator);

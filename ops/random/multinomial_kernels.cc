@@ -50,7 +50,7 @@ absl::Status Multinomial(KernelContext& context, Source& source) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(samples, 0, "num_samples should be a scalar, got shape "));
   const int64_t rows = logits.dim(0), classes = logits.dim(1);
   const int64_t count = samples.scalar<int32_t>();
-  SLUICE_INVALID_IF(count < 0, "num_samples should be nonnegative, got ", count);
+  SLUICE_INVALID_IF(count < 0, "num_samples should be non-negative, got ", count);
   SLUICE_INVALID_IF(classes == 0, "num_classes should be positive, got 0");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {rows, count}));
   // TensorFlow rounds the samples of a row up to fours, and each takes two numbers.

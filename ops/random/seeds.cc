@@ -31,7 +31,7 @@ absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counte
   SLUICE_RETURN_IF_ERROR(CheckScalar(algorithm, 3));
   const int32_t id = algorithm.scalar<int32_t>();
   SLUICE_INVALID_IF(key.rank() != 1 || key.dim(0) != 1, "key must have shape [1], not ",
-                    key.shape().ToString(), ".");
+                    key.shape().ToString(), ". (Note that batched keys are not supported yet.)");
   SLUICE_INVALID_IF(
       counter.rank() != 1 || (id != 2 && counter.dim(0) < 2),
       "counter must be a vector with length at least 2; got shape: ", counter.shape().ToString());

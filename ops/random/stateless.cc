@@ -1,6 +1,7 @@
 // Random numbers as functions of a seed, or of a key and a counter. Equal arguments give equal
 // numbers. The numbers equal TensorFlow's. ops/random/seeds.h describes the conversion of seeds to
 // keys.
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 #include "ops/random/random_mixins.h"
 
@@ -19,7 +20,7 @@ constexpr TypeSet kBitsTypes = {DT_INT32, DT_INT64, DT_UINT32, DT_UINT64};
 
 absl::Status CheckSeed(ShapeContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape seed, c.WithRank(i, 1));
-  return MergeDim(seed.dim(0), 2).status();
+  return ExpectSize(seed.dim(0), 2);
 }
 
 absl::Status ShapeBesideSeed(ShapeContext& c) {
@@ -31,7 +32,7 @@ absl::Status ShapeBesideKey(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape key, c.WithRank(1, 1));
   SLUICE_RETURN_IF_ERROR(c.WithRank(2, 1).status());
   SLUICE_RETURN_IF_ERROR(c.WithRank(3, 0).status());
-  SLUICE_RETURN_IF_ERROR(MergeDim(key.dim(0), 1).status());
+  SLUICE_RETURN_IF_ERROR(ExpectSize(key.dim(0), 1));
   return ShapeFromInput(0)(c);
 }
 

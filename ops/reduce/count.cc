@@ -1,4 +1,5 @@
 // Counts, histograms, binary search and selection of values.
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 
 namespace sluice {
@@ -77,7 +78,7 @@ OP(HistogramFixedWidth,
     .Attr("dtype", TypeAttr(IndexTypes(), DT_INT32))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(PartialShape range, c.WithRank(1, 1));
-      SLUICE_RETURN_IF_ERROR(MergeDim(range.dim(0), 2).status());
+      SLUICE_RETURN_IF_ERROR(ExpectSize(range.dim(0), 2));
       SLUICE_ASSIGN_OR_RETURN(const int64_t bins, SizeOf(c, 2));
       return c.SetOutput(0, {bins});
     });

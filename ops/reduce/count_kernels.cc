@@ -12,8 +12,10 @@ namespace {
 
 absl::Status CheckWeights(const Tensor& weights, const Tensor& values) {
   if (weights.num_elements() == 0 || weights.shape() == values.shape()) return absl::OkStatus();
-  return InvalidArgument("`weights` must be the same shape as `arr` or a length-0 `Tensor`, got ",
-                         weights.shape().ToString(), " for ", values.shape().ToString());
+  return InvalidArgument(
+      "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as "
+      "all weights equal to 1. Input indices and weights must have the same size, got ",
+      values.shape().ToString(), " and ", weights.shape().ToString());
 }
 
 // Adds the weights of `n` values to their bins. Weights are 1 if there are none.
@@ -130,8 +132,8 @@ FUNCTION_KERNELS(HistogramFixedWidth, "T", HistogramFixedWidth, CountedList);
 template <typename T, bool kUpper>
 absl::Status Search(KernelContext& c) {
   const Tensor &sorted = c.input(0), &values = c.input(1);
-  SLUICE_RETURN_IF_ERROR(
-      ExpectRank(sorted, 2, "sorted input argument must be a matrix, got shape "));
+  SLUICE_INVALID_IF(sorted.rank() != 2, "Shape must be rank 2 but is rank ", sorted.rank(),
+                    " for `sorted_inputs` argument of shape ", sorted.shape().ToString());
   SLUICE_RETURN_IF_ERROR(
       ExpectRank(values, 2, "value input argument must be a matrix, got shape "));
   SLUICE_INVALID_IF(sorted.dim(0) != values.dim(0),
@@ -167,8 +169,7 @@ absl::Status NthElement(KernelContext& c, Attr<bool, "reverse"> reverse) {
   SLUICE_INVALID_IF(n < 0, "n must be non-negative but is ", n);
   SLUICE_INVALID_IF(in.rank() < 1, "Input must be at least rank 1 but is rank 0");
   const int64_t length = in.dim(in.rank() - 1);
-  SLUICE_INVALID_IF(length <= n, "Input must have at least n+1 columns, got ", length,
-                    " for n = ", n);
+  SLUICE_INVALID_IF(length <= n, "Input must have last dimension > n = ", n, ", got ", length);
   if (reverse) n = length - n - 1;
   SLUICE_ASSIGN_OR_RETURN(
       Tensor * out, c.AllocateOutput(0, TensorShape(in.shape().dims().subspan(0, in.rank() - 1))));

@@ -96,7 +96,9 @@ absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor
   std::vector<int64_t> rows(ids.dim(0));
   for (int64_t i = 0; i < ids.dim(0); ++i) {
     rows[i] = IntAt(ids, i);
-    SLUICE_INVALID_IF(rows[i] < 0, "segment ids must be >= 0");
+    SLUICE_INVALID_IF(rows[i] < 0, "Segment id ", rows[i],
+                      " is out of range, possibly because 'segment_ids' input is not sorted: "
+                      "segment ids must be >= 0");
     SLUICE_INVALID_IF(i > 0 && rows[i] < rows[i - 1], "segment ids are not increasing");
   }
   SLUICE_INVALID_IF(!rows.empty() && rows.back() == std::numeric_limits<int64_t>::max(),

@@ -54,11 +54,13 @@ absl::StatusOr<int64_t> ReadScalar(const Tensor& t, const char* name) {
 
 absl::Status CheckForward(const Pairs& p, int64_t table_rows, int64_t segments) {
   for (int64_t i = 0; i < p.size(); ++i) {
-    SLUICE_INVALID_IF(p.ids[i] < 0, "segment ids must be >= 0");
+    SLUICE_INVALID_IF(p.ids[i] < 0, "Segment id ", p.ids[i],
+                      " is out of range, possibly because 'segment_ids' input is not sorted: "
+                      "segment ids must be >= 0");
     SLUICE_INVALID_IF(i > 0 && p.ids[i] < p.ids[i - 1], "segment ids are not increasing");
     SLUICE_INVALID_IF(p.ids[i] >= segments, "segment ids must be < num_segments: ", p.ids[i],
                       " vs. ", segments);
-    SLUICE_INVALID_IF(p.indices[i] < 0 || p.indices[i] >= table_rows, "indices[", i,
+    SLUICE_INVALID_IF(p.indices[i] < 0 || p.indices[i] >= table_rows, "Bad: indices[", i,
                       "] == ", p.indices[i], " out of range [0, ", table_rows, ")");
   }
   return absl::OkStatus();
@@ -108,8 +110,8 @@ absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, const Tensor& 
   const int64_t segments = grad.dim(0);
   std::vector<int64_t> sizes(grad.num_elements() == 0 ? 0 : segments, 0);
   for (int64_t id : p.ids) {
-    SLUICE_INVALID_IF(id < 0 || id >= segments, "Segment id ", id, " out of range [0, ", segments,
-                      ")");
+    SLUICE_INVALID_IF(id < 0 || id >= segments, "Invalid number of segments: Segment id ", id,
+                      " out of range [0, ", segments, ")");
     if (!sizes.empty()) ++sizes[id];
   }
   return sizes;

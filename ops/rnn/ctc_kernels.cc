@@ -150,7 +150,8 @@ class CtcLossKernel : public Kernel {
         if (ignore_longer_) continue;
         return InvalidArgument("Not enough time for target transition sequence (required: ",
                                own.size(), ", available: ", steps, ") in batch ", b,
-                               "; ignore_longer_outputs_than_inputs leaves such batches out");
+                               ". You can turn this error into a warning by using the flag "
+                               "ignore_longer_outputs_than_inputs");
       }
       loss->data<T>()[b] = One(inputs, b, steps, own, gradient);
     }

@@ -112,9 +112,10 @@ OP(EditDistance,
       for (int i : {1, 2, 4, 5}) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 1).status());
       std::optional<Tensor> hypothesis = c.InputValue(2), truth = c.InputValue(5);
       if (!hypothesis || !truth) return c.SetOutput(0, PartialShape::UnknownRank());
-      SLUICE_INVALID_IF(hypothesis->num_elements() != truth->num_elements(),
-                        "Num elements of hypothesis_shape does not match truth_shape: ",
-                        hypothesis->num_elements(), " vs. ", truth->num_elements());
+      SLUICE_INVALID_IF(
+          hypothesis->num_elements() != truth->num_elements(),
+          "Expected truth and hypothesis to have matching ranks, but their shapes are: [",
+          truth->num_elements(), "] and [", hypothesis->num_elements(), "]");
       PartialShape out = PartialShape::Scalar();
       for (int64_t i = 0; i + 1 < truth->num_elements(); ++i) {
         out.AddDim(std::max(hypothesis->data<int64_t>()[i], truth->data<int64_t>()[i]));

@@ -15,8 +15,8 @@ namespace {
 absl::Status CheckLengths(const Tensor& lengths, int64_t most, int64_t sequence) {
   for (int64_t i = 0; i < lengths.num_elements(); ++i) {
     const int64_t n = IntAt(lengths, i);
-    SLUICE_INVALID_IF(n < 0, "seq_lengths(", i, ") < 0");
-    SLUICE_INVALID_IF(n > most, "seq_lengths(", i, ") > input.dims(", sequence, "), (", n, " vs. ",
+    SLUICE_INVALID_IF(n < 0, "seq_lens(", i, ") < 0");
+    SLUICE_INVALID_IF(n > most, "seq_lens(", i, ") > input.dims(", sequence, "), (", n, " vs. ",
                       most, ")");
   }
   return absl::OkStatus();
@@ -98,8 +98,11 @@ absl::Status CheckSequences(const Sequences& s, const char* name) {
                     "_values should be a vector, but got shape: ", s.values.shape().ToString());
   SLUICE_INVALID_IF(s.shape.rank() != 1, name,
                     "_shape should be a vector, but got shape: ", s.shape.shape().ToString());
-  SLUICE_INVALID_IF(s.indices.dim(0) != s.values.dim(0) || s.indices.dim(1) != s.rank(), name,
-                    "_indices, ", name, "_values and ", name,
+  SLUICE_INVALID_IF(s.indices.dim(0) != s.values.dim(0), "Expected ", name,
+                    "_values.NumElements == #rows(", name,
+                    "_indices), their shapes are: ", s.values.shape().ToString(), " and ",
+                    s.indices.shape().ToString());
+  SLUICE_INVALID_IF(s.indices.dim(1) != s.rank(), name, "_indices, ", name, "_values and ", name,
                     "_shape do not fit: ", s.indices.shape().ToString(), ", ",
                     s.values.shape().ToString(), ", ", s.shape.shape().ToString());
   SLUICE_INVALID_IF(s.rank() < 1, name, "_shape must have at least one element");
@@ -158,8 +161,8 @@ absl::Status EditDistance(KernelContext& c, Attr<bool, "normalize"> normalize) {
   SLUICE_RETURN_IF_ERROR(CheckSequences(hypothesis, "hypothesis"));
   SLUICE_RETURN_IF_ERROR(CheckSequences(truth, "truth"));
   SLUICE_INVALID_IF(hypothesis.rank() != truth.rank(),
-                    "Num elements of hypothesis_shape does not match truth_shape: ",
-                    hypothesis.rank(), " vs. ", truth.rank());
+                    "Expected truth and hypothesis to have matching ranks, but their shapes are: ",
+                    truth.rank(), " and ", hypothesis.rank(), " elements long");
   std::vector<int64_t> dims;
   for (int d = 0; d + 1 < truth.rank(); ++d) {
     dims.push_back(std::max(hypothesis.shape.data<int64_t>()[d], truth.shape.data<int64_t>()[d]));

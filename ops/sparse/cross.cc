@@ -1,5 +1,7 @@
 // Feature crosses: every combination of one feature per input, for each row of a batch, as a string
 // or a hash.
+#include <algorithm>
+
 #include "graph/tensor/sizes.h"
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
@@ -34,7 +36,10 @@ absl::Status RaggedShape(ShapeContext& c) {
   // The number of rows, if it is known for an input.
   int64_t rows = -1;
   const auto tell = [&](int64_t known) -> absl::Status {
-    SLUICE_ASSIGN_OR_RETURN(rows, MergeDim(rows, known));
+    SLUICE_INVALID_IF(rows >= 0 && known >= 0 && rows != known,
+                      "inputs must all have the same batch dimension size, got ", rows, " and ",
+                      known);
+    rows = std::max(rows, known);
     return absl::OkStatus();
   };
   const auto [first_splits, last_splits] = c.InputRange("ragged_row_splits");

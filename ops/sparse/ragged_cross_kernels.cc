@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "executor/kernel/context.h"
@@ -24,8 +25,9 @@ absl::StatusOr<Column> RaggedColumn(const Tensor& values, const Tensor& splits) 
     const int64_t at = IntAt(splits, i);
     SLUICE_INVALID_IF(
         at < (i == 0 ? 0 : starts.back()) || at > values.num_elements() || (i == 0 && at != 0),
-        "Invalid ragged splits: expected ascending numbers from 0 to ", values.num_elements(),
-        ", got ", at, " at position ", i);
+        "Invalid ragged splits: ragged splits must be monotonically increasing, but ragged_splits[",
+        i, "]=", at, " is not from ", i == 0 ? 0 : starts.back(), " to ",
+        i == 0 ? 0 : values.num_elements());
     starts.push_back(at);
   }
   SLUICE_INVALID_IF(starts.back() != values.num_elements(), "Invalid ragged splits: expected ",
@@ -110,6 +112,18 @@ class RaggedCrossKernel : public Kernel {
     return all[0];
   }
 
+  absl::Status MissingInput(char kind) const {
+    const char* what = kind == 'R'   ? "ragged tensor"
+                       : kind == 'S' ? "sparse tensor"
+                       : kind == 'D' ? "dense tensor"
+                                     : nullptr;
+    SLUICE_INVALID_IF(what == nullptr, "Unexpected input_order value: '", std::string(1, kind),
+                      "' in '", order_, "'");
+    return InvalidArgument("input_order \"", order_, "\" specifies reading a ", what,
+                           " value at index ", std::count(order_.begin(), order_.end(), kind) - 1,
+                           " from a shorter list");
+  }
+
   absl::StatusOr<Columns> ColumnsOf(KernelContext& c, int64_t rows) const {
     Columns columns;
     int ragged = ragged_.first, splits = splits_.first, sparse = 0, dense = dense_.first;
@@ -122,8 +136,7 @@ class RaggedCrossKernel : public Kernel {
       } else if (kind == 'D' && dense < dense_.second) {
         columns.push_back(Column::Dense(c.input(dense++)));
       } else {
-        return InvalidArgument("input_order '", order_, "' has an excess or unknown input: '",
-                               std::string(1, kind), "'");
+        return MissingInput(kind);
       }
     }
     return columns;

@@ -1,5 +1,6 @@
 // Ops that convert sparse tensors to three strings or variants (indices, values, shape) for queues
 // and files, or store them in a map of the device.
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
 #include "ops/state/mixins.h"
@@ -46,7 +47,7 @@ OP(DeserializeManySparse, "Deserializes a sparse tensor from its serialized rows
     .Attr("dtype", TypeAttr())
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRank(0, 2));
-      SLUICE_RETURN_IF_ERROR(MergeDim(s.dim(1), 3).status());
+      SLUICE_RETURN_IF_ERROR(ExpectSize(s.dim(1), 3));
       return SetSparse(c, 0, -1);
     });
 
@@ -59,7 +60,7 @@ OP(DeserializeSparse,
     .Attr("Tserialized", TypeAttr(TypeSet{DT_STRING, DT_VARIANT}, DT_STRING))
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape s, c.WithRankAtLeast(0, 1));
-      if (s.rank_known()) SLUICE_RETURN_IF_ERROR(MergeDim(s.dim(s.rank() - 1), 3).status());
+      if (s.rank_known()) SLUICE_RETURN_IF_ERROR(ExpectSize(s.dim(s.rank() - 1), 3));
       return SetSparse(c, 0, -1);
     });
 

@@ -1,5 +1,8 @@
 // Sets in the rows of the last dimension. Outputs are sparse tensors. The elements of a set are
 // sorted, and are the first elements of their row.
+#include <algorithm>
+
+#include "graph/infer/expect_size.h"
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"
 
@@ -10,7 +13,7 @@ constexpr TypeSet kElements{DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT8, DT_
 
 absl::Status CheckRank(int64_t rank) {
   if (rank < 0 || rank >= 2) return absl::OkStatus();
-  return InvalidArgument("Input rank must be at least 2, got ", rank);
+  return InvalidArgument("Shape must be at least rank 2 but is rank ", rank);
 }
 
 void SetOperation(OpDefBuilder& op) {
@@ -26,13 +29,12 @@ OP(DenseToDenseSetOperation,
     .With(SetOperation)
     .Shape([](ShapeContext& c) -> absl::Status {
       const PartialShape &a = c.input(0), &b = c.input(1);
-      SLUICE_INVALID_IF(a.rank_known() && b.rank_known() && a.rank() != b.rank(),
-                        "Ranks do not match: input 0 ", a.rank(), ", input 1 ", b.rank());
       for (const PartialShape& s : {a, b}) SLUICE_RETURN_IF_ERROR(CheckRank(s.rank()));
       if (a.rank_known() && b.rank_known()) {
-        for (int d = 0; d + 1 < a.rank(); ++d) {
-          SLUICE_RETURN_IF_ERROR(MergeDim(a.dim(d), b.dim(d)).status());
-        }
+        SLUICE_RETURN_IF_ERROR(WithRank(b, a.rank()).status());
+        const PartialShape groups(a.dims().first(a.rank() - 1));
+        SLUICE_RETURN_IF_ERROR(
+            groups.MergeWith(PartialShape(b.dims().first(a.rank() - 1))).status());
       }
       return SetSparse(c, 0, a.rank_known() ? a.rank() : b.rank());
     });
@@ -62,8 +64,10 @@ OP(SparseToSparseSetOperation, "DenseToDenseSetOperation with two sparse sets.")
     .With(SetOperation)
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(int64_t rank, SparseRank(c, 0));
+      SLUICE_INVALID_IF(rank == 0 || rank == 1, "Input 0, expected rank >= 2, got ", rank, ".");
       SLUICE_ASSIGN_OR_RETURN(const int64_t other, SparseRank(c, 3));
-      SLUICE_ASSIGN_OR_RETURN(rank, MergeDim(rank, other));
+      SLUICE_RETURN_IF_ERROR(rank < 0 ? absl::OkStatus() : ExpectSize(other, rank));
+      rank = std::max(rank, other);
       return SetSparse(c, 0, rank);
     });
 

@@ -59,7 +59,9 @@ absl::Status SparseToDense(KernelContext& c, Attr<bool, "validate_indices"> chec
         position = position * size + at;
       }
       SLUICE_INVALID_IF(checks_order && position <= before, "indices[", i, "] is ",
-                        position == before ? "repeated" : "out of order");
+                        position == before ? "repeated"
+                                           : "out of order. Many sparse ops require sorted "
+                                             "indices. Use `tf.sparse.reorder`");
       before = position;
       out->data<E>()[position] = values.data<E>()[values.rank() == 0 ? 0 : i];
     }
@@ -275,8 +277,8 @@ absl::Status CheckSliceGrad(const Tensor& grad, const Tensor& in, const Tensor& 
       "The input and output should have the same ndims: got: ", in.dim(1), " and ", out.dim(1),
       ", start ", start.shape().ToString());
   SLUICE_INVALID_IF(grad.num_elements() != out.dim(0),
-                    "# elements of backprop_val_grad and # rows of output_indices must ",
-                    "match: got ", grad.num_elements(), " and ", out.dim(0));
+                    "# elements of backprop_val_grad and # rows of output_indices should match ",
+                    "(#nnz of sum): got ", grad.num_elements(), " and ", out.dim(0));
   return absl::OkStatus();
 }
 
@@ -313,8 +315,8 @@ absl::Status SparseSplit(KernelContext& c) {
   SLUICE_INVALID_IF(dim_t.num_elements() != 1, "split_dim should be a scalar, got shape ",
                     dim_t.shape().ToString());
   const int64_t dim = dim_t.data<int64_t>()[0] + (dim_t.data<int64_t>()[0] < 0 ? e.rank() : 0);
-  SLUICE_INVALID_IF(dim < 0 || dim >= e.rank(), "Input split_dim should be between 0 and rank (",
-                    e.rank(), "), got ", dim);
+  SLUICE_INVALID_IF(dim < 0 || dim >= e.rank(), "Input axis should be in range [", -e.rank(), ", ",
+                    e.rank(), "), got ", dim_t.data<int64_t>()[0]);
   const int n = c.num_outputs() / 3;
   const int64_t size = e.size(static_cast<int>(dim));
   SLUICE_INVALID_IF(n > size,

@@ -42,7 +42,9 @@ inline absl::StatusOr<int64_t> SparseRank(ShapeContext& c, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape indices, c.WithRank(first, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape values, c.WithRank(first + 1, 1));
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRank(first + 2, 1));
-  SLUICE_RETURN_IF_ERROR(MergeDim(indices.dim(0), values.dim(0)).status());
+  const int64_t rows = indices.dim(0), count = values.dim(0);
+  SLUICE_INVALID_IF(rows >= 0 && count >= 0 && rows != count, "Number of elements in index (", rows,
+                    ") and values (", count, ") do not match.");
   return MergeDim(indices.dim(1), shape.dim(0));
 }
 

@@ -35,8 +35,7 @@ class GetSessionHandleKernel : public Kernel {
 
 absl::StatusOr<std::string> HandleIn(KernelContext& c) {
   if (c.input(0).num_elements() == 1) return c.input(0).scalar<std::string>();
-  return InvalidArgument("expected the handle as a scalar, got shape ",
-                         c.input(0).shape().ToString());
+  return InvalidArgument("handle must be scalar, got shape ", c.input(0).shape().ToString());
 }
 
 absl::Status GetSessionTensor(KernelContext& c) {

@@ -21,7 +21,8 @@ OP(Fingerprint,
       const std::optional<Tensor> method = c.InputValue(1);
       if (!method) return c.SetOutput(0, {rows, -1});
       SLUICE_INVALID_IF(method->scalar<std::string>() != "farmhash64",
-                        "unsupported fingerprint method '", method->scalar<std::string>(), "'");
+                        "Unsupported method: ", method->scalar<std::string>(),
+                        ", expected farmhash64");
       return c.SetOutput(0, {rows, 8});
     });
 

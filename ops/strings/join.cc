@@ -15,8 +15,9 @@ absl::Status ReduceJoinShape(ShapeContext& c) {
   }
   std::vector<bool> joined(static_cast<size_t>(in.rank()));
   for (int64_t axis : *axes) {
-    SLUICE_ASSIGN_OR_RETURN(const int own, CanonicalAxis(axis, in.rank()));
-    joined[own] = true;
+    SLUICE_INVALID_IF(axis < -in.rank() || axis >= in.rank(), "Invalid reduction dimension ", axis,
+                      " for input with ", in.rank(), " dimensions.");
+    joined[static_cast<size_t>(axis < 0 ? axis + in.rank() : axis)] = true;
   }
   PartialShape out = PartialShape::Scalar();
   for (int d = 0; d < in.rank(); ++d) {

@@ -7,6 +7,7 @@ import numpy
 from tests.oracle import outcome
 from tests.oracle import sluice_side
 from tests.oracle import table
+from tests.oracle import wording
 
 
 def tolerance(option, dtype_name, factor=1):
@@ -59,7 +60,7 @@ def runs(case, ours, theirs):
         our, their = ours.runs[k], theirs.runs[k]
         label = "run %d: " % k if len(case.builder.runs) > 1 else ""
         if run.error:
-            yield from (label + c for c in errors(run, our, their))
+            yield from (label + c for c in errors(case.row.op, run, our, their))
             continue
         if isinstance(their, outcome.Failure):
             yield label + "TensorFlow refuses this: %s" % their
@@ -82,8 +83,8 @@ def values(mode, ours, theirs, tol):
     return arrays(ours, theirs, tol)
 
 
-def errors(run, ours, theirs):
-    """Complaints about a step that must fail."""
+def errors(op, run, ours, theirs):
+    """Complaints about a step that must fail, in a row of `op`."""
     if not isinstance(theirs, outcome.Failure):
         yield "TensorFlow accepts this"
     elif not isinstance(ours, outcome.Failure):
@@ -94,6 +95,9 @@ def errors(run, ours, theirs):
             yield "fails with %s; expected %s, as TensorFlow: %s" % (ours, expected, theirs.message[:300])
         if run.says and not re.search(run.says, ours.message, re.DOTALL):
             yield "says '%s', which does not match '%s'" % (ours.message[:400], run.says)
+        phrase = wording.key_phrase(theirs.message)
+        if not wording.contains(ours.message, phrase) and not wording.exempts(op, phrase):
+            yield "says '%s', which lacks TensorFlow's phrase '%s'" % (ours.message[:400], phrase)
 
 
 def static_shapes(case, ours, theirs):
@@ -157,7 +161,7 @@ def complaints(case, ours, theirs):
     if case.is_error:
         run = case.builder.runs[0]
         first = lambda o: o.built or o.runs[0]
-        return list(errors(run, first(ours), first(theirs)))
+        return list(errors(case.row.op, run, first(ours), first(theirs)))
     if theirs.built:
         return ["TensorFlow refuses the graph: %s" % theirs.built]
     if ours.built:

@@ -11,6 +11,7 @@ from tests.oracle import program
 from tests.oracle import rows
 from tests.oracle import table
 from tests.oracle import tensorflow_side
+from tests.oracle import wording
 
 nan, inf = numpy.nan, numpy.inf
 
@@ -82,6 +83,31 @@ class Whole(unittest.TestCase):
         self.assertEqual(self.complaints(shifted=shifted), [])
         wrong = [[g * 1.001 for g in self.theirs.gradients[0]]]
         self.assertTrue(any("numeric" in c for c in self.complaints(gradients=wrong, shifted=shifted)))
+
+
+class Messages(unittest.TestCase):
+
+    def test_the_key_phrase_lacks_places_names_and_numbers(self):
+        for message, phrase in (
+            ("ValueError: Shape must be rank 2 but is rank 1 for '{{node a}} = MatMul[T=DT_FLOAT](b)' with input "
+             "shapes: [3].", "Shape must be rank"),
+            ("Graph execution error:\n\nDetected at node 'c/op' defined at (most recent call last):\nNode: 'c/op'\n"
+             "indices[1,0] = 7 is not in [0, 4)\n\t [[{{node c/op}}]] \n\nOriginal stack trace for 'c/op'",
+             "is not in"),
+            ("FIFOQueue 'c/q' is closed and has insufficient elements (requested 1, current size 0)",
+             "is closed and has insufficient elements (requested"),
+            ("Expects arg[0] to be float but int32 is provided", "is provided"),
+            ("received empty tensor indices: Tensor<type: int32 shape: [0] values: >", "received empty tensor indices"),
+            ("[1,2]", ""),
+        ):
+            self.assertEqual(wording.key_phrase(message), phrase)
+
+    def test_a_message_without_the_phrase_is_seen(self):
+        run = program.Run({}, [], [], error=True)
+        theirs = outcome.Failure("INVALID_ARGUMENT", "Shape must be rank 2 but is rank 1")
+        say = lambda text: list(compare.errors("MatMul", run, outcome.Failure("INVALID_ARGUMENT", text), theirs))
+        self.assertEqual(say("MatMul node 'x': Shape must be rank 3 but is rank 4"), [])
+        self.assertRegex(say("Shape must have rank 2")[0], "lacks TensorFlow's phrase 'Shape must be rank'")
 
 
 class Rows(unittest.TestCase):

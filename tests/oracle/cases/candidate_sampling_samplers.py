@@ -31,7 +31,7 @@ ROWS = [
     Row("FixedUnigramCandidateSampler", cases=[], errors=[C(values([[1]]), num_true=1, num_sampled=2, unique=True, range_max=5, unigrams=[1.0, 2.0], says="range"), C(values([[1]]), num_true=1, num_sampled=2, unique=True, range_max=5, says="Must provide")], name="errors"),
     Row("UniformCandidateSampler", cases=[], errors=[C(values([[1]]), num_true=1, num_sampled=8, unique=True, range_max=5, seed=1, says="too small")], name="errors"),
     Row("ComputeAccidentalHits", cases=[C(values([[1, 2], [3, 4], [5, 1]]), values([5, 1, 7]), num_true=2), C(values([[1]]), values([2]), num_true=1), C(values([[1]]), values([1, 1]), num_true=1)],
-        errors=[C(values([[1, 2]]), values([2]), num_true=1, says="num_true|equal|must be"), C(values([[1]]), values([[2]]), num_true=1, says="vector")]),
+        errors=[C(values([[1, 2]]), values([2]), num_true=1, says="num_true|equal|must be"), C(values([[1]]), values([[2]]), num_true=1, says="vector|rank 1")]),
 ]
 # Other ranges and seeds: few classes, powers of two, many.
 for seed, classes in ((1, 20), (0, 64), (123456789, 100), (-3, 50000)):

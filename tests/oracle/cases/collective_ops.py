@@ -196,6 +196,6 @@ ROWS = [Row(op, build=of_shape(make, n, shape), types=[{}], name="%d of %s" % (n
     Row("CollectiveReduceV2", build=refused(of_float(reduce_v2, [f(2)], keys=[[1], 1, 1]), "Unexpected dimensions on input group_size, got \\[1\\]"), types=[{}], name="group_size"),
     Row("CollectiveReduce", build=refused(of_float(reduce, [f(2)], group_size=2, timeout_seconds=0.2), "Collective has timed out waiting for other workers"), types=[{}], name="timeout"),
     Row("CollectiveBcastSendV2", build=refused(other_shape, "Shape mismatch in the collective instance"), types=[{}], name="shape mismatch"),
-    Row("CollectiveGather", errors=[C(f(), group_size=1, group_key=1, instance_key=1, shape=[1], says="at least rank 1|input with rows")], types=[{}], name="scalar"),
+    Row("CollectiveGather", errors=[C(f(), group_size=1, group_key=1, instance_key=1, shape=[1], says="at least rank 1|rank > 0")], types=[{}], name="scalar"),
     Row("Send", build=bad_device, types=[{}], name="device"),
 ]

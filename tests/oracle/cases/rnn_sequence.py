@@ -20,8 +20,8 @@ def length(n):
 
 ROWS = [
     Row("ReverseSequence", cases=[C(rand(3, 5, 2), values([0, 5, 3]), seq_dim=1), C(rand(4, 3), values([1, 4, 2]), seq_dim=0, batch_dim=1), C(rand(2, 2, 3), values([2, 3]), seq_dim=2), C(rand(0, 3), values(numpy.zeros((0,))), seq_dim=1)],
-        types={"T": ALL, "Tlen": INDEX}, errors=[C(rand(2, 3), values([1, 4]), seq_dim=1, types={"T": "float", "Tlen": "int32"}, says="seq_lengths"), C(rand(2, 3), values([1, -1]), seq_dim=1, types={"T": "float", "Tlen": "int32"}, says="seq_lengths"),
-                C(rand(2, 3), values([1]), seq_dim=1, types={"T": "float", "Tlen": "int32"}, says="seq_lengths|equal"), C(rand(2, 3), values([1, 1]), seq_dim=2, types={"T": "float", "Tlen": "int32"}, says="seq_dim")]),
+        types={"T": ALL, "Tlen": INDEX}, errors=[C(rand(2, 3), values([1, 4]), seq_dim=1, types={"T": "float", "Tlen": "int32"}, says="seq_lens"), C(rand(2, 3), values([1, -1]), seq_dim=1, types={"T": "float", "Tlen": "int32"}, says="seq_lens"),
+                C(rand(2, 3), values([1]), seq_dim=1, types={"T": "float", "Tlen": "int32"}, says="seq_lens|seq_lengths|equal"), C(rand(2, 3), values([1, 1]), seq_dim=2, types={"T": "float", "Tlen": "int32"}, says="seq_dim")]),
     Row("EditDistance", cases=[
         C(values([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [1, 0, 1]]), values([1, 2, 1, 1, 1]), values([2, 2, 2]), values([[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 0, 0], [1, 1, 0]]), values([2, 3, 1, 0, 1]), values([2, 2, 3]), normalize=n)
         for n in (True, False)] + [C(values([[0, 0]]), values([1]), values([1, 1]), values(numpy.zeros((0, 2))), values(numpy.zeros((0,))), values([1, 0]))],

@@ -1,0 +1,21 @@
+// A check of shape functions. Thread safety: a pure function.
+#ifndef SLUICE_GRAPH_INFER_EXPECT_SIZE_H_
+#define SLUICE_GRAPH_INFER_EXPECT_SIZE_H_
+
+#include <cstdint>
+
+#include "graph/status.h"
+
+namespace sluice {
+
+// OK if a dimension's size is unknown (negative) or as expected. "Dimension must be 2 but is 3"
+// otherwise.
+inline absl::Status ExpectSize(int64_t size, int64_t expected) {
+  SLUICE_INVALID_IF(size >= 0 && size != expected, "Dimension must be ", expected, " but is ",
+                    size);
+  return absl::OkStatus();
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_INFER_EXPECT_SIZE_H_
