@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "executor/files/files.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/files.h"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,9 @@
 #include "ops/data/file_cache.h"
 
+#include "executor/files/files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/checkpoint/files.h"
 
 namespace sluice {
 namespace {
