@@ -23,15 +23,19 @@
 
 namespace sluice {
 
+class SeedLog;  // ops/data/iterator_position.h
+
 // One pass over a dataset. The datasets that it reads from share it.
 struct Reading {
   Reading() = default;
   // A part of `whole` that can end earlier.
-  explicit Reading(Reading& whole) : cancellation(&whole.cancellation) {}
+  explicit Reading(Reading& whole) : cancellation(&whole.cancellation), seeds(whole.seeds) {}
   // The reading ends with the step.
   explicit Reading(CancellationManager* step) : cancellation(step) {}
   // Cancelled when the reading ends, so that functions and threads end too.
   CancellationManager cancellation;
+  // Null if the position of the reading is never saved.
+  std::shared_ptr<SeedLog> seeds;
 };
 
 // CANCELLED after the reading has ended. Iterators that may skip or keep any number of elements

@@ -1,4 +1,6 @@
 // Iterators, and the ops that take elements from them.
+#include <thread>
+
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
@@ -174,11 +176,36 @@ class IteratorGetDeviceKernel final : public Kernel {
   const std::string device_;
 };
 
+// --- positions
+
+absl::Status SerializeIterator(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto iterator, LookupNamed<IteratorResource>(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const IteratorPosition position, iterator->Position());
+  c.set_output(0, position.ToTensor());
+  return absl::OkStatus();
+}
+
+// Reads in a thread of its own.
+class DeserializeIteratorKernel final : public AsyncKernel {
+ public:
+  void ComputeAsync(KernelContext& c, Done done) override {
+    std::thread([&c, done = std::move(done)] { done(Restore(c)); }).detach();
+  }
+
+ private:
+  static absl::Status Restore(KernelContext& c) {
+    SLUICE_ASSIGN_OR_RETURN(const auto iterator, LookupNamed<IteratorResource>(c, 0));
+    SLUICE_ASSIGN_OR_RETURN(const auto position, IteratorPosition::FromTensor(c.input(1)));
+    return iterator->MoveTo(position, c.step().cancellation);
+  }
+};
+
 KERNEL(AnonymousIterator, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousIteratorV2, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousIteratorV3, FunctionKernel<AnonymousIterator>);
 KERNEL(DatasetToSingleElement, FunctionKernel<DatasetToSingleElement>);
 KERNEL(DeleteIterator, FunctionKernel<DeleteIterator>);
+KERNEL(DeserializeIterator, DeserializeIteratorKernel);
 KERNEL(ExperimentalIteratorGetDevice, IteratorGetDeviceKernel);
 KERNEL(Iterator, IteratorKernel);
 KERNEL(IteratorFromStringHandle, FunctionKernel<IteratorFromStringHandle>);
@@ -191,6 +218,7 @@ KERNEL(IteratorToStringHandle, FunctionKernel<IteratorToStringHandle>);
 KERNEL(IteratorV2, IteratorKernel);
 KERNEL(MakeIterator, FunctionKernel<MakeIteratorOp>);
 KERNEL(OneShotIterator, OneShotIteratorKernel);
+KERNEL(SerializeIterator, FunctionKernel<SerializeIterator>);
 
 }  // namespace
 }  // namespace sluice

@@ -40,8 +40,20 @@ void IteratorResource::Stop() {
 }
 
 absl::Status IteratorResource::SetDataset(const DatasetPointer& dataset) {
-  auto source = std::make_shared<Source>();
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, {}));
+  Install(source, 0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<IteratorResource::Source>> IteratorResource::Begin(
+    const DatasetPointer& dataset, SeedStates seeds) {
+  auto source = std::make_shared<Source>(dataset);
+  source->reading.seeds = std::make_shared<SeedLog>(std::move(seeds));
   SLUICE_ASSIGN_OR_RETURN(source->iterator, dataset->Iterate(source->reading));
+  return source;
+}
+
+void IteratorResource::Install(const std::shared_ptr<Source>& source, int64_t taken) {
   while (true) {
     Stop();
     ScopedLock lock(&thread_mutex_);
@@ -51,11 +63,48 @@ absl::Status IteratorResource::SetDataset(const DatasetPointer& dataset) {
       state_->requested += static_cast<int64_t>(state_->ready.size());
       state_->ready.clear();
       state_->at_end = false;
+      state_->taken = taken;
       state_->source = source;
     });
     thread_ = std::thread([state = state_, source] { Read(state, source); });
-    return absl::OkStatus();
+    return;
   }
+}
+
+absl::StatusOr<IteratorPosition> IteratorResource::Position() const {
+  ScopedLock lock(&state_->attempts.mutex());
+  if (state_->source == nullptr) {
+    return absl::FailedPreconditionError(
+        "Save() failed because the iterator has not been initialized. Ensure that you have run the "
+        "initializer operation for this iterator before saving it.");
+  }
+  return IteratorPosition{.taken = state_->taken, .seeds = state_->source->reading.seeds->states()};
+}
+
+absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
+                                      CancellationManager* cancellation) {
+  DatasetPointer dataset;
+  {
+    ScopedLock lock(&state_->attempts.mutex());
+    if (state_->source != nullptr) dataset = state_->source->dataset;
+  }
+  if (dataset == nullptr) {
+    return absl::FailedPreconditionError(
+        "Restore() failed because the iterator has not been initialized. Ensure that you have run "
+        "the initializer operation for this iterator before restoring it.");
+  }
+  Stop();  // the old reading must not draw from the generators any more
+  SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, position.seeds));
+  for (int64_t i = 0; i < position.taken; ++i) {
+    if (cancellation != nullptr && !cancellation->IsWanted()) {
+      return absl::CancelledError("Operation was cancelled");
+    }
+    Tensors skipped;
+    const absl::StatusOr<bool> any = source->iterator->Next(&skipped);  // a call got its error
+    if (any.ok() && !*any) break;
+  }
+  Install(source, position.taken);
+  return absl::OkStatus();
 }
 
 void IteratorResource::Read(const std::shared_ptr<State>& state,
@@ -100,6 +149,7 @@ void IteratorResource::GetNext(const Caller& caller, Taken taken) {
     if (!state->ready.empty()) {
       absl::StatusOr<Tensors> next = std::move(state->ready.front());
       state->ready.pop_front();
+      ++state->taken;
       if (!next.ok()) return next.status();
       *found = *std::move(next);
       return absl::OkStatus();

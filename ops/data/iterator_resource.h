@@ -14,11 +14,13 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/mutex.h"
 #include "ops/data/dataset.h"
+#include "ops/data/iterator_position.h"
 #include "ops/staging/attempts.h"
 
 namespace sluice {
@@ -33,6 +35,12 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
 
   // Moves to the beginning of the dataset.
   absl::Status SetDataset(const DatasetPointer& dataset);
+  // The number of elements that calls of GetNext got, and the random seeds. FAILED_PRECONDITION
+  // before SetDataset.
+  absl::StatusOr<IteratorPosition> Position() const;
+  // Moves to a position in the dataset. Reads the elements before it again, unless `cancellation`,
+  // which may be null, is cancelled. Blocks. After an error, the iterator has no dataset.
+  absl::Status MoveTo(const IteratorPosition& position, CancellationManager* cancellation);
   void GetNext(const Caller& caller, Taken taken);
   std::string DebugString() const override;
   const std::string& name() const { return name_; }
@@ -40,6 +48,8 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
  private:
   // One reading of a dataset.
   struct Source {
+    explicit Source(DatasetPointer own_dataset) : dataset(std::move(own_dataset)) {}
+    const DatasetPointer dataset;
     Reading reading;
     IteratorPointer iterator;
   };
@@ -57,8 +67,14 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
     std::deque<absl::StatusOr<Tensors>> ready ABSL_GUARDED_BY(attempts.mutex());
     // Number of elements that calls wait for and that the thread has not begun to read.
     int64_t requested ABSL_GUARDED_BY(attempts.mutex()) = 0;
+    int64_t taken ABSL_GUARDED_BY(attempts.mutex()) = 0;  // elements that calls got
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
+  // Begins a reading with the seeds in `seeds`.
+  static absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset,
+                                                       SeedStates seeds);
+  // Reads from `source`, of which `taken` elements were taken.
+  void Install(const std::shared_ptr<Source>& source, int64_t taken);
   // The body of the thread.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
   void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);

@@ -32,6 +32,13 @@ OP(AnonymousIteratorV3, "Makes a new iterator at each call. MakeIterator sets it
     .With(MakesResourceHandle("handle"))
     .With(ElementAttrs);
 
+OP(DeserializeIterator,
+   "Moves the iterator to a position from SerializeIterator. Reads the elements before it again.")
+    .Input("resource_handle", DT_RESOURCE)
+    .Input("serialized", DT_VARIANT)
+    .Stateful()
+    .Shape(NoOutputs());
+
 OP(DatasetToSingleElement, "Returns the components of the only element.")
     .Input("dataset", DT_VARIANT)
     .With(ReturnsElement)
@@ -98,6 +105,14 @@ OP(OneShotIterator,
     .Attr("dataset_factory", FunctionAttrDef())
     .With(ElementAttrs)
     .With(ContainerAttrs);
+
+OP(SerializeIterator,
+   "Returns the position of the iterator: the number of elements and the random seeds.")
+    .Input("resource_handle", DT_RESOURCE)
+    .Output("serialized", DT_VARIANT)
+    .Attr("external_state_policy", IntAttr(0))
+    .Stateful()
+    .Shape(ScalarOutput());
 
 OLDER_NAME(ExperimentalIteratorGetDevice, IteratorGetDevice);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/status.h"
+#include "ops/data/iterator_position.h"
 
 namespace sluice {
 namespace {
@@ -23,6 +24,7 @@ class ShuffleIterator : public DatasetIterator {
         count_(count),
         seeds_(std::move(seeds)),
         reading_(reading) {
+    if (reading_.seeds != nullptr) reading_.seeds->Use(seeds_);
     Reseed();
   }
 
@@ -107,21 +109,39 @@ class ShuffleIterator : public DatasetIterator {
 
 }  // namespace
 
-ShuffleSeeds::ShuffleSeeds(int64_t seed, int64_t seed2, bool reshuffle)
-    : reshuffle_(reshuffle), seed_(seed), seed2_(seed2), philox_(0, 0), numbers_(&philox_) {
-  if (seed_ == 0 && seed2_ == 0) {
+ShuffleSeeds::ShuffleSeeds(std::string name, int64_t seed, int64_t seed2, bool reshuffle)
+    : name_(std::move(name)), reshuffle_(reshuffle), philox_(0, 0), numbers_(&philox_) {
+  if (seed == 0 && seed2 == 0) {
     std::random_device device;
-    seed_ = (int64_t{device()} << 32) | device();
-    seed2_ = (int64_t{device()} << 32) | device();
+    seed = (int64_t{device()} << 32) | device();
+    seed2 = (int64_t{device()} << 32) | device();
   }
-  philox_ = Philox(static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_));
+  SetState({.seed = seed, .seed2 = seed2});
 }
 
 std::pair<uint64_t, uint64_t> ShuffleSeeds::Next() {
   ScopedLock lock(&mutex_);
-  if (!reshuffle_) return {static_cast<uint64_t>(seed_), static_cast<uint64_t>(seed2_)};
+  ++state_.epochs;
+  return Draw();
+}
+
+std::pair<uint64_t, uint64_t> ShuffleSeeds::Draw() {
+  if (!reshuffle_) return {static_cast<uint64_t>(state_.seed), static_cast<uint64_t>(state_.seed2)};
   const uint64_t first = numbers_();
   return {first, numbers_()};
+}
+
+ShuffleSeeds::State ShuffleSeeds::state() const {
+  ScopedLock lock(&mutex_);
+  return state_;
+}
+
+void ShuffleSeeds::SetState(const State& state) {
+  ScopedLock lock(&mutex_);
+  state_ = state;
+  philox_ = Philox(static_cast<uint64_t>(state.seed), static_cast<uint64_t>(state.seed2));
+  numbers_ = SingleNumbers(&philox_);
+  for (int64_t i = 0; i < state.epochs && reshuffle_; ++i) Draw();
 }
 
 absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,

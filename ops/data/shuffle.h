@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -14,17 +15,28 @@
 namespace sluice {
 
 // A pair of seeds per epoch.
-// Thread safety: Next may be called from any thread.
+// Thread safety: all methods may be called from any thread.
 class ShuffleSeeds {
  public:
-  // Seeds (0, 0) stand for random ones. Without `reshuffle`, all epochs have the same seeds.
-  ShuffleSeeds(int64_t seed, int64_t seed2, bool reshuffle);
+  struct State {
+    int64_t seed = 0, seed2 = 0;
+    int64_t epochs = 0;  // number of pairs that were drawn
+  };
+  // Seeds (0, 0) stand for random ones. Without `reshuffle`, all epochs have the same seeds. `name`
+  // is that of the node that made the generator.
+  ShuffleSeeds(std::string name, int64_t seed, int64_t seed2, bool reshuffle);
   std::pair<uint64_t, uint64_t> Next();
+  const std::string& name() const { return name_; }
+  State state() const;
+  void SetState(const State& state);
 
  private:
+  std::pair<uint64_t, uint64_t> Draw() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::string name_;
   const bool reshuffle_;
-  int64_t seed_, seed2_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
+  State state_ ABSL_GUARDED_BY(mutex_);
   Philox philox_ ABSL_GUARDED_BY(mutex_);
   SingleNumbers numbers_ ABSL_GUARDED_BY(mutex_);
 };

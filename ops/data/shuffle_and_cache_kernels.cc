@@ -112,7 +112,7 @@ absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsInInputs(const KernelContext&
                                                             bool reshuffle) {
   SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
   SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
-  return std::make_shared<ShuffleSeeds>(seed, seed2, reshuffle);
+  return std::make_shared<ShuffleSeeds>(c.name(), seed, seed2, reshuffle);
 }
 
 absl::Status AnonymousSeedGenerator(KernelContext& c) {
@@ -129,7 +129,7 @@ absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsOf(const KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(const auto shared, ResourceOrNull<SeedGenerator>(c, "seed_generator"));
     if (shared != nullptr) return shared->seeds;
   }
-  if (!HasInput(c, "seed")) return std::make_shared<ShuffleSeeds>(0, 0, true);
+  if (!HasInput(c, "seed")) return std::make_shared<ShuffleSeeds>(c.name(), 0, 0, true);
   return SeedsInInputs(c, c.node().AttrOr<bool>("reshuffle_each_iteration", true));
 }
 

@@ -8,6 +8,7 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
+#include "ops/data/iterator_position.h"
 #include "ops/data/shuffle.h"
 
 namespace sluice {
@@ -112,9 +113,11 @@ MadeDataset RandomDataset(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
   SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
   constexpr bool kReshuffle = false;
-  const auto seeds = ShuffleSeeds(seed, seed2, kReshuffle).Next();
+  const auto seeds = std::make_shared<ShuffleSeeds>(c.name(), seed, seed2, kReshuffle);
   const auto iterate = [seeds](Reading& reading) -> Iterating {
-    auto philox = std::make_shared<Philox>(seeds.first, seeds.second);
+    if (reading.seeds != nullptr) reading.seeds->Use(seeds);
+    const auto [first, second] = seeds->Next();
+    auto philox = std::make_shared<Philox>(first, second);
     return MakeIterator([philox, &reading,
                          numbers = SingleNumbers(philox.get())](Tensors* element) mutable -> Next {
       SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
