@@ -8,6 +8,8 @@
 #include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
+#include "graph/ir/names.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -55,6 +57,9 @@ std::map<std::string, Output, std::less<>> KnownInputs(const pb::GraphDef& nodes
       if (from == nullptr) continue;
       if (is_control) {
         known[input] = Output(from);
+      } else if (!IsRegistered(*from)) {  // has the outputs that are used
+        const Output output(from, ParseTensorName(input).index);
+        known[output.name()] = output;
       } else if (absl::StatusOr<Output> output = graph.FindOutput(input); output.ok()) {
         known[output->name()] = *output;
       }

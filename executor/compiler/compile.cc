@@ -14,6 +14,7 @@
 #include "executor/plan/units.h"
 #include "graph/hash.h"
 #include "graph/ir/frame_id.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -38,6 +39,7 @@ class UnfedPlaceholder final : public Kernel {
 };
 
 absl::StatusOr<std::shared_ptr<Kernel>> KernelOf(const Node& node, const CompileOptions& options) {
+  if (!IsRegistered(node)) return UnregisteredOpError(node);
   if (node.role() == OpRole::kPlaceholder) return std::make_shared<UnfedPlaceholder>(node);
   absl::StatusOr<std::shared_ptr<Kernel>> kernel = options.kernel(node);
   if (kernel.ok()) return kernel;

@@ -8,6 +8,7 @@
 #include "executor/wait/rendezvous.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/control_flow.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -163,6 +164,7 @@ class Pruner {
       return InvalidArgument(node->Describe(), ": expected to be fed or cut off, got a step that ",
                              role == OpRole::kFeed ? "needs its value" : "runs it");
     }
+    if (!IsRegistered(*node)) return UnregisteredOpError(*node);
     NodeSpec spec;
     spec.name = node->name();
     spec.op = node->op();

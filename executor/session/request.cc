@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -21,6 +22,7 @@ absl::StatusOr<Output> FindFetch(const Graph& graph, const std::string& name) {
   }
   absl::StatusOr<Output> output = graph.FindOutput(name);
   if (output.ok()) return output;
+  if (!IsRegistered(*node)) return UnregisteredOpError(*node);
   if (node->num_outputs() == 0) return Output(const_cast<Node*>(node), 0);  // CheckRequest refuses
   return InvalidArgument("FetchOutputs ", name, ": output index too large, must be < ",
                          node->num_outputs());

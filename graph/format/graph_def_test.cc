@@ -2,12 +2,14 @@
 
 #include "gmock/gmock.h"
 #include "graph/format/text.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -52,6 +54,37 @@ TEST(GraphDef, NodesEdgesAttributesAndDevicesComeIn) {
   EXPECT_EQ(sum->AttrOr("T", DT_INVALID), DT_FLOAT);
   EXPECT_EQ(g.Find("a")->device(), "/cpu:0");
   EXPECT_EQ(imported->added.size(), 3u);
+}
+
+// A graph was rejected because of a node that no step ran, such as a PyFunc.
+TEST(GraphDef, NodesOfUnknownOpsAreKeptAsTheyAre) {
+  constexpr char kText[] = R"(
+    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+    node { name: "f" op: "Foreign" input: "x" device: "/cpu:0" attr { key: "note" value { s: "a" } } }
+    node { name: "g" op: "Foreign" input: "f:2" }
+    node { name: "y" op: "Identity" input: "f:1" attr { key: "T" value { type: DT_FLOAT } } }
+    node { name: "z" op: "Identity" input: "g" attr { key: "T" value { type: DT_INT32 } } })";
+  Graph g;
+  auto imported = ImportGraphDef(kText, g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const Node& f = *g.Find("f");
+  EXPECT_FALSE(IsRegistered(f));
+  ASSERT_EQ(f.num_outputs(), 3);
+  EXPECT_EQ(f.output_type(0), DT_INVALID);
+  EXPECT_EQ(f.output_type(1), DT_FLOAT);
+  EXPECT_EQ(g.Find("g")->output_type(0), DT_INT32);
+  EXPECT_FALSE(g.Find("y")->output_shape(0).rank_known());
+  EXPECT_THAT(std::string(UnregisteredOpError(f).message()),
+              AllOf(HasSubstr("Op type not registered 'Foreign'"), HasSubstr("{{node f}}")));
+  const auto exported = ExportGraphDef(g);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_EQ(exported->node(1).attr().at("note").s(), "a");
+  EXPECT_THAT(exported->node(2).input(), ElementsAre("f:2"));
+  const auto clash = ImportGraphDef(
+      "node { name: 'w' op: 'Identity' input: 'f:1' attr { key: 'T' value { type: DT_INT32 } } }",
+      g, {.input_map = {{"f:1", Output(g.Find("f"), 1)}}});
+  EXPECT_THAT(std::string(clash.status().message()),
+              HasSubstr("was passed float from f:1 incompatible with expected int32"));
 }
 
 TEST(GraphDef, LoopsAndBackEdgesComeInAndGoOut) {

@@ -12,6 +12,7 @@
 #include "graph/infer/shape_context.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/names.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -43,8 +44,8 @@ class Importer {
   absl::Status CheckLibrary();
   absl::Status AddNodes();
   absl::Status CycleError(int processed) const;
-  absl::StatusOr<const OpDef*> OpOf(int n) const;
   absl::Status AddNode(int n);
+  // `op` is null for a call of a function and for a node whose op is not registered.
   absl::Status ReadAttrs(int n, const OpDef* op, AttrMap* attrs);
   void RenameColocation(AttrMap* attrs) const;
   absl::Status Connect(int n, NodeSpec* spec);
@@ -234,7 +235,6 @@ absl::Status Importer::AddNodes() {
   return processed == def_.node_size() ? absl::OkStatus() : CycleError(processed);
 }
 
-// A function checks its attributes itself, so `op` is null for it.
 absl::Status Importer::ReadAttrs(int n, const OpDef* op, AttrMap* attrs) {
   const bool drop_unknown =
       options_.ignore_unknown_attrs || def_.versions().producer() > kGraphDefVersion;
@@ -268,9 +268,9 @@ absl::StatusOr<Output> Importer::Resolve(int n, const Source& source) const {
   if (source.node < 0) return source.mapped;
   Node* from = made_[source.node];
   if (from == nullptr) return Output();  // a back edge
-  SLUICE_INVALID_IF(source.index >= from->num_outputs(), "Node '", node(n).name(), "': Output ",
-                    source.index, " of node ", from->name(), " does not exist. Node only has ",
-                    from->num_outputs(), " outputs.");
+  SLUICE_INVALID_IF(IsRegistered(*from) && source.index >= from->num_outputs(), "Node '",
+                    node(n).name(), "': Output ", source.index, " of node ", from->name(),
+                    " does not exist. Node only has ", from->num_outputs(), " outputs.");
   return Output(from, source.index);
 }
 
@@ -293,25 +293,16 @@ absl::Status Importer::Connect(int n, NodeSpec* spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const OpDef*> Importer::OpOf(int n) const {
-  SLUICE_ASSIGN_OR_RETURN(const OpDef* op, OpRegistry::Global().Lookup(node(n).op()));
-  if (op->deprecated_at > 0 && def_.versions().producer() >= op->deprecated_at) {
-    return absl::UnimplementedError(StrCat(
-        "Op ", op->name, " is not available in GraphDef version ", def_.versions().producer(),
-        ". It has been removed in version ", op->deprecated_at, ". ", op->deprecation, "."));
-  }
-  return op;
-}
-
 absl::Status Importer::AddNode(int n) {
   const pb::FunctionDef* function = functions_ ? functions_->Find(node(n).op()) : nullptr;
-  const OpDef* op = nullptr;
-  if (function == nullptr) {
-    const absl::StatusOr<const OpDef*> found = OpOf(n);
-    if (!found.ok()) {
-      return AnnotateAfter(found.status(), StrCat(" [[{{node ", node(n).name(), "}}]]"));
-    }
-    op = *found;
+  // Null if the op is not registered: then the step that runs the node fails.
+  const OpDef* op = function == nullptr ? OpRegistry::Global().Find(node(n).op()) : nullptr;
+  const int deprecated_at = op == nullptr ? 0 : op->deprecated_at;
+  if (deprecated_at > 0 && def_.versions().producer() >= deprecated_at) {
+    return absl::UnimplementedError(
+        StrCat("Op ", node(n).op(), " is not available in GraphDef version ",
+               def_.versions().producer(), ". It has been removed in version ", deprecated_at, ". ",
+               op->deprecation, ". [[{{node ", node(n).name(), "}}]]"));
   }
   NodeSpec spec;
   spec.name = NewName(node(n).name());

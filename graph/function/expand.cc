@@ -10,6 +10,7 @@
 #include "graph/format/attr_value.h"
 #include "graph/format/imported_functions.h"
 #include "graph/infer/shape_context.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -260,6 +261,7 @@ absl::StatusOr<Node*> Expander::AddNode(NodeSpec spec) {
     spec.control_inputs.push_back(entry_);
   }
   SLUICE_ASSIGN_OR_RETURN(Node * node, graph_.Add(std::move(spec)));
+  if (!IsRegistered(*node)) return UnregisteredOpError(*node);
   node->set_context(context);
   SLUICE_RETURN_IF_ERROR(Annotate(InferShapes(node), StrCat(node->Describe(), ": ")));
   return node;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -117,6 +118,7 @@ absl::StatusOr<PartialShape> ShapeContext::WithRankAtMost(int i, int rank) const
 }
 
 absl::Status InferShapes(Node* node) {
+  if (!IsRegistered(*node)) return absl::OkStatus();
   std::vector<PartialShape> before;
   for (int i = 0; i < node->num_outputs(); ++i) before.push_back(node->output_shape(i));
   ShapeContext context(node);

@@ -9,6 +9,7 @@
 #include "graph/ir/control_flow.h"
 #include "graph/ir/names.h"
 #include "graph/ir/scopes.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -62,6 +63,7 @@ Node::~Node() {
     control_inputs_.Erase(edge);
     delete edge;
   }
+  if (def_ != nullptr && !IsRegistered(*def_)) delete def_;  // made by Graph::Resolve
 }
 
 void Node::RemoveAttr(std::string_view name) {
@@ -139,7 +141,20 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
   ++live_nodes_;
   names_->Add(added);
   added->input_edges_.resize(added->inputs_.size());
-  for (int i = 0; i < added->num_inputs(); ++i) LinkInput(added, i);
+  for (int i = 0; i < added->num_inputs(); ++i) {
+    const Output& in = added->inputs_[i];
+    if (in && !IsRegistered(*in.node)) {
+      // The user knows the type of the output, and that there is one.
+      const size_t outputs = std::max<size_t>(in.node->num_outputs(), in.index + 1);
+      in.node->output_types_.resize(outputs, DT_INVALID);
+      in.node->output_shapes_.resize(outputs);
+      DataType& type = in.node->output_types_[in.index];
+      if (BaseType(type) == DT_INVALID || IsRefType(added->input_type(i))) {
+        type = added->input_type(i);
+      }
+    }
+    LinkInput(added, i);
+  }
   std::unordered_set<Node*> seen;  // a group of all variables may have many thousands
   for (Node* before : spec.control_inputs) {
     if (seen.insert(before).second) LinkControl(before, added);

@@ -309,12 +309,13 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  // Adds a node. Checks name, op, attributes and types of inputs, and fills in default attributes.
+  // Adds a node. Checks name, attributes and types of inputs, and fills in default attributes.
   // Shapes of outputs are unknown until InferShapes (graph/infer). Scopes have no effect: builder
-  // functions and NodeBuilder apply them.
+  // functions and NodeBuilder apply them. A step that needs a node whose op is not registered fails
+  // (unregistered_op.h).
   //
-  // INVALID_ARGUMENT, NOT_FOUND (op), ALREADY_EXISTS (name), FAILED_PRECONDITION (finalized graph);
-  // the error names the node. The graph is then unchanged.
+  // INVALID_ARGUMENT, ALREADY_EXISTS (name), FAILED_PRECONDITION (finalized graph); the error names
+  // the node. The graph is then unchanged.
   absl::StatusOr<Node*> Add(NodeSpec spec);
 
   // Removes and deletes the node with its edges. Users of its outputs must have been redirected:

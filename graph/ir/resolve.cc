@@ -3,6 +3,7 @@
 
 #include "graph/ir/graph.h"
 #include "graph/ir/names.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -156,6 +157,23 @@ absl::Status ArgumentTypes(const std::vector<ArgDef>& args, const AttrMap& attrs
   return absl::OkStatus();
 }
 
+absl::Status WrongType(const NodeSpec& spec, size_t i, DataType given, DataType expected) {
+  return InvalidArgument("Input ", i, " of node ", spec.name, " was passed ", DataTypeName(given),
+                         " from ", spec.inputs[i].name(), " incompatible with expected ",
+                         DataTypeName(expected), ".");
+}
+
+// An output of an unregistered op has the type that its first user expects.
+absl::Status CheckUnregistered(const NodeSpec& spec, size_t i, DataType expected) {
+  const Output& in = spec.inputs[i];
+  SLUICE_INVALID_IF(in.index >= kMaxUnregisteredOutputs, "Input ", i, " of node ", spec.name,
+                    " is ", in.name(), ", but a node whose op is not registered has at most ",
+                    kMaxUnregisteredOutputs, " outputs");
+  const DataType given = in.index < in.node->num_outputs() ? in.dtype() : DT_INVALID;
+  if (given == DT_INVALID || BaseType(given) == BaseType(expected)) return absl::OkStatus();
+  return WrongType(spec, i, given, expected);
+}
+
 absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expected) {
   SLUICE_INVALID_IF(spec.inputs.size() != expected.size(), "expected ", expected.size(),
                     " inputs, got ", spec.inputs.size());
@@ -165,13 +183,20 @@ absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expect
       if (spec.allow_missing_inputs) continue;
       return InvalidArgument("input ", i, " is missing");
     }
+    if (!IsRegistered(*in.node)) {
+      SLUICE_RETURN_IF_ERROR(CheckUnregistered(spec, i, expected[i]));
+      continue;
+    }
     const DataType given = in.dtype();
     if (given == expected[i] || given == MakeRefType(expected[i])) continue;
-    return InvalidArgument("Input ", i, " of node ", spec.name, " was passed ", DataTypeName(given),
-                           " from ", in.name(), " incompatible with expected ",
-                           DataTypeName(expected[i]), ".");
+    return WrongType(spec, i, given, expected[i]);
   }
   return absl::OkStatus();
+}
+
+// The type of an input of an unregistered op.
+DataType TypeOfInput(const Output& in) {
+  return in && in.index < in.node->num_outputs() ? BaseType(in.dtype()) : DT_INVALID;
 }
 
 }  // namespace
@@ -179,15 +204,22 @@ absl::Status CheckInputs(const NodeSpec& spec, absl::Span<const DataType> expect
 absl::Status Graph::Resolve(NodeSpec& spec, Node& node) const {
   SLUICE_INVALID_IF(!IsValidNodeName(spec.name, /*allow_internal=*/true), "Node '", spec.name,
                     "': Node name contains invalid characters");
-  absl::StatusOr<const OpDef*> op = OpRegistry::Global().Lookup(spec.op);
-  if (!op.ok()) return AnnotateAfter(op.status(), StrCat(" [node '", spec.name, "']"));
-  node.def_ = *op;
+  const OpDef* op = OpRegistry::Global().Find(spec.op);
+  if (op == nullptr) {
+    auto* unregistered = new OpDef{.name = spec.op, .is_stateful = true};
+    unregistered->traits.impurity = Impurity::kState;
+    node.def_ = unregistered;  // owned by the node
+    for (const Output& in : spec.inputs) node.input_types_.push_back(TypeOfInput(in));
+    node.output_types_ = {DT_INVALID};
+    return CheckInputs(spec, node.input_types_);
+  }
+  node.def_ = op;
   auto resolve = [&]() -> absl::Status {
-    SLUICE_RETURN_IF_ERROR(FillAndCheckAttrs(**op, spec));
+    SLUICE_RETURN_IF_ERROR(FillAndCheckAttrs(*op, spec));
     SLUICE_RETURN_IF_ERROR(
-        ArgumentTypes((*op)->inputs, spec.attrs, node.input_types_, node.input_starts_));
+        ArgumentTypes(op->inputs, spec.attrs, node.input_types_, node.input_starts_));
     SLUICE_RETURN_IF_ERROR(
-        ArgumentTypes((*op)->outputs, spec.attrs, node.output_types_, node.output_starts_));
+        ArgumentTypes(op->outputs, spec.attrs, node.output_types_, node.output_starts_));
     return CheckInputs(spec, node.input_types_);
   };
   const absl::Status status = resolve();

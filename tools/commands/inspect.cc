@@ -9,10 +9,12 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_join.h"
+#include "executor/kernel/kernel.h"
 #include "fmt/format.h"
 #include "graph/format/graph_def.h"
 #include "graph/format/proto/saved_model.pb.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/unregistered_op.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
 #include "tools/commands/graph_file.h"
@@ -98,13 +100,18 @@ std::string Describe(const pb::NodeDef& def, const Graph* graph) {
 
 void Print(std::string_view label, std::string_view text) { fmt::print("{:<12}{}\n", label, text); }
 
+// Nothing if there are no lines.
+void PrintList(std::string_view label, const std::vector<std::string>& lines) {
+  for (size_t i = 0; i < lines.size() && i < kNamesMax; ++i) Print(i == 0 ? label : "", lines[i]);
+  if (lines.size() > kNamesMax) Print("", StrCat("and ", lines.size() - kNamesMax, " more"));
+}
+
 void PrintNodes(std::string_view label, const std::vector<const pb::NodeDef*>& nodes,
                 const Graph* graph) {
-  if (nodes.empty()) Print(label, "none");
-  for (size_t i = 0; i < nodes.size() && i < kNamesMax; ++i) {
-    Print(i == 0 ? label : "", Describe(*nodes[i], graph));
-  }
-  if (nodes.size() > kNamesMax) Print("", StrCat("and ", nodes.size() - kNamesMax, " more"));
+  std::vector<std::string> lines;
+  for (const pb::NodeDef* node : nodes) lines.push_back(Describe(*node, graph));
+  if (lines.empty()) lines.push_back("none");
+  PrintList(label, lines);
 }
 
 // Prints the variables with their sizes. Does nothing without a graph.
@@ -123,6 +130,35 @@ void PrintVariables(const Graph* graph) {
   Print("variables", unknown == 0
                          ? StrCat(count, ", ", bytes, " bytes")
                          : StrCat(count, ", ", bytes, " bytes and ", unknown, " of unknown size"));
+}
+
+// Prints the nodes that no step can run: those of ops that are not registered, also in functions,
+// and those without a kernel.
+void PrintNodesThatCannotRun(const pb::GraphDef& def, const Graph& graph) {
+  std::set<std::string_view> functions;
+  for (const auto& f : def.library().function()) functions.insert(f.signature().name());
+  const auto is_known = [&](const std::string& op) {
+    return OpRegistry::Global().Find(op) != nullptr || functions.contains(op);
+  };
+  std::vector<std::string> unknown, without_kernel;
+  for (const pb::NodeDef& node : def.node()) {
+    if (!is_known(node.op())) unknown.push_back(StrCat(node.name(), " (", node.op(), ")"));
+  }
+  for (const auto& f : def.library().function()) {
+    for (const pb::NodeDef& node : f.node_def()) {
+      if (is_known(node.op())) continue;
+      unknown.push_back(
+          StrCat(node.name(), " (", node.op(), ") in function ", f.signature().name()));
+    }
+  }
+  for (const Node* node : graph.nodes()) {
+    const bool needs_kernel = node->role() == OpRole::kKernel && IsRegistered(*node);
+    if (needs_kernel && !KernelRegistry::Global().Find(*node, "CPU").ok()) {
+      without_kernel.push_back(StrCat(node->name(), " (", node->op(), ")"));
+    }
+  }
+  PrintList("unknown op", unknown);
+  PrintList("no kernel", without_kernel);
 }
 
 void PrintCollections(const pb::MetaGraphDef& meta) {
@@ -177,6 +213,7 @@ void InspectGraph(const pb::MetaGraphDef& meta) {
   Print("ops", MostFirst(census.ops));
   PrintNodes("inputs", census.inputs, made);
   PrintNodes("outputs", census.outputs, made);
+  if (made != nullptr) PrintNodesThatCannotRun(def, graph);
   PrintCollections(meta);
   PrintSignatures(meta, made);
   Print("problem", problem.ok() ? "none" : problem.ToString());

@@ -73,6 +73,17 @@ class ClientTest(stories.StoryTestCase):
                 session.run(x, options=options)
             self.assertEqual(session.run(x), 2)
 
+    def test_a_step_that_needs_an_op_of_another_program_fails_and_names_the_node(self):
+        tf.reset_default_graph()
+        called = tf.py_func(lambda: np.float32(1), [], tf.float32, name="called")
+        other = tf.constant(2.0)
+        with tf.Session(self.server.target) as session:
+            for needs in (called, called.op, called + 1.0):
+                with self.assertRaisesRegex(tf.errors.NotFoundError, "Op type not registered 'PyFunc'") as raised:
+                    session.run(needs)
+                self.assertEqual(raised.exception.op.name, "called")
+            self.assertEqual(session.run(other), 2)
+
     def test_a_server_that_is_told_to_stop_ends_the_steps_that_wait(self):
         server = servers.SluiceServer()
         tf.reset_default_graph()

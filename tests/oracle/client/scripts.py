@@ -71,6 +71,28 @@ def fed_control_inputs(target, story):
         story.say("has run, too", session.run(v))
 
 
+def nodes_that_no_step_runs(target, story):
+    x = tf.placeholder(tf.float32, [2], name="x")
+    called, counted = tf.py_func(lambda v: (v + 1, 3), [x], [tf.float32, tf.int64], name="called")
+    called.set_shape([2])
+    v = tf.Variable([1.0, 1.0], use_resource=False, name="nodes_that_no_step_runs")
+    update = tf.assign_add(v, called * 2.0)
+    debug = tf.raw_ops.DebugIdentity(input=called, tensor_name="called:0", name="debug")
+    table = tf.raw_ops.EagerPyFunc(input=[x], token="none", Tout=[tf.float32, tf.string], name="eager")
+    joined = tf.strings.join([table[1], "a"])
+    with tf.control_dependencies([update, debug, joined]):
+        waits = tf.identity(counted)
+    y = x * 2.0
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        story.say("another step", session.run([y, v], {x: [1.0, 2.0]}))
+        story.say("its output is fed", session.run(update, {called: [3.0, 4.0]}))
+        later = counted + 1
+        story.say("the graph grows", session.run(y + 1.0, {x: [1.0, 2.0]}))
+        story.say("and its output is fed", session.run(later, {counted: 4}))
+        del waits
+
+
 def errors(target, story):
     x = tf.placeholder(tf.float32, [2, 2], name="x")
     wanted = tf.placeholder(tf.int32, [None])
@@ -505,6 +527,6 @@ def conds_across_devices(target, story):
 
 
 SCRIPTS_OF_TWO_DEVICES = [calls_across_devices, conds_across_devices]
-SCRIPTS = [feeds_and_fetches, fed_control_inputs, errors, variables, fetched_variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
+SCRIPTS = [feeds_and_fetches, fed_control_inputs, nodes_that_no_step_runs, errors, variables, fetched_variables, containers, the_graph_grows, queues, closing, accumulators, control_flow, partial_runs, callables,
            traces]
 SCRIPTS_WITH_FILES = [checkpoints, monitored_training]

@@ -1,0 +1,26 @@
+// Nodes of ops that this program does not have: PyFunc, ops of other libraries, debug ops. A graph
+// may contain them, for steps that do not run them.
+//
+// Their attributes are kept as they are. The types of their outputs are those that the nodes that
+// use them expect. Until one does, a type is DT_INVALID.
+#ifndef SLUICE_GRAPH_IR_UNREGISTERED_OP_H_
+#define SLUICE_GRAPH_IR_UNREGISTERED_OP_H_
+
+#include "absl/status/status.h"
+#include "graph/ir/graph.h"
+
+namespace sluice {
+
+// Outputs that a node of an unregistered op may have.
+inline constexpr int kMaxUnregisteredOutputs = 256;
+
+// The shape function of a registered op is always set.
+inline bool IsRegistered(const OpDef& op) { return static_cast<bool>(op.shape); }
+inline bool IsRegistered(const Node& node) { return IsRegistered(node.def()); }
+
+// The error of a step that needs the node: NOT_FOUND "Op type not registered ..." with its name.
+absl::Status UnregisteredOpError(const Node& node);
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_IR_UNREGISTERED_OP_H_
