@@ -256,10 +256,12 @@ bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
 // FUNCTION_KERNELS(Relu, "T", Relu, RealList): the function template Relu<T> for each T.
 #define FUNCTION_KERNELS(op_name, attr, function_template, ...) \
   SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, __COUNTER__, __VA_ARGS__)
-#define SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, line, ...)                  \
-  template <typename T>                                                                        \
-  using SLUICE_KERNEL_NAME_(line, function) = ::sluice::FunctionKernel<&function_template<T>>; \
-  KERNELS(op_name, attr, SLUICE_KERNEL_NAME_(line, function), __VA_ARGS__)
+// The alias has the op in its name, because g++ gives RegisterFor of an alias external linkage even
+// if the alias is in an unnamed namespace. Equal names in two files would be one function.
+#define SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, line, ...)                 \
+  template <typename T>                                                                       \
+  using SLUICE_KERNEL_NAME_(line, op_name) = ::sluice::FunctionKernel<&function_template<T>>; \
+  KERNELS(op_name, attr, SLUICE_KERNEL_NAME_(line, op_name), __VA_ARGS__)
 
 }  // namespace sluice
 
