@@ -72,6 +72,7 @@ absl::Status PartialRun::CheckComputable(const Output& fetch) const {
   std::vector<const Node*> stack;
   // Adds the node of a tensor that the fetch needs, unless the tensor is fed.
   const auto need = [&](const Output& tensor) {
+    mutex_.AssertHeld();  // by the caller
     const auto fed = feeds_.find(tensor.name());
     if (fed == feeds_.end()) {
       if (seen.insert(tensor.node).second) stack.push_back(tensor.node);

@@ -105,8 +105,9 @@ absl::Status AddDense(const Lists& lists, const DenseFeatureList& spec, Allocato
     lengths.data<int64_t>()[i] = lists.steps(i);
     for (int t = 0; t < lists.steps(i); ++t) {
       SLUICE_INVALID_IF(lists.count(i, t) != length, "Name: ", lists.name(i), ", Key: ", spec.key,
-                        ", Index: ", t, ".  Number of ", DataTypeName(lists.dtype()),
-                        " values != expected.  values size: ", lists.count(i, t),
+                        ", Index: ", t, ".  Number of ",
+                        lists.is_batch() ? "" : StrCat(DataTypeName(lists.dtype()), " "),
+                        "values != expected.  values size: ", lists.count(i, t),
                         " but output shape: ", spec.shape.ToString());
       const int64_t row = static_cast<int64_t>(i) * lists.most_steps() + t;
       CopyValues(lists.step(i, t), &values, row * length);

@@ -45,7 +45,9 @@ EXCEPT = (
     ("TensorFlow repeats the error of the member that failed first, whichever it is", {
         "CollectiveReduce": ("",), "CollectiveReduceV2": ("",), "CollectiveGatherV2": ("",), "CollectiveBcastSendV2": ("",)}),
     ("TensorFlow names the dataset and its iterators around the function's error", {
-        **dict.fromkeys(("IgnoreErrorsDataset", "WindowDataset", "IteratorGetNextAsOptional"), ("Error in user-defined function",))}),
+        **dict.fromkeys(("IgnoreErrorsDataset", "IteratorGetNextAsOptional", "LegacyParallelInterleaveDatasetV2", "SerializeIterator", "WindowDataset"), ("Error in user-defined function",))}),
+    ("TensorFlow adds a hint that does not apply: the iterator is uninitialized", {
+        "SerializeIterator": ("Make sure the dataset definition has not changed",)}),
     ("another check fails first, in the shape function or in the kernel", {
         "BatchMatrixDiagPart": ("input must be at least",), "BatchMatrixDiag": ("diagonal must be at least",),
         "Conv": ("excluding extra batch", "Stride attribute should", "Sliding window strides"),
