@@ -25,15 +25,18 @@ struct CsvSpec {
   Tensors defaults;  // empty tensors for required fields
 };
 
-// The characters of a file.
+// The characters of a file. Reading ends with an error when the reading of the dataset is
+// cancelled, also within a record or header without an end.
 class Characters {
  public:
-  explicit Characters(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  Characters(std::unique_ptr<ByteSource> source, const Reading& reading)
+      : source_(std::move(source)), reading_(reading) {}
   // The next character. Nullopt at the end of the file.
   absl::StatusOr<std::optional<char>> Peek() {
     if (at_ == buffer_.size()) {
       constexpr size_t kChunk = 1 << 16;
       at_ = 0;
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
       SLUICE_RETURN_IF_ERROR(source_->Read(kChunk, &buffer_));
       if (buffer_.empty()) return std::optional<char>();
     }
@@ -44,6 +47,7 @@ class Characters {
 
  private:
   const std::unique_ptr<ByteSource> source_;
+  const Reading& reading_;
   std::string buffer_;
   size_t at_ = 0;
 };
@@ -197,7 +201,7 @@ class CsvIterator : public DatasetIterator {
  private:
   absl::Status Open(const std::string& name) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> file, OpenFile(name));
-    in_ = std::make_unique<Characters>(Unpack(std::move(file), spec_->compression));
+    in_ = std::make_unique<Characters>(Unpack(std::move(file), spec_->compression), reading_);
     if (!spec_->has_header) return absl::OkStatus();
     SLUICE_ASSIGN_OR_RETURN(std::optional<char> next, in_->Peek());
     if (!next.has_value()) {
