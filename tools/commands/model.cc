@@ -1,6 +1,6 @@
 #include "tools/commands/model.h"
 
-#include <filesystem>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -100,18 +100,15 @@ absl::StatusOr<SignatureNames> Model::Signature() const {
     return SignatureNames{.inputs = NamesOf(found->second.inputs()),
                           .outputs = NamesOf(found->second.outputs())};
   }
-  std::map<std::string, int> existing;
-  for (const auto& [key, signature] : meta_.signature_def()) existing[key];
-  return absl::NotFoundError(
-      StrCat("--signature: '", path_, "' has no signature '", name,
-             "'; it has: ", absl::StrJoin(existing, ", ", [](std::string* out, const auto& entry) {
-               out->append(entry.first);
-             })));
+  std::set<std::string> existing;
+  for (const auto& [key, signature] : meta_.signature_def()) existing.insert(key);
+  return absl::NotFoundError(StrCat("--signature: '", path_, "' has no signature '", name,
+                                    "'; it has: ", absl::StrJoin(existing, ", ")));
 }
 
 absl::Status Model::Restore(Session& session) const {
   std::string checkpoint = absl::GetFlag(FLAGS_checkpoint);
-  if (std::filesystem::is_directory(checkpoint)) {
+  if (IsDirectory(checkpoint)) {
     SLUICE_ASSIGN_OR_RETURN(checkpoint, LatestCheckpoint(checkpoint));
   }
   if (saved_.has_value()) return saved_->Restore(session, checkpoint);
