@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<DeviceInfo>> DevicesOf(const std::string& task,
   std::vector<DeviceInfo> devices;
   SLUICE_RETURN_IF_ERROR(DevicesFromProto(response.device_attributes(), &devices));
   for (DeviceInfo& device : devices) {
-    device.name = StrCat(task, device.name.substr(TaskOf(device.name).size()));
+    device.name = DeviceOnTask(device.name, task);
     SLUICE_ASSIGN_OR_RETURN(device.spec, DeviceSpec::Parse(device.name));
   }
   return devices;

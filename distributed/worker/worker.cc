@@ -283,8 +283,7 @@ absl::Status Worker::CleanupAll(const pb::CleanupAllRequest& request, pb::Cleanu
 absl::Status Worker::CheckIncarnation(const std::string& text) const {
   SLUICE_ASSIGN_OR_RETURN(const RendezvousKey key, RendezvousKey::Parse(text));
   // The task may have another name in the session's cluster.
-  const Device* device =
-      devices_->Find(StrCat(task_, key.src_device.substr(TaskOf(key.src_device).size())));
+  const Device* device = devices_->Find(DeviceOnTask(key.src_device, task_));
   SLUICE_INVALID_IF(device == nullptr, "RecvTensor: ", task_, " has no device ", key.src_device);
   if (device->incarnation == key.src_incarnation) return absl::OkStatus();
   return absl::AbortedError(

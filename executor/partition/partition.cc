@@ -322,6 +322,10 @@ std::string_view TaskOf(std::string_view device) {
   return device.substr(0, device.find("/device:"));
 }
 
+std::string DeviceOnTask(std::string_view device, std::string_view task) {
+  return StrCat(task, device.substr(TaskOf(device).size()));
+}
+
 absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation) {
   return Cut(graph, &TaskOf, incarnation);

@@ -32,6 +32,8 @@ struct Part {
 
 // The task of a full device name: "/job:ps/replica:0/task:0".
 std::string_view TaskOf(std::string_view device);
+// The name of the device if its task is called `task`.
+std::string DeviceOnTask(std::string_view device, std::string_view task);
 
 // The parts by task. `incarnation` returns the incarnation of a device. INVALID_ARGUMENT "A
 // cross-device loop must have a pivot predicate: <frame>" for loops over several tasks without a
