@@ -20,6 +20,10 @@ Node* Binary(std::string_view op, Output a, Output b, std::string_view name = ""
   return NodeBuilder(GraphOf({&a, &b}), op, at).Name(name).Input(a).Input(b).Finish();
 }
 
+Node* Ternary(std::string_view op, Output a, Output b, Output c) {
+  return NodeBuilder(GraphOf({&a, &b, &c}), op, At::current()).Input(a).Input(b).Input(c).Finish();
+}
+
 template <typename... Ts>
 Tensor ScalarOf(DataType dtype, int value, TypeList<Ts...>) {
   Tensor t;
@@ -232,19 +236,11 @@ Node* Assert(Output condition, const OutputList& data) {
 }
 
 Output GatherV2(Output params, Output indices, Output axis) {
-  return NodeBuilder(indices.graph(), "GatherV2", At::current())
-      .Input(params)
-      .Input(indices)
-      .Input(axis)
-      .Finish();
+  return Ternary("GatherV2", params, indices, axis);
 }
 
 Output Range(Output start, Output limit, Output delta) {
-  return NodeBuilder(start.graph(), "Range", At::current())
-      .Input(start)
-      .Input(limit)
-      .Input(delta)
-      .Finish();
+  return Ternary("Range", start, limit, delta);
 }
 
 Node* TensorArray(Output size, DataType dtype, const PartialShape& element) {

@@ -24,17 +24,18 @@ absl::Status SolveSelfAdjoint(const Matrix<W>& in, bool has_vectors, SelfAdjoint
   return NotSuccessful("Self-adjoint eigen decomposition");
 }
 
+// Allocates output 1, the n eigenvectors of each matrix. Empty if they are not computed.
+absl::StatusOr<Tensor*> VectorsOutput(KernelContext& c, const MatrixBatch& batch, bool has_vectors,
+                                      int64_t n) {
+  return has_vectors ? batch.Output(1, {n, n}) : c.AllocateOutput(1, {0});
+}
+
 template <typename T>
 absl::Status SelfAdjointEigV2(KernelContext& c, Attr<bool, "compute_v"> has_vectors) {
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
-  Tensor* v = nullptr;
-  if (has_vectors) {
-    SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
-  } else {
-    SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
-  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * v, VectorsOutput(c, batch, has_vectors, n));
   return batch.ForEach(10 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
     if (n == 0) return absl::OkStatus();
     using W = WidestOf<T>;
@@ -81,12 +82,7 @@ absl::Status Eig(KernelContext& c, Attr<bool, "compute_v"> has_vectors) {
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::OfSquares(c));
   const int64_t n = batch.rows(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * e, batch.Output(0, {n}));
-  Tensor* v = nullptr;
-  if (has_vectors) {
-    SLUICE_ASSIGN_OR_RETURN(v, batch.Output(1, {n, n}));
-  } else {
-    SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(1, {0}));
-  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * v, VectorsOutput(c, batch, has_vectors, n));
   return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
     if (n == 0) return absl::OkStatus();
     const Matrix<W> in = MatrixAs<T, W>(c.input(0), i);
