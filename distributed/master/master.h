@@ -64,8 +64,8 @@ class Master {
   absl::Status ReleaseCallable(const pb::ReleaseCallableRequest& request,
                                pb::ReleaseCallableResponse*);
 
-  // The connection of a new session to other tasks: of the cluster that its client defines, or else
-  // of the server's. nullopt if there are no others.
+  // The connection of a new session to other tasks. They are those of the cluster that its client
+  // defines. If it defines none, they are those of the server's cluster. nullopt if there are none.
   absl::StatusOr<std::optional<ClusterConnection>> ConnectionFor(
       const pb::CreateSessionRequest& request) const;
   std::string NewHandle();

@@ -23,7 +23,7 @@ using RemoteReceive =
     std::function<void(const std::string& task, int64_t step_id, const std::string& key,
                        CancellationManager* cancellation, Rendezvous::Done done)>;
 
-// What a session calls this task, and how it receives from the others.
+// The name of this task in a session's cluster, and the function that receives from other tasks.
 struct TaskView {
   std::string task;
   RemoteReceive receive;

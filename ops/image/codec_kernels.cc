@@ -240,14 +240,15 @@ class EncodePngKernel : public Kernel {
 };
 KERNEL(EncodePng, EncodePngKernel);
 
-// `wanted`: the channels of the requested format, or 0.
-absl::Status CheckJpegImage(const Tensor& image, int64_t wanted) {
+// `expected`: the channels of the requested format. 0: any number.
+absl::Status CheckJpegImage(const Tensor& image, int64_t expected) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(image, 3, "image must be 3-dimensional"));
   const int64_t channels = image.dim(2);
   SLUICE_INVALID_IF(channels != 1 && channels != 3, "image must have 1 or 3 channels, got shape ",
                     image.shape().ToString());
-  SLUICE_INVALID_IF(wanted != 0 && channels != wanted, "format ", wanted == 3 ? "rgb" : "grayscale",
-                    " expects ", wanted, " channels, got shape ", image.shape().ToString());
+  SLUICE_INVALID_IF(expected != 0 && channels != expected, "format ",
+                    expected == 3 ? "rgb" : "grayscale", " expects ", expected,
+                    " channels, got shape ", image.shape().ToString());
   SLUICE_INVALID_IF(image.num_elements() == 0 || image.dim(0) > 65535 || image.dim(1) > 65535,
                     "expected an image of 1 to 65535 lines and columns, got shape ",
                     image.shape().ToString());

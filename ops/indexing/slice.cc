@@ -145,7 +145,7 @@ std::optional<PartialInts> ValueOfSlice(ConstantContext& c) {
   return PartialInts{false, {first, first + count}};
 }
 
-// Where the slice of a vector of n elements begins, and before which place it ends.
+// The first element of the slice of a vector of n elements, and the one after its last.
 std::pair<int64_t, int64_t> BoundsOf(int64_t n, std::optional<int64_t> from,
                                      std::optional<int64_t> to, int64_t stride) {
   const auto clamp = [&](int64_t v) {

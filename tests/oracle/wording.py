@@ -6,7 +6,7 @@ types) and the ends of its sentences.
 
 import re
 
-# What TensorFlow adds to the kernel's message: where it failed, and what the nodes around it are.
+# The text that TensorFlow adds around the kernel's message: the place of the failure and its nodes.
 AROUND = re.compile(
     r"^\w+(Error|Exception):\s|^Graph execution error:\s+|(Detected at node .*?\n)?Node: '[^']*'\n|"
     r"Detected at node .*?\n|(Collective ops is aborted by:\s)+|^[\w/.]+\.(h|cc):\d+\s", re.DOTALL | re.MULTILINE)

@@ -31,11 +31,11 @@ struct AdamOptions {
   std::string name = "Adam";
 };
 
-// Adam (Kingma and Ba 2014), in TensorFlow's form:
+// Adam (Kingma and Ba 2014), in TensorFlow's form. Step t computes
 //
-//   m = beta1 * m + (1 - beta1) * gradient
-//   v = beta2 * v + (1 - beta2) * gradient^2
-//   var -= learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon)
+//   m = beta1 * m + (1 - beta1) * gradient;
+//   v = beta2 * v + (1 - beta2) * gradient^2;
+//   var -= learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
 //
 // Slots "m" and "v", saved as "<var>/Adam" and "<var>/Adam_1"; variables beta1_power, beta2_power.
 // A sparse gradient decays the moments of all rows, as a dense one with zeros would, and so costs
