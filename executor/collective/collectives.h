@@ -151,7 +151,7 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void CombineReduce(const RoundRef& round);
   void CombineGather(const RoundRef& round);
   void CombineBroadcast(const RoundRef& round);
-  // What the source of a broadcast in this task sends. Nothing if there is none.
+  // The tensor that the source of a broadcast sends, if the source is in this task.
   static std::optional<Tensor> SourceOf(const Round& round);
   void Finish(const RoundRef& round, absl::StatusOr<Tensor> result);
   void Post(const RoundRef& round, const std::string& name, Tensor value);

@@ -1,4 +1,4 @@
-// File systems: where the files of a URI scheme are. "file://" and paths without a scheme are the
+// File systems, which hold the files of a URI scheme. "file://" and paths without a scheme are the
 // local disk. Object stores are added with RegisterFileSystem.
 //
 // A path is a URI "scheme://host/path" or a local path. Functions get it as the user wrote it, and

@@ -41,7 +41,7 @@ class TaskExecutor {
   void Close() { closed_.store(true); }
   // CANCELLED after Close.
   absl::Status CheckOpen() const;
-  // The timeout of a Run: its own, or else the one of the session. 0: none.
+  // The timeout of a Run: its own if it has one, otherwise that of the session. 0: none.
   int64_t TimeoutMs(const RunOptions& run) const {
     return run.timeout_ms != 0 ? run.timeout_ms : options_.operation_timeout_ms;
   }

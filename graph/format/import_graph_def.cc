@@ -120,7 +120,7 @@ absl::Status Importer::IndexNodes() {
   return absl::OkStatus();
 }
 
-// What input_map gives for an input, or null.
+// The replacement of an input by input_map, or null.
 const Output* Importer::Mapped(const TensorName& name) {
   const std::string key =
       name.index < 0 ? StrCat("^", name.node) : StrCat(name.node, ":", name.index);
