@@ -13,43 +13,13 @@
 #include "executor/session/request.h"
 #include "executor/session/runner.h"
 #include "executor/session/session.h"
+#include "executor/session/step_cache.h"
 #include "executor/session/task_executor.h"
 #include "executor/wait/stalls.h"
 #include "graph/mutex.h"
 #include "graph/shared_mutex.h"
 
 namespace sluice {
-
-// The prepared steps of a session, by request. Node ids, which a graph never reuses, are the keys.
-//
-// Thread safety: Find takes no lock and may run at the same time as Insert. Insert by one thread at
-// a time. Lifetime: steps live as long as the cache.
-class StepCache {
- public:
-  StepCache();
-
-  PreparedStep* Find(const StepRequest& request) const;
-  PreparedStep* Insert(const StepRequest& request, std::unique_ptr<PreparedStep> step);
-  void ForEach(absl::FunctionRef<void(PreparedStep&)> f) const;
-
- private:
-  struct Entry {
-    uint64_t hash;
-    std::vector<uint64_t> key;
-    std::unique_ptr<PreparedStep> step;
-  };
-  // A hash table with open addressing. A larger one replaces a full one, which is kept because
-  // readers may still use it.
-  struct Table {
-    explicit Table(size_t size) : slots(size) {}
-    void Add(Entry* entry);
-    std::vector<std::atomic<Entry*>> slots;
-  };
-
-  std::atomic<Table*> table_;
-  std::vector<std::unique_ptr<Table>> tables_;
-  std::vector<std::unique_ptr<Entry>> entries_;
-};
 
 class SessionState {
  public:

@@ -1,6 +1,7 @@
+#include "executor/session/step_cache.h"
+
 #include <thread>
 
-#include "executor/session/session_state.h"
 #include "executor/testing/test_ops.h"
 #include "gtest/gtest.h"
 
