@@ -18,20 +18,20 @@ namespace sluice {
 const Expander::Form* Expander::FormOf(std::string_view op) {
   static const auto* forms = new std::map<std::string_view, Form>{
       {"PartitionedCall", {&Expander::Plain, 0}},
-      {"StatefulPartitionedCall", {&Expander::Plain, 0}},
       {"RemoteCall", {&Expander::Remote, 1}},
       {"If", {&Expander::If, 1}},
-      {"StatelessIf", {&Expander::If, 1}},
-      {"_If", {&Expander::If, 1}},
       {"Case", {&Expander::Case, 1}},
-      {"StatelessCase", {&Expander::Case, 1}},
       {"While", {&Expander::While, 0}},
-      {"StatelessWhile", {&Expander::While, 0}},
-      {"_While", {&Expander::While, 0}},
       {"For", {&Expander::For, 3}},
       {"MapDefun", {&Expander::Map, 1}},
       {"SymbolicGradient", {&Expander::Gradient, 0}},
   };
+  // StatelessIf, StatefulPartitionedCall and _While, for example, are further forms of one op.
+  for (const std::string_view prefix : {"Stateless", "Stateful", "_"}) {
+    if (!op.starts_with(prefix)) continue;
+    op.remove_prefix(prefix.size());
+    break;
+  }
   const auto form = forms->find(op);
   return form == forms->end() ? nullptr : &form->second;
 }
