@@ -12,19 +12,6 @@
 
 namespace sluice::demos {
 
-// Random numbers from a seed, the same on every machine (splitmix64).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
-  uint64_t Bits();
-  double Uniform();          // [0, 1)
-  int64_t Below(int64_t n);  // 0 to n - 1
-  double Normal();
-
- private:
-  uint64_t state_;
-};
-
 // Blurred blobs of 28 x 28 pixels in [0, 1]. The class determines the blob's position.
 struct ImageBatch {
   Tensor images;  // float [batch, 28, 28, 1]

@@ -1,0 +1,25 @@
+// Random numbers from a seed, the same on every machine (splitmix64).
+//
+// Thread safety: none.
+#ifndef SLUICE_DEMOS_DATA_RANDOM_H_
+#define SLUICE_DEMOS_DATA_RANDOM_H_
+
+#include <cstdint>
+
+namespace sluice::demos {
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  uint64_t Bits();
+  double Uniform();          // [0, 1)
+  int64_t Below(int64_t n);  // 0 to n - 1
+  double Normal();
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_DATA_RANDOM_H_
