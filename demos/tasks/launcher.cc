@@ -166,6 +166,7 @@ class Launcher {
     words >> what;
     if (what == "accuracy") words >> result_.accuracy;
     if (what == "ledger") result_.ledger = line.substr(7);
+    if (what == "print") Say(line.substr(6));
     if (what != "at") return;
     words >> task.global_step >> task.local_steps >> task.loss;
     if (!std::exchange(has_begun_, true)) began_ = Clock::now();
@@ -229,7 +230,7 @@ class Launcher {
     shown_ = Clock::now();
     if (is_terminal_ && shown_lines_ > 0) std::printf("\x1b[%dA", shown_lines_);
     std::string text = fmt::format("{:<10} {:<9} {:>8} {:>8} {:>9} {:>9}\n", "task", "state",
-                                   "step", "batches", "loss", "images/s");
+                                   "step", "batches", "loss", "samples/s");
     static constexpr const char* kStates[] = {"starting", "running", "killed", "ended"};
     for (const Task& task : tasks_) {
       const std::string name = fmt::format("{}:{}", task.name.job, task.name.index);

@@ -13,6 +13,7 @@
 
 #include "demos/data/idx.h"
 #include "demos/replicas/batches.h"
+#include "demos/tasks/worker.h"
 #include "distributed/cluster/replica_devices.h"
 #include "distributed/server/server.h"
 #include "graph/status.h"
@@ -62,10 +63,6 @@ class ClusterWorker {
   }
 
  private:
-  absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, const SessionOptions& options) {
-    return server_.NewSession(graph, options, {"/job:ps", options_.cluster.task.ToString()});
-  }
-
   // Watches all workers except this one. A worker that ends normally announces it.
   std::shared_ptr<void> WatchReplicas(const std::function<void(const ReplicaNews&)>& hear) {
     auto watches = std::make_shared<std::vector<std::unique_ptr<TaskWatch>>>();
@@ -100,16 +97,7 @@ class ClusterWorker {
                     static_cast<uint64_t>(options_.seed * 1000 + options_.cluster.task.index));
     MonitoredTrainingSessionOptions options;
     options.is_chief = is_chief_;
-    options.target.make = [this](Graph& graph, const SessionTarget& target) {
-      return NewSession(graph, target.config);
-    };
-    if (is_chief_) {
-      options.target.announce_ready = [this] { server_.Announce(); };
-    } else {
-      options.target.watch_ready = [this](std::function<void()> ready) -> std::shared_ptr<void> {
-        return server_.Watch({"worker", 0}, {.announced = std::move(ready)});
-      };
-    }
+    options.target = WorkerTarget(server_, options_.cluster);
     options.checkpoint_dir = options_.checkpoint_dir;
     options.save_checkpoint_steps = options_.save_checkpoint_steps;
     options.save_graph_def = false;
@@ -140,7 +128,7 @@ class ClusterWorker {
 
   // Variables outlive the session that trained them.
   absl::StatusOr<double> Evaluate(const Dataset& test) {
-    SLUICE_ASSIGN_OR_RETURN(auto session, NewSession(graph_, {}));
+    SLUICE_ASSIGN_OR_RETURN(auto session, NewWorkerSession(server_, options_.cluster, graph_));
     const int64_t n = test.labels.num_elements();
     int64_t right = 0;
     for (int64_t begin = 0; begin < n; begin += kTestBatch) {

@@ -1,0 +1,29 @@
+// The sessions of a worker whose master is the server in its process.
+//
+// Thread safety: as the server's.
+// Lifetime: the server outlives the sessions, and the cluster the target.
+#ifndef SLUICE_DEMOS_TASKS_WORKER_H_
+#define SLUICE_DEMOS_TASKS_WORKER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "distributed/cluster/cluster_spec.h"
+#include "distributed/server/server.h"
+#include "executor/session/session.h"
+#include "training/session/session_target.h"
+
+namespace sluice::demos {
+
+// A session on the parameter servers and this worker.
+absl::StatusOr<std::unique_ptr<Session>> NewWorkerSession(Server& server, const Cluster& cluster,
+                                                          Graph& graph,
+                                                          const SessionOptions& options = {});
+
+// For a MonitoredTrainingSession: the chief announces that the model is ready, and the others wait
+// for it.
+SessionTarget WorkerTarget(Server& server, const Cluster& cluster);
+
+}  // namespace sluice::demos
+
+#endif  // SLUICE_DEMOS_TASKS_WORKER_H_
