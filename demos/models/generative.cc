@@ -1,6 +1,7 @@
 // Generative models of images.
 #include <array>
 
+#include "demos/data/random.h"
 #include "demos/models/data.h"
 #include "demos/models/model.h"
 #include "graph/status.h"

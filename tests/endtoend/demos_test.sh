@@ -20,7 +20,8 @@ check LinearRegressionFindsThePlane 'loss 0\.0000.*w = \[(1|0\.999[0-9]*|1\.000[
 check QueueHandsOverEveryNumberInOrder '^100$' "$demos/queue"
 check MlpReaches80PercentWithBackupReplicas 'test accuracy (8[0-9]|9[0-9])\.' "$demos/fashion_mnist" --steps=300 "--out=$out"
 check AKilledWorkerIsMissedByNobodyAndJoinsAgain 'worker:3 joined again at step [0-9]+' "$demos/cluster" --ps=2 --workers=4 --sync --kill_one --steps=1800
-check PicturesAreWritten '</svg>' cat "$out/learning_curve.svg" "$out/confusion_matrix.svg"
+check RecommenderTrainsOnThreeTasks 'step 30[0-9]  AUC 0\.[6-8]' "$demos/recommenders/recommender" --model=two_tower --tasks=3 --steps=300 --batch=128 --log_rows=20000 --keys_max=100 "--data=$out" "--out=$out"
+check PicturesAreWritten '</svg>' cat "$out/learning_curve.svg" "$out/confusion_matrix.svg" "$out/two_tower.svg"
 check MissingDataSaysHowToGetIt 'apt install dataset-fashion-mnist' bash -c "! '$demos/fashion_mnist' --data=/no/such"
 printf '<testsuites><testsuite name="demos" failures="%d">%s</testsuite></testsuites>\n' "$failures" "$cases" >"$XML_OUTPUT_FILE"
 exit "$failures"

@@ -1,0 +1,18 @@
+// Graphs of the models with their training ops, for TensorFlow.
+#ifndef SLUICE_DEMOS_RECOMMENDERS_EXPORT_H_
+#define SLUICE_DEMOS_RECOMMENDERS_EXPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace sluice::recommenders {
+
+// Writes <folder>/<model>.pb, a GraphDef, for each model, and recommenders.tsv: one line per model,
+// in the form that benchmarks/versus/make_graphs.py describes. The features are placeholders.
+absl::Status ExportGraphs(const std::string& folder, int64_t batch);
+
+}  // namespace sluice::recommenders
+
+#endif  // SLUICE_DEMOS_RECOMMENDERS_EXPORT_H_
