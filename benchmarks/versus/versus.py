@@ -23,7 +23,7 @@ BARS = {
     "run": 5, "chain1000": 10, "indep1000": 15, "while10000": 15, "fifo_pair": 12,
     "accumulator_apply_take/1KB": 10, "accumulator_2apply_take/1KB": 10, "accumulator_apply_take/1MB": 3, "accumulator_2apply_take/1MB": 3,
     "matmul": 0.97, "conv2d": 0.97, "softmax": 1, "reduce": 1, "ew_": 1,
-    "ew_chain8/16M": 4, "broadcast": 1, "first_step": 3, "cold": 20, "cold_peak": 5, "embedding": 1.5, "train": 1.3,
+    "ew_chain8/16M": 4, "broadcast": 1, "first_step": 3, "cold": 20, "cold_peak": 5, "embedding": 1.5, "train": 1.3, "recommenders": 1.5,
     "embedding_1Mx64_b4096/adam": 20, "train/transformer": None,
 }
 # TensorFlow's users start Python, so its C++ library has its own row. TensorFlow's Adam also
@@ -76,7 +76,7 @@ def programs(a, section):
         yield cc + ["--peer", "tf-cc-onednn"], onednn
         yield ours
         yield cc + one + ["--peer", "tf-cc-onednn"], onednn
-    if has_torch and section != "D":
+    if has_torch and section not in ("D", "F"):
         for threads in ("1", "2") if section != "A" else ("1",):
             yield torch + ["--threads", threads], {}
         if section in ("B", "C", "E"):
@@ -202,9 +202,10 @@ def print_table(rows):
         mark = "" if r["bar"] is None or r["ratio"] >= r["bar"] else " (short)"
         share = f"{100 * r['of_machine']:.0f} % of {r['limit']}" if "of_machine" in r else ""
         print(f"| {r['case']} | {r['unit']} | {r['ours']:.4g} | {r['peer_value']:.4g} | {r['peer']} | {r['ratio']:.3g} | {r['bar']}{mark} | {share} |")
-    trained = [r["ratio"] for r in rows if r["case"].startswith("train/") and r["bar"] is not None]
-    if trained:
-        print(f"\nGeometric mean over {len(trained)} training graphs: {statistics.geometric_mean(trained):.3g}")
+    for bench in ("train/", "recommenders/"):
+        trained = [r["ratio"] for r in rows if r["case"].startswith(bench) and r["bar"] is not None]
+        if trained:
+            print(f"\nGeometric mean over {len(trained)} graphs of {bench}: {statistics.geometric_mean(trained):.3g}")
 
 
 def plot(rows, path):
