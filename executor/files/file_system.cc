@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "executor/files/file_policy.h"
 #include "executor/files/local_files.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -65,6 +66,11 @@ void RegisterFileSystem(const std::string& scheme, std::unique_ptr<FileSystem> f
 
 absl::StatusOr<FileSystem*> FileSystemOf(std::string_view path) {
   const std::string_view scheme = ParseUri(path).scheme;
+  const FilePolicy& policy = GetFilePolicy();
+  if (!policy.files) {
+    return absl::PermissionDeniedError(StrCat(path, "; this server uses no files"));
+  }
+  if (!policy.root.empty()) SLUICE_RETURN_IF_ERROR(Confine(path).status());
   if (FileSystem* files = FileSystems::Global().Find(scheme)) return files;
   return absl::UnimplementedError(
       StrCat("File system scheme '", scheme, "' not implemented (file: '", path, "')"));
@@ -78,6 +84,17 @@ absl::StatusOr<std::string> LocalPath(std::string_view path) {
   return absl::UnimplementedError(StrCat("expected a local file, got '", path, "'"));
 }
 
+absl::StatusOr<std::string> PathToMap(const std::string& path) {
+  SLUICE_RETURN_IF_ERROR(FileSystemOf(path).status());
+  const FilePolicy& policy = GetFilePolicy();
+  if (!policy.mapped_files || !policy.root.empty()) {
+    return absl::PermissionDeniedError(
+        StrCat(path, "; this server maps no files into memory, as a damaged one would end it"));
+  }
+  AuditFile("map", path);
+  return LocalPath(path);
+}
+
 absl::Status FileError(const std::string& path, int error_number) {
   return absl::Status(absl::ErrnoToStatus(error_number, "").code(),
                       StrCat(path, "; ", std::strerror(error_number)));
@@ -85,6 +102,7 @@ absl::Status FileError(const std::string& path, int error_number) {
 
 absl::StatusOr<std::unique_ptr<FileReader>> FileReader::Open(const std::string& path) {
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
+  AuditFile("read", path);
   return files->Read(path);
 }
 

@@ -5,7 +5,9 @@
 // errors name it so.
 // Thread safety: file systems and readers may be used from any thread, a file that is written from
 //   one.
-// Errors: "<path>; <reason>". UNIMPLEMENTED "File system scheme 's3' not implemented (file: …)".
+// Errors: "<path>; <reason>". PERMISSION_DENIED if the policy of the process (file_policy.h)
+// forbids
+//   it. UNIMPLEMENTED "File system scheme 's3' not implemented (file: …)".
 // Reference: TensorFlow's FileSystemRegistry.
 #ifndef SLUICE_EXECUTOR_FILES_FILE_SYSTEM_H_
 #define SLUICE_EXECUTOR_FILES_FILE_SYSTEM_H_
@@ -100,6 +102,9 @@ void RegisterFileSystem(const std::string& scheme, std::unique_ptr<FileSystem> f
 absl::StatusOr<FileSystem*> FileSystemOf(std::string_view path);
 // The path of a local file for system calls. UNIMPLEMENTED if another file system has it.
 absl::StatusOr<std::string> LocalPath(std::string_view path);
+// The same for a file that the caller opens itself and maps into memory. PERMISSION_DENIED if the
+// policy forbids it (file_policy.h).
+absl::StatusOr<std::string> PathToMap(const std::string& path);
 // The error of a failed system call on a file.
 absl::Status FileError(const std::string& path, int error_number);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <random>
 
+#include "executor/files/file_policy.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -29,6 +30,7 @@ void SetFileHook(FileHook h) {
 absl::StatusOr<std::unique_ptr<FileWriter>> FileWriter::Create(const std::string& path) {
   SLUICE_RETURN_IF_ERROR(Announce(FileChange::kCreate, path));
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
+  AuditFile("write", path);
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
                           files->Write(path, WriteMode::kTruncate));
   return std::unique_ptr<FileWriter>(new FileWriter(path, std::move(file)));
@@ -102,6 +104,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view conte
 
 absl::Status AppendToFile(const std::string& path, std::string_view text) {
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
+  AuditFile("write", path);
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
                           files->Write(path, WriteMode::kAppend));
   SLUICE_RETURN_IF_ERROR(file->Write(text));
@@ -133,6 +136,8 @@ absl::Status RenameFile(const std::string& from, const std::string& to) {
   SLUICE_RETURN_IF_ERROR(Announce(FileChange::kRename, from, to));
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(from));
   SLUICE_ASSIGN_OR_RETURN(const FileSystem* target, FileSystemOf(to));
+  AuditFile("rename", from);
+  AuditFile("write", to);
   if (files == target) return files->Rename(from, to);
   return absl::UnimplementedError(StrCat("Renaming ", from, " to ", to, " not implemented"));
 }
@@ -140,6 +145,7 @@ absl::Status RenameFile(const std::string& from, const std::string& to) {
 absl::Status RemoveFile(const std::string& path) {
   SLUICE_RETURN_IF_ERROR(Announce(FileChange::kRemove, path));
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
+  AuditFile("remove", path);
   return files->Remove(path);
 }
 
@@ -160,7 +166,8 @@ absl::Status MakeDirectories(const std::string& path) {
   const size_t first = path.size() - ParseUri(path).path.size();
   for (size_t end = path.find('/', first + 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    if (!part.empty() && !FileExists(part)) {
+    const bool exists = part.empty() || IsAboveRoot(ParseUri(part).path) || FileExists(part);
+    if (!exists) {
       SLUICE_RETURN_IF_ERROR(Announce(FileChange::kMakeDirectory, part));
       SLUICE_RETURN_IF_ERROR(files->MakeDirectory(part));
       SLUICE_RETURN_IF_ERROR(SyncDirectory(DirectoryOf(part)));

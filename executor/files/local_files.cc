@@ -1,5 +1,6 @@
 #include "executor/files/local_files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -9,12 +10,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "executor/files/confined_open.h"
+#include "executor/files/file_policy.h"
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
-
-std::string PathOf(const std::string& path) { return LocalPath(path).value_or(path); }
 
 // Repeats a system call that a signal interrupts.
 template <typename F>
@@ -26,9 +27,95 @@ auto Uninterrupted(F call) {
   return result;
 }
 
-int Open(const std::string& path, int flags) {
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  Descriptor(Descriptor&& other) noexcept : descriptor_(other.Release()) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  int get() const { return descriptor_; }
+  int Release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_;
+};
+
+bool IsConfined() { return !GetFilePolicy().root.empty(); }
+
+std::string PathOf(const std::string& path) { return LocalPath(path).value_or(path); }
+
+// `name` is the path as the caller wrote it.
+absl::StatusOr<Descriptor> OpenConfined(const ConfinedPath& at, const std::string& name,
+                                        int flags) {
+  Descriptor file(Uninterrupted([&] { return OpenBeneath(at.root, at.path.c_str(), flags); }));
+  if (file.get() >= 0) return file;
+  if (errno != EXDEV) return FileError(name, errno);
+  return absl::PermissionDeniedError(
+      StrCat(name, "; a symbolic link leaves '", GetFilePolicy().root, "' or is absolute"));
+}
+
+absl::StatusOr<Descriptor> Open(const std::string& path, int flags) {
+  if (IsConfined()) {
+    SLUICE_ASSIGN_OR_RETURN(const ConfinedPath at, Confine(path));
+    return OpenConfined(at, path, flags);
+  }
   const std::string local = PathOf(path);
-  return Uninterrupted([&] { return open(local.c_str(), flags | O_CLOEXEC, 0666); });
+  Descriptor file(Uninterrupted([&] { return open(local.c_str(), flags | O_CLOEXEC, 0666); }));
+  if (file.get() < 0) return FileError(path, errno);
+  return file;
+}
+
+struct OpenFile {
+  Descriptor descriptor;
+  struct stat info;
+};
+
+// Opens a file that the policy allows and that is not a directory.
+absl::StatusOr<OpenFile> OpenPermitted(const std::string& path, int flags) {
+  const bool special_files = GetFilePolicy().special_files;
+  // Opening a FIFO waits for its other end unless O_NONBLOCK is given.
+  SLUICE_ASSIGN_OR_RETURN(Descriptor file, Open(path, special_files ? flags : flags | O_NONBLOCK));
+  struct stat info;
+  if (fstat(file.get(), &info) != 0) return FileError(path, errno);
+  if (S_ISDIR(info.st_mode)) return FileError(path, EISDIR);
+  if (special_files || S_ISREG(info.st_mode)) return OpenFile{std::move(file), info};
+  return absl::PermissionDeniedError(StrCat(path, "; expected a regular file"));
+}
+
+// A name in a directory, for system calls that change directories.
+struct Entry {
+  Descriptor opened;  // the directory, if it is confined
+  std::string name;
+  int directory() const { return opened.get() >= 0 ? opened.get() : AT_FDCWD; }
+};
+
+absl::StatusOr<Entry> EntryOf(const std::string& path) {
+  if (!IsConfined()) return Entry{Descriptor(-1), PathOf(path)};
+  SLUICE_ASSIGN_OR_RETURN(ConfinedPath at, Confine(path));
+  const size_t slash = at.path.rfind('/');
+  std::string name = at.path.substr(slash + 1);
+  at.path = slash == std::string::npos ? "." : at.path.substr(0, slash);
+  SLUICE_ASSIGN_OR_RETURN(Descriptor directory, OpenConfined(at, path, O_PATH | O_DIRECTORY));
+  return Entry{std::move(directory), std::move(name)};
+}
+
+// glob() lists directories with these functions, which cannot leave the root.
+void ListConfined(glob_t* found) {
+  static constexpr auto kStat = [](const char* path, int flags, struct stat* info) {
+    const absl::StatusOr<Descriptor> file = Open(path, O_PATH | flags);
+    return file.ok() ? fstat(file->get(), info) : -1;
+  };
+  found->gl_opendir = [](const char* path) -> void* {
+    absl::StatusOr<Descriptor> folder = Open(path, O_RDONLY | O_DIRECTORY);
+    return folder.ok() ? fdopendir(folder->Release()) : nullptr;
+  };
+  found->gl_readdir = [](void* folder) { return readdir(static_cast<DIR*>(folder)); };
+  found->gl_closedir = [](void* folder) { closedir(static_cast<DIR*>(folder)); };
+  found->gl_stat = [](const char* path, struct stat* info) { return kStat(path, 0, info); };
+  found->gl_lstat = [](const char* path, struct stat* info) {
+    return kStat(path, O_NOFOLLOW, info);
+  };
 }
 
 class LocalReader final : public FileReader {
@@ -88,13 +175,8 @@ class LocalWriter final : public WritableFile {
 class LocalFiles final : public FileSystem {
  public:
   absl::StatusOr<std::unique_ptr<FileReader>> Read(const std::string& path) override {
-    const int descriptor = Open(path, O_RDONLY);
-    if (descriptor < 0) return FileError(path, errno);
-    struct stat info;
-    const int error = fstat(descriptor, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
-    if (error == 0) return std::make_unique<LocalReader>(path, descriptor, info);
-    close(descriptor);
-    return FileError(path, error);
+    SLUICE_ASSIGN_OR_RETURN(OpenFile file, OpenPermitted(path, O_RDONLY));
+    return std::make_unique<LocalReader>(path, file.descriptor.Release(), file.info);
   }
 
   absl::StatusOr<std::unique_ptr<WritableFile>> Write(const std::string& path,
@@ -102,38 +184,40 @@ class LocalFiles final : public FileSystem {
     const int more = mode == WriteMode::kTruncate ? O_TRUNC
                      : mode == WriteMode::kAppend ? O_APPEND
                                                   : O_EXCL;
-    const int descriptor = Open(path, O_WRONLY | O_CREAT | more);
-    if (descriptor < 0) return FileError(path, errno);
-    return std::make_unique<LocalWriter>(path, descriptor);
+    SLUICE_ASSIGN_OR_RETURN(OpenFile file, OpenPermitted(path, O_WRONLY | O_CREAT | more));
+    return std::make_unique<LocalWriter>(path, file.descriptor.Release());
   }
 
   absl::StatusOr<FileInfo> Info(const std::string& path) override {
+    SLUICE_ASSIGN_OR_RETURN(const Descriptor file, Open(path, O_PATH));
     struct stat info;
-    if (stat(PathOf(path).c_str(), &info) != 0) return FileError(path, errno);
+    if (fstat(file.get(), &info) != 0) return FileError(path, errno);
     return FileInfo{.is_directory = S_ISDIR(info.st_mode),
                     .modified_s = static_cast<double>(info.st_mtim.tv_sec) +
                                   1e-9 * static_cast<double>(info.st_mtim.tv_nsec)};
   }
 
   absl::Status Rename(const std::string& from, const std::string& to) override {
-    return Result(from, rename(PathOf(from).c_str(), PathOf(to).c_str()));
+    SLUICE_ASSIGN_OR_RETURN(const Entry source, EntryOf(from));
+    SLUICE_ASSIGN_OR_RETURN(const Entry target, EntryOf(to));
+    return Result(from, renameat(source.directory(), source.name.c_str(), target.directory(),
+                                 target.name.c_str()));
   }
-  absl::Status Remove(const std::string& path) override {
-    return Result(path, unlink(PathOf(path).c_str()));
-  }
+  absl::Status Remove(const std::string& path) override { return Unlink(path, 0); }
   absl::Status RemoveEmptyDirectory(const std::string& path) override {
-    return Result(path, rmdir(PathOf(path).c_str()));
+    return Unlink(path, AT_REMOVEDIR);
   }
   absl::Status MakeDirectory(const std::string& path) override {
-    if (mkdir(PathOf(path).c_str(), 0777) == 0 || errno == EEXIST) return absl::OkStatus();
+    SLUICE_ASSIGN_OR_RETURN(const Entry entry, EntryOf(path));
+    if (mkdirat(entry.directory(), entry.name.c_str(), 0777) == 0 || errno == EEXIST) {
+      return absl::OkStatus();
+    }
     return FileError(path, errno);
   }
 
   absl::Status SyncDirectory(const std::string& path) override {
-    const int descriptor = Open(path, O_RDONLY | O_DIRECTORY);
-    if (descriptor < 0) return FileError(path, errno);
-    const int error = fsync(descriptor) == 0 ? 0 : errno;
-    close(descriptor);
+    SLUICE_ASSIGN_OR_RETURN(const Descriptor directory, Open(path, O_RDONLY | O_DIRECTORY));
+    const int error = fsync(directory.get()) == 0 ? 0 : errno;
     // Some file systems do not support it.
     const bool done = error == 0 || error == EINVAL || error == EROFS;
     return done ? absl::OkStatus() : FileError(path, error);
@@ -142,8 +226,11 @@ class LocalFiles final : public FileSystem {
   absl::StatusOr<std::vector<std::string>> Match(const std::string& pattern) override {
     const std::string_view prefix =
         std::string_view(pattern).substr(0, pattern.size() - ParseUri(pattern).path.size());
-    glob_t found;
-    const int result = glob(PathOf(pattern).c_str(), GLOB_NOSORT, nullptr, &found);
+    glob_t found = {};
+    if (IsConfined()) ListConfined(&found);
+    const int result =
+        glob(PathOf(pattern).c_str(), IsConfined() ? GLOB_NOSORT | GLOB_ALTDIRFUNC : GLOB_NOSORT,
+             nullptr, &found);
     std::vector<std::string> paths;
     for (size_t i = 0; result == 0 && i < found.gl_pathc; ++i) {
       paths.push_back(StrCat(prefix, found.gl_pathv[i]));
@@ -156,6 +243,10 @@ class LocalFiles final : public FileSystem {
  private:
   static absl::Status Result(const std::string& path, int result) {
     return result == 0 ? absl::OkStatus() : FileError(path, errno);
+  }
+  static absl::Status Unlink(const std::string& path, int flags) {
+    SLUICE_ASSIGN_OR_RETURN(const Entry entry, EntryOf(path));
+    return Result(path, unlinkat(entry.directory(), entry.name.c_str(), flags));
   }
 };
 

@@ -48,7 +48,7 @@ absl::Status PassOn(KernelContext& c) {
 
 // Maps a file. It stays mapped while the buffer lives.
 absl::StatusOr<Buffer*> MapFile(const std::string& path, size_t bytes) {
-  SLUICE_ASSIGN_OR_RETURN(const std::string local, LocalPath(path));
+  SLUICE_ASSIGN_OR_RETURN(const std::string local, PathToMap(path));
   const int file = open(local.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return FileError(path, errno);
   struct stat info;

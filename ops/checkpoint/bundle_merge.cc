@@ -52,13 +52,14 @@ absl::Status MergeBundles(const std::vector<std::string>& sources, const std::st
   std::vector<std::string> data_files;
   std::vector<std::string> found;
   for (const std::string& source : sources) {
-    SLUICE_RETURN_IF_ERROR(FileSystemOf(source).status());
-    if (!FileExists(BundleIndexName(source))) {
+    absl::StatusOr<std::unique_ptr<BundleReader>> opened = BundleReader::Open(source);
+    if (absl::IsNotFound(opened.status())) {
       if (options.allow_missing_files) continue;
       return InvalidArgument("allow_missing_files was set to false and ", source,
                              " did not exist.");
     }
-    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(source));
+    SLUICE_RETURN_IF_ERROR(opened.status());
+    const std::unique_ptr<BundleReader> reader = *std::move(opened);
     std::map<int, int> new_shards;
     for (const auto& [key, entry] : reader->entries_) {
       if (entry.slices_size() > 0 || new_shards.contains(entry.shard_id())) continue;

@@ -8,7 +8,7 @@
 namespace sluice {
 
 absl::StatusOr<std::unique_ptr<LmdbDatabase>> LmdbDatabase::Open(const std::string& path) {
-  SLUICE_ASSIGN_OR_RETURN(const std::string local, LocalPath(path));
+  SLUICE_ASSIGN_OR_RETURN(const std::string local, PathToMap(path));
   std::unique_ptr<LmdbDatabase> database(new LmdbDatabase(local));
   SLUICE_RETURN_IF_ERROR(database->Start());
   return database;

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "absl/strings/str_format.h"
+#include "executor/files/file_policy.h"
 #include "executor/files/files.h"
 #include "graph/format/proto/event.pb.h"
 #include "graph/status.h"
@@ -38,6 +39,7 @@ absl::StatusOr<std::unique_ptr<EventFile>> EventFile::Open(const std::string& lo
     const std::string path =
         StrCat(logdir, logdir.ends_with('/') ? "" : "/", "events.out.tfevents.",
                absl::StrFormat("%010d", seconds), ".", host, suffix);
+    AuditFile("write", path);
     absl::StatusOr<std::unique_ptr<WritableFile>> made = files->Write(path, WriteMode::kNew);
     if (absl::IsAlreadyExists(made.status())) continue;
     SLUICE_RETURN_IF_ERROR(made.status());

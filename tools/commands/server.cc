@@ -11,6 +11,7 @@
 #include "executor/wait/stall_signal.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
+#include "tools/commands/file_flags.h"
 #include "tools/commands/security_flags.h"
 
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
@@ -52,6 +53,7 @@ absl::Status ServerCommand(const Arguments& arguments) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ReportStallsOnSignal();
 
+  SLUICE_RETURN_IF_ERROR(SetFilePolicyFromFlags());
   ServerOptions options;
   SLUICE_ASSIGN_OR_RETURN(options.cluster, ClusterFromFlags());
   options.bind = absl::GetFlag(FLAGS_bind);

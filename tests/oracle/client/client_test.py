@@ -42,7 +42,7 @@ class ClientTest(stories.StoryTestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.control = servers.TensorFlowServer()
-        cls.server = servers.SluiceServer()
+        cls.server = servers.SluiceServer("--port=0", "--mapped_files")
 
     @classmethod
     def tearDownClass(cls):

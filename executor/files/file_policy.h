@@ -1,0 +1,55 @@
+// What the ops of this process may do with files. A server restricts its clients with it.
+//
+// Thread safety: all functions may be called from any thread. Set the policy before other threads
+//   use files.
+// Errors: PERMISSION_DENIED "<path>; <what the policy forbids>" from every function of
+//   file_system.h that the policy concerns.
+#ifndef SLUICE_EXECUTOR_FILES_FILE_POLICY_H_
+#define SLUICE_EXECUTOR_FILES_FILE_POLICY_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace sluice {
+
+struct FilePolicy {
+  // False: no file can be used.
+  bool files = true;
+  // Only files in this folder can be used, and only local ones. Relative paths begin in it. Paths
+  // with ".." and symbolic links that leave it or are absolute are forbidden. Empty: no limit.
+  std::string root;
+  // False: FIFOs, devices and sockets cannot be opened, as they may block or never end.
+  bool special_files = true;
+  // False: no file can be mapped into memory. A mapped file that is truncated or damaged ends the
+  // process. With a root none can be mapped either.
+  bool mapped_files = true;
+};
+
+// NOT_FOUND if the root is not a folder. UNIMPLEMENTED if the kernel cannot confine paths (Linux
+// before 5.6).
+absl::Status SetFilePolicy(FilePolicy policy);
+const FilePolicy& GetFilePolicy();
+
+// A path relative to the root's descriptor.
+struct ConfinedPath {
+  int root;
+  std::string path;
+};
+// Needs a policy with a root. Does not look at symbolic links; opening the path does.
+absl::StatusOr<ConfinedPath> Confine(std::string_view path);
+// Whether the path is the root or one of the folders that contain it, all of which exist.
+bool IsAboveRoot(std::string_view local_path);
+
+// Called with "read", "write", "rename" or "remove" and the path before a file is used so.
+using FileAudit = std::function<void(std::string_view action, const std::string& path)>;
+// Set it before other threads use files. Null: none.
+void SetFileAudit(FileAudit audit);
+void AuditFile(std::string_view action, const std::string& path);
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_FILES_FILE_POLICY_H_

@@ -1,0 +1,14 @@
+// The flags that restrict which files the clients of a server may use.
+#ifndef SLUICE_TOOLS_COMMANDS_FILE_FLAGS_H_
+#define SLUICE_TOOLS_COMMANDS_FILE_FLAGS_H_
+
+#include "absl/status/status.h"
+
+namespace sluice {
+
+// Sets the policy of this process. Errors: see SetFilePolicy.
+absl::Status SetFilePolicyFromFlags();
+
+}  // namespace sluice
+
+#endif  // SLUICE_TOOLS_COMMANDS_FILE_FLAGS_H_
