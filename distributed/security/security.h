@@ -39,6 +39,14 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
     const Security& security);
 
+// The text of a PEM file; "" if `file` is empty. NOT_FOUND if it cannot be read.
+absl::StatusOr<std::string> ReadPem(const std::string& file);
+
+// The first line of a file. PERMISSION_DENIED if every user of the machine may use the file,
+// because a token is a password. INVALID_ARGUMENT if the line is empty, begins or ends with a
+// blank, or has characters that a header of a call cannot carry.
+absl::StatusOr<std::string> ReadToken(const std::string& file);
+
 // The metadata of a call that carries the token.
 inline constexpr char kTokenHeader[] = "sluice-token";
 // Compares in a time that depends only on the length of `given`.

@@ -3,17 +3,44 @@
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "distributed/security/security.h"
 #include "graph/status.h"
 
 namespace sluice {
+namespace {
 
-// The callback of libmicrohttpd.
+constexpr size_t kOpenConnections = 48;
+// Larger, because a connection that is told to close still counts until the library sees it.
+constexpr unsigned kConnectionLimit = 64;
+constexpr unsigned kIdleSeconds = 10;
+
+int SocketOf(MHD_Connection* connection) {
+  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+}  // namespace
+
+// The callbacks of libmicrohttpd.
 struct MetricsPageAnswers {
+  static void ConnectionChanged(void* self, MHD_Connection* connection, void** /*state*/,
+                                MHD_ConnectionNotificationCode change) {
+    std::deque<int>& sockets = static_cast<MetricsPage*>(self)->sockets_;
+    if (change == MHD_CONNECTION_NOTIFY_CLOSED) {
+      std::erase(sockets, SocketOf(connection));
+      return;
+    }
+    sockets.push_back(SocketOf(connection));
+    if (sockets.size() <= kOpenConnections) return;
+    shutdown(sockets.front(), SHUT_RDWR);
+    sockets.pop_front();
+  }
+
   static MHD_Result Answer(void* self, MHD_Connection* connection, const char* url,
                            const char* method, const char* /*version*/, const char* /*upload*/,
                            size_t* /*upload_size*/, void** /*state*/) {
@@ -50,10 +77,20 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Start(Options options,
   SLUICE_INVALID_IF(inet_pton(AF_INET, options.bind.c_str(), &address.sin_addr) != 1,
                     "metrics: expected an IPv4 address to listen on, got '", options.bind, "'");
   std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(options), std::move(text)));
-  page->daemon_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, nullptr, nullptr,
-                                   &MetricsPageAnswers::Answer, page.get(), MHD_OPTION_SOCK_ADDR,
-                                   &address, MHD_OPTION_CONNECTION_LIMIT, 16u,
-                                   MHD_OPTION_CONNECTION_TIMEOUT, 10u, MHD_OPTION_END);
+  unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
+  std::vector<MHD_OptionItem> tls;
+  const Options& set = page->options_;
+  if (!set.certificate.empty()) {
+    flags |= MHD_USE_TLS;
+    tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(set.certificate.c_str())});
+    tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(set.key.c_str())});
+  }
+  tls.push_back({MHD_OPTION_END, 0, nullptr});
+  page->daemon_ = MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &MetricsPageAnswers::Answer, page.get(), MHD_OPTION_SOCK_ADDR,
+      &address, MHD_OPTION_CONNECTION_LIMIT, kConnectionLimit, MHD_OPTION_CONNECTION_TIMEOUT,
+      kIdleSeconds, MHD_OPTION_NOTIFY_CONNECTION, &MetricsPageAnswers::ConnectionChanged,
+      page.get(), MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END);
   if (page->daemon_ != nullptr) return page;
   return absl::UnavailableError(
       StrCat("metrics: cannot listen on ", page->options_.bind, ":", page->options_.port));

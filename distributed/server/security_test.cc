@@ -115,8 +115,32 @@ TEST(Security, AnAddressThatOthersReachNeedsTlsOrTheFlag) {
   const auto refused = Server::Start({.bind = "0.0.0.0", .port = 0});
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("without TLS"));
   EXPECT_TRUE(Server::Start({.bind = "0.0.0.0", .port = 0, .insecure = true}).ok());
-  EXPECT_TRUE(
-      Server::Start({.bind = "0.0.0.0", .port = 0, .security = OnlyShows(MakeIdentity("f"))}).ok());
+}
+
+// TLS alone hides the traffic, but lets everybody use the machine.
+TEST(Security, TlsThatChecksNoClientNeedsATokenOrTheFlag) {
+  const Security tasks = MakeIdentity("f");
+  ServerOptions options = {.bind = "0.0.0.0", .port = 0, .security = OnlyShows(tasks)};
+  const absl::Status refused = Server::Start(options).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("without client certificates or a token"));
+  options.insecure = true;
+  EXPECT_TRUE(Server::Start(options).ok());
+  options.insecure = false;
+  options.security.token = "open sesame";
+  EXPECT_TRUE(Server::Start(options).ok());
+  options.security = tasks;
+  EXPECT_TRUE(Server::Start(options).ok());
+}
+
+TEST(Security, MetricsAreOnThisHostUnlessAnAddressIsGiven) {
+  const Security tasks = MakeIdentity("m");
+  ServerOptions options = {.bind = "0.0.0.0", .port = 0, .security = tasks, .metrics_port = 0};
+  EXPECT_TRUE(Server::Start(options).ok());
+  options.metrics_bind = "0.0.0.0";
+  EXPECT_THAT(Server::Start(options).status().ToString(), HasSubstr("or a token"));
+  options.metrics_token = "open barley";
+  EXPECT_TRUE(Server::Start(options).ok());
 }
 
 TEST(Security, WhatIsMissingIsNamed) {

@@ -35,14 +35,32 @@ bool IsLoopback(std::string_view host) {
   return host.starts_with("127.") || host == "localhost" || host == "::1" || host == "[::1]";
 }
 
-absl::Status CheckAddress(const ServerOptions& options) {
-  if (options.insecure || options.security.uses_tls() || IsLoopback(options.bind)) {
-    return absl::OkStatus();
+// Whether everybody who reaches `bind` could connect or read along. `token` is required of callers.
+absl::Status CheckAddress(const ServerOptions& options, const std::string& bind,
+                          const std::string& token, bool checks_clients) {
+  if (options.insecure || IsLoopback(bind)) return absl::OkStatus();
+  if (!options.security.uses_tls()) {
+    return InvalidArgument(
+        "listening on '", bind,
+        "' without TLS accepts every client that reaches it: name a certificate, or "
+        "say --insecure where the network is trusted");
   }
-  return InvalidArgument(
-      "listening on '", options.bind,
-      "' without TLS accepts every client that reaches it: name a certificate, or "
-      "say --insecure where the network is trusted");
+  if (checks_clients || !token.empty()) return absl::OkStatus();
+  return InvalidArgument("listening on '", bind,
+                         "' with TLS but without client certificates or a token accepts every "
+                         "client that reaches it: set --tls_ca or a token, or say --insecure where "
+                         "the network is trusted");
+}
+
+const std::string& MetricsToken(const ServerOptions& options) {
+  return options.metrics_token.empty() ? options.security.token : options.metrics_token;
+}
+
+absl::Status CheckAddresses(const ServerOptions& options) {
+  SLUICE_RETURN_IF_ERROR(CheckAddress(options, options.bind, options.security.token,
+                                      !options.security.ca_file.empty()));
+  if (options.metrics_port < 0) return absl::OkStatus();
+  return CheckAddress(options, options.metrics_bind, MetricsToken(options), false);
 }
 
 absl::StatusOr<int> PortOf(const ServerOptions& options) {
@@ -119,7 +137,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
     options.cluster.spec.SetAddress(options.cluster.task,
                                     StrCat(options.bind, ":", std::max(options.port, 0)));
   }
-  SLUICE_RETURN_IF_ERROR(CheckAddress(options));
+  SLUICE_RETURN_IF_ERROR(CheckAddresses(options));
   auto services = std::make_unique<Services>(std::move(options));
   SLUICE_RETURN_IF_ERROR(services->Start());
   return std::unique_ptr<Server>(new Server(std::move(services)));
@@ -181,9 +199,11 @@ absl::Status Server::Services::StartRpc(const std::string& address) {
   SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Start(server, std::move(methods)));
   if (options.metrics_port < 0) return absl::OkStatus();
   MetricsPage::Options page;
-  page.bind = options.bind == "localhost" ? "127.0.0.1" : options.bind;
+  page.bind = options.metrics_bind == "localhost" ? "127.0.0.1" : options.metrics_bind;
   page.port = options.metrics_port;
-  page.token = security.token;
+  page.token = MetricsToken(options);
+  SLUICE_ASSIGN_OR_RETURN(page.certificate, ReadPem(security.cert_file));
+  SLUICE_ASSIGN_OR_RETURN(page.key, ReadPem(security.key_file));
   SLUICE_ASSIGN_OR_RETURN(metrics, MetricsPage::Start(page, metrics_text));
   return absl::OkStatus();
 }

@@ -10,8 +10,8 @@
 // Thread safety: all methods may be called from any thread.
 // Lifetime: sessions, watches and references from a server end before it. The state of its devices
 // (variables, queues, …) is lost when the process ends; checkpoints keep it.
-// Security: by default only this host can connect. Other bind addresses need TLS, or `insecure`,
-// which states that the network is trusted.
+// Security: by default only this host can connect. Other bind addresses need TLS, and a token or
+// client certificates, or `insecure`, which states that the network is trusted.
 // Errors: see Start. Steps that need a lost task end with UNAVAILABLE or ABORTED.
 // Reference: tf.distribute.Server.
 #ifndef SLUICE_DISTRIBUTED_SERVER_SERVER_H_
@@ -39,7 +39,7 @@ struct ServerOptions {
   int port = -1;
   // Number of CPU devices: /device:CPU:0, ….
   int cpus = 1;
-  // Permits bind addresses other than this host's without TLS.
+  // Permits bind addresses other than this host's although anybody may connect or listen.
   bool insecure = false;
   // For the traffic with clients and with the other tasks.
   Security security;
@@ -53,9 +53,13 @@ struct ServerOptions {
   bool lanes = true;
   // Limit of a step's wait for a task that it needs.
   int64_t connect_timeout_ms = 60'000;
-  // Port of GET /metrics on `bind`; -1: none; 0: any free port. It requires the token as
-  // "Authorization: Bearer <token>" if `security` has one.
+  // Address and port of GET /metrics; port -1: none; 0: any free one. With a certificate of
+  // `security` it is HTTPS.
+  std::string metrics_bind = "127.0.0.1";
   int metrics_port = -1;
+  // GET /metrics requires it as "Authorization: Bearer <token>". If it is empty, the token of
+  // `security`, if there is one.
+  std::string metrics_token;
   // Defaults for what clients do not set.
   SessionOptions session;
 };
@@ -65,7 +69,7 @@ class Server {
   // Listens and returns; the server works on threads of its own. The other tasks need not be up.
   //
   // NOT_FOUND if the task is not in the cluster, or a certificate cannot be read. INVALID_ARGUMENT
-  // for an address that needs TLS or `insecure`. UNAVAILABLE if the port is taken.
+  // for an address that needs `insecure`. UNAVAILABLE if the port is taken.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
   // Stops.
   ~Server();

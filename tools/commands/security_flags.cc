@@ -1,6 +1,5 @@
 #include "tools/commands/security_flags.h"
 
-#include <fstream>
 #include <string>
 
 #include "absl/flags/flag.h"
@@ -11,9 +10,15 @@ ABSL_FLAG(std::string, tls_key, "", "its key, PEM");
 ABSL_FLAG(std::string, tls_ca, "",
           "authority that checks certificates; of a server: clients then need one too, PEM");
 ABSL_FLAG(std::string, tls_server_name, "", "the name in all tasks' certificates");
-ABSL_FLAG(std::string, token_file, "", "file with the token that every call must carry");
+ABSL_FLAG(std::string, token_file, "",
+          "file whose first line is the token that every call must carry");
 
 namespace sluice {
+
+absl::StatusOr<std::string> TokenFrom(const std::string& file) {
+  if (file.empty()) return std::string();
+  return ReadToken(file);
+}
 
 absl::StatusOr<Security> SecurityFromFlags() {
   Security security;
@@ -21,11 +26,8 @@ absl::StatusOr<Security> SecurityFromFlags() {
   security.key_file = absl::GetFlag(FLAGS_tls_key);
   security.ca_file = absl::GetFlag(FLAGS_tls_ca);
   security.server_name = absl::GetFlag(FLAGS_tls_server_name);
-  const std::string file = absl::GetFlag(FLAGS_token_file);
-  if (file.empty()) return security;
-  std::ifstream in(file);
-  if (in >> security.token) return security;
-  return absl::NotFoundError(StrCat("--token_file: no word in '", file, "'"));
+  SLUICE_ASSIGN_OR_RETURN(security.token, TokenFrom(absl::GetFlag(FLAGS_token_file)));
+  return security;
 }
 
 }  // namespace sluice

@@ -3,13 +3,17 @@
 #ifndef SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 #define SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "distributed/security/security.h"
 
 namespace sluice {
 
-// NOT_FOUND if the token's file contains no word.
+// Errors: see ReadToken.
 absl::StatusOr<Security> SecurityFromFlags();
+// The token in a file. None if `file` is empty.
+absl::StatusOr<std::string> TokenFrom(const std::string& file);
 
 }  // namespace sluice
 

@@ -19,7 +19,10 @@ ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
 ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that other hosts reach");
 ABSL_FLAG(int64_t, max_message_mb, 64 << 10, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
-ABSL_FLAG(int, metrics_port, -1, "server: port of http://…/metrics; 0: any free one; -1: none");
+ABSL_FLAG(int, metrics_port, -1, "server: port of /metrics; 0: any free one; -1: none");
+ABSL_FLAG(std::string, metrics_bind, "127.0.0.1", "server: address of the page of metrics");
+ABSL_FLAG(std::string, metrics_token_file, "",
+          "server: token of the page of metrics; by default that of --token_file");
 ABSL_FLAG(int, heartbeat_ms, 10'000, "server: a task that is silent for this time counts as lost");
 ABSL_FLAG(int64_t, connect_timeout_ms, 60'000, "server: how long steps wait for tasks to start");
 ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
@@ -61,6 +64,9 @@ absl::Status ServerCommand(const Arguments& arguments) {
   options.insecure = absl::GetFlag(FLAGS_insecure);
   options.cpus = absl::GetFlag(FLAGS_cpus);
   options.metrics_port = absl::GetFlag(FLAGS_metrics_port);
+  options.metrics_bind = absl::GetFlag(FLAGS_metrics_bind);
+  SLUICE_ASSIGN_OR_RETURN(options.metrics_token,
+                          TokenFrom(absl::GetFlag(FLAGS_metrics_token_file)));
   options.heartbeat.timeout_ms = std::max(absl::GetFlag(FLAGS_heartbeat_ms), 5);
   options.heartbeat.interval_ms = options.heartbeat.timeout_ms / 5;
   options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
@@ -70,7 +76,9 @@ absl::Status ServerCommand(const Arguments& arguments) {
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
   std::printf("listening at %s\n", server->target().c_str());
   if (server->metrics_port() >= 0) {
-    std::printf("metrics at http://%s:%d/metrics\n", options.bind.c_str(), server->metrics_port());
+    std::printf("metrics at %s://%s:%d/metrics\n",
+                options.security.cert_file.empty() ? "http" : "https", options.metrics_bind.c_str(),
+                server->metrics_port());
   }
   std::fflush(stdout);
   int signal;
