@@ -1,7 +1,7 @@
 """Code in Markdown equals the file that compiles or runs: check_samples.py FILE.md...
 
-A C++ or Python block that follows `<!-- from PATH -->` must equal the file PATH, without the comments at its top. One that
-follows `<!-- from PATH:NAME -->` must equal the lines between `// [NAME]` and `// [/NAME]` in it (in Python, `# [NAME]`),
+A block of C, C++, Go, Python or Rust that follows `<!-- from PATH -->` must equal the file PATH, without the comments at
+its top. One that follows `<!-- from PATH:NAME -->` must equal the lines between `// [NAME]` and `// [/NAME]` in it (in Python, `# [NAME]`),
 without their common indentation. A block without such a line is a mistake. With --write, the blocks are replaced by what
 the files contain.
 """
@@ -10,7 +10,7 @@ import re
 import sys
 import textwrap
 
-BLOCK = re.compile(r"(?:<!-- from (?P<path>[^\s:>]+)(?::(?P<name>\w+))? -->\n)?```(?:cpp|python)\n(?P<code>.*?)```\n", re.S)
+BLOCK = re.compile(r"(?:<!-- from (?P<path>[^\s:>]+)(?::(?P<name>\w+))? -->\n)?```(?:c|cpp|go|python|rust)\n(?P<code>.*?)```\n", re.S)
 
 
 def source(path, name):

@@ -15,7 +15,7 @@ def exported(map_path):
     """Patterns of the symbols that programs may use. Protocol messages and templates of
     dependencies are hidden."""
     with open(map_path) as file:
-        return re.findall(r"(_Z\S+);", file.read())
+        return re.findall(r"((?:_Z|sluice_)\S+);", file.read())
 
 
 def one_object(archives, to):

@@ -37,7 +37,7 @@ expect "pkg-config, shared" ./with_shared
 expect "pkg-config, static" ./with_static
 
 # The library exports only its own symbols, which cannot clash with another copy of a dependency.
-own='^_Z(Z|GVZ?|T[VIST]|Thn?[0-9]+_|Tv0_n[0-9]+_)?N([KRO]*6sluice|6google8protobuf5Arena18CreateMaybeMessageIN6sluice)'
+own='^sluice_|^_Z(Z|GVZ?|T[VIST]|Thn?[0-9]+_|Tv0_n[0-9]+_)?N([KRO]*6sluice|6google8protobuf5Arena18CreateMaybeMessageIN6sluice)'
 for symbols in "nm -D --defined-only libsluice.so" "nm -g --defined-only libsluice.a"; do
   (cd "$prefix/lib" && $symbols) | awk 'NF == 3 { print $3 }' > symbols
   [ "$(wc -l < symbols)" -gt 5000 ] || fail "$symbols gives only $(wc -l < symbols) symbols"

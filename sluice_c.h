@@ -1,0 +1,241 @@
+// The C API of Sluice, for C and for languages that call C: loads graphs, trains and runs them in
+// this process or on a server, and keeps checkpoints. docs/c_api.md shows complete programs.
+//
+//   sluice_graph* graph;
+//   sluice_session* session;
+//   sluice_tensor* loss;
+//   const char* fetch = "loss:0";
+//   sluice_error* error = sluice_graph_load("model.meta", &graph);
+//   if (error == NULL) error = sluice_session_new(graph, NULL, NULL, &session);
+//   if (error == NULL) error = sluice_session_run(session, NULL, 0, &fetch, 1, &loss, NULL, 0, NULL);
+//
+// Errors: a function that can fail returns NULL, or an error that the caller frees. Its results are
+//   then unchanged. Nothing throws. A tensor that does not fit in memory is RESOURCE_EXHAUSTED. If
+//   there is no memory for the library's own small objects, the process ends.
+// Ownership: the caller frees every handle that a function creates, with the sluice_*_free function
+//   of its type, in any order. Freeing NULL does nothing. Arguments are only read during the call,
+//   except by sluice_tensor_wrap; no handle or text may be NULL unless a comment says so. A
+//   `const char*` result is valid as long as its handle.
+// Thread safety: different handles may be used by different threads at once. One tensor may be read
+//   by any number of threads. sluice_session_run, sluice_session_close and sluice_cancellation_cancel
+//   may be called by any number of threads at once. Minimize,
+//   initializer, and the first sluice_session_new after them, change the graph: no other call may use
+//   it or run its steps meanwhile. A handle is freed by one thread, when no other uses it.
+// Names: "x" and "x:0" are tensors, "train" is a node, as in TensorFlow.
+// Versions: functions, constants and fields are added, never changed. Structs begin with their size,
+//   so that programs with older headers run with newer libraries.
+#ifndef SLUICE_C_H_
+#define SLUICE_C_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define SLUICE_NOEXCEPT noexcept
+extern "C" {
+#else
+#define SLUICE_NOEXCEPT
+#endif
+
+// Grows with each addition to this header.
+#define SLUICE_C_API_VERSION 1
+// The version of the library. It must be at least that of the header.
+int32_t sluice_api_version(void) SLUICE_NOEXCEPT;
+
+// Errors.
+typedef struct sluice_error sluice_error;
+
+// Codes, with the numbers of TensorFlow and gRPC.
+enum sluice_code {
+  SLUICE_OK = 0,
+  SLUICE_CANCELLED = 1,
+  SLUICE_UNKNOWN = 2,
+  SLUICE_INVALID_ARGUMENT = 3,
+  SLUICE_DEADLINE_EXCEEDED = 4,
+  SLUICE_NOT_FOUND = 5,
+  SLUICE_ALREADY_EXISTS = 6,
+  SLUICE_PERMISSION_DENIED = 7,
+  SLUICE_RESOURCE_EXHAUSTED = 8,
+  SLUICE_FAILED_PRECONDITION = 9,
+  SLUICE_ABORTED = 10,
+  SLUICE_OUT_OF_RANGE = 11,
+  SLUICE_UNIMPLEMENTED = 12,
+  SLUICE_INTERNAL = 13,
+  SLUICE_UNAVAILABLE = 14,
+  SLUICE_DATA_LOSS = 15,
+  SLUICE_UNAUTHENTICATED = 16
+};
+
+// SLUICE_OK for NULL.
+int32_t sluice_error_code(const sluice_error* error) SLUICE_NOEXCEPT;
+// Names the node, what was expected and what was received. "" for NULL.
+const char* sluice_error_message(const sluice_error* error) SLUICE_NOEXCEPT;
+void sluice_error_free(sluice_error* error) SLUICE_NOEXCEPT;
+
+// Tensors: a type, a shape and elements in row-major order. They do not change.
+typedef struct sluice_tensor sluice_tensor;
+
+// Types, with TensorFlow's numbers.
+enum sluice_type {
+  SLUICE_FLOAT = 1,
+  SLUICE_DOUBLE = 2,
+  SLUICE_INT32 = 3,
+  SLUICE_UINT8 = 4,
+  SLUICE_INT16 = 5,
+  SLUICE_INT8 = 6,
+  SLUICE_STRING = 7,
+  SLUICE_COMPLEX64 = 8,
+  SLUICE_INT64 = 9,
+  SLUICE_BOOL = 10,
+  SLUICE_BFLOAT16 = 14,
+  SLUICE_UINT16 = 17,
+  SLUICE_COMPLEX128 = 18,
+  SLUICE_HALF = 19,
+  SLUICE_UINT32 = 22,
+  SLUICE_UINT64 = 23
+};
+
+// A tensor of numbers in the caller's memory, which is not copied. `bytes` must be the size of the
+// elements, and `data` must be aligned for one. Nobody may write to the memory before the library
+// calls release(data, context), once, on any thread, when it needs the memory no more. Tensors that
+// were fed to variables can outlive their handle. `release` may be NULL. It is not called if this
+// function fails.
+sluice_error* sluice_tensor_wrap(int32_t type, const int64_t* dims, int32_t rank, void* data,
+                                 size_t bytes, void (*release)(void* data, void* context),
+                                 void* context, sluice_tensor** tensor) SLUICE_NOEXCEPT;
+// A tensor of numbers with a copy of the elements.
+sluice_error* sluice_tensor_copy(int32_t type, const int64_t* dims, int32_t rank, const void* data,
+                                 size_t bytes, sluice_tensor** tensor) SLUICE_NOEXCEPT;
+// A tensor of strings, which are copied. There is one pointer and one size per element.
+sluice_error* sluice_tensor_strings(const int64_t* dims, int32_t rank, const char* const* values,
+                                    const size_t* sizes, sluice_tensor** tensor) SLUICE_NOEXCEPT;
+void sluice_tensor_free(sluice_tensor* tensor) SLUICE_NOEXCEPT;
+
+int32_t sluice_tensor_type(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
+int32_t sluice_tensor_rank(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
+// -1 unless 0 <= i < rank.
+int64_t sluice_tensor_dim(const sluice_tensor* tensor, int32_t i) SLUICE_NOEXCEPT;
+int64_t sluice_tensor_elements(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
+// The elements in the tensor's memory, and their size. The memory of a fetched tensor can be that
+// of a variable or a constant, so it must not be written. NULL and 0 for strings.
+const void* sluice_tensor_data(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
+size_t sluice_tensor_bytes(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
+// Element i of a tensor of strings, in the tensor's memory. It does not end in '\0'. NULL and 0 if
+// there is no such element.
+const char* sluice_tensor_string(const sluice_tensor* tensor, int64_t i,
+                                 size_t* size) SLUICE_NOEXCEPT;
+
+// Graphs.
+typedef struct sluice_graph sluice_graph;
+
+// Loads the file of a GraphDef or MetaGraphDef, binary or text, or the folder of a SavedModel, whose
+// graph for serving it takes. Only a MetaGraphDef and a SavedModel say which variables there are.
+// NOT_FOUND, INVALID_ARGUMENT.
+sluice_error* sluice_graph_load(const char* path, sluice_graph** graph) SLUICE_NOEXCEPT;
+// Loads the graph of a SavedModel that has exactly these tags.
+sluice_error* sluice_graph_load_saved_model(const char* folder, const char* const* tags,
+                                            size_t num_tags, sluice_graph** graph) SLUICE_NOEXCEPT;
+// Parses a GraphDef or MetaGraphDef, binary or text. INVALID_ARGUMENT.
+sluice_error* sluice_graph_parse(const void* bytes, size_t size,
+                                 sluice_graph** graph) SLUICE_NOEXCEPT;
+// Sessions of the graph keep what they need of it.
+void sluice_graph_free(sluice_graph* graph) SLUICE_NOEXCEPT;
+
+// The name of the tensor that an input or output of a signature stands for. NOT_FOUND lists the
+// existing signatures or keys.
+sluice_error* sluice_graph_signature_input(sluice_graph* graph, const char* signature,
+                                           const char* key, const char** tensor) SLUICE_NOEXCEPT;
+sluice_error* sluice_graph_signature_output(sluice_graph* graph, const char* signature,
+                                            const char* key, const char** tensor) SLUICE_NOEXCEPT;
+
+// A constant hyper-parameter of an optimizer: "learning_rate", "momentum", "beta1", …
+typedef struct sluice_hyper_parameter {
+  const char* name;
+  double value;
+} sluice_hyper_parameter;
+
+// Adds the nodes that minimize the tensor `loss` by updating all trainable variables, and that count
+// the global step if the graph has one. `optimizer` is the name of a class of training/optimizer:
+// "GradientDescent", "Momentum", "Adam", … docs/c_api.md lists them with their hyper-parameters,
+// which have TensorFlow's defaults. `train` becomes the name of the op that makes one update.
+// NOT_FOUND for an unknown optimizer, hyper-parameter or loss, with those that exist.
+sluice_error* sluice_graph_minimize(sluice_graph* graph, const char* loss, const char* optimizer,
+                                    const sluice_hyper_parameter* parameters, size_t num_parameters,
+                                    const char** train) SLUICE_NOEXCEPT;
+// Adds an op that gives all variables, including those of optimizers, their initial values.
+sluice_error* sluice_graph_initializer(sluice_graph* graph, const char** init) SLUICE_NOEXCEPT;
+
+// Cancellation of steps. All steps that it is given to end with CANCELLED, those in progress soon
+// and later ones at once.
+typedef struct sluice_cancellation sluice_cancellation;
+
+sluice_cancellation* sluice_cancellation_new(void) SLUICE_NOEXCEPT;
+void sluice_cancellation_cancel(sluice_cancellation* cancellation) SLUICE_NOEXCEPT;
+void sluice_cancellation_free(sluice_cancellation* cancellation) SLUICE_NOEXCEPT;
+
+// Sessions.
+typedef struct sluice_session sluice_session;
+
+// Zero in a field means its default.
+typedef struct sluice_session_options {
+  size_t size;               // sizeof(sluice_session_options)
+  int32_t intra_op_threads;  // threads per op; default: one per core
+  int32_t inter_op_threads;  // ops that run at once; default: one per core
+  int32_t allow_soft_placement;
+  int64_t timeout_ms;          // of each step; default: no limit
+  int64_t connect_timeout_ms;  // of a remote session; default: a minute
+  // TLS and authentication of a remote session: PEM files, the name in the server's certificate, and
+  // the token of the cluster.
+  const char* tls_ca;
+  const char* tls_cert;
+  const char* tls_key;
+  const char* tls_server_name;
+  const char* token;
+} sluice_session_options;
+
+typedef struct sluice_run_options {
+  size_t size;         // sizeof(sluice_run_options)
+  int64_t timeout_ms;  // 0: that of the session
+  sluice_cancellation* cancellation;  // outlives the step; NULL: none
+  int32_t check_numerics;             // ends the step at the first NaN or infinity
+} sluice_run_options;
+
+typedef struct sluice_feed {
+  const char* name;
+  const sluice_tensor* value;
+} sluice_feed;
+
+// `target` is NULL for a session in this process, which has its own variables, or
+// "grpc://host:port" for one on a server. `options` may be NULL. UNAVAILABLE if the server does not
+// answer in time.
+sluice_error* sluice_session_new(sluice_graph* graph, const char* target,
+                                 const sluice_session_options* options,
+                                 sluice_session** session) SLUICE_NOEXCEPT;
+// Ends the steps in progress with CANCELLED, and later ones at once.
+sluice_error* sluice_session_close(sluice_session* session) SLUICE_NOEXCEPT;
+void sluice_session_free(sluice_session* session) SLUICE_NOEXCEPT;
+
+// Runs one step: feeds values, computes the fetches, and runs the targets for their effects. Blocks
+// until it has ended. fetched[i] becomes the value of fetches[i]; the caller frees them. Neither
+// feeds nor fetches of a local session are copied. `options` may be NULL.
+sluice_error* sluice_session_run(sluice_session* session, const sluice_feed* feeds,
+                                 size_t num_feeds, const char* const* fetches, size_t num_fetches,
+                                 sluice_tensor** fetched, const char* const* targets,
+                                 size_t num_targets,
+                                 const sluice_run_options* options) SLUICE_NOEXCEPT;
+
+// Checkpoints. Saves all variables of the graph as "<prefix>-<global_step>", or "<prefix>" if
+// global_step is negative. INVALID_ARGUMENT if the graph lists no variables.
+sluice_error* sluice_session_save(sluice_session* session, const char* prefix,
+                                  int64_t global_step) SLUICE_NOEXCEPT;
+// Restores all variables from a checkpoint, or from the latest of a folder. NULL restores those of
+// the SavedModel that the graph was loaded from, and runs its init op.
+sluice_error* sluice_session_restore(sluice_session* session,
+                                     const char* checkpoint) SLUICE_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+#undef SLUICE_NOEXCEPT
+
+#endif  // SLUICE_C_H_
