@@ -1,89 +1,149 @@
-// The command-line tool sluice: inspects graphs and ops, runs graphs, and serves them.
+// The command-line tool sluice: inspects graphs and ops, runs graphs, serves and watches them.
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
-#include "absl/flags/usage_config.h"
-#include "absl/strings/match.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tools/commands/command.h"
+#include "tools/commands/help.h"
+#include "tools/commands/options.h"
 
 namespace sluice {
 namespace {
 
-constexpr char kUsage[] = R"(looks at graphs and ops, runs graphs, and serves them.
+#define SLUICE_MODEL                                                                            \
+  "MODEL is the file of a GraphDef or MetaGraphDef, binary or text, or the folder of a\n"       \
+  "SavedModel (--tags=serve). A checkpoint for a graph file needs the nodes of a saver, or a\n" \
+  "MetaGraphDef with its variables."
 
-  sluice ops [--json | --markdown]
-      Lists the ops: inputs, attributes, types with a kernel, whether there is a gradient. With --json a row is
-      {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": true|false}. "kernels" are
-      the values of the op's first type attribute that a kernel takes; ["*"] where it has none.
+constexpr char kInspect[] =
+    R"(Of a graph: sizes, devices, ops, inputs, outputs, signatures, and the first problem. Of a
+checkpoint (its path, or a folder, whose latest it is): the tensors, after all of them have been
+read and their checksums compared, or with --tensor the values of one.
 
-  sluice ops --against OPS.json
-      What is missing of the ops in a file: ops, types of kernels, gradients, by tier. The file is an array of
-      {"op": name, "tier": number, "group": name, "cpu": [{attr: [dtypes]}], "grad": where}.
+)" SLUICE_MODEL;
 
-  sluice inspect MODEL
-      Sizes, devices, ops, inputs, outputs, signatures, and the first problem of each graph.
+constexpr char kOps[] =
+    R"(A row has the op's inputs, attributes, types with a kernel, and whether there is a gradient. With
+--json it is {"op": …, "inputs": [names], "attrs": [names], "kernels": [dtypes], "gradient": …}.
+"kernels" are the values of the op's first type attribute that a kernel takes; ["*"] without one.
 
-  sluice inspect CHECKPOINT [--tensor NAME]
-      The tensors of a checkpoint (its path, or a folder, whose latest it is), after all of them have been read and
-      their checksums compared; or the values of one.
+With --against: what is missing of the ops in a file: ops, types of kernels, gradients, by tier. The
+file is an array of {"op": name, "tier": number, "group": name, "cpu": [{attr: [dtypes]}],
+"grad": file}.)";
 
-  sluice run MODEL [--checkpoint C] [--signature S] [--feeds F.npz] [--fetches a:0,b:0] [--targets op,…]
-             [--init op,…] [--steps N] [--out O.npz]
-      Restores the variables from a checkpoint or the SavedModel; runs the ops of --init once, with the feeds of the
-      first step; then N steps that fetch and run the targets. The keys of F.npz are tensor names, or with --signature
-      names of the signature's inputs; fetches likewise (by default all outputs of the signature). An array under "x:0#steps" has one more dimension in front, of N, and step i is fed row i;
-      without --steps there are as many steps as rows, or one. O.npz has the results of the last step under the names
-      of the fetches, and where there were steps to count the results of all steps, stacked, under "<fetch>#steps"
-      (unless their shapes differ). Without --out the results are printed.
-      Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from and written as float32.
+constexpr char kRun[] =
+    R"(Restores the variables from a checkpoint or the SavedModel; runs the ops of --init once, with the
+feeds of the first step; then runs the steps, which fetch tensors and run the targets.
 
-  sluice trace MODEL [--feeds …] [--fetches …] [--targets …] [--init …] [--steps N] [--chrome T.json]
-      The same steps (10, where nothing says how many); of the last one where its time went: by op, with GFLOP/s and
-      GB/s, the longest nodes, gaps, and the critical path. T.json is for chrome://tracing and Perfetto.
+The keys of the feeds are tensor names, or with --signature names of the signature's inputs; fetches
+likewise (by default all outputs of the signature). An array under "x:0#steps" has one more
+dimension in front, and step i is fed row i.
 
-  sluice server --port=P [--cpus=N]
-  sluice server --cluster='{"ps": ["127.0.0.1:7000"], "worker": ["127.0.0.1:7001"]}' --job=ps --task=0
-      A task of a cluster, until SIGTERM; its address is printed when it listens. Without --cluster and --port the
-      cluster is that of TF_CONFIG, SLURM_* or OMPI_* (mpirun -np N sluice server). Listens on 127.0.0.1; other addresses
-      (--bind) need TLS (--tls_cert, --tls_key, --tls_ca), or --insecure, which says that the network is trusted.
+The file of --out has the results of the last step under the names of the fetches, and if there are
+several steps the results of all, stacked, under "<fetch>#steps" (unless their shapes differ).
+Without --out the results are printed. With --json they are one object: {fetch: {"dtype": …,
+"shape": …, "values": …}}. Strings are NumPy's 'S' or 'U' (written as 'S'); bfloat16 is read from
+and written as float32.
 
-  sluice stalls grpc://HOST:PORT …
-      What the steps of these servers wait for at this moment: node, queue or accumulator, its counts, since when.
+)" SLUICE_MODEL;
 
-  sluice top grpc://HOST:PORT … [--every_ms=1000] [--times=N]
-      How these servers are doing: steps begun and parts of steps run a second, ops that wait, bytes of tensors, memory,
-      the queues and accumulators on them, and what became of gradients. With --metrics_port a server has the same
-      numbers for Prometheus, at http://HOST:PORT/metrics.
+constexpr char kTrace[] =
+    R"(Runs steps as `sluice run` does (10, if nothing says how many). Of the last one it shows the time by
+op, with GFLOP/s and GB/s, the longest nodes, gaps, and the critical path.
 
-MODEL is the file of a GraphDef or MetaGraphDef, binary or text, or the folder of a SavedModel (--tags=serve). A
-checkpoint for a graph file needs the nodes of a saver, or a MetaGraphDef with its variables.)";
+)" SLUICE_MODEL;
 
-struct Command {
-  const char* name;
-  absl::Status (*run)(const Arguments&);
+constexpr char kServer[] =
+    R"(A task of a cluster, until SIGTERM. Its address is printed when it listens. Without --cluster and
+--port the cluster is that of TF_CONFIG, SLURM_* or OMPI_* (mpirun -np N sluice server). Listens on
+127.0.0.1; other addresses (--bind) need TLS (--tls_cert, --tls_key, --tls_ca), or --insecure, which
+says that the network is trusted.)";
+
+constexpr char kStalls[] =
+    R"(Per waiting operation: node, queue or accumulator, its counts, and since when it waits.)";
+
+constexpr char kTop[] =
+    R"(Per task: steps begun and parts of steps run per second, ops that wait, bytes of tensors, memory, the
+queues and accumulators on it, and what became of gradients. With --metrics_port a server has the
+same numbers for Prometheus, at http://HOST:PORT/metrics.)";
+
+constexpr Command kCommands[] = {
+    {"Run a model", "run", "MODEL", "runs steps of a graph with feeds, and shows the results",
+     "sluice run model.pb --feeds=x.npz --fetches=y:0", kRun, RunCommand},
+    {"Run a model", "trace", "MODEL", "runs steps, and shows where the time goes",
+     "sluice trace model.pb --targets=train --chrome=step.json", kTrace, TraceCommand},
+    {"Look into files", "inspect", "MODEL|CHECKPOINT",
+     "describes a graph, a SavedModel or a checkpoint", "sluice inspect model.pb --json", kInspect,
+     InspectCommand},
+    {"Look into files", "ops", "", "lists the ops, with their types and gradients",
+     "sluice ops --json", kOps, OpsCommand},
+    {"Serve and watch a cluster", "server", "", "runs a task of a cluster for remote sessions",
+     "sluice server --port=7077", kServer, ServerCommand},
+    {"Serve and watch a cluster", "top", "grpc://HOST:PORT …",
+     "shows how servers are doing, at intervals", "sluice top grpc://127.0.0.1:7077", kTop,
+     TopCommand},
+    {"Serve and watch a cluster", "stalls", "grpc://HOST:PORT …",
+     "shows what the steps of servers wait for now", "sluice stalls grpc://127.0.0.1:7077", kStalls,
+     StallsCommand},
 };
-constexpr Command kCommands[] = {{"inspect", InspectCommand}, {"ops", OpsCommand},
-                                 {"run", RunCommand},         {"server", ServerCommand},
-                                 {"stalls", StallsCommand},   {"top", TopCommand},
-                                 {"trace", TraceCommand}};
 
-int Main(const Arguments& words) {
-  const auto* command =
-      std::find_if(std::begin(kCommands), std::end(kCommands),
-                   [&words](const Command& c) { return words.size() > 1 && words[1] == c.name; });
-  if (command == std::end(kCommands)) {
-    std::fprintf(stderr, "sluice %s\n", kUsage);
-    return 2;
+const Command* Find(const std::string& name) {
+  const auto* found = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                   [&name](const Command& c) { return name == c.name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+absl::Status PrintHelp(const Arguments& words) {
+  if (words.empty()) {
+    std::fputs(Overview(kCommands).c_str(), stdout);
+    return absl::OkStatus();
   }
-  const absl::Status status = command->run(Arguments(words.begin() + 2, words.end()));
+  const Command* command = Find(words[0]);
+  if (command == nullptr) return UsageError("no command '" + words[0] + "'");
+  std::fputs(HelpOf(*command).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+absl::Status PrintCompletion(const Arguments& words) {
+  const absl::StatusOr<std::string> script = Completion(kCommands, words.empty() ? "" : words[0]);
+  if (script.ok()) std::fputs(script->c_str(), stdout);
+  return script.status();
+}
+
+absl::Status RunWords(Arguments words) {
+  const bool wants_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--help" || word == "-h";
+  });
+  if (wants_help) {
+    return PrintHelp(words[0][0] == '-' ? Arguments() : Arguments{words[0]});
+  }
+  const absl::StatusOr<Arguments> parsed = ParseOptions(words);
+  if (!parsed.ok()) return parsed.status();
+  if (parsed->empty()) return UsageError("expected a command");
+  const std::string& name = (*parsed)[0];
+  const Arguments arguments(parsed->begin() + 1, parsed->end());
+  if (name == "help") return PrintHelp(arguments);
+  if (name == "completion") return PrintCompletion(arguments);
+  const Command* command = Find(name);
+  return command == nullptr ? UsageError("no command '" + name + "'") : command->run(arguments);
+}
+
+// Returns the exit code.
+int Main(const Arguments& words) {
+  const absl::Status status = RunWords(words);
   if (status.ok()) return 0;
-  std::fprintf(stderr, "sluice %s: %s\n", command->name, status.ToString().c_str());
-  return 1;
+  const bool names_command = !words.empty() && Find(words[0]) != nullptr;
+  const std::string program = names_command ? "sluice " + words[0] : "sluice";
+  if (!IsUsageError(status)) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), status.ToString().c_str());
+    return 1;
+  }
+  const std::string help = names_command ? "sluice help " + words[0] : "sluice help";
+  std::fprintf(stderr, "%s: %s\nSee: %s\n", program.c_str(), std::string(status.message()).c_str(),
+               help.c_str());
+  return 2;
 }
 
 }  // namespace
@@ -92,12 +152,5 @@ int Main(const Arguments& words) {
 int main(int argc, char** argv) {
   // Protobuf's errors are returned as a status, so its log is disabled.
   google::protobuf::SetLogHandler(nullptr);
-  absl::SetProgramUsageMessage(sluice::kUsage);
-  absl::FlagsUsageConfig config;
-  config.contains_help_flags = [](absl::string_view file) {
-    return absl::StrContains(file, "tools/commands/");
-  };
-  absl::SetFlagsUsageConfig(config);
-  const std::vector<char*> words = absl::ParseCommandLine(argc, argv);
-  return sluice::Main(sluice::Arguments(words.begin(), words.end()));
+  return sluice::Main(sluice::Arguments(argv + 1, argv + argc));
 }

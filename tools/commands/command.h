@@ -1,5 +1,5 @@
 // The subcommands of `sluice`. Each receives the words after its name. Options are Abseil flags in
-// the command's own file.
+// the command's own file, whose help begins with the names of their commands: "run, trace: …".
 //
 // Output goes to stdout. Errors are returned, and main() prints them.
 #ifndef SLUICE_TOOLS_COMMANDS_COMMAND_H_
@@ -14,7 +14,11 @@ namespace sluice {
 
 using Arguments = std::vector<std::string>;
 
-// Prints one row per op of this program (with --json: one JSON object).
+// An error in the command line itself: the program then ends with code 2 instead of 1.
+absl::Status UsageError(const std::string& message);
+bool IsUsageError(const absl::Status& status);
+
+// Prints one row per op of this program.
 absl::Status OpsCommand(const Arguments& arguments);
 
 // Describes a graph file: sizes, devices, ops, inputs, outputs, the first problem. For a

@@ -1,12 +1,15 @@
 #include "tools/commands/inspect_checkpoint.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "absl/flags/flag.h"
 #include "absl/strings/str_join.h"
 #include "executor/files/files.h"
 #include "fmt/format.h"
 #include "graph/status.h"
 #include "ops/checkpoint/table.h"
+#include "tools/commands/json.h"
 #include "training/checkpoint/checkpoint_reader.h"
 #include "training/checkpoint/checkpoint_state.h"
 
@@ -33,6 +36,60 @@ void PrintRow(std::string_view label, std::string_view text) {
   fmt::print("{:<12}{}\n", label, text);
 }
 
+struct ReadTensor {
+  SavedTensor saved;
+  bool is_damaged = false;
+};
+
+void PrintText(const CheckpointReader& reader, const std::vector<ReadTensor>& tensors,
+               const absl::Status& problem) {
+  PrintRow("checkpoint", reader.path());
+  PrintRow("format", reader.is_v1() ? "V1" : StrCat("V2, ", reader.num_shards(), " data files"));
+  int64_t elements = 0, bytes = 0;
+  std::string rows;
+  for (const auto& [t, is_damaged] : tensors) {
+    elements += t.shape.num_elements();
+    bytes += t.shape.num_elements() * static_cast<int64_t>(DataTypeSize(t.dtype));
+    rows += fmt::format("  {} {}{}{}{}\n", t.name, DataTypeName(t.dtype), t.shape.ToString(),
+                        t.slices.empty() ? ""
+                                         : StrCat(" in ", t.slices.size(),
+                                                  " parts: ", absl::StrJoin(t.slices, " ")),
+                        is_damaged ? "  DAMAGED" : "");
+  }
+  PrintRow("tensors",
+           StrCat(tensors.size(), ", ", elements, " elements, ", bytes, " bytes besides strings"));
+  fmt::print("{}", rows);
+  PrintRow("problem",
+           problem.ok() ? "none: every byte was read and has its checksum" : problem.ToString());
+}
+
+void PrintJson(const CheckpointReader& reader, const std::vector<ReadTensor>& tensors,
+               const absl::Status& problem) {
+  std::vector<std::string> rows;
+  for (const auto& [t, is_damaged] : tensors) {
+    rows.push_back(JsonObject()
+                       .Add("name", JsonString(t.name))
+                       .Add("dtype", JsonString(DataTypeName(t.dtype)))
+                       .Add("shape", JsonShape(t.shape))
+                       .Add("slices", JsonStrings(t.slices))
+                       .Add("damaged", is_damaged ? "true" : "false")
+                       .str());
+  }
+  fmt::print("{}\n", JsonObject()
+                         .Add("checkpoint", JsonString(reader.path()))
+                         .Add("format", reader.is_v1() ? "\"V1\"" : "\"V2\"")
+                         .Add("tensors", JsonArray(rows))
+                         .Add("problem", problem.ok() ? "null" : JsonString(problem.ToString()))
+                         .str());
+}
+
+absl::Status PrintValues(const CheckpointReader& reader, const std::string& tensor) {
+  SLUICE_ASSIGN_OR_RETURN(const Tensor value, reader.Read(tensor));
+  const auto shown = static_cast<int>(std::min<int64_t>(value.num_elements(), 1000));
+  fmt::print("{}\n", absl::GetFlag(FLAGS_json) ? JsonTensor(value) : value.ToString(shown));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsCheckpoint(const std::string& path) {
@@ -46,33 +103,15 @@ bool IsCheckpoint(const std::string& path) {
 absl::Status InspectCheckpoint(const std::string& path, const std::string& tensor) {
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<CheckpointReader> reader,
                           CheckpointReader::Open(PrefixOf(path)));
-  if (!tensor.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(const Tensor value, reader->Read(tensor));
-    fmt::print("{}\n",
-               value.ToString(static_cast<int>(std::min<int64_t>(value.num_elements(), 1000))));
-    return absl::OkStatus();
-  }
-  PrintRow("checkpoint", reader->path());
-  PrintRow("format", reader->is_v1() ? "V1" : StrCat("V2, ", reader->num_shards(), " data files"));
-  int64_t elements = 0, bytes = 0;
+  if (!tensor.empty()) return PrintValues(*reader, tensor);
+  std::vector<ReadTensor> tensors;
   absl::Status problem;
-  std::string rows;
-  for (const SavedTensor& t : reader->tensors()) {
-    const absl::StatusOr<Tensor> value = reader->Read(t.name);
-    problem.Update(value.status());
-    elements += t.shape.num_elements();
-    bytes += t.shape.num_elements() * static_cast<int64_t>(DataTypeSize(t.dtype));
-    rows += fmt::format("  {} {}{}{}{}\n", t.name, DataTypeName(t.dtype), t.shape.ToString(),
-                        t.slices.empty() ? ""
-                                         : StrCat(" in ", t.slices.size(),
-                                                  " parts: ", absl::StrJoin(t.slices, " ")),
-                        value.ok() ? "" : "  DAMAGED");
+  for (const SavedTensor& saved : reader->tensors()) {
+    const absl::Status read = reader->Read(saved.name).status();
+    problem.Update(read);
+    tensors.push_back({saved, !read.ok()});
   }
-  PrintRow("tensors", StrCat(reader->tensors().size(), ", ", elements, " elements, ", bytes,
-                             " bytes besides strings"));
-  fmt::print("{}", rows);
-  PrintRow("problem",
-           problem.ok() ? "none: every byte was read and has its checksum" : problem.ToString());
+  (absl::GetFlag(FLAGS_json) ? PrintJson : PrintText)(*reader, tensors, problem);
   return problem;
 }
 

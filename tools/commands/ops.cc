@@ -14,9 +14,9 @@
 #include "graph/status.h"
 #include "ops/builders/op_function.h"
 #include "tools/commands/command.h"
+#include "tools/commands/json.h"
 #include "tools/commands/ops_against.h"
 
-ABSL_FLAG(bool, json, false, "ops: one JSON object per line");
 ABSL_FLAG(bool, markdown, false, "ops: a page with the documentation of each op");
 ABSL_FLAG(std::string, against, "", "ops: list the ops of this JSON file that are missing");
 
@@ -50,11 +50,6 @@ std::vector<std::string> KernelTypes(const OpDef& op) {
   return names;
 }
 
-// Names need no escapes: they are letters, digits and underscores.
-std::string JsonList(const std::vector<std::string>& names) {
-  return names.empty() ? "[]" : StrCat("[\"", absl::StrJoin(names, "\", \""), "\"]");
-}
-
 template <typename T>
 std::vector<std::string> NamesOf(const std::vector<T>& things) {
   std::vector<std::string> names;
@@ -63,11 +58,14 @@ std::vector<std::string> NamesOf(const std::vector<T>& things) {
 }
 
 void PrintJson(const OpDef& op) {
-  const std::string row = StrCat(
-      "{\"op\": \"", op.name, "\", \"inputs\": ", JsonList(NamesOf(op.inputs)),
-      ", \"attrs\": ", JsonList(NamesOf(op.attrs)), ", \"kernels\": ", JsonList(KernelTypes(op)),
-      ", \"gradient\": ", op.gradient ? "true" : "false", "}\n");
-  std::fputs(row.c_str(), stdout);
+  const std::string row = JsonObject()
+                              .Add("op", JsonString(op.name))
+                              .Add("inputs", JsonStrings(NamesOf(op.inputs)))
+                              .Add("attrs", JsonStrings(NamesOf(op.attrs)))
+                              .Add("kernels", JsonStrings(KernelTypes(op)))
+                              .Add("gradient", op.gradient ? "true" : "false")
+                              .str();
+  std::puts(row.c_str());
 }
 
 void PrintText(const OpDef& op) {
@@ -157,8 +155,9 @@ void PrintMarkdown(const OpDef& op) {
 }  // namespace
 
 absl::Status OpsCommand(const Arguments& arguments) {
-  if (!arguments.empty())
-    return InvalidArgument("'ops' takes no argument, got '", arguments[0], "'");
+  if (!arguments.empty()) {
+    return UsageError(StrCat("'ops' takes no argument, got '", arguments[0], "'"));
+  }
   SLUICE_RETURN_IF_ERROR(OpRegistry::Global().status());
   if (const std::string path = absl::GetFlag(FLAGS_against); !path.empty()) {
     return PrintOpsAgainst(path);

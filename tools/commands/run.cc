@@ -13,6 +13,7 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
+#include "tools/commands/json.h"
 #include "tools/commands/model.h"
 #include "tools/commands/steps.h"
 #include "tools/npz/npz.h"
@@ -86,6 +87,14 @@ absl::Status WriteResults(const std::vector<std::string>& fetches, const Results
 }
 
 void PrintResults(const std::vector<std::string>& fetches, const Results& results) {
+  if (absl::GetFlag(FLAGS_json)) {
+    JsonObject object;
+    for (size_t i = 0; i < fetches.size(); ++i) {
+      object.Add(fetches[i], JsonTensor(results[i].back()));
+    }
+    fmt::print("{}\n", object.str());
+    return;
+  }
   for (size_t i = 0; i < fetches.size(); ++i) {
     fmt::print("{} = {}\n", fetches[i], results[i].back().ToString());
   }
@@ -95,7 +104,8 @@ void PrintResults(const std::vector<std::string>& fetches, const Results& result
 
 absl::Status RunCommand(const Arguments& arguments) {
   if (arguments.size() != 1) {
-    return InvalidArgument("'run' takes one graph or model, got ", arguments.size(), " arguments");
+    return UsageError(
+        StrCat("'run' takes one graph or model, got ", arguments.size(), " arguments"));
   }
   Graph graph;
   SLUICE_ASSIGN_OR_RETURN(const Model model, Model::Load(arguments[0], graph));

@@ -5,13 +5,15 @@
 #include "absl/flags/flag.h"
 #include "graph/status.h"
 
-ABSL_FLAG(std::string, tls_cert, "", "certificate of this task or client, PEM");
-ABSL_FLAG(std::string, tls_key, "", "its key, PEM");
-ABSL_FLAG(std::string, tls_ca, "",
-          "authority that checks certificates; of a server: clients then need one too, PEM");
-ABSL_FLAG(std::string, tls_server_name, "", "the name in all tasks' certificates");
-ABSL_FLAG(std::string, token_file, "",
-          "file whose first line is the token that every call must carry");
+#define SLUICE_SECURITY_FLAG(name, help) \
+  ABSL_FLAG(std::string, name, "", "server, stalls, top, trace: " help)
+
+SLUICE_SECURITY_FLAG(tls_cert, "certificate of this task or client, PEM");
+SLUICE_SECURITY_FLAG(tls_key, "its key, PEM");
+SLUICE_SECURITY_FLAG(
+    tls_ca, "authority that checks certificates; of a server: clients then need one too, PEM");
+SLUICE_SECURITY_FLAG(tls_server_name, "the name in all tasks' certificates");
+SLUICE_SECURITY_FLAG(token_file, "file whose first line is the token that every call must carry");
 
 namespace sluice {
 

@@ -42,13 +42,13 @@ absl::StatusOr<Cluster> ClusterFromFlags() {
   if (absl::GetFlag(FLAGS_port) >= 0) return cluster;  // a cluster of one task
   absl::StatusOr<Cluster> found = Cluster::FromEnvironment();
   if (found.ok() || !absl::IsNotFound(found.status())) return found;
-  return InvalidArgument("'server' needs --port, --cluster, or a cluster in the environment");
+  return UsageError("'server' needs --port, --cluster, or a cluster in the environment");
 }
 
 }  // namespace
 
 absl::Status ServerCommand(const Arguments& arguments) {
-  if (!arguments.empty()) return InvalidArgument("'server' takes no arguments, only flags");
+  if (!arguments.empty()) return UsageError("'server' takes no arguments, only options");
   // Before any other thread starts, so that this thread receives the signals.
   sigset_t signals;
   sigemptyset(&signals);

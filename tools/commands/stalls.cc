@@ -9,7 +9,7 @@
 namespace sluice {
 
 absl::Status StallsCommand(const Arguments& arguments) {
-  if (arguments.empty()) return InvalidArgument("'stalls' needs targets: grpc://host:port …");
+  if (arguments.empty()) return UsageError("'stalls' needs targets: grpc://host:port …");
   SLUICE_ASSIGN_OR_RETURN(const Security security, SecurityFromFlags());
   absl::Status first;
   for (const std::string& target : arguments) {

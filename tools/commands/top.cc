@@ -65,7 +65,7 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
 }  // namespace
 
 absl::Status TopCommand(const Arguments& arguments) {
-  if (arguments.empty()) return InvalidArgument("'top' needs targets: grpc://host:port …");
+  if (arguments.empty()) return UsageError("'top' needs targets: grpc://host:port …");
   SLUICE_ASSIGN_OR_RETURN(const Security security, SecurityFromFlags());
   std::map<std::string, Look> before;
   const bool is_terminal = isatty(STDOUT_FILENO) == 1;

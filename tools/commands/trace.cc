@@ -70,8 +70,8 @@ void PrintDevices(const StepStats& traced, int64_t steps) {
 
 absl::Status TraceCommand(const Arguments& arguments) {
   if (arguments.size() != 1) {
-    return InvalidArgument("'trace' takes one graph or model, got ", arguments.size(),
-                           " arguments");
+    return UsageError(
+        StrCat("'trace' takes one graph or model, got ", arguments.size(), " arguments"));
   }
   Graph graph;
   SLUICE_ASSIGN_OR_RETURN(const Model model, Model::Load(arguments[0], graph));
