@@ -1,17 +1,15 @@
 // Trains a network on Fashion-MNIST with synchronous replicas:
 //
 //   bazel run //demos:fashion_mnist -- --model=cnn --replicas=4 --replicas_to_aggregate=3
-#include <csignal>
 #include <cstdio>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "demos/replicas/show.h"
 #include "demos/replicas/training.h"
-#include "demos/report/plot.h"
 #include "executor/wait/stall_signal.h"
 #include "graph/status.h"
-#include "training/loop/log.h"
 
 ABSL_FLAG(std::string, model, "mlp", "mlp or cnn");
 ABSL_FLAG(std::string, optimizer, "adam", "sgd, momentum, adam or adagrad");
@@ -28,21 +26,11 @@ ABSL_FLAG(std::string, checkpoint_dir, "",
 ABSL_FLAG(int64_t, save_checkpoint_steps, 0, "between checkpoints; 0 = every ten minutes");
 ABSL_FLAG(std::string, summary_dir, "", "event files for TensorBoard; empty = none");
 ABSL_FLAG(int64_t, evaluate_every, 100, "steps between points of the accuracy curve; 0 = none");
-ABSL_FLAG(std::string, data, "/usr/share/datasets/fashion-mnist", "folder of the IDX files");
-ABSL_FLAG(std::string, out, "", "folder for the pictures; empty = the working directory");
+ABSL_FLAG(std::string, data, std::string(sluice::demos::kDataFolder), "folder of the IDX files");
+ABSL_FLAG(std::string, out, "", "folder for the pictures; empty = a new temporary one");
 
 namespace sluice::demos {
 namespace {
-
-std::atomic<bool> stop{false};
-void HandleInterrupt(int) { stop = true; }
-
-const std::vector<std::string>& ClassNames() {
-  static const auto* names =
-      new std::vector<std::string>{"T-shirt", "trouser", "pullover", "dress", "coat",
-                                   "sandal",  "shirt",   "sneaker",  "bag",   "boot"};
-  return *names;
-}
 
 absl::StatusOr<TrainingOptions> OptionsFromFlags() {
   TrainingOptions options;
@@ -64,57 +52,12 @@ absl::StatusOr<TrainingOptions> OptionsFromFlags() {
   options.seed = absl::GetFlag(FLAGS_seed);
   options.steps = absl::GetFlag(FLAGS_steps);
   if (options.steps <= 0) options.steps = options.model == ModelKind::kMlp ? 5000 : 9000;
-  options.stop = &stop;
   return options;
 }
 
-absl::Status DrawPictures(const TrainingResult& result, const std::string& folder) {
-  const std::string prefix = folder.empty() ? "" : folder + "/";
-  std::vector<double> percents;
-  for (double accuracy : result.accuracies) percents.push_back(100 * accuracy);
-  const std::string curves =
-      CurvesPlot("Fashion-MNIST", "global step",
-                 {{"loss", "training loss", result.loss_steps, result.losses},
-                  {"accuracy (%)", "test accuracy", result.accuracy_steps, percents}});
-  const std::string confusion =
-      ConfusionPlot("Test images by class", ClassNames(), result.confusion);
-  const std::pair<const char*, const std::string&> pictures[] = {{"learning_curve", curves},
-                                                                 {"confusion_matrix", confusion}};
-  for (const auto& [name, commands] : pictures) {
-    const absl::Status status = Draw(prefix + name, commands);
-    if (absl::IsFailedPrecondition(status)) {
-      std::printf("%s\n", std::string(status.message()).c_str());
-      continue;
-    }
-    SLUICE_RETURN_IF_ERROR(status);
-    std::printf("wrote %s%s.svg\n", prefix.c_str(), name);
-  }
-  return absl::OkStatus();
-}
-
-// The program prints its own progress line.
-void LogOnlyTroubles(LogSeverity severity, const std::string& line) {
-  if (severity != LogSeverity::kInfo) std::fprintf(stderr, "%s\n", line.c_str());
-}
-
 absl::Status Main() {
-  SetLogSink(LogOnlyTroubles);
-  SLUICE_ASSIGN_OR_RETURN(TrainingOptions options, OptionsFromFlags());
-  SLUICE_ASSIGN_OR_RETURN(TrainAndTest data, LoadFashionMnist(absl::GetFlag(FLAGS_data)));
-  Progress progress(stdout);
-  options.on_step = [&](const TrainingState& state) { progress.Show(state); };
-  options.on_start = [](int64_t step) {
-    if (step > 0) std::printf("going on from step %lld\n", static_cast<long long>(step));
-    std::fflush(stdout);
-  };
-  std::signal(SIGINT, HandleInterrupt);
-  SLUICE_ASSIGN_OR_RETURN(TrainingResult result, Train(data, options));
-  progress.Finish(result.last);
-  if (stop) std::printf("interrupted after step %lld\n", static_cast<long long>(result.last.step));
-  std::printf("test accuracy %.2f %% after %lld steps, %.1f s of training\n", 100 * result.accuracy,
-              static_cast<long long>(result.last.step), result.train_seconds);
-  std::printf("%s\n", result.ledger.c_str());
-  return DrawPictures(result, absl::GetFlag(FLAGS_out));
+  SLUICE_ASSIGN_OR_RETURN(const TrainingOptions options, OptionsFromFlags());
+  return TrainAndShow(options, absl::GetFlag(FLAGS_data), absl::GetFlag(FLAGS_out));
 }
 
 }  // namespace

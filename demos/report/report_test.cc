@@ -6,6 +6,7 @@
 
 #include "demos/report/plot.h"
 #include "demos/report/progress.h"
+#include "demos/report/terminal_plot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -92,6 +93,20 @@ TEST(DrawTest, AMissingGnuplotSaysHowToDrawLater) {
 TEST(DrawTest, FailuresAreStatuses) {
   EXPECT_EQ(Draw("/no/such/folder/f", "").code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Draw(testing::TempDir() + "/f", "nonsense\n").code(), absl::StatusCode::kInternal);
+}
+
+TEST(TerminalPlotTest, ACurveFallsFromTheUpperLeftToTheLowerRight) {
+  const Panel falling = {"loss", "training loss", {0, 1, 2, 3}, {4, 3, 2, 1}};
+  EXPECT_EQ(TerminalPlot(falling, 2, 2),
+            "       4 \xe2\xa0\xa1\xe2\xa0\x80\n"
+            "       1 \xe2\xa0\x80\xe2\xa2\x82\n"
+            "         training loss, steps 0 to 3\n");
+}
+
+TEST(TerminalPlotTest, PointsThatAreNotFiniteAreLeftOut) {
+  EXPECT_EQ(TerminalPlot({"loss", "loss", {}, {}}), "");
+  EXPECT_EQ(TerminalPlot({"loss", "loss", {1}, {NAN}}), "");
+  EXPECT_THAT(TerminalPlot({"loss", "loss", {1, 2}, {INFINITY, 2}}), HasSubstr("2 "));
 }
 
 }  // namespace

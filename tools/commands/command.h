@@ -18,6 +18,9 @@ using Arguments = std::vector<std::string>;
 absl::Status UsageError(const std::string& message);
 bool IsUsageError(const absl::Status& status);
 
+// Trains on Fashion-MNIST, with progress, curves and pictures.
+absl::Status DemoCommand(const Arguments& arguments);
+
 // Prints one row per op of this program.
 absl::Status OpsCommand(const Arguments& arguments);
 
