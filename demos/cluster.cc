@@ -34,6 +34,8 @@ ABSL_FLAG(std::string, on_lost_replica, "wait",
           "what the chief does when a worker is lost that an update needs: wait, shrink or fail");
 ABSL_FLAG(std::string, checkpoint_dir, "",
           "folder of the chief's checkpoints; empty: saves nothing");
+ABSL_FLAG(std::string, summary_dir, "",
+          "folder of the chief's event files, for TensorBoard and sluice top --web; empty: none");
 ABSL_FLAG(int64_t, save_checkpoint_steps, 100, "updates between two checkpoints");
 ABSL_FLAG(int, heartbeat_ms, 10'000, "a task that is silent for this time counts as lost");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "for a single task: address to listen on");
@@ -72,6 +74,7 @@ absl::StatusOr<TaskOptions> TaskFromFlags() {
   SLUICE_ASSIGN_OR_RETURN(options.on_lost_replica,
                           ParseOnLostReplica(absl::GetFlag(FLAGS_on_lost_replica)));
   options.checkpoint_dir = absl::GetFlag(FLAGS_checkpoint_dir);
+  options.summary_dir = absl::GetFlag(FLAGS_summary_dir);
   options.save_checkpoint_steps = absl::GetFlag(FLAGS_save_checkpoint_steps);
   options.heartbeat_ms = std::max(absl::GetFlag(FLAGS_heartbeat_ms), 5);
   options.bind = absl::GetFlag(FLAGS_bind);

@@ -23,6 +23,7 @@ namespace sluice::demos {
 namespace {
 
 constexpr int64_t kTestBatch = 500;
+constexpr int kSummariesEvery = 20;  // updates
 constexpr auto kReportEvery = std::chrono::milliseconds(200);
 
 void Tell(const std::string& line) {
@@ -52,6 +53,7 @@ class ClusterWorker {
     Optimizer& optimizer = options.sync ? static_cast<Optimizer&>(sync_) : *async_;
     train_ = optimizer.Minimize(model_.loss, {.global_step = &*global_step_});
     step_value_ = global_step_->Read();
+    if (is_chief_ && !options.summary_dir.empty()) AddSummaries();
   }
 
   absl::Status Run(const TrainAndTest& data) {
@@ -80,6 +82,13 @@ class ClusterWorker {
     return watches;
   }
 
+  void AddSummaries() {
+    summary::Scalar("loss", model_.loss);
+    const Output right = Equal(model_.predictions, Cast(model_.labels, DT_INT64));
+    summary::Scalar("accuracy", ReduceMean(Cast(right, DT_FLOAT)));
+    if (options_.sync) sync_.AddSummaries();
+  }
+
   SessionRunHooks Hooks() {
     if (!options_.sync) return {StopAtStep(options_.steps)};
     std::function<void(const std::string&)> report;
@@ -103,7 +112,12 @@ class ClusterWorker {
     options.save_graph_def = false;
     options.log_step_count_steps = 0;
     options.save_summaries_steps = 0;
-    options.open_events = nullptr;
+    if (is_chief_ && !options_.summary_dir.empty()) {
+      options.summary_dir = options_.summary_dir;
+      options.save_summaries_steps = kSummariesEvery;
+    } else {
+      options.open_events = nullptr;
+    }
     options.hooks = Hooks();
     // The other replicas end when the tokens end.
     if (options_.sync) options.chief_only_hooks = {StopAtStep(options_.steps)};

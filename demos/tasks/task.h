@@ -32,6 +32,7 @@ struct TaskOptions {
   OnLostReplica on_lost_replica = OnLostReplica::kWait;
   std::string checkpoint_dir;  // of the chief; "": saves nothing
   int64_t save_checkpoint_steps = 100;
+  std::string summary_dir;    // of the chief, for event files; "": writes none
   int heartbeat_ms = 10'000;  // a task that is silent for this time counts as lost
   std::string bind = "127.0.0.1";
   bool insecure = false;  // may listen on other addresses without TLS, for trusted networks

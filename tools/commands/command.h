@@ -37,7 +37,7 @@ absl::Status TraceCommand(const Arguments& arguments);
 // Shows the blocked operations of servers.
 absl::Status StallsCommand(const Arguments& arguments);
 
-// Shows the state of a cluster's tasks at intervals.
+// Shows the state of a cluster's tasks at intervals, in the terminal or in a browser.
 absl::Status TopCommand(const Arguments& arguments);
 
 // Runs a task of a cluster until SIGTERM or SIGINT. TensorFlow's clients can run their graphs on

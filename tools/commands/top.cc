@@ -1,23 +1,31 @@
-// Prints a table of the state of a cluster's tasks at intervals.
+// Shows the state of a cluster's tasks at intervals, as a table or as a page for browsers.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "distributed/client/monitor.h"
+#include "distributed/server/http_pages.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
+#include "tools/commands/dashboard.h"
 #include "tools/commands/metrics_text.h"
 #include "tools/commands/security_flags.h"
 
 ABSL_FLAG(int, every_ms, 1000, "top: milliseconds between two updates");
 ABSL_FLAG(int, times, 0, "top: number of updates; 0: until interrupted");
+ABSL_FLAG(int, web, -1,
+          "top: serve a page with the same state at http://127.0.0.1:PORT; 0: any free port");
+ABSL_FLAG(std::string, summaries, "",
+          "top: with --web: folder of event files, for loss, accuracy and gradients by replica");
 
 namespace sluice {
 namespace {
@@ -62,11 +70,35 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
   }
 }
 
+// Serves the page until SIGTERM or SIGINT.
+absl::Status ServeDashboard(const Arguments& targets, const Security& security) {
+  // Before any other thread starts, so that this thread receives the signals.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  Dashboard dashboard({.targets = targets,
+                       .security = security,
+                       .interval = std::chrono::milliseconds(absl::GetFlag(FLAGS_every_ms)),
+                       .summaries = absl::GetFlag(FLAGS_summaries)});
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<HttpPages> pages,
+      HttpPages::Start({.port = absl::GetFlag(FLAGS_web)},
+                       {{"/", {"text/html; charset=utf-8", &Dashboard::Page}},
+                        {"/state", {"application/json", [&] { return dashboard.State(); }}}}));
+  fmt::print("open http://127.0.0.1:{}/\n", pages->port());
+  std::fflush(stdout);
+  int signal;
+  sigwait(&signals, &signal);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status TopCommand(const Arguments& arguments) {
   if (arguments.empty()) return UsageError("'top' needs targets: grpc://host:port …");
   SLUICE_ASSIGN_OR_RETURN(const Security security, SecurityFromFlags());
+  if (absl::GetFlag(FLAGS_web) >= 0) return ServeDashboard(arguments, security);
   std::map<std::string, Look> before;
   const bool is_terminal = isatty(STDOUT_FILENO) == 1;
   const int times = absl::GetFlag(FLAGS_times);

@@ -1,4 +1,4 @@
-#include "distributed/server/metrics_page.h"
+#include "distributed/server/http_pages.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -27,10 +27,10 @@ int SocketOf(MHD_Connection* connection) {
 }  // namespace
 
 // The callbacks of libmicrohttpd.
-struct MetricsPageAnswers {
+struct HttpAnswers {
   static void ConnectionChanged(void* self, MHD_Connection* connection, void** /*state*/,
                                 MHD_ConnectionNotificationCode change) {
-    std::deque<int>& sockets = static_cast<MetricsPage*>(self)->sockets_;
+    std::deque<int>& sockets = static_cast<HttpPages*>(self)->sockets_;
     if (change == MHD_CONNECTION_NOTIFY_CLOSED) {
       std::erase(sockets, SocketOf(connection));
       return;
@@ -44,39 +44,46 @@ struct MetricsPageAnswers {
   static MHD_Result Answer(void* self, MHD_Connection* connection, const char* url,
                            const char* method, const char* /*version*/, const char* /*upload*/,
                            size_t* /*upload_size*/, void** /*state*/) {
-    const auto& page = *static_cast<const MetricsPage*>(self);
-    if (std::string_view(method) != "GET") return Send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "");
-    if (std::string_view(url) != "/metrics") {
-      return Send(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n");
+    const auto& page = *static_cast<const HttpPages*>(self);
+    if (std::string_view(method) != "GET") {
+      return Send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, kPlain, "");
+    }
+    const auto found = page.pages_.find(url);
+    if (found == page.pages_.end()) {
+      const std::string first = page.pages_.empty() ? "" : page.pages_.begin()->first;
+      return Send(connection, MHD_HTTP_NOT_FOUND, kPlain, "see " + first + "\n");
     }
     const char* given =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     if (!page.options_.token.empty() &&
         !IsToken(given == nullptr ? "" : given, "Bearer " + page.options_.token)) {
-      return Send(connection, MHD_HTTP_UNAUTHORIZED, "");
+      return Send(connection, MHD_HTTP_UNAUTHORIZED, kPlain, "");
     }
-    return Send(connection, MHD_HTTP_OK, page.text_());
+    return Send(connection, MHD_HTTP_OK, found->second.content_type, found->second.text());
   }
 
-  static MHD_Result Send(MHD_Connection* connection, unsigned code, const std::string& text) {
+  static MHD_Result Send(MHD_Connection* connection, unsigned code, const std::string& content_type,
+                         const std::string& text) {
     MHD_Response* response = MHD_create_response_from_buffer(
         text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
     if (response == nullptr) return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; version=0.0.4");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type.c_str());
     const MHD_Result queued = MHD_queue_response(connection, code, response);
     MHD_destroy_response(response);
     return queued;
   }
+
+  static constexpr char kPlain[] = "text/plain";
 };
 
-absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Start(Options options,
-                                                                std::function<std::string()> text) {
+absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Start(Options options,
+                                                            std::map<std::string, HttpPage> pages) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(options.port));
   SLUICE_INVALID_IF(inet_pton(AF_INET, options.bind.c_str(), &address.sin_addr) != 1,
-                    "metrics: expected an IPv4 address to listen on, got '", options.bind, "'");
-  std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(options), std::move(text)));
+                    "HTTP: expected an IPv4 address to listen on, got '", options.bind, "'");
+  std::unique_ptr<HttpPages> page(new HttpPages(std::move(options), std::move(pages)));
   unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
   std::vector<MHD_OptionItem> tls;
   const Options& set = page->options_;
@@ -86,21 +93,21 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Start(Options options,
     tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(set.key.c_str())});
   }
   tls.push_back({MHD_OPTION_END, 0, nullptr});
-  page->daemon_ = MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &MetricsPageAnswers::Answer, page.get(), MHD_OPTION_SOCK_ADDR,
-      &address, MHD_OPTION_CONNECTION_LIMIT, kConnectionLimit, MHD_OPTION_CONNECTION_TIMEOUT,
-      kIdleSeconds, MHD_OPTION_NOTIFY_CONNECTION, &MetricsPageAnswers::ConnectionChanged,
-      page.get(), MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END);
+  page->daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &HttpAnswers::Answer, page.get(),
+                                   MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,
+                                   kConnectionLimit, MHD_OPTION_CONNECTION_TIMEOUT, kIdleSeconds,
+                                   MHD_OPTION_NOTIFY_CONNECTION, &HttpAnswers::ConnectionChanged,
+                                   page.get(), MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END);
   if (page->daemon_ != nullptr) return page;
   return absl::UnavailableError(
-      StrCat("metrics: cannot listen on ", page->options_.bind, ":", page->options_.port));
+      StrCat("HTTP: cannot listen on ", page->options_.bind, ":", page->options_.port));
 }
 
-MetricsPage::~MetricsPage() {
+HttpPages::~HttpPages() {
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
-int MetricsPage::port() const {
+int HttpPages::port() const {
   const MHD_DaemonInfo* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
   return info == nullptr ? 0 : info->port;
 }

@@ -1,0 +1,77 @@
+// The state of a cluster as `sluice top --web` shows it.
+//
+// Thread safety: all methods may be called from any thread. A thread per server asks it at
+// intervals, so that a server that does not answer delays only its own row.
+#ifndef SLUICE_TOOLS_COMMANDS_DASHBOARD_H_
+#define SLUICE_TOOLS_COMMANDS_DASHBOARD_H_
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "distributed/security/security.h"
+#include "graph/mutex.h"
+#include "tools/commands/metrics_text.h"
+#include "tools/commands/scalars.h"
+
+namespace sluice {
+
+struct DashboardOptions {
+  std::vector<std::string> targets;  // "grpc://host:port"
+  Security security;
+  std::chrono::milliseconds interval{1000};
+  std::string summaries;  // folder of event files; "": none
+};
+
+class Dashboard {
+ public:
+  explicit Dashboard(DashboardOptions options);
+  // Waits for calls in progress, up to ten seconds each.
+  ~Dashboard();
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+
+  // The page, which needs no other file, and asks for /state.
+  static std::string Page();
+  // The state as JSON: tasks, curves, gradients by replica.
+  std::string State() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Task {
+    std::string name;   // "/job:worker/task:1"; "" before the first answer
+    std::string error;  // "" if it answered
+    Clock::time_point asked, answered;
+    MetricValues metrics{""};
+    double steps_per_s = 0, parts_per_s = 0, sent_mb_per_s = 0, received_mb_per_s = 0;
+    std::deque<double> history;  // steps and parts per second, the last minutes
+    std::string stalls;
+  };
+
+  void WatchTask(const std::string& target);
+  void WatchSummaries();
+  void Record(Task& task, const absl::StatusOr<std::string>& metrics,
+              const absl::StatusOr<std::string>& stalls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // False when the object is destroyed.
+  bool WaitForNext();
+  std::string TaskJson(const std::string& target, const Task& task) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const DashboardOptions options_;
+  const Clock::time_point start_ = Clock::now();
+  mutable Mutex mutex_;
+  CondVar stop_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<std::string, Task> tasks_ ABSL_GUARDED_BY(mutex_);  // by target
+  std::map<std::string, ScalarPoints> scalars_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TOOLS_COMMANDS_DASHBOARD_H_
