@@ -1,0 +1,106 @@
+// Speed and memory of embedding tables (ops/embedding_table), with rows of 16 floats.
+//
+// Required: 20 M lookups/s and 3 M inserts/s per core; no call of 10,000 keys three times as long
+// as the median while the table grows to 20 M keys; at most 1.25 times the payload per key.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "ops/embedding_table/row_store.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kDim = 16;
+constexpr int64_t kPerCall = 10'000;
+
+std::vector<int64_t> Positions() {
+  std::vector<int64_t> all(kPerCall);
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return all;
+}
+
+void AddKeys(RowStore& store, const std::vector<int64_t>& keys) {
+  static const auto* positions = new std::vector<int64_t>(Positions());
+  const auto touch = [](int64_t, void* row, char*) { static_cast<float*>(row)[0] += 1; };
+  store.Update(keys, *positions, 1, touch).IgnoreError();
+}
+
+RowStoreOptions Options() { return {.name = "t", .dim = kDim, .slot_values = {0.1f}}; }
+
+// Keys as those of a hashed feature: 0, 1, 2, … multiplied by an odd number.
+std::vector<int64_t> Call(int64_t number) {
+  std::vector<int64_t> keys(kPerCall);
+  for (int64_t i = 0; i < kPerCall; ++i) {
+    keys[i] =
+        static_cast<int64_t>(static_cast<uint64_t>(number * kPerCall + i) * 0x9E3779B97F4A7C15u);
+  }
+  return keys;
+}
+
+void Lookups(benchmark::State& state) {
+  RowStore store(Options());
+  const int64_t calls = state.range(0) / kPerCall;
+  for (int64_t i = 0; i < calls; ++i) AddKeys(store, Call(i));
+  std::vector<int64_t> keys;
+  for (int64_t i = 0; i < calls; ++i) {
+    const std::vector<int64_t> call = Call(i);
+    keys.insert(keys.end(), call.begin(), call.end());
+  }
+  std::shuffle(keys.begin(), keys.end(), std::mt19937(1));
+  std::vector<float> rows(kPerCall * kDim);
+  size_t begin = 0;
+  for (auto _ : state) {
+    store.Gather(absl::MakeSpan(keys).subspan(begin, kPerCall), rows.data());
+    benchmark::DoNotOptimize(rows.data());
+    begin = begin + 2 * kPerCall > keys.size() ? 0 : begin + kPerCall;
+  }
+  state.SetItemsProcessed(state.iterations() * kPerCall);
+}
+BENCHMARK(Lookups)->Arg(10'000)->Arg(1'000'000)->Arg(4'000'000)->Unit(benchmark::kMicrosecond);
+
+void Updates(benchmark::State& state) {
+  RowStore store(Options());
+  const int64_t calls = state.range(0) / kPerCall;
+  for (int64_t i = 0; i < calls; ++i) AddKeys(store, Call(i));
+  int64_t i = 0;
+  for (auto _ : state) AddKeys(store, Call(i++ % calls));
+  state.SetItemsProcessed(state.iterations() * kPerCall);
+}
+BENCHMARK(Updates)->Arg(10'000)->Arg(4'000'000)->Unit(benchmark::kMicrosecond);
+
+// Grows to the number of keys. Counters: inserts per second, the longest call relative to the
+// median, bytes per key and relative to row, slot, count and step.
+void Growth(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  for (auto _ : state) {
+    RowStore store(Options());
+    std::vector<double> seconds;
+    for (int64_t i = 0; i < state.range(0) / kPerCall; ++i) {
+      const std::vector<int64_t> keys = Call(i);
+      const auto start = Clock::now();
+      AddKeys(store, keys);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+    std::sort(seconds.begin(), seconds.end());
+    const double median = seconds[seconds.size() / 2];
+    const double bytes = static_cast<double>(store.bytes()) / static_cast<double>(store.size());
+    state.counters["inserts/s"] = static_cast<double>(store.size()) / sum;
+    state.counters["median_us"] = 1e6 * median;
+    state.counters["p99.9/median"] = seconds[seconds.size() - 1 - seconds.size() / 1000] / median;
+    state.counters["longest/median"] = seconds.back() / median;
+    state.counters["bytes/key"] = bytes;
+    state.counters["bytes/payload"] = bytes / (2 * kDim * 4 + 8 + 4);
+  }
+}
+BENCHMARK(Growth)->Arg(1'000'000)->Arg(20'000'000)->Iterations(1)->Unit(benchmark::kSecond);
+
+}  // namespace
+}  // namespace sluice
+
+BENCHMARK_MAIN();

@@ -1,0 +1,37 @@
+// The initial rows of an embedding table. They depend on the seed and the key only, and not on the
+// order in which keys arrive, the server or the thread.
+//
+// Thread safety: a value; its methods may be called from any thread.
+#ifndef SLUICE_OPS_EMBEDDING_TABLE_INITIAL_ROWS_H_
+#define SLUICE_OPS_EMBEDDING_TABLE_INITIAL_ROWS_H_
+
+#include <cstdint>
+
+#include "graph/tensor/dtype.h"
+
+namespace sluice {
+
+struct InitialRows {
+  enum class Kind { kConstant, kUniform, kNormal, kTruncatedNormal };
+
+  // All elements are `value`.
+  static InitialRows Constant(float value) { return {Kind::kConstant, value, 0}; }
+  // Uniform in [low, high).
+  static InitialRows Uniform(float low, float high) { return {Kind::kUniform, low, high}; }
+  static InitialRows Normal(float mean, float stddev) { return {Kind::kNormal, mean, stddev}; }
+  // Without the numbers that are two standard deviations or more away from the mean.
+  static InitialRows TruncatedNormal(float mean, float stddev) {
+    return {Kind::kTruncatedNormal, mean, stddev};
+  }
+
+  // Writes the row of `key`: `size` elements of type float, half or bfloat16.
+  void Fill(int64_t seed, int64_t key, DataType dtype, int64_t size, void* row) const;
+
+  Kind kind = Kind::kUniform;
+  float first = -0.05f;  // the constant, the lower bound, the mean
+  float second = 0.05f;  // the upper bound, the standard deviation
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_TABLE_INITIAL_ROWS_H_

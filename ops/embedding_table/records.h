@@ -1,0 +1,151 @@
+// The records of an embedding table: one per key, of a fixed size, in slabs.
+//
+// A record has a header, then the weights, then the optimizer's slots. The weights and each slot
+// take RowBytes() bytes, the size of a row rounded up to 8 bytes.
+//
+// Thread safety: all methods may be called from any thread. A record's key is constant while its
+// number is in use. A writer holds the record's RowLock to change weights, slots, count and step.
+// Readers copy the weights without a lock (ReadRow).
+// Errors: RESOURCE_EXHAUSTED if there is no memory, or no number.
+#ifndef SLUICE_OPS_EMBEDDING_TABLE_RECORDS_H_
+#define SLUICE_OPS_EMBEDDING_TABLE_RECORDS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+struct Record {
+  int64_t key = 0;
+  std::atomic<int64_t> updated{0};  // the step of the last update, plus 1. 0: not in use
+  std::atomic<uint32_t> count{0};   // of updates; stays at the largest number
+  std::atomic<uint32_t> lock{0};    // odd: held. Changes with each update
+
+  std::atomic<uint64_t>* words() { return reinterpret_cast<std::atomic<uint64_t>*>(this + 1); }
+  const std::atomic<uint64_t>* words() const {
+    return reinterpret_cast<const std::atomic<uint64_t>*>(this + 1);
+  }
+};
+static_assert(sizeof(Record) == 24);
+
+// Holds the lock of a record. Waits until it is free.
+class RowLock {
+ public:
+  explicit RowLock(Record* record) : record_(record) {
+    uint32_t free = record->lock.load(std::memory_order_relaxed) & ~1u;
+    while (!record->lock.compare_exchange_weak(free, free + 1, std::memory_order_acquire,
+                                               std::memory_order_relaxed)) {
+      if (free & 1) record->lock.wait(free);
+      free &= ~1u;
+    }
+  }
+  // Sequentially consistent, because a waiter may register at the same time.
+  ~RowLock() {
+    record_->lock.store(record_->lock.load(std::memory_order_relaxed) + 1);
+    record_->lock.notify_all();
+  }
+  RowLock(const RowLock&) = delete;
+  RowLock& operator=(const RowLock&) = delete;
+
+ private:
+  Record* const record_;
+};
+
+// Copies the first `bytes` bytes of a record's weights. They are those before or after every
+// update. The acquiring loads keep the second load of the lock behind those of the words.
+inline void ReadRow(const Record& record, int64_t bytes, void* row) {
+  const int64_t words = bytes / 8;
+  char* out = static_cast<char*>(row);
+  for (;;) {
+    const uint32_t before = record.lock.load(std::memory_order_acquire);
+    if (before & 1) {
+      record.lock.wait(before);
+      continue;
+    }
+    for (int64_t i = 0; i < words; ++i) {
+      const uint64_t word = record.words()[i].load(std::memory_order_acquire);
+      std::memcpy(out + 8 * i, &word, 8);
+    }
+    if (words * 8 < bytes) {
+      const uint64_t word = record.words()[words].load(std::memory_order_acquire);
+      std::memcpy(out + 8 * words, &word, static_cast<size_t>(bytes - words * 8));
+    }
+    if (record.lock.load(std::memory_order_relaxed) == before) return;
+  }
+}
+
+// Replaces the weights. The caller holds the lock. The releasing stores keep the words behind the
+// store that took the lock.
+inline void WriteRow(Record& record, int64_t bytes, const void* row) {
+  const int64_t words = bytes / 8;
+  const char* in = static_cast<const char*>(row);
+  for (int64_t i = 0; i < words; ++i) {
+    uint64_t word;
+    std::memcpy(&word, in + 8 * i, 8);
+    record.words()[i].store(word, std::memory_order_release);
+  }
+  if (words * 8 < bytes) {
+    uint64_t word = 0;
+    std::memcpy(&word, in + 8 * words, static_cast<size_t>(bytes - words * 8));
+    record.words()[words].store(word, std::memory_order_release);
+  }
+}
+
+class Records {
+ public:
+  using Number = uint32_t;
+  static constexpr Number kNone = UINT32_MAX;
+
+  // `row_bytes`: bytes of the weights, and of each slot.
+  Records(int64_t row_bytes, int slots);
+  ~Records();
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+
+  int64_t RowBytes() const { return row_bytes_; }
+  int slots() const { return slots_; }
+  Record* at(Number number) const {
+    char* slab = slabs_[number >> shift_].load(std::memory_order_acquire);
+    return reinterpret_cast<Record*>(slab + (number & mask_) * record_bytes_);
+  }
+  // The first slot; the others follow, RowBytes() apart.
+  char* slots_of(Record* record) const { return reinterpret_cast<char*>(record + 1) + row_bytes_; }
+
+  // A number that is not in use. The caller sets `updated` once the record is complete.
+  absl::StatusOr<Number> Allocate();
+  // For a number whose record no thread can reach.
+  void Free(Number number);
+
+  // All numbers that are or were in use are less than this.
+  Number end() const { return next_.load(std::memory_order_acquire); }
+  // Of all slabs, including parts that were never used.
+  int64_t bytes() const {
+    return slab_count_.load(std::memory_order_relaxed) * static_cast<int64_t>(SlabBytes());
+  }
+
+ private:
+  static constexpr size_t kSlabsMax = 1 << 18;
+  size_t SlabBytes() const { return record_bytes_ << shift_; }
+  absl::Status MakeSlab(size_t slab);
+
+  const int64_t row_bytes_;
+  const int slots_;
+  const size_t record_bytes_;
+  int shift_ = 0;  // records per slab, as a power of two
+  uint32_t mask_ = 0;
+  std::atomic<char*>* slabs_ = nullptr;  // [kSlabsMax]
+  std::atomic<int64_t> slab_count_{0};
+  std::atomic<Number> next_{0};
+  std::atomic<bool> has_free_{false};
+  Mutex mutex_;
+  std::vector<Number> free_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_TABLE_RECORDS_H_

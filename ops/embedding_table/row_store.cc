@@ -1,0 +1,202 @@
+#include "ops/embedding_table/row_store.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "absl/container/inlined_vector.h"
+#include "graph/status.h"
+#include "graph/strings.h"
+#include "graph/tensor/float16.h"
+
+namespace sluice {
+namespace {
+
+// A row as words, on the stack unless it is large.
+using Words = absl::InlinedVector<uint64_t, 64>;
+
+void FillElements(DataType dtype, float value, int64_t size, char* out) {
+  if (dtype == DT_FLOAT) std::fill_n(reinterpret_cast<float*>(out), size, value);
+  if (dtype == DT_HALF) std::fill_n(reinterpret_cast<half*>(out), size, half(value));
+  if (dtype == DT_BFLOAT16) std::fill_n(reinterpret_cast<bfloat16*>(out), size, bfloat16(value));
+}
+
+// The caller holds the lock, so that the answer stays right.
+bool WasRemoved(const Record& record) {
+  return record.updated.load(std::memory_order_relaxed) == 0;
+}
+
+void CountUpdate(Record* record, int64_t step) {
+  const uint32_t count = record->count.load(std::memory_order_relaxed);
+  const bool is_full = count == std::numeric_limits<uint32_t>::max();
+  record->count.store(count + (is_full ? 0 : 1), std::memory_order_relaxed);
+  record->updated.store(step + 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+RowStore::RowStore(RowStoreOptions options)
+    : options_(std::move(options)),
+      row_bytes_(options_.dim * static_cast<int64_t>(DataTypeSize(options_.dtype))),
+      records_(row_bytes_, static_cast<int>(options_.slot_values.size())),
+      index_(&records_, &phases_) {}
+
+std::string RowStore::DebugString() const {
+  return StrCat("embedding table '", options_.name, "': ", size(), " keys, ", bytes(), " bytes");
+}
+
+// Calls f(position, hash, record or null) for each key. Fetches the buckets of a block of keys,
+// then the first `bytes` bytes of their records, so that the loads from memory overlap.
+template <typename F>
+void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
+  constexpr size_t kBlock = 32;
+  constexpr int64_t kLine = 64, kLinesMost = 8;
+  std::array<uint64_t, kBlock> hashes;
+  for (size_t begin = 0; begin < keys.size(); begin += kBlock) {
+    const size_t n = std::min(kBlock, keys.size() - begin);
+    for (size_t i = 0; i < n; ++i) {
+      hashes[i] = KeyIndex::HashOf(keys[begin + i]);
+      index_.Prefetch(hashes[i]);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      const Records::Number guess = index_.Guess(hashes[i]);
+      if (guess == Records::kNone) continue;
+      const char* record = reinterpret_cast<const char*>(records_.at(guess));
+      const int64_t end = std::min(bytes, kLinesMost * kLine);
+      for (int64_t at = 0; at < end; at += kLine) __builtin_prefetch(record + at);
+      __builtin_prefetch(record + end - 1);
+    }
+    for (size_t i = 0; i < n; ++i) f(begin + i, hashes[i], index_.Find(keys[begin + i], hashes[i]));
+  }
+}
+
+void RowStore::Gather(Keys keys, void* rows) const {
+  const ReaderPhases::Reader reader(&phases_);
+  char* out = static_cast<char*>(rows);
+  const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes_;
+  ForEachRecord(keys, record_bytes, [&](size_t i, uint64_t, Records::Number number) {
+    char* row = out + static_cast<int64_t>(i) * row_bytes_;
+    if (number == Records::kNone) {
+      options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
+    } else {
+      ReadRow(*records_.at(number), row_bytes_, row);
+    }
+  });
+}
+
+void RowStore::FillSlots(Record* record) {
+  char* slot = records_.slots_of(record);
+  for (const float value : options_.slot_values) {
+    FillElements(options_.dtype, value, options_.dim, slot);
+    slot += slot_stride();
+  }
+}
+
+absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
+  SLUICE_ASSIGN_OR_RETURN(const Records::Number number, records_.Allocate());
+  Record* record = records_.at(number);
+  record->key = key;
+  Words row(static_cast<size_t>(slot_stride() / 8));
+  options_.initial_rows.Fill(options_.seed, key, options_.dtype, options_.dim, row.data());
+  WriteRow(*record, row_bytes_, row.data());
+  FillSlots(record);
+  record->count.store(0, std::memory_order_relaxed);
+  record->updated.store(1, std::memory_order_release);
+  return number;
+}
+
+absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, uint64_t hash, Records::Number found) {
+  if (found != Records::kNone) return records_.at(found);
+  SLUICE_ASSIGN_OR_RETURN(const KeyIndex::Found added,
+                          index_.FindOrInsert(key, hash, [&] { return NewRecord(key); }));
+  return records_.at(added.number);
+}
+
+absl::Status RowStore::Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
+                              RowUpdate update) {
+  return Change(keys, positions, update, [&](Record* record) { CountUpdate(record, step); });
+}
+
+absl::Status RowStore::Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
+                              absl::FunctionRef<void(Record*)> count) {
+  const ReaderPhases::Reader reader(&phases_);
+  absl::Status status;
+  Words row(static_cast<size_t>(slot_stride() / 8));
+  absl::InlinedVector<int64_t, 64> block;
+  const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + slot_stride() * (1 + slots());
+  const auto update_one = [&](size_t i, uint64_t hash, Records::Number number) {
+    while (status.ok()) {
+      const absl::StatusOr<Record*> record = FindOrAdd(block[i], hash, number);
+      status = record.status();
+      if (!record.ok()) return;
+      const RowLock lock(*record);
+      number = Records::kNone;
+      if (WasRemoved(**record)) continue;
+      std::memcpy(row.data(), static_cast<const void*>((*record)->words()),
+                  static_cast<size_t>(row_bytes_));
+      update(positions[i], row.data(), records_.slots_of(*record));
+      WriteRow(**record, row_bytes_, row.data());
+      return count(*record);
+    }
+  };
+  block.reserve(positions.size());
+  for (const int64_t position : positions) block.push_back(keys[static_cast<size_t>(position)]);
+  ForEachRecord(block, record_bytes, update_one);
+  return status;
+}
+
+void RowStore::Remove(Keys keys) {
+  const auto mark_removed = [&](Records::Number number) {
+    const RowLock lock(records_.at(number));
+    records_.at(number)->updated.store(0, std::memory_order_relaxed);
+    return true;
+  };
+  for (const int64_t key : keys) {
+    const Records::Number number = index_.Remove(key, KeyIndex::HashOf(key), mark_removed);
+    if (number == Records::kNone) continue;
+    phases_.Retire([this, number] { records_.Free(number); });
+  }
+}
+
+RowStore::Contents RowStore::Export(Records::Number begin, Records::Number end) const {
+  const ReaderPhases::Reader reader(&phases_);
+  Contents contents;
+  contents.slots.resize(static_cast<size_t>(slots()));
+  const auto append = [](std::vector<char>& to, const char* from, int64_t bytes) {
+    to.insert(to.end(), from, from + bytes);
+  };
+  for (Records::Number number = begin; number < end; ++number) {
+    Record* record = records_.at(number);
+    if (record->updated.load(std::memory_order_acquire) == 0) continue;
+    const RowLock lock(record);
+    if (WasRemoved(*record)) continue;
+    contents.keys.push_back(record->key);
+    contents.counts.push_back(record->count.load(std::memory_order_relaxed));
+    contents.steps.push_back(record->updated.load(std::memory_order_relaxed) - 1);
+    const char* row = reinterpret_cast<const char*>(record->words());
+    append(contents.rows, row, row_bytes_);
+    for (std::vector<char>& slot : contents.slots) {
+      row += slot_stride();
+      append(slot, row, row_bytes_);
+    }
+  }
+  return contents;
+}
+
+absl::Status RowStore::Put(int64_t key, const void* row, absl::Span<const char* const> slots,
+                           uint32_t count, int64_t step) {
+  const auto replace = [&](int64_t, void* to, char* to_slots) {
+    std::memcpy(to, row, static_cast<size_t>(row_bytes_));
+    for (size_t i = 0; i < slots.size(); ++i) {
+      std::memcpy(to_slots + static_cast<int64_t>(i) * slot_stride(), slots[i],
+                  static_cast<size_t>(row_bytes_));
+    }
+  };
+  return Change({key}, {0}, replace, [&](Record* record) {
+    record->count.store(count, std::memory_order_relaxed);
+    record->updated.store(step + 1, std::memory_order_relaxed);
+  });
+}
+
+}  // namespace sluice

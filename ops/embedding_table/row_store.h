@@ -1,0 +1,113 @@
+// The rows of an embedding table: a resource that maps integer keys to rows, without a bound on the
+// number of keys.
+//
+// A key has a record after its first update or insertion: weights, optimizer slots, the number of
+// updates and the step of the last one. A key without a record has its initial row, which depends
+// on the seed and the key only. So the table is a function of all keys, and lookups never change
+// it.
+//
+// Thread safety: all methods may be called from any thread. Lookups take no lock. A lookup sees a
+// row before or after each of its updates. An update locks its row; none is lost.
+// Memory: a record has 24 bytes, the row and the slots; the index takes 8 to 10 bytes per key.
+// Errors: RESOURCE_EXHAUSTED if there is no memory. Updates that were done before stay.
+#ifndef SLUICE_OPS_EMBEDDING_TABLE_ROW_STORE_H_
+#define SLUICE_OPS_EMBEDDING_TABLE_ROW_STORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/device/resource_manager.h"
+#include "graph/tensor/dtype.h"
+#include "ops/embedding_table/initial_rows.h"
+#include "ops/embedding_table/key_index.h"
+#include "ops/embedding_table/reader_phases.h"
+#include "ops/embedding_table/records.h"
+
+namespace sluice {
+
+struct RowStoreOptions {
+  std::string name;
+  DataType dtype = DT_FLOAT;  // or DT_HALF, DT_BFLOAT16
+  int64_t dim = 0;            // elements of a row
+  InitialRows initial_rows;
+  int64_t seed = 0;
+  // The value that each element of an optimizer slot has before the first update, per slot.
+  std::vector<float> slot_values;
+};
+
+class RowStore : public Resource {
+ public:
+  static constexpr const char* kTypeName = "sluice::RowStore";
+
+  explicit RowStore(RowStoreOptions options);
+
+  const RowStoreOptions& options() const { return options_; }
+  int64_t row_bytes() const { return row_bytes_; }
+  int slots() const { return records_.slots(); }
+  // The number of records.
+  int64_t size() const { return index_.size(); }
+  // Of records and index.
+  int64_t bytes() const { return records_.bytes() + index_.bytes(); }
+  std::string DebugString() const override;
+
+  // The part, of `shards` parts of a table, that has the key. The same in all versions.
+  static int32_t ShardOf(int64_t key, uint64_t shards) {
+    return static_cast<int32_t>((KeyIndex::HashOf(key) & 0xffffffff) * shards >> 32);
+  }
+
+  using Keys = absl::Span<const int64_t>;
+  // Writes the rows of `keys`, one after the other.
+  void Gather(Keys keys, void* rows) const;
+
+  // Changes a row in place. `slots` has the slots, slot_stride() bytes apart.
+  using RowUpdate = absl::FunctionRef<void(int64_t position, void* row, char* slots)>;
+  int64_t slot_stride() const { return records_.RowBytes(); }
+  // Calls update(positions[i], ...) for the key at each position in this order, under the lock of
+  // the row. Makes records for new keys. `step` is the step of the update.
+  absl::Status Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
+                      RowUpdate update);
+
+  // Removes keys. Ignores those without a record.
+  void Remove(Keys keys);
+
+  // Records as columns: `rows` and each of `slots` have one row per key.
+  struct Contents {
+    std::vector<int64_t> keys;
+    std::vector<int64_t> steps;
+    std::vector<uint32_t> counts;
+    std::vector<char> rows;
+    std::vector<std::vector<char>> slots;
+  };
+  // The records among numbers [begin, end), in any order. Each record is consistent by itself.
+  Contents Export(Records::Number begin, Records::Number end) const;
+  // All record numbers are less than this.
+  Records::Number end() const { return records_.end(); }
+  // Replaces or adds a record. `slots` has one row per slot. Slots that it lacks stay as they are.
+  absl::Status Put(int64_t key, const void* row, absl::Span<const char* const> slots,
+                   uint32_t count, int64_t step);
+
+ private:
+  template <typename F>
+  void ForEachRecord(Keys keys, int64_t bytes, const F& f) const;
+  absl::StatusOr<Records::Number> NewRecord(int64_t key);
+  absl::StatusOr<Record*> FindOrAdd(int64_t key, uint64_t hash, Records::Number found);
+  void FillSlots(Record* record);
+  // Update, with `count` in the place of the step and the number of updates.
+  absl::Status Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
+                      absl::FunctionRef<void(Record*)> count);
+
+  const RowStoreOptions options_;
+  const int64_t row_bytes_;
+  Records records_;
+  mutable ReaderPhases phases_;
+  KeyIndex index_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_TABLE_ROW_STORE_H_

@@ -1,0 +1,258 @@
+// An embedding table must act as a function of all keys, however keys arrive, and lose no update
+// while threads look up, update and remove the same keys.
+#include "ops/embedding_table/row_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <thread>
+
+namespace sluice {
+namespace {
+
+RowStoreOptions Options(int64_t dim, std::vector<float> slots = {}) {
+  return {.name = "t",
+          .dim = dim,
+          .initial_rows = InitialRows::Uniform(-1, 1),
+          .seed = 7,
+          .slot_values = std::move(slots)};
+}
+
+std::vector<int64_t> Range(int64_t n) {
+  std::vector<int64_t> all(static_cast<size_t>(n));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return all;
+}
+
+std::vector<float> Rows(const RowStore& store, const std::vector<int64_t>& keys) {
+  std::vector<float> rows(keys.size() * static_cast<size_t>(store.options().dim));
+  store.Gather(keys, rows.data());
+  return rows;
+}
+
+// Adds `x` to all elements.
+void Add(RowStore& store, const std::vector<int64_t>& keys, float x, int64_t step = 0) {
+  const std::vector<int64_t> all = Range(static_cast<int64_t>(keys.size()));
+  const int64_t dim = store.options().dim;
+  ASSERT_TRUE(store
+                  .Update(keys, all, step,
+                          [&](int64_t, void* row, char*) {
+                            for (int64_t i = 0; i < dim; ++i) static_cast<float*>(row)[i] += x;
+                          })
+                  .ok());
+}
+
+TEST(RowStore, InitialRowsDependOnSeedAndKeyOnly) {
+  RowStore a(Options(5)), b(Options(5));
+  Add(b, {9, 3, -4, 9}, 0);
+  const std::vector<int64_t> keys = {3, -4, 9, 1'000'000'000'007};
+  EXPECT_EQ(Rows(a, keys), Rows(b, keys));
+  EXPECT_EQ(a.size(), 0);
+  EXPECT_EQ(b.size(), 3);
+  RowStoreOptions other = Options(5);
+  other.seed = 8;
+  EXPECT_NE(Rows(RowStore(other), keys), Rows(a, keys));
+  EXPECT_NE(Rows(a, {3}), Rows(a, {4}));
+}
+
+TEST(RowStore, InitialRowsHaveTheirDistribution) {
+  const auto moments = [](InitialRows rows) {
+    RowStoreOptions options = Options(1);
+    options.initial_rows = rows;
+    const std::vector<float> x = Rows(RowStore(options), Range(100'000));
+    double sum = 0, squares = 0;
+    for (const float v : x) sum += v, squares += v * v;
+    const double n = static_cast<double>(x.size());
+    const auto [low, high] = std::minmax_element(x.begin(), x.end());
+    return std::array<double, 4>{sum / n, squares / n - sum * sum / n / n, *low, *high};
+  };
+  const auto uniform = moments(InitialRows::Uniform(-1, 3));
+  EXPECT_NEAR(uniform[0], 1, 0.02);
+  EXPECT_NEAR(uniform[1], 16.0 / 12, 0.02);
+  EXPECT_GE(uniform[2], -1);
+  EXPECT_LT(uniform[3], 3);
+  const auto normal = moments(InitialRows::Normal(2, 3));
+  EXPECT_NEAR(normal[0], 2, 0.05);
+  EXPECT_NEAR(normal[1], 9, 0.2);
+  const auto truncated = moments(InitialRows::TruncatedNormal(0, 1));
+  EXPECT_NEAR(truncated[1], 0.774, 0.02);
+  EXPECT_GT(truncated[2], -2);
+  EXPECT_LT(truncated[3], 2);
+  EXPECT_EQ(moments(InitialRows::Constant(0.5f)), (std::array<double, 4>{0.5, 0, 0.5, 0.5}));
+}
+
+TEST(RowStore, ActsAsAMapUnderRandomOperations) {
+  RowStore store(Options(3));
+  const RowStore initial(Options(3));
+  std::map<int64_t, std::vector<float>> expected;
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<int64_t> keys;
+    for (int i = 0; i < 500; ++i) keys.push_back(static_cast<int64_t>(random() % 20'000) - 500);
+    if (round % 4 == 3) {
+      store.Remove(keys);
+      for (const int64_t key : keys) expected.erase(key);
+    } else {
+      for (const int64_t key : keys) {
+        auto& row = expected.try_emplace(key, Rows(store, {key})).first->second;
+        for (float& x : row) x += 1;
+        Add(store, {key}, 1);
+      }
+    }
+    ASSERT_EQ(store.size(), static_cast<int64_t>(expected.size()));
+    for (const int64_t key : keys) {
+      const auto it = expected.find(key);
+      const std::vector<float> row = it == expected.end() ? Rows(initial, {key}) : it->second;
+      ASSERT_EQ(Rows(store, {key}), row) << key;
+    }
+  }
+}
+
+TEST(RowStore, RemovedRecordsAreUsedAgain) {
+  RowStore store(Options(16));
+  const std::vector<int64_t> keys = Range(5'000);
+  Add(store, keys, 1);
+  const Records::Number records = store.end();
+  for (int i = 0; i < 5; ++i) {
+    store.Remove(keys);
+    EXPECT_EQ(store.size(), 0);
+    Add(store, keys, 1);
+  }
+  // The last few may still wait for readers.
+  EXPECT_LT(store.end(), records + 10);
+  EXPECT_EQ(store.size(), 5'000);
+}
+
+TEST(RowStore, ExportAndPutCopyRowsSlotsCountsAndSteps) {
+  RowStore store(Options(3, {0.5f, 0}));
+  const std::vector<int64_t> keys = {5, -7, 5};
+  ASSERT_TRUE(store
+                  .Update(keys, {0, 1, 2}, 42,
+                          [&](int64_t position, void* row, char* slots) {
+                            static_cast<float*>(row)[1] = static_cast<float>(position);
+                            reinterpret_cast<float*>(slots)[0] += 1;
+                            reinterpret_cast<float*>(slots + store.slot_stride())[2] = 9;
+                          })
+                  .ok());
+  const RowStore::Contents c = store.Export(0, store.end());
+  EXPECT_EQ(c.keys, (std::vector<int64_t>{5, -7}));
+  EXPECT_EQ(c.counts, (std::vector<uint32_t>{2, 1}));
+  EXPECT_EQ(c.steps, (std::vector<int64_t>{42, 42}));
+  const auto* accum = reinterpret_cast<const float*>(c.slots[0].data());
+  EXPECT_EQ(std::vector<float>(accum, accum + 6),
+            (std::vector<float>{2.5f, 0.5f, 0.5f, 1.5f, 0.5f, 0.5f}));
+  RowStore copy(Options(3, {0, 0}));
+  for (size_t i = 0; i < c.keys.size(); ++i) {
+    const char* slots[] = {c.slots[0].data() + 12 * i, c.slots[1].data() + 12 * i};
+    ASSERT_TRUE(copy.Put(c.keys[i], c.rows.data() + 12 * i, slots, c.counts[i], c.steps[i]).ok());
+  }
+  EXPECT_EQ(Rows(copy, {5, -7, 1}), Rows(store, {5, -7, 1}));
+  EXPECT_EQ(copy.Export(0, copy.end()).slots, c.slots);
+}
+
+TEST(RowStore, SixteenBitRows) {
+  RowStoreOptions options = Options(5, {1});
+  options.dtype = DT_BFLOAT16;
+  RowStore store(options);
+  std::vector<bfloat16> row(5), again(5);
+  store.Gather({3}, row.data());
+  ASSERT_TRUE(store.Update({3}, {0}, 0, [](int64_t, void*, char*) {}).ok());
+  store.Gather({3}, again.data());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(static_cast<float>(row[i]), static_cast<float>(again[i]));
+    EXPECT_LE(std::abs(static_cast<float>(row[i])), 1);
+  }
+}
+
+TEST(RowStore, MemoryPerKey) {
+  RowStore store(Options(16, {0.1f}));
+  Add(store, Range(400'000), 1);
+  const double payload = 16 * 4 * 2 + 8 + 4;
+  EXPECT_LT(static_cast<double>(store.bytes()) / 400'000, 1.25 * payload);
+}
+
+constexpr int kThreads = 8;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kUpdates = 20'000;
+#else
+constexpr int kUpdates = 1'000'000;
+#endif
+
+// Readers check that all elements of a row have had the same updates.
+TEST(RowStore, ConcurrentUpdatesOfTheSameRowsAreAllDone) {
+  RowStoreOptions options = Options(16);
+  options.initial_rows = InitialRows::Constant(0);
+  RowStore store(options);
+  std::atomic<bool> is_done = false;
+  std::atomic<int> torn = 0;
+  std::thread reader([&] {
+    const std::vector<int64_t> keys = Range(1000);
+    while (!is_done) {
+      const std::vector<float> rows = Rows(store, keys);
+      for (size_t i = 0; i < rows.size(); ++i) torn += rows[i] != rows[i / 16 * 16] ? 1 : 0;
+    }
+  });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<int64_t> keys;
+      for (int i = 0; i < kUpdates / 1000; ++i) {
+        keys.clear();
+        for (int64_t k = 0; k < 1000; ++k) keys.push_back((k * 7 + i + t * 100) % 1000);
+        Add(store, keys, 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  is_done = true;
+  reader.join();
+  EXPECT_EQ(torn, 0);
+  EXPECT_EQ(store.size(), 1000);
+  for (const float x : Rows(store, Range(1000))) {
+    ASSERT_EQ(x, static_cast<float>(kThreads * (kUpdates / 1000)));
+  }
+}
+
+// Keys come and go while the table grows. Every row that a reader sees is one that the key had.
+TEST(RowStore, LookupsDuringRemovalAndGrowth) {
+  RowStoreOptions options = Options(4);
+  options.initial_rows = InitialRows::Constant(0);
+  RowStore store(options);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (int round = 0; round < kUpdates / 5'000; ++round) {
+        std::vector<int64_t> keys;
+        for (int i = 0; i < 100; ++i) keys.push_back(static_cast<int64_t>(random() % 5'000));
+        if (round % 3 == 1) store.Remove(keys);
+        if (round % 3 == 2) {
+          ASSERT_TRUE(store
+                          .Update(keys, Range(100), round,
+                                  [&](int64_t i, void* row, char*) {
+                                    std::fill_n(static_cast<float*>(row), 4,
+                                                static_cast<float>(keys[static_cast<size_t>(i)]));
+                                  })
+                          .ok());
+        }
+        const std::vector<float> rows = Rows(store, keys);
+        for (size_t i = 0; i < rows.size(); ++i) {
+          const auto key = static_cast<float>(keys[i / 4]);
+          const bool is_right = rows[i] == rows[i / 4 * 4] && (rows[i] == 0 || rows[i] == key);
+          wrong += is_right ? 0 : 1;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(static_cast<size_t>(store.size()), store.Export(0, store.end()).keys.size());
+}
+
+}  // namespace
+}  // namespace sluice
