@@ -10,6 +10,7 @@ FAMILIES = [
     "data",
     "dataflow",
     "embedding",
+    "embedding_table",
     "image",
     "image:webp",
     "indexing",

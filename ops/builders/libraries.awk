@@ -13,6 +13,7 @@ kind == "ops" && /^inline constexpr UpdateRule k/ {
   rule = substr($4, 2)
   home["Apply" rule] = home["ResourceApply" rule] = library
   home["SparseApply" rule] = home["ResourceSparseApply" rule] = library
+  home["EmbeddingTableApply" rule] = library
 }
 kind == "ops" && /^ *\.has_ref = false/ { delete home["Apply" rule]; delete home["SparseApply" rule] }
 kind == "ops" && /^ *\.has_sparse = false/ { delete home["SparseApply" rule]; delete home["ResourceSparseApply" rule] }

@@ -64,6 +64,11 @@ class RowStore : public Resource {
   // Writes the rows of `keys`, one after the other.
   void Gather(Keys keys, void* rows) const;
 
+  // Returns `step` or, if it is negative, the number of earlier calls. Once per batch of updates.
+  int64_t BeginUpdate(int64_t step) {
+    const int64_t calls = update_calls_.fetch_add(1, std::memory_order_relaxed);
+    return step < 0 ? calls : step;
+  }
   // Changes a row in place. `slots` has the slots, slot_stride() bytes apart.
   using RowUpdate = absl::FunctionRef<void(int64_t position, void* row, char* slots)>;
   int64_t slot_stride() const { return records_.RowBytes(); }
@@ -106,6 +111,7 @@ class RowStore : public Resource {
   Records records_;
   mutable ReaderPhases phases_;
   KeyIndex index_;
+  std::atomic<int64_t> update_calls_{0};
 };
 
 }  // namespace sluice

@@ -84,10 +84,45 @@ OpDefBuilder OpOf(const UpdateRule& rule, UpdateForm form) {
   return op.Shape(UpdateShape);
 }
 
+absl::Status TableUpdateShape(ShapeContext& c) {
+  const OpDef& def = c.node().def();
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    const std::string& name = def.inputs[i].name;
+    const int rank = IsGradientName(name) ? 2 : name == "keys" ? 1 : 0;
+    SLUICE_RETURN_IF_ERROR(c.WithRank(i, rank).status());
+  }
+  const int keys = def.InputIndex("keys");
+  return MergeDim(c.input(keys).dim(0), c.input(keys - 1).dim(0)).status();
+}
+
+// Updates rows of an embedding table.
+OpDefBuilder TableOpOf(const UpdateRule& rule) {
+  const UpdateForm dense = {.is_resource = !rule.has_ref, .is_sparse = false};
+  OpDefBuilder op(rule.TableOpName(),
+                  StrCat(rule.OpName(dense),
+                         " for the rows of `keys` in an embedding table, whose records have the "
+                         "slots. Updates of equal keys are done one after the other. `step` is the "
+                         "global step; -1 counts the updates of the table instead."));
+  op.Input("table", DT_RESOURCE);
+  for (int i = 0; i < rule.num_inputs(); ++i) {
+    const UpdateInput& input = rule.inputs[i];
+    if (input.is_gradient()) {
+      op.Input("grad", "T").Input("keys", DT_INT64);
+    } else {
+      AddInput(input, dense, op);
+    }
+  }
+  op.Input("step", DT_INT64);
+  op.Attr("T", TypeAttr({DT_HALF, DT_BFLOAT16, DT_FLOAT}));
+  if (!rule.flag.empty()) op.Attr(std::string(rule.flag), BoolAttr(rule.flag_default));
+  return op.Stateful().NotDifferentiable().Shape(TableUpdateShape);
+}
+
 template <typename... Rules>
 bool RegisterOps(const Rules&... rules) {
   for (const UpdateRule* rule : {&rules...}) {
     rule->ForEachForm([&](UpdateForm form) { const OpRegistrar registers(OpOf(*rule, form)); });
+    const OpRegistrar registers(TableOpOf(*rule));
   }
   return true;
 }

@@ -7,50 +7,12 @@
 #include "ops/loops/row_index.h"
 #include "ops/loops/row_shares.h"
 #include "ops/state/variable_resource.h"
+#include "ops/update/rule_inputs.h"
+#include "ops/update/table_update.h"
 #include "ops/update/targets.h"
 
 namespace sluice {
 namespace {
-
-// Rules that restrict the domain of a scalar have real types only.
-double ScalarAsDouble(const Tensor& t) {
-  switch (t.dtype()) {
-    case DT_HALF:
-      return static_cast<float>(t.scalar<half>());
-    case DT_BFLOAT16:
-      return static_cast<float>(t.scalar<bfloat16>());
-    case DT_FLOAT:
-      return t.scalar<float>();
-    case DT_DOUBLE:
-      return t.scalar<double>();
-    default:
-      return 0;
-  }
-}
-
-bool InDomain(ScalarCheck::Domain domain, const Tensor& t) {
-  switch (domain) {
-    case ScalarCheck::kAny:
-      return true;
-    case ScalarCheck::kPositive:
-      return ScalarAsDouble(t) > 0;
-    case ScalarCheck::kNonNegative:
-      return ScalarAsDouble(t) >= 0;
-    case ScalarCheck::kNonPositive:
-      return ScalarAsDouble(t) <= 0;
-  }
-  return true;
-}
-
-// "l2 shrinkage regularization strength is not a non-negative scalar: "
-std::string MessageOf(const ScalarCheck& check, std::string_view input) {
-  if (!check.message.empty()) return std::string(check.message);
-  constexpr const char* kDomains[] = {"", "positive ", "non-negative ", "non-positive "};
-  std::string noun(input);
-  if (input == "l2_shrinkage") noun = "l2 shrinkage";
-  if (input.starts_with("l1") || input.starts_with("l2")) noun += " regularization strength";
-  return StrCat(noun, " is not a ", kDomains[check.domain], "scalar: ");
-}
 
 // The rows of a sparse update lie anywhere in memory, so hardware does not prefetch them. It does
 // prefetch the rest of a row after its first cache lines.
@@ -79,11 +41,10 @@ class UpdateKernel : public Kernel, public TileTaker {
                                 const Tensor& b) override;
 
  private:
-  bool is_sparse() const { return indices_input_ >= 0; }
-  int grad_input() const { return inputs_[gradient_]; }
+  bool is_sparse() const { return inputs_.rows() >= 0; }
+  int grad_input() const { return inputs_.gradient(); }
   absl::Status Open(KernelContext& c, UpdateTargets& targets, UpdateData* data) const;
   absl::Status CheckSlots(const UpdateTargets& targets) const;
-  absl::Status ReadScalars(KernelContext& c, UpdateData* data) const;
   absl::Status CheckDense(const TensorShape& var, const TensorShape& grad) const;
   void RunSparse(KernelContext& c, const UpdateData& data, const Tensor& var,
                  const Tensor& indices) const;
@@ -93,9 +54,7 @@ class UpdateKernel : public Kernel, public TileTaker {
   const UpdateFunction function_;
   const DataType dtype_;
   const bool flag_;
-  int indices_input_ = -1;                               // -1: dense
-  int gradient_ = 0;                                     // the rule's input that is the gradient
-  std::array<int, UpdateRule::kInputsMax> inputs_ = {};  // positions of the rule's in the op's
+  const RuleInputs inputs_;
 };
 
 UpdateKernel::UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost,
@@ -104,15 +63,8 @@ UpdateKernel::UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost
       cost_(cost),
       function_(function),
       dtype_(init.attr<DataType>("T")),
-      flag_(!rule.flag.empty() && init.attr<bool>(rule.flag)) {
-  const OpDef& def = init.node().def();
-  indices_input_ = def.InputIndex("indices");
-  for (int i = 0; i < rule.num_inputs(); ++i) {
-    const UpdateInput& input = rule.inputs[i];
-    inputs_[i] = def.InputIndex(input.is_gradient() && is_sparse() ? "grad" : input.name);
-    if (input.is_gradient()) gradient_ = i;
-  }
-}
+      flag_(!rule.flag.empty() && init.attr<bool>(rule.flag)),
+      inputs_(rule, init.node().def(), "indices") {}
 
 absl::Status UpdateKernel::CheckSlots(const UpdateTargets& targets) const {
   const TensorShape& var = targets.tensor(0)->shape();
@@ -130,22 +82,9 @@ absl::Status UpdateKernel::CheckSlots(const UpdateTargets& targets) const {
   return absl::OkStatus();
 }
 
-absl::Status UpdateKernel::ReadScalars(KernelContext& c, UpdateData* data) const {
-  for (int i = 0; i < rule_.num_inputs(); ++i) {
-    const UpdateInput& input = rule_.inputs[i];
-    if (i == gradient_) continue;
-    const ScalarCheck& check = is_sparse() ? input.sparse : input.dense;
-    const Tensor& t = c.input(inputs_[i]);
-    SLUICE_INVALID_IF(!t.shape().IsScalar() || !InDomain(check.domain, t),
-                      MessageOf(check, input.name), t.shape().ToString());
-    data->scalars[i] = t.raw();
-  }
-  return absl::OkStatus();
-}
-
 absl::Status UpdateKernel::CheckDense(const TensorShape& var, const TensorShape& grad) const {
   if (var == grad) return absl::OkStatus();
-  return InvalidArgument("var and ", rule_.inputs[gradient_].name, " do not have the same shape",
+  return InvalidArgument("var and ", rule_.gradient().name, " do not have the same shape",
                          var.ToString(), " ", grad.ToString());
 }
 
@@ -197,7 +136,7 @@ absl::Status UpdateKernel::Open(KernelContext& c, UpdateTargets& targets, Update
   data->flag = flag_;
   SLUICE_RETURN_IF_ERROR(targets.Claim(c, 1 + rule_.num_slots(), UpdateTargets::Deferred::kSettle));
   SLUICE_RETURN_IF_ERROR(CheckSlots(targets));
-  return ReadScalars(c, data);
+  return inputs_.ReadScalars(c, data);
 }
 
 void SetOutput(KernelContext& c) {
@@ -213,14 +152,14 @@ absl::Status UpdateKernel::Compute(KernelContext& c) {
   const Tensor& grad = c.input(grad_input());
   const Tensor& var = *targets.tensor(0);
   if (is_sparse()) {
-    SLUICE_RETURN_IF_ERROR(CheckSparse(var.shape(), grad, c.input(indices_input_)));
+    SLUICE_RETURN_IF_ERROR(CheckSparse(var.shape(), grad, c.input(inputs_.rows())));
   } else {
     SLUICE_RETURN_IF_ERROR(CheckDense(var.shape(), grad.shape()));
   }
   SLUICE_RETURN_IF_ERROR(MakeAllWritable(c, targets, &data));
   data.grad = grad.raw();
   if (is_sparse()) {
-    RunSparse(c, data, var, c.input(indices_input_));
+    RunSparse(c, data, var, c.input(inputs_.rows()));
   } else {
     c.ParallelFor(var.num_elements(), cost_,
                   [&](int64_t begin, int64_t end) { function_(data, begin, end); });
@@ -268,6 +207,7 @@ void RegisterUpdateKernels(const UpdateRule& rule, DataType dtype, double cost,
            return std::make_unique<UpdateKernel>(init, rule, cost, function);
          }});
   });
+  RegisterTableUpdateKernel(rule, dtype, cost, function);
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 // rules.h declares each rule once. From that declaration follow
 //   - the ops: Apply<rule> for a variable by reference and ResourceApply<rule> for one by handle,
 //     SparseApply<rule> and ResourceSparseApply<rule> for gradients of some rows (rules.cc);
+//   - EmbeddingTableApply<rule> for the rows of an embedding table;
 //   - the arguments of the kernel, which reads them by name (update_kernel.h);
 //   - the node that a C++ optimizer builds from named inputs (training/optimizer/rule_optimizer.h).
 //
@@ -93,6 +94,11 @@ struct UpdateRule {
     while (n < kInputsMax && !inputs[n].name.empty()) ++n;
     return n;
   }
+  constexpr const UpdateInput& gradient() const {
+    int i = 0;
+    while (!inputs[i].is_gradient()) ++i;
+    return inputs[i];
+  }
   // Positions in `slots` and `inputs`. -1 if the name is missing.
   constexpr int SlotIndex(std::string_view slot) const {
     for (int i = 0; i < num_slots(); ++i) {
@@ -114,7 +120,9 @@ struct UpdateRule {
         .append("Apply")
         .append(name);
   }
-  // Calls function(form) for each op of the rule.
+  // The op for rows of an embedding table, whose records have the slots.
+  std::string TableOpName() const { return std::string("EmbeddingTableApply").append(name); }
+  // Calls function(form) for each op of the rule that updates variables.
   template <typename Function>
   void ForEachForm(const Function& function) const {
     for (const bool is_sparse : {false, true}) {

@@ -1,0 +1,89 @@
+// Embedding tables for keys that are not known in advance: ids of users, items and words.
+//
+//   EmbeddingTable items(g, "items", 16, {.initial_rows = InitialRows::Normal(0, 0.01f)});
+//   Output rows = EmbeddingLookup(items, ids);          // ops/embedding/embedding.h
+//   Operation train = Adagrad({.learning_rate = 0.1f}).Minimize(loss);
+//
+// A table is a function of all int64 keys. A key gets a record with its first update: the row, the
+// optimizer's slots, the number of updates and the step of the last one. Until then it has its
+// initial row, which depends on the seed and the key only. Lookups never change the table. So
+// results do not depend on the order in which keys arrive, on threads or on the number of parts.
+//
+// Optimizers that apply one rule (ops/update/rules.h) train a table by default, like a trainable
+// variable, and only rows with a gradient change. Rows of equal keys in a step are summed first, in
+// the order of the batch. Adam is therefore the lazy Adam. A table has one optimizer, whose slots
+// are in the records. AdamW and LAMB return UNIMPLEMENTED.
+//
+// Thread safety: as the graph's; one thread builds. Steps may read and update a table at once. A
+// read sees each row before or after an update, and no update is lost.
+// Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
+// the device, outlive steps and sessions that share it, and need no initializer.
+// Memory: per key, 24 bytes, the row, the slots and 8 to 10 bytes of the index.
+// Errors: of the graph, in Graph::status(). Of a step: RESOURCE_EXHAUSTED if there is no memory.
+// Reference: tables of TFRA and DeepRec, of which this differs as docs/embedding_tables.md says.
+#ifndef SLUICE_OPS_EMBEDDING_TABLE_EMBEDDING_TABLE_H_
+#define SLUICE_OPS_EMBEDDING_TABLE_EMBEDDING_TABLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+#include "ops/embedding_table/initial_rows.h"
+#include "ops/state/variable.h"
+
+namespace sluice {
+
+// The op of a part of a table, and the collection of the parts that optimizers train by default.
+inline constexpr std::string_view kEmbeddingTableOp = "EmbeddingTableHandleOp";
+inline constexpr std::string_view kEmbeddingTables = "embedding_tables";
+
+struct EmbeddingTableOptions {
+  // Of the rows and slots: float, half or bfloat16.
+  DataType dtype = DT_FLOAT;
+  InitialRows initial_rows = InitialRows::Uniform(-0.05f, 0.05f);
+  // Without a seed, it is derived from the name, so that tables of one model differ.
+  std::optional<int64_t> seed;
+  // Parts, each on a device of its own if the open device scope assigns several (a parameter
+  // server's). A hash of the key chooses the part.
+  int num_shards = 1;
+  // Whether optimizers train it by default.
+  bool trainable = true;
+};
+
+class EmbeddingTable {
+ public:
+  // `name` is made unique in the current name scope. `dim`: elements of a row.
+  EmbeddingTable(Graph& graph, std::string_view name, int64_t dim,
+                 const EmbeddingTableOptions& options = {}, At at = At::current());
+
+  const std::string& name() const { return name_; }
+  int64_t dim() const { return dim_; }
+  // The handles of the parts, as variables for optimizers (MinimizeOptions::var_list). Empty after
+  // an error.
+  const std::vector<Variable>& shards() const { return shards_; }
+
+ private:
+  std::string name_;
+  int64_t dim_;
+  std::vector<Variable> shards_;
+};
+
+// Whether the variable is a part of an embedding table.
+bool IsEmbeddingTable(const Variable& variable);
+
+// The rows of `keys` (int64 or int32, of any shape) in one part of a table: [keys..., dim]. A
+// lookup in a whole table is EmbeddingLookup.
+Output GatherRows(const Variable& shard, Output keys, std::string_view name = "",
+                  At at = At::current());
+
+// Declares that an optimizer trains the part, whose records get a slot for each initial value.
+// FAILED_PRECONDITION if another optimizer trains it.
+absl::Status SetTableSlots(const Variable& shard, std::string_view optimizer,
+                           const std::vector<float>& slot_values);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_TABLE_EMBEDDING_TABLE_H_

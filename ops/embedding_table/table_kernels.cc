@@ -1,0 +1,233 @@
+// Kernels of embedding tables.
+#include <algorithm>
+#include <vector>
+
+#include "executor/kernel/context.h"
+#include "executor/trace/metrics.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/embedding_table/row_store.h"
+#include "ops/state/arguments.h"
+#include "ops/state/named_resource.h"
+
+namespace sluice {
+namespace {
+
+absl::StatusOr<InitialRows> InitialRowsOf(const KernelInit& init) {
+  const auto kind = init.attr<std::string>("initializer");
+  const auto values = init.attr<std::vector<float>>("initializer_values");
+  const size_t expected = kind == "constant" ? 1 : 2;
+  SLUICE_INVALID_IF(values.size() != expected, init.node().Describe(), ": expected ", expected,
+                    " initializer_values for the initializer '", kind, "', got ", values.size());
+  if (kind == "constant") return InitialRows::Constant(values[0]);
+  if (kind == "normal") return InitialRows::Normal(values[0], values[1]);
+  if (kind == "truncated_normal") return InitialRows::TruncatedNormal(values[0], values[1]);
+  return InitialRows::Uniform(values[0], values[1]);
+}
+
+absl::StatusOr<RowStoreOptions> OptionsOf(const KernelInit& init) {
+  RowStoreOptions options;
+  const auto shape = init.attr<PartialShape>("shape");
+  constexpr int64_t kDimMax = 1 << 20;
+  SLUICE_INVALID_IF(
+      !shape.rank_known() || shape.rank() != 2 || shape.dim(1) < 1 || shape.dim(1) > kDimMax,
+      init.node().Describe(), ": expected a shape [-1, n] with n in [1, ", kDimMax, "], got ",
+      shape.ToString());
+  options.dim = shape.dim(1);
+  options.dtype = init.attr<DataType>("dtype");
+  options.seed = init.attr<int64_t>("seed");
+  options.slot_values = init.attr<std::vector<float>>("slot_values");
+  constexpr size_t kSlotsMax = 16;
+  SLUICE_INVALID_IF(options.slot_values.size() > kSlotsMax, init.node().Describe(),
+                    ": expected at most ", kSlotsMax, " slots, got ", options.slot_values.size());
+  SLUICE_ASSIGN_OR_RETURN(options.initial_rows, InitialRowsOf(init));
+  return options;
+}
+
+std::shared_ptr<RowStore> Watched(std::shared_ptr<RowStore> made) {
+  Metrics::Global().Watch<RowStore>(made, [](const RowStore& store, std::vector<Metric>& out) {
+    const auto add = [&](const char* metric, int64_t value) {
+      out.push_back({metric, "table", store.options().name, static_cast<double>(value)});
+    };
+    add("sluice_embedding_table_keys", store.size());
+    add("sluice_embedding_table_bytes", store.bytes());
+  });
+  return made;
+}
+
+struct MakeTableKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    SLUICE_ASSIGN_OR_RETURN(RowStoreOptions options, OptionsOf(init));
+    return MakeNamedResourceKernel<RowStore>(
+        init,
+        [&](const ResourceName& name) -> absl::StatusOr<std::shared_ptr<RowStore>> {
+          options.name = name.name;
+          return Watched(std::make_shared<RowStore>(options));
+        },
+        [&](const RowStore& found) -> absl::Status {
+          const RowStoreOptions& has = found.options();
+          if (has.dtype == options.dtype && has.dim == options.dim &&
+              has.slot_values.size() == options.slot_values.size()) {
+            return absl::OkStatus();
+          }
+          return InvalidArgument(init.node().Describe(), ": expected a table of ",
+                                 DataTypeName(options.dtype), " rows of ", options.dim,
+                                 " elements with ", options.slot_values.size(),
+                                 " slots behind this name, got one of ", DataTypeName(has.dtype),
+                                 " rows of ", has.dim, " elements with ", has.slot_values.size());
+        });
+  }
+};
+
+// The table of input 0, whose rows must have the type of attribute T.
+absl::StatusOr<std::shared_ptr<RowStore>> TableOf(const KernelContext& c, DataType dtype) {
+  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<RowStore> store, BorrowNamed<RowStore>(c, 0));
+  SLUICE_INVALID_IF(store->options().dtype != dtype, c.node().Describe(), ": expected a table of ",
+                    DataTypeName(dtype), " rows, got one of ",
+                    DataTypeName(store->options().dtype));
+  return store;
+}
+
+RowStore::Keys KeysOf(const Tensor& keys, std::vector<int64_t>& wide) {
+  const auto n = static_cast<size_t>(keys.num_elements());
+  if (keys.dtype() == DT_INT64) return {keys.data<int64_t>(), n};
+  wide.assign(keys.data<int32_t>(), keys.data<int32_t>() + n);
+  return wide;
+}
+
+absl::Status ExpectShape(const KernelContext& c, std::string_view name, const Tensor& t,
+                         const TensorShape& shape) {
+  if (t.shape() == shape) return absl::OkStatus();
+  return InvalidArgument(c.node().Describe(), ": expected ", name, " of shape ", shape.ToString(),
+                         ", got ", t.shape().ToString());
+}
+
+absl::Status EmbeddingTableGather(KernelContext& c, Attr<DataType, "T"> dtype) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, TableOf(c, dtype));
+  TensorShape shape = c.input(1).shape();
+  shape.AddDim(store->options().dim);
+  SLUICE_ASSIGN_OR_RETURN(shape, TensorShape::Make(shape.dims()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  std::vector<int64_t> wide;
+  const RowStore::Keys keys = KeysOf(c.input(1), wide);
+  char* rows = static_cast<char*>(out->raw());
+  const double cost = 50 + 0.1 * static_cast<double>(store->row_bytes());
+  c.ParallelFor(static_cast<int64_t>(keys.size()), cost, [&](int64_t begin, int64_t end) {
+    store->Gather(keys.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
+                  rows + begin * store->row_bytes());
+  });
+  return absl::OkStatus();
+}
+
+absl::Status EmbeddingTableSize(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, BorrowNamed<RowStore>(c, 0));
+  return SetScalarOutput(c, store->size());
+}
+
+absl::Status EmbeddingTableRemove(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, BorrowNamed<RowStore>(c, 0));
+  std::vector<int64_t> wide;
+  store->Remove(KeysOf(c.input(1), wide));
+  return absl::OkStatus();
+}
+
+// Copies the contents to the outputs. Slots are stored by slot, and returned by key.
+absl::Status SetContents(KernelContext& c, const RowStore& store,
+                         const RowStore::Contents& contents) {
+  const auto n = static_cast<int64_t>(contents.keys.size());
+  const int64_t dim = store.options().dim, row = store.row_bytes();
+  SLUICE_ASSIGN_OR_RETURN(Tensor * keys, c.AllocateOutput(0, TensorShape({n})));
+  std::copy(contents.keys.begin(), contents.keys.end(), keys->data<int64_t>());
+  SLUICE_ASSIGN_OR_RETURN(Tensor * rows, c.AllocateOutput(1, TensorShape({n, dim})));
+  std::copy(contents.rows.begin(), contents.rows.end(), static_cast<char*>(rows->raw()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * slots,
+                          c.AllocateOutput(2, TensorShape({n, store.slots(), dim})));
+  char* slot = static_cast<char*>(slots->raw());
+  for (int64_t i = 0; i < n; ++i) {
+    for (const std::vector<char>& column : contents.slots) {
+      slot = std::copy_n(column.data() + i * row, row, slot);
+    }
+  }
+  SLUICE_ASSIGN_OR_RETURN(Tensor * counts, c.AllocateOutput(3, TensorShape({n})));
+  std::copy(contents.counts.begin(), contents.counts.end(), counts->data<int64_t>());
+  SLUICE_ASSIGN_OR_RETURN(Tensor * steps, c.AllocateOutput(4, TensorShape({n})));
+  std::copy(contents.steps.begin(), contents.steps.end(), steps->data<int64_t>());
+  return absl::OkStatus();
+}
+
+absl::Status EmbeddingTableExport(KernelContext& c, Attr<DataType, "T"> dtype) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, TableOf(c, dtype));
+  SLUICE_ASSIGN_OR_RETURN(const auto begin, ScalarInput<int64_t>(c, "begin"));
+  SLUICE_ASSIGN_OR_RETURN(const auto limit, ScalarInput<int64_t>(c, "limit"));
+  SLUICE_INVALID_IF(begin < 0 || limit < 1, c.node().Describe(),
+                    ": expected begin >= 0 and limit > 0, got ", begin, " and ", limit);
+  const int64_t all = store->end();
+  const int64_t first = std::min(begin, all);
+  const int64_t end = first + std::min(limit, all - first);
+  SLUICE_RETURN_IF_ERROR(SetContents(
+      c, *store,
+      store->Export(static_cast<Records::Number>(first), static_cast<Records::Number>(end))));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * next, c.AllocateOutput(5, TensorShape()));
+  next->scalar<int64_t>() = end < all ? end : -1;
+  return absl::OkStatus();
+}
+
+absl::Status EmbeddingTableImport(KernelContext& c, Attr<DataType, "T"> dtype) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, TableOf(c, dtype));
+  const int64_t n = c.input(1).num_elements(), dim = store->options().dim;
+  const int64_t slots = store->slots();
+  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "keys", c.input(1), TensorShape({n})));
+  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "rows", c.input(2), TensorShape({n, dim})));
+  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "slots", c.input(3), TensorShape({n, slots, dim})));
+  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "counts", c.input(4), TensorShape({n})));
+  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "steps", c.input(5), TensorShape({n})));
+  const int64_t row = store->row_bytes();
+  std::vector<const char*> slot(static_cast<size_t>(slots));
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t s = 0; s < slots; ++s) {
+      slot[static_cast<size_t>(s)] =
+          static_cast<const char*>(c.input(3).raw()) + (i * slots + s) * row;
+    }
+    const int64_t count = std::clamp<int64_t>(c.input(4).data<int64_t>()[i], 0, UINT32_MAX);
+    SLUICE_RETURN_IF_ERROR(store->Put(
+        c.input(1).data<int64_t>()[i], static_cast<const char*>(c.input(2).raw()) + i * row, slot,
+        static_cast<uint32_t>(count), std::max<int64_t>(0, c.input(5).data<int64_t>()[i])));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EmbeddingTableInsert(KernelContext& c, Attr<DataType, "T"> dtype) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, TableOf(c, dtype));
+  const int64_t n = c.input(1).num_elements();
+  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "keys", c.input(1), TensorShape({n})));
+  SLUICE_RETURN_IF_ERROR(
+      ExpectShape(c, "rows", c.input(2), TensorShape({n, store->options().dim})));
+  for (int64_t i = 0; i < n; ++i) {
+    SLUICE_RETURN_IF_ERROR(
+        store->Put(c.input(1).data<int64_t>()[i],
+                   static_cast<const char*>(c.input(2).raw()) + i * store->row_bytes(), {}, 0, 0));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EmbeddingTableShard(KernelContext& c, Attr<int64_t, "num_shards"> num_shards) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor * shards, c.AllocateOutput(0, c.input(0).shape()));
+  std::vector<int64_t> wide;
+  const RowStore::Keys keys = KeysOf(c.input(0), wide);
+  const auto count = static_cast<uint64_t>(num_shards.value);
+  std::transform(keys.begin(), keys.end(), shards->data<int32_t>(),
+                 [&](int64_t key) { return RowStore::ShardOf(key, count); });
+  return absl::OkStatus();
+}
+
+KERNEL(EmbeddingTableHandleOp, MakeTableKernel);
+KERNEL(EmbeddingTableGather, FunctionKernel<EmbeddingTableGather>);
+KERNEL(EmbeddingTableSize, FunctionKernel<EmbeddingTableSize>);
+KERNEL(EmbeddingTableExport, FunctionKernel<EmbeddingTableExport>);
+KERNEL(EmbeddingTableImport, FunctionKernel<EmbeddingTableImport>);
+KERNEL(EmbeddingTableInsert, FunctionKernel<EmbeddingTableInsert>);
+KERNEL(EmbeddingTableRemove, FunctionKernel<EmbeddingTableRemove>);
+KERNEL(EmbeddingTableShard, FunctionKernel<EmbeddingTableShard>);
+
+}  // namespace
+}  // namespace sluice
