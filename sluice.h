@@ -49,6 +49,7 @@
 #include "ops/embedding/embedding.h"
 #include "ops/embedding/partitioned_variable.h"
 #include "ops/embedding/partitioner.h"
+#include "ops/embedding_table/embedding_table.h"
 #include "ops/lists/tensor_array_handle.h"
 #include "ops/state/constraint.h"
 #include "ops/state/variable.h"

@@ -1,5 +1,6 @@
 #include "ops/embedding/embedding.h"
 
+#include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/array/concat_builders.h"
@@ -56,7 +57,7 @@ Output Clip(Output x, Output ids, const std::optional<float>& max_norm, At at) {
 Output ReadPart(const Variable& part, Output ids, std::string_view name, At at) {
   Graph& g = *ids.graph();
   ColocateWith here(g, part.op(), true);
-  return Gather(part, ids, name, at);
+  return IsEmbeddingTable(part) ? GatherRows(part, ids, name, at) : Gather(part, ids, name, at);
 }
 
 // The number of the part that has an id, and the row of the id in it.
@@ -83,6 +84,24 @@ Place PlaceByDiv(Output ids, int64_t rows, int64_t parts, At at) {
   return {part, row};
 }
 
+// The part of a key in an embedding table. Each part has the whole key.
+Place PlaceByHash(Output keys, int64_t parts, At at) {
+  return {Output(NodeBuilder(keys.graph(), "EmbeddingTableShard", at)
+                     .Input(keys)
+                     .Attr("num_shards", parts)
+                     .Finish()),
+          keys};
+}
+
+Place PlaceIn(const std::vector<Variable>& parts, Output ids, PartitionStrategy strategy, At at) {
+  const auto count = static_cast<int64_t>(parts.size());
+  if (IsEmbeddingTable(parts[0])) return PlaceByHash(ids, count, at);
+  if (strategy == PartitionStrategy::kMod) return PlaceByMod(ids, count, at);
+  int64_t rows = 0;
+  for (const Variable& part : parts) rows += part.shape().dim(0);
+  return PlaceByDiv(ids, rows, count, at);
+}
+
 absl::Status CheckTable(const std::vector<Variable>& parts, PartitionStrategy strategy) {
   SLUICE_INVALID_IF(parts.empty(), "embedding_lookup: expected a table, got no variable");
   for (const Variable& v : parts) {
@@ -90,9 +109,12 @@ absl::Status CheckTable(const std::vector<Variable>& parts, PartitionStrategy st
     SLUICE_INVALID_IF(v.shape().rank_known() && v.shape().rank() < 1,
                       "embedding_lookup: expected a table of rows, got variable '", v.name(),
                       "' of shape ", v.shape().ToString());
-    SLUICE_INVALID_IF(strategy == PartitionStrategy::kDiv && v.shape().dim(0) < 0,
-                      "embedding_lookup: expected parts of known sizes, got variable '", v.name(),
-                      "' of shape ", v.shape().ToString());
+    SLUICE_INVALID_IF(IsEmbeddingTable(v) != IsEmbeddingTable(parts[0]),
+                      "embedding_lookup: expected variables only or one embedding table, got both");
+    SLUICE_INVALID_IF(
+        strategy == PartitionStrategy::kDiv && v.shape().dim(0) < 0 && !IsEmbeddingTable(v),
+        "embedding_lookup: expected parts of known sizes, got variable '", v.name(), "' of shape ",
+        v.shape().ToString());
   }
   return absl::OkStatus();
 }
@@ -107,10 +129,7 @@ Output LookupInParts(const std::vector<Variable>& parts, Output ids, PartitionSt
   const auto count = static_cast<int64_t>(parts.size());
   const Output flat = Reshape(ids, {-1}, {}, at);
   const Output places = Range(SizeOf(flat, "Size", at), "range", at);
-  int64_t rows = 0;
-  for (const Variable& part : parts) rows += part.shape().dim(0);
-  const Place place = strategy == PartitionStrategy::kMod ? PlaceByMod(flat, count, at)
-                                                          : PlaceByDiv(flat, rows, count, at);
+  const Place place = PlaceIn(parts, flat, strategy, at);
   const Output part = Cast(place.part, DT_INT32, {}, at);
   const OutputList part_rows = DynamicPartition(place.row, part, count, {}, at);
   const OutputList part_places = DynamicPartition(places, part, count, {}, at);
@@ -132,7 +151,7 @@ Output LookupInParts(const std::vector<Variable>& parts, Output ids, PartitionSt
 
 }  // namespace
 
-Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
+Output EmbeddingLookup(const EmbeddingSource& table, Output ids,
                        const EmbeddingLookupOptions& options, At at) {
   if (!ids) return Output();
   Graph& g = *ids.graph();
@@ -181,7 +200,7 @@ Output CombineWeighted(Output x, Output weights, Output segments, Combiner combi
 
 }  // namespace
 
-Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
+Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                              const std::optional<SparseOutput>& weights,
                              const SparseEmbeddingOptions& options, At at) {
   if (!ids.indices || !ids.values || (weights && !weights->values)) return Output();
@@ -245,7 +264,7 @@ Output WithLeading(Output rows, Output shape, At at) {
 
 }  // namespace
 
-Output SafeEmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
+Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights,
                                  const SafeEmbeddingOptions& options, At at) {
   if (!ids.indices || !ids.values || !ids.shape || (weights && !weights->values)) return Output();

@@ -7,7 +7,11 @@
 //                                      {.combiner = Combiner::kSum});  // [batch, 16]
 //
 // Each part is read on its own device. Its gradient is sparse: the rows that were read. An id
-// outside of the table fails the step.
+// outside of the table fails the step. An EmbeddingTable (ops/embedding_table/embedding_table.h)
+// has rows for all ids, and partitions them by hash, whatever the partition strategy:
+//
+//   EmbeddingTable items(g, "items", 16, {.num_shards = 2});
+//   Output rows = EmbeddingLookup(items, ids);                       // [batch, length, 16]
 //
 // Thread safety: as the graph's; one thread builds.
 // Ownership: the arguments are handles, which are valid as long as the graph.
@@ -24,17 +28,19 @@
 
 #include "graph/ir/graph.h"
 #include "ops/embedding/partitioned_variable.h"
+#include "ops/embedding_table/embedding_table.h"
 #include "ops/state/variable.h"
 
 namespace sluice {
 
-// The parts of a table, whose rows have the same shape: one variable, several variables, or a
-// partitioned variable.
-class EmbeddingTable {
+// What a lookup reads: one variable, several variables or a partitioned variable, whose rows have
+// the same shape, or a table without a bound on ids.
+class EmbeddingSource {
  public:
-  EmbeddingTable(const Variable& whole) : parts_({whole}) {}                 // NOLINT
-  EmbeddingTable(std::vector<Variable> parts) : parts_(std::move(parts)) {}  // NOLINT
-  EmbeddingTable(const PartitionedVariable& v) : parts_(v.parts()) {}        // NOLINT
+  EmbeddingSource(const EmbeddingTable& table) : parts_(table.shards()) {}    // NOLINT
+  EmbeddingSource(const Variable& whole) : parts_({whole}) {}                 // NOLINT
+  EmbeddingSource(std::vector<Variable> parts) : parts_(std::move(parts)) {}  // NOLINT
+  EmbeddingSource(const PartitionedVariable& v) : parts_(v.parts()) {}        // NOLINT
   const std::vector<Variable>& parts() const { return parts_; }
 
  private:
@@ -66,7 +72,7 @@ struct EmbeddingLookupOptions {
 
 // Returns a row of the table for each id. `ids` is int32 or int64, of any shape. The result has the
 // dimensions of `ids`, followed by those of a row. With kDiv, the sizes of the parts must be known.
-Output EmbeddingLookup(const EmbeddingTable& table, Output ids,
+Output EmbeddingLookup(const EmbeddingSource& table, Output ids,
                        const EmbeddingLookupOptions& options = {}, At at = At::current());
 
 // kSum is the weighted sum of rows. kMean divides it by the sum of the weights, kSqrtN by the root
@@ -84,7 +90,7 @@ struct SparseEmbeddingOptions {
 // Row i combines the table's rows for the ids in row i of the matrix `ids`: [rows, row size...].
 // `weights` has the same indices. Without weights, all are 1. Rows without an id yield zeros, or
 // are missing at the end. Sums of 16-bit numbers are computed in float if there are weights.
-Output EmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
+Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                              const std::optional<SparseOutput>& weights = std::nullopt,
                              const SparseEmbeddingOptions& options = {}, At at = At::current());
 
@@ -102,7 +108,7 @@ struct SafeEmbeddingOptions {
 // least 2; the result has its dimensions except the last, followed by those of a row. Omits
 // negative ids and, except for kSum, ids whose weight is not positive. Every row of the result
 // exists.
-Output SafeEmbeddingLookupSparse(const EmbeddingTable& table, const SparseOutput& ids,
+Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());
 

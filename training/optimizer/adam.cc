@@ -1,6 +1,7 @@
 #include "training/optimizer/adam.h"
 
 #include "graph/build/scopes.h"
+#include "ops/embedding_table/embedding_table.h"
 #include "ops/math/arithmetic_builders.h"
 #include "ops/math/power_builders.h"
 #include "ops/math/rounding_builders.h"
@@ -27,7 +28,9 @@ AMSGrad::AMSGrad(const AMSGradOptions& options) : MomentOptimizer(kAdamWithAmsgr
 
 void AMSGrad::CreateSlots(const std::vector<Variable>& vars) {
   MomentOptimizer::CreateSlots(vars);
-  for (const Variable& var : vars) ZerosSlot(var, "vhat", name());
+  for (const Variable& var : vars) {
+    if (!IsEmbeddingTable(var)) ZerosSlot(var, "vhat", name());
+  }
 }
 
 // The op exists for resource variables only.

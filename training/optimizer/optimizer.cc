@@ -7,6 +7,7 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/array/shape_builders.h"
+#include "ops/embedding_table/embedding_table.h"
 #include "ops/indexing/unique_builders.h"
 #include "ops/math/cast_builders.h"
 #include "ops/reduce/segment_builders.h"
@@ -50,7 +51,10 @@ absl::Status CheckIn(const std::vector<DataType>& valid, DataType dtype, const s
 
 std::vector<Variable> TrainedByDefault(const Graph& graph) {
   std::vector<Variable> vars = TrainableVariables(graph);
-  for (const Variable& v : Variables(graph, "trainable_resource_variables")) vars.push_back(v);
+  for (const std::string_view more :
+       {std::string_view("trainable_resource_variables"), kEmbeddingTables}) {
+    for (const Variable& v : Variables(graph, more)) vars.push_back(v);
+  }
   return vars;
 }
 
@@ -181,6 +185,8 @@ absl::StatusOr<Operation> Optimizer::BuildTrainOp(Graph& graph, const std::vecto
     CreateSlots(vars);
   }
   NameScope scope(graph, options.name.empty() ? name_ : options.name);
+  global_step_ = options.global_step;
+  step_of_update_ = Output();
   Prepare(graph);
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Operation> updates, update_all());
   if (options.global_step == nullptr) {
@@ -267,12 +273,29 @@ absl::StatusOr<Operation> Optimizer::ApplyDistributed(
 }
 
 Operation Optimizer::ApplyTo(const Variable& var, const Grad& grad) {
+  if (grad.is_slices() && IsEmbeddingTable(var)) return ApplyToTable(grad.slices(), var);
   if (grad.is_dense()) return ApplyDense(grad.dense(), var);
   return ApplySparseDuplicateIndices(grad.slices(), var);
 }
 
 Operation Optimizer::ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var) {
   return ApplySparse(SumDuplicateIndices(grad), var);
+}
+
+Operation Optimizer::ApplyToTable(const IndexedSlices&, const Variable& table) {
+  table.graph().SetError(absl::UnimplementedError(
+      StrCat(name_, ": expected variables, got embedding table '", table.name(),
+             "'. This optimizer's update is not one rule per row")));
+  return {};
+}
+
+Output Optimizer::StepOfUpdate(Graph& graph) {
+  if (!step_of_update_) {
+    NameScope scope(graph, "StepOfUpdate");
+    step_of_update_ = global_step_ == nullptr ? Constant(graph, int64_t{-1}, "none")
+                                              : CastTo(global_step_->Read(), DT_INT64);
+  }
+  return step_of_update_;
 }
 
 Operation Optimizer::Finish(Graph& graph, const std::vector<Operation>& updates,

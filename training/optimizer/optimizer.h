@@ -117,6 +117,11 @@ class Optimizer {
   virtual Operation ApplySparse(const IndexedSlices& grad, const Variable& var) = 0;
   // Rows may repeat. By default, sums repeated rows and calls ApplySparse.
   virtual Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var);
+  // Rows of an embedding table. Keys may repeat. By default UNIMPLEMENTED, in the graph.
+  virtual Operation ApplyToTable(const IndexedSlices& grad, const Variable& table);
+  // The global step of the update, as an int64 scalar, or -1 if the caller of ApplyGradients named
+  // none. For ApplyToTable.
+  Output StepOfUpdate(Graph& graph);
   // Groups the updates as `name` ("Adam/": the name of the scope itself).
   virtual Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                            std::string_view name);
@@ -163,6 +168,9 @@ class Optimizer {
   using VariableKey = std::pair<const Graph*, std::string>;  // name within its graph
   std::map<std::string, std::map<VariableKey, Variable>, std::less<>> slots_;  // by slot name
   std::map<VariableKey, Variable> non_slots_;
+  // While ApplyGradients adds nodes.
+  const Variable* global_step_ = nullptr;
+  Output step_of_update_;
 };
 
 // `value` with type `dtype`; adds no node if it has that type.

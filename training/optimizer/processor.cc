@@ -6,6 +6,7 @@
 #include "graph/build/scopes.h"
 #include "graph/ir/variable_use.h"
 #include "graph/status.h"
+#include "ops/embedding_table/embedding_table.h"
 #include "ops/state/constraint.h"
 #include "training/optimizer/optimizer.h"
 #include "training/optimizer/slot.h"
@@ -35,6 +36,17 @@ class PortUpdate : public VariableProcessor {
   }
 };
 
+// A part of an embedding table.
+class TableUpdate : public VariableProcessor {
+ public:
+  using VariableProcessor::VariableProcessor;
+  absl::StatusOr<Operation> UpdateOp(Optimizer& optimizer, const Grad& grad) const override {
+    SLUICE_INVALID_IF(!grad.is_slices(), "embedding table '", variable().name(),
+                      "': expected a sparse gradient, got a dense one");
+    return optimizer.ApplyTo(variable(), grad);
+  }
+};
+
 // A tensor. Its gradient exists, but it cannot be updated.
 class TensorUpdate : public VariableProcessor {
  public:
@@ -47,7 +59,9 @@ class TensorUpdate : public VariableProcessor {
 
 std::map<std::string, VariableProcessorFactory, std::less<>>& Factories() {
   static auto* factories = new std::map<std::string, VariableProcessorFactory, std::less<>>{
-      {"SubmodelPort", [](const Variable& v) { return std::make_unique<PortUpdate>(v); }}};
+      {"SubmodelPort", [](const Variable& v) { return std::make_unique<PortUpdate>(v); }},
+      {std::string(kEmbeddingTableOp),
+       [](const Variable& v) { return std::make_unique<TableUpdate>(v); }}};
   return *factories;
 }
 

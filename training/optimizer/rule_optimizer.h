@@ -47,6 +47,8 @@ struct RuleSlot {
   // The value of a constant that is added before the slot and initialises it.
   std::optional<double> constant = {};
   std::string variable_name = "";  // "<var>/<variable_name>"; "" = the optimizer's name
+  // The value of all elements in an embedding table, if `initializer` computes it from constants.
+  std::optional<double> table_value = {};
 };
 
 struct RuleScalar {
@@ -80,6 +82,9 @@ class RuleOptimizer : public Optimizer {
     return ApplyRule(grad, var);
   }
 
+  // The rule's op for tables, after the rows of equal keys are summed.
+  Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override;
+
   // For an override of Prepare.
   void SetScalar(std::string_view scalar, ScalarValue value) { values_[scalar] = value; }
   // The value of a scalar as Prepare left it, and the same with the type of `var`. Each call of
@@ -94,6 +99,10 @@ class RuleOptimizer : public Optimizer {
 
  private:
   Variable RuleSlotOf(const Variable& var, std::string_view slot) const;
+  void AddTableSlots(const Variable& table);
+  // Calls add(input, value) for the inputs of `op` after the variable and its slots.
+  void ForEachInput(Graph& graph, const std::string& op, const Scalars& scalars,
+                    absl::FunctionRef<void(const UpdateInput& input, Output value)> add) const;
 
   const UpdateRule* rule_;
   std::vector<RuleSlot> slots_;

@@ -44,6 +44,10 @@ class AdamW : public Adam {
  protected:
   Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
+  // The decay is not a part of a rule.
+  Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override {
+    return Optimizer::ApplyToTable(grad, table);
+  }
 
  private:
   Operation Decay(const Variable& var, Operation grad);
@@ -78,6 +82,10 @@ class Lamb : public MomentOptimizer {
  protected:
   Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
+  // The decay is not a part of a rule.
+  Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override {
+    return Optimizer::ApplyToTable(grad, table);
+  }
 
  private:
   Operation ApplyInSteps(const Grad& grad, const Variable& var);
