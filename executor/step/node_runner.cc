@@ -10,6 +10,7 @@
 #include "executor/kernel/matrix_tiles.h"
 #include "executor/plan/merge_word.h"
 #include "executor/step/running_step.h"
+#include "executor/wait/crash_report.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -57,6 +58,7 @@ inline absl::Status NodeRunner::CallKernel(const Call& call) {
   if ((node.flags & PlanNode::kRunsWhenDead) != 0) [[unlikely]] {
     context.is_input_dead = HasDeadInput(call.it, node);
   }
+  const RunningNode running(node.node->name().c_str(), node.node->op().c_str(), state_.step_id);
   absl::Status status = node.kernel->Compute(context);
   if (!status.ok()) [[unlikely]] {
     call.worker.awaited = context.TakeAwaited();
