@@ -23,6 +23,9 @@ class FunctionDataset : public Dataset {
 }  // namespace
 
 absl::Status CheckNotCancelled(const Reading& reading) {
+  if (reading.gate != nullptr && reading.cancellation.IsWanted()) {
+    reading.gate->Pass(reading.reads_ahead);
+  }
   if (reading.cancellation.IsWanted()) return absl::OkStatus();
   return absl::CancelledError("Operation was cancelled");
 }

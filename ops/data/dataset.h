@@ -20,6 +20,7 @@
 #include "graph/status.h"
 #include "graph/tensor/tensor.h"
 #include "graph/tensor/variant.h"
+#include "ops/data/reader_gate.h"
 
 namespace sluice {
 
@@ -29,17 +30,24 @@ class SeedLog;  // ops/data/iterator_position.h
 struct Reading {
   Reading() = default;
   // A part of `whole` that can end earlier.
-  explicit Reading(Reading& whole) : cancellation(&whole.cancellation), seeds(whole.seeds) {}
+  explicit Reading(Reading& whole)
+      : cancellation(&whole.cancellation),
+        seeds(whole.seeds),
+        gate(whole.gate),
+        reads_ahead(whole.gate != nullptr) {}
   // The reading ends with the step.
   explicit Reading(CancellationManager* step) : cancellation(step) {}
   // Cancelled when the reading ends, so that functions and threads end too.
   CancellationManager cancellation;
   // Null if the position of the reading is never saved.
   std::shared_ptr<SeedLog> seeds;
+  // Pauses the reading while no call waits for it. Null: it never pauses.
+  ReaderGate* gate = nullptr;
+  bool reads_ahead = false;  // on a thread of its own
 };
 
-// CANCELLED after the reading has ended. Iterators that may skip or keep any number of elements
-// call it for each.
+// CANCELLED after the reading has ended. Blocks while it pauses. Iterators that may skip or keep
+// any number of elements call it for each.
 absl::Status CheckNotCancelled(const Reading& reading);
 
 class DatasetIterator {

@@ -18,6 +18,7 @@ IteratorResource::~IteratorResource() { Stop(); }
 std::string IteratorResource::DebugString() const { return state_->attempts.Describe(); }
 
 void IteratorResource::Stop() {
+  const ReaderGate::Reader open(&state_->gate);
   std::shared_ptr<Source> source;
   std::thread thread;
   {
@@ -40,6 +41,7 @@ void IteratorResource::Stop() {
 }
 
 absl::Status IteratorResource::SetDataset(const DatasetPointer& dataset) {
+  const ReaderGate::Reader open(&state_->gate);
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, {}));
   Install(source, 0);
   return absl::OkStatus();
@@ -49,6 +51,7 @@ absl::StatusOr<std::shared_ptr<IteratorResource::Source>> IteratorResource::Begi
     const DatasetPointer& dataset, SeedStates seeds) {
   auto source = std::make_shared<Source>(dataset);
   source->reading.seeds = std::make_shared<SeedLog>(std::move(seeds));
+  source->reading.gate = &state_->gate;
   SLUICE_ASSIGN_OR_RETURN(source->iterator, dataset->Iterate(source->reading));
   return source;
 }
@@ -83,6 +86,7 @@ absl::StatusOr<IteratorPosition> IteratorResource::Position() const {
 
 absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
                                       CancellationManager* cancellation) {
+  const ReaderGate::Reader open(&state_->gate);
   DatasetPointer dataset;
   {
     ScopedLock lock(&state_->attempts.mutex());
@@ -162,8 +166,10 @@ void IteratorResource::GetNext(const Caller& caller, Taken taken) {
     return std::nullopt;
   };
   const auto self = shared_from_this();
+  state_->gate.Enter();
   state_->attempts.RunFor<Tensors>(self, caller, 0, std::move(attempt),
                                    [self, taken = std::move(taken)](absl::StatusOr<Tensors> next) {
+                                     self->state_->gate.Leave();
                                      if (!next.ok()) return taken(std::move(next));
                                      const absl::Status status =
                                          CheckElement(*next, self->types_, self->shapes_);

@@ -1,8 +1,8 @@
 // The resource behind iterator handles: a position in a dataset. A separate thread reads the
 // dataset, so that no thread of a step waits for files or functions.
 //
-// An element is read when a call requests it. If the call is cancelled, the next call gets the
-// element.
+// An element is read when a call requests it. If the call is cancelled, the reading pauses, and the
+// next call gets the element.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock, in the order of the calls.
 // Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED; errors
@@ -62,6 +62,7 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
           }) {}
     Attempts attempts;
     CondVar wake;
+    ReaderGate gate;  // open while calls wait, and while a reading begins or ends
     // The thread of another source ends.
     std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
     std::deque<absl::StatusOr<Tensors>> ready ABSL_GUARDED_BY(attempts.mutex());
@@ -71,8 +72,7 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
   // Begins a reading with the seeds in `seeds`.
-  static absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset,
-                                                       SeedStates seeds);
+  absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset, SeedStates seeds);
   // Reads from `source`, of which `taken` elements were taken.
   void Install(const std::shared_ptr<Source>& source, int64_t taken);
   // The body of the thread.

@@ -1,9 +1,12 @@
 #include "ops/data/iterator_resource.h"
 
+#include <atomic>
 #include <future>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "graph/mutex.h"
+#include "graph/status.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -117,6 +120,50 @@ TEST(IteratorResourceTest, EndsWhileItsDatasetWaits) {
   iterator.reset();  // would hang if the reading were not cancelled
   ScopedLock lock(&hand->mutex);
   EXPECT_TRUE(hand->cancelled);
+}
+
+// Looks at elements until the reading ends; `passes` says which one is found. Counts in `looked`.
+DatasetPointer Searching(std::shared_ptr<std::atomic<int64_t>> looked,
+                         std::shared_ptr<std::atomic<bool>> passes) {
+  return MakeDataset({}, [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    return MakeIterator([=, &reading](Tensors* element) -> absl::StatusOr<bool> {
+      while (!passes->load()) {
+        SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+        looked->fetch_add(1);
+      }
+      *element = {Tensor::Scalar<float>(5)};
+      return true;
+    });
+  });
+}
+
+// A client died while its step waited for an element that never comes. The reading occupied a core
+// for ever.
+TEST(IteratorResourceTest, AReadingThatNobodyWaitsForPauses) {
+  auto looked = std::make_shared<std::atomic<int64_t>>(0);
+  auto passes = std::make_shared<std::atomic<bool>>(false);
+  auto iterator = NewIterator();
+  ASSERT_TRUE(iterator->SetDataset(Searching(looked, passes)).ok());
+  for (int i = 0; i < 2; ++i) {
+    CancellationManager cancellation;
+    std::future<Got> cancelled = Ask(*iterator, &cancellation);
+    for (const int64_t before = *looked; *looked < before + 1000;) std::this_thread::yield();
+    cancellation.StartCancel();
+    EXPECT_TRUE(absl::IsCancelled(cancelled.get().status()));
+    // It looks at one more element at most.
+    const int64_t paused = *looked;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_LE(*looked, paused + 1);
+  }
+  std::future<Got> waiting = Ask(*iterator);
+  *passes = true;
+  EXPECT_EQ(ValueOf(waiting.get()), 5);
+  *passes = false;
+  CancellationManager cancellation;
+  std::future<Got> last = Ask(*iterator, &cancellation);
+  cancellation.StartCancel();
+  last.wait();
+  iterator.reset();  // would hang if the pause did not end
 }
 
 TEST(IteratorResourceTest, ElementsOfOtherTypesAreRefused) {
