@@ -12,6 +12,7 @@
 #include "distributed/message/limits.h"
 #include "distributed/security/security.h"
 #include "executor/step/outbox.h"
+#include "graph/strings.h"
 
 namespace sluice {
 
@@ -38,6 +39,7 @@ class LaneServer::Call final : public RpcCall, public std::enable_shared_from_th
       : connection_(std::move(connection)), id_(id), request_(std::move(request)) {}
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
+  std::string client() const override;
   void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override;
 
  private:
@@ -51,8 +53,9 @@ class LaneServer::Connection final : public LanePoller::Source,
                                      public Outbox::Sender,
                                      public std::enable_shared_from_this<Connection> {
  public:
-  Connection(LaneServer* server, int fd)
-      : server_(server), socket_(fd, server->max_message_bytes_) {}
+  Connection(LaneServer* server, int fd, int64_t number)
+      : server_(server), socket_(fd, server->max_message_bytes_), name_(StrCat("lane:", number)) {}
+  const std::string& name() const { return name_; }
   int fd() const override { return socket_.fd(); }
   bool is_own() const { return socket_.PeerIsOwn(); }
   void SendKept() override {
@@ -238,11 +241,14 @@ class LaneServer::Connection final : public LanePoller::Source,
 
   LaneServer* const server_;
   LaneSocket socket_;
+  const std::string name_;
   bool is_accepted_ = false;            // used by Readable only
   std::atomic<int> kept_responses_{0};  // whose calls end when they are sent
   Mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
 };
+
+std::string LaneServer::Call::client() const { return connection_->name(); }
 
 void LaneServer::Call::Finish(const absl::StatusOr<grpc::ByteBuffer>& response) {
   const auto self = shared_from_this();
@@ -263,7 +269,12 @@ void LaneServer::ListenAt(const std::string& address) {
 }
 
 void LaneServer::Accept(int fd) {
-  auto connection = std::make_shared<Connection>(this, fd);
+  int64_t number;
+  {
+    ScopedLock lock(&mutex_);
+    number = ++next_connection_;
+  }
+  auto connection = std::make_shared<Connection>(this, fd, number);
   if (!connection->is_own() || !calls_.Begin()) return;
   {
     ScopedLock lock(&mutex_);
@@ -276,6 +287,12 @@ void LaneServer::Accept(int fd) {
 void LaneServer::Forget(const std::shared_ptr<Connection>& connection) {
   ScopedLock lock(&mutex_);
   connections_.erase(connection);
+}
+
+bool LaneServer::IsConnected(const std::string& client) {
+  ScopedLock lock(&mutex_);
+  return std::any_of(connections_.begin(), connections_.end(),
+                     [&](const auto& connection) { return connection->name() == client; });
 }
 
 void LaneServer::Stop() {

@@ -29,6 +29,8 @@ class LaneServer {
 
   // Lets clients find the server as "host:port". Does nothing if another server has the name.
   void ListenAt(const std::string& address);
+  // Whether the connection with this name (RpcCall::client) is open.
+  bool IsConnected(const std::string& client);
   // Like RpcServer::Stop.
   void Stop();
 
@@ -45,6 +47,7 @@ class LaneServer {
   OpenCalls calls_;
   LanePoller poller_;
   Mutex mutex_;
+  int64_t next_connection_ ABSL_GUARDED_BY(mutex_) = 0;
   std::set<std::shared_ptr<Connection>> connections_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -19,6 +19,13 @@ struct Heartbeat {
   int timeout_ms = 10'000;
 };
 
+// When a client of a server counts as lost although its connection has not ended: it answers no
+// ping, which it gets after `kClientPingMs` of silence, within `kClientAnswerMs`.
+inline constexpr int kClientPingMs = 30'000;
+inline constexpr int kClientAnswerMs = 20'000;
+// A connection that does not speak HTTP/2 (or TLS) within this time is closed.
+inline constexpr int kGreetingMs = 20'000;
+
 // The time in which calls may finish when a server stops, before it cancels them. Their blocked
 // operations have ended by then, so only the responses have to be sent.
 inline constexpr auto kStopGrace = std::chrono::seconds(2);

@@ -22,6 +22,8 @@ class RpcCall {
   virtual uint64_t max_response_bytes() const { return UINT64_MAX; }
   // Sends the response or error. Called once, from any thread.
   virtual void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) = 0;
+  // The connection that the call came over, such as "ipv4:10.0.0.7:41200". "": in this process.
+  virtual std::string client() const { return ""; }
 
  protected:
   virtual ~RpcCall() = default;

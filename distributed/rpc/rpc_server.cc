@@ -13,7 +13,9 @@
 #include "distributed/rpc/grpc_support.h"
 #include "distributed/security/security.h"
 #include "graph/status.h"
+#include "grpcpp/ext/health_check_service_server_builder_option.h"
 #include "grpcpp/grpcpp.h"
+#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/impl/service_type.h"
 #include "grpcpp/support/async_unary_call.h"
 
@@ -22,6 +24,9 @@ namespace {
 
 // While one thread handles a call, the other listens.
 constexpr int kListeners = 2;
+
+// Bytes that connections may send before their first accepted call, in addition to its message.
+constexpr int64_t kStrangerOverheadBytes = 1 << 20;
 
 struct Event {
   virtual ~Event() = default;
@@ -50,6 +55,7 @@ class RpcServer::Service final : public grpc::Service {
 struct RpcServer::Grpc {
   std::unique_ptr<grpc::ServerCompletionQueue> queue;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
 };
 
 // A call, which deletes itself after two events: its response was sent, and the call has ended.
@@ -68,8 +74,10 @@ class RpcServer::Call final : public RpcCall {
   }
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
+  std::string client() const override { return client_; }
   uint64_t max_response_bytes() const override {
-    return Header(kTakesChunks) ? UINT64_MAX : static_cast<uint64_t>(server_->grpc_message_bytes_);
+    return Header(kTakesChunks) ? UINT64_MAX
+                                : static_cast<uint64_t>(server_->options_.grpc_message_bytes);
   }
   void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
     if (!response.ok()) {
@@ -77,11 +85,11 @@ class RpcServer::Call final : public RpcCall {
       return writer_.FinishWithError(ToGrpc(response.status()), &finished_);
     }
     const uint64_t size = response->Length();
-    if (size <= static_cast<uint64_t>(server_->grpc_message_bytes_)) return Send(*response);
+    if (size <= static_cast<uint64_t>(server_->options_.grpc_message_bytes)) return Send(*response);
     if (!Header(kTakesChunks)) {
       return Finish(absl::ResourceExhaustedError(
           StrCat("an answer of ", size, " bytes: a message to this client has at most ",
-                 server_->grpc_message_bytes_)));
+                 server_->options_.grpc_message_bytes)));
     }
     context_.AddTrailingMetadata(kChunkedMessage, server_->chunked_->Store(*response));
     Send(BytesOf(""));
@@ -108,6 +116,8 @@ class RpcServer::Call final : public RpcCall {
     if (!MayCall()) {
       return Finish(absl::UnauthenticatedError("the call has not this cluster's token"));
     }
+    client_ = context_.peer();
+    server_->connections_->CallBegins(client_);
     if (const auto label = Header(kChunkedMessage)) {
       const absl::StatusOr<grpc::ByteBuffer> request = server_->chunked_->Take(*label);
       if (!request.ok()) return Finish(request.status());
@@ -122,9 +132,9 @@ class RpcServer::Call final : public RpcCall {
     return std::string_view(it->second.data(), it->second.size());
   }
   bool MayCall() const {
-    if (server_->token_.empty()) return true;
+    if (server_->options_.token.empty()) return true;
     const std::optional<std::string_view> token = Header(kTokenHeader);
-    return token && IsToken(*token, server_->token_);
+    return token && IsToken(*token, server_->options_.token);
   }
   void Send(const grpc::ByteBuffer& response) {
     hand_over_.Give();
@@ -140,6 +150,7 @@ class RpcServer::Call final : public RpcCall {
   }
   void Delete() {
     RpcServer* const server = server_;
+    if (!client_.empty()) server->connections_->CallEnds(client_);
     delete this;
     ScopedLock lock(&server->mutex_);
     if (--server->calls_ == 0) server->changed_.NotifyAll();
@@ -147,6 +158,7 @@ class RpcServer::Call final : public RpcCall {
 
   RpcServer* const server_;
   const int method_;
+  std::string client_;  // "" until the call is accepted
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
   grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;
@@ -162,34 +174,31 @@ RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) { KeepGrpc(); }
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& options,
                                                             std::vector<RpcMethod> methods) {
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server, Make(options, std::move(methods)));
+  server->Accept();
+  return server;
+}
+
+absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& options,
+                                                           std::vector<RpcMethod> methods) {
   std::unique_ptr<RpcServer> server(new RpcServer());
+  server->options_ = options;
+  server->options_.grpc_message_bytes = std::min(options.grpc_message_bytes, kGrpcMessageBytes);
   server->methods_ = std::move(methods);
-  server->grpc_message_bytes_ = std::min(options.grpc_message_bytes, kGrpcMessageBytes);
   server->chunked_ = std::make_unique<ChunkedMessages>(options.max_message_bytes);
   for (RpcMethod& method : server->chunked_->Methods()) {
     server->methods_.push_back(std::move(method));
   }
-  server->token_ = options.token;
   server->service_ = std::make_unique<Service>(server->methods_);
-  grpc::ServerBuilder builder;
-  builder.AddListeningPort(options.address, options.credentials, &server->port_);
-  builder.SetMaxReceiveMessageSize(
-      static_cast<int>(std::min(options.max_message_bytes, kGrpcMessageBytes)));
-  builder.SetMaxSendMessageSize(INT32_MAX);
-  // A second server at the same port fails.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // The other tasks ping this one often.
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
-  builder.RegisterService(server->service_.get());
-  server->grpc_->queue = builder.AddCompletionQueue();
-  server->grpc_->server = builder.BuildAndStart();
-  if (server->grpc_->server == nullptr || server->port_ == 0) {
-    server->grpc_->queue->Shutdown();
-    void* tag;
-    bool ok;
-    while (server->grpc_->queue->Next(&tag, &ok)) {
-    }
-    return absl::UnavailableError(StrCat("cannot listen on ", options.address));
+  Connections::Options connections{options.address, options.max_connections};
+  connections.max_stranger_bytes =
+      std::min(options.max_message_bytes, kGrpcMessageBytes) + kStrangerOverheadBytes;
+  SLUICE_ASSIGN_OR_RETURN(server->connections_, Connections::Listen(connections));
+  server->port_ = server->connections_->port();
+  SLUICE_RETURN_IF_ERROR(server->StartGrpc());
+  if (options.lanes) {
+    server->lanes_ =
+        std::make_unique<LaneServer>(server->methods_, options.token, options.max_message_bytes);
   }
   {
     ScopedLock lock(&server->mutex_);
@@ -199,14 +208,66 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& optio
   for (size_t i = 0; i < server->methods_.size(); ++i) {
     Call::Request(server.get(), static_cast<int>(i));
   }
-  if (options.lanes) server->OpenLanes(options);
   return server;
 }
 
-void RpcServer::OpenLanes(const Options& options) {
-  lanes_ = std::make_unique<LaneServer>(methods_, token_, options.max_message_bytes);
-  std::set<std::string> names(options.lane_addresses.begin(), options.lane_addresses.end());
-  const std::string host = options.address.substr(0, options.address.rfind(':'));
+absl::Status RpcServer::StartGrpc() {
+  [[maybe_unused]] static const bool has_health_service = [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    return true;
+  }();
+  grpc::ServerBuilder builder;
+  using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  grpc_->acceptor =
+      builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, options_.credentials);
+  builder.SetMaxReceiveMessageSize(
+      static_cast<int>(std::min(options_.max_message_bytes, kGrpcMessageBytes)));
+  builder.SetMaxSendMessageSize(INT32_MAX);
+  // The other tasks ping this one often.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
+  // Finds clients that are lost without closing their connections, also between their calls.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kClientPingMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kClientAnswerMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kGreetingMs);
+  builder.RegisterService(service_.get());
+  grpc_->queue = builder.AddCompletionQueue();
+  grpc_->server = builder.BuildAndStart();
+  if (grpc_->server != nullptr) {
+    SetServing(true);
+    return absl::OkStatus();
+  }
+  grpc_->queue->Shutdown();
+  void* tag;
+  bool ok;
+  while (grpc_->queue->Next(&tag, &ok)) {
+  }
+  return absl::UnavailableError(StrCat("cannot serve gRPC on ", options_.address));
+}
+
+void RpcServer::SetServing(bool serving) {
+  grpc::HealthCheckServiceInterface* const health = grpc_->server->GetHealthCheckService();
+  for (const char* service :
+       {"", "tensorflow.MasterService", "tensorflow.WorkerService"}) {  // "": the server
+    health->SetServingStatus(service, serving);
+  }
+}
+
+bool RpcServer::IsConnected(const std::string& client) {
+  if (client.empty() || connections_->IsConnected(client)) return true;
+  return lanes_ != nullptr && lanes_->IsConnected(client);
+}
+
+void RpcServer::Accept() {
+  connections_->Start([acceptor = grpc_->acceptor.get()](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = fd;
+    acceptor->HandleNewConnection(&connection);
+  });
+  if (lanes_ == nullptr) return;
+  std::set<std::string> names(options_.lane_addresses.begin(), options_.lane_addresses.end());
+  const std::string host = options_.address.substr(0, options_.address.rfind(':'));
   const bool is_any = host == "0.0.0.0" || host == "[::]";
   names.insert(StrCat(is_any ? "127.0.0.1" : host, ":", port_));
   for (const std::string& name : names) lanes_->ListenAt(name);
@@ -247,6 +308,7 @@ void RpcServer::Stop() {
     stopped_ = true;
   }
   if (lanes_ != nullptr) lanes_->Stop();
+  connections_->Stop();
   // At the deadline gRPC cancels the open calls.
   grpc_->server->Shutdown(std::chrono::system_clock::now() + kStopGrace);
   ScopedLock lock(&mutex_);

@@ -17,6 +17,7 @@
 #include "distributed/message/limits.h"
 #include "distributed/message/rpc_call.h"
 #include "distributed/rpc/chunks.h"
+#include "distributed/rpc/connections.h"
 #include "graph/mutex.h"
 #include "grpcpp/security/server_credentials.h"
 
@@ -35,8 +36,14 @@ class RpcServer {
     // Whether processes of this host may call over lanes (lane/lane_socket.h).
     bool lanes = false;
     std::vector<std::string> lane_addresses;  // names of this server besides `address`
+    int max_connections = 0;                  // see Connections::Options
   };
-  // UNAVAILABLE if the server cannot listen at the address.
+  // Makes a server, which listens at the address and accepts no connection before Accept.
+  // UNAVAILABLE if it cannot listen there.
+  static absl::StatusOr<std::unique_ptr<RpcServer>> Make(const Options& options,
+                                                         std::vector<RpcMethod> methods);
+  void Accept();
+  // Make, then Accept.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const Options& options,
                                                           std::vector<RpcMethod> methods);
   ~RpcServer();  // stops
@@ -44,6 +51,12 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const { return port_; }
+  // Whether the connection of a call (RpcCall::client) is still open. True for calls of this
+  // process.
+  bool IsConnected(const std::string& client);
+  Connections& connections() { return *connections_; }
+  // Sets the answer of gRPC's health service, which is SERVING at first.
+  void SetServing(bool serving);
   // Takes no new calls, cancels the open ones after kStopGrace, and returns when all have ended.
   void Stop();
 
@@ -51,18 +64,18 @@ class RpcServer {
   class Service;
   class Call;
   RpcServer();
-  void OpenLanes(const Options& options);
+  absl::Status StartGrpc();
   void Listen();
   void StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::unique_ptr<Service> service_;
   struct Grpc;
   std::unique_ptr<Grpc> grpc_;
-  int64_t grpc_message_bytes_ = kGrpcMessageBytes;
+  Options options_;
+  std::unique_ptr<Connections> connections_;
   std::unique_ptr<ChunkedMessages> chunked_;
   std::unique_ptr<LaneServer> lanes_;
   std::vector<RpcMethod> methods_;
-  std::string token_;
   int port_ = 0;
 
   Mutex mutex_;

@@ -1,0 +1,123 @@
+// The TCP connections of a server: listens, accepts, and hands each connection to gRPC.
+//
+// gRPC 1.51's own listener stops for ever when the process has no descriptor left
+// (CVE-2023-4785), and bounds neither the number of connections nor what they send before their
+// first call. This class does three things about that:
+//
+//   1. At most `max` connections are open. If one more arrives, the oldest one that never made
+//      a call is closed in its favour. If there is none, it is the one whose last call ended first.
+//   2. A stranger is a connection that has made no accepted call. All strangers together may send
+//      `max_stranger_bytes`. Beyond that, the one that sent most is closed.
+//   3. If no descriptor is left, a reserved one accepts the connection and closes it.
+//
+// A second descriptor of each connection shows this class when the connection ends. So a server
+// needs two descriptors per connection.
+//
+// Thread safety: all methods may be called from any thread. A thread of its own accepts.
+// Names: a client is called by its address as gRPC writes it, "ipv4:10.0.0.7:41200".
+#ifndef SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_
+#define SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+class Connections {
+ public:
+  struct Options {
+    std::string address;  // "127.0.0.1:0": any free port
+    // 0: as many as three eighths of the descriptors that the process may open.
+    int max = 0;
+    int64_t max_stranger_bytes = int64_t{64} << 20;
+  };
+  // UNAVAILABLE if the address cannot be listened at.
+  static absl::StatusOr<std::unique_ptr<Connections>> Listen(const Options& options);
+  ~Connections();  // stops
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  // Begins to accept. `take` owns the descriptor that it gets. It must not block.
+  void Start(std::function<void(int fd)> take);
+  // Closes the listening sockets. Returns when `take` is called no more.
+  void Stop();
+  int port() const { return port_; }
+  int max() const { return max_; }
+
+  // To be called for each accepted call, at its begin and at its end.
+  void CallBegins(const std::string& client);
+  void CallEnds(const std::string& client);
+  bool IsConnected(const std::string& client);
+
+  // Connects to the server. UNAVAILABLE if the connection is not accepted within `limit`. Blocks.
+  absl::Status CheckAccepting(std::chrono::milliseconds limit);
+
+  struct Counts {
+    int open = 0;
+    int64_t accepted = 0;
+    int64_t refused = 0;  // closed by rule 1, 2 or 3
+  };
+  Counts counts();
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Connection {
+    int fd = -1;  // the second descriptor
+    std::string client;
+    bool is_stranger = true;
+    int64_t bytes = 0;  // received; counted for strangers
+    int open_calls = 0;
+    Time last_used;
+  };
+
+  explicit Connections(const Options& options);
+  absl::Status ListenAt(const std::string& host, const std::string& port);
+  void Run();
+  void Accept(int listener);
+  void AcceptWithReserve(int listener);
+  void Admit(int fd);
+  void Happened(int fd, uint32_t events);
+  void LimitStrangers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes a connection by rule 1. Returns false if all have open calls.
+  bool MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Refuse(const Connection& connection, const char* why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops the input event of a connection that is no stranger any more.
+  void WatchEndOf(const Connection& connection) const;
+
+  const int max_;
+  const int64_t max_stranger_bytes_;
+  const int epoll_;
+  const int wake_;  // an event descriptor in epoll_
+  std::vector<int> listeners_;
+  int port_ = 0;
+  std::function<void(int fd)> take_;
+  std::thread thread_;
+  int reserve_ = -1;                // used by thread_ only
+  std::atomic<bool> stops_{false};  // set before wake_
+  Mutex mutex_;
+  CondVar probed_;
+  std::unordered_map<int, Connection> connections_ ABSL_GUARDED_BY(mutex_);  // by fd
+  std::unordered_map<std::string, int> fds_ ABSL_GUARDED_BY(mutex_);         // by client
+  std::set<std::string> probes_ ABSL_GUARDED_BY(mutex_);  // own connections, not accepted yet
+  int64_t stranger_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t accepted_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_

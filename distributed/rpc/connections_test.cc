@@ -1,0 +1,201 @@
+#include "distributed/rpc/connections.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <deque>
+
+#include "gmock/gmock.h"
+#include "graph/mutex.h"
+#include "graph/strings.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::chrono::seconds kLong(20);
+
+// A client's socket.
+class Client {
+ public:
+  explicit Client(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    socklen_t size = sizeof(address);
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    name_ = StrCat("ipv4:127.0.0.1:", ntohs(address.sin_port));
+  }
+  ~Client() { Close(); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  void Close() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+  void Send(size_t bytes) {
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(write(fd_, text.data(), bytes), static_cast<ssize_t>(bytes));
+  }
+  // Blocks until the server has closed the connection.
+  bool IsClosed() {
+    char byte;
+    return read(fd_, &byte, 1) <= 0;
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  int fd_;
+  std::string name_;
+};
+
+// Takes connections as gRPC does, and closes each when its peer does, or when the test ends.
+class ConnectionsTest : public ::testing::Test {
+ protected:
+  void Listen(Connections::Options options, const std::string& address = "127.0.0.1:0") {
+    options.address = address;
+    auto connections = Connections::Listen(options);
+    ASSERT_TRUE(connections.ok()) << connections.status();
+    connections_ = *std::move(connections);
+    connections_->Start([this](int fd) {
+      ScopedLock lock(&mutex_);
+      taken_.push_back(fd);
+      changed_.NotifyAll();
+    });
+  }
+  // The next connection that was taken.
+  int Take() {
+    ScopedLock lock(&mutex_);
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (taken_.empty() && changed_.WaitUntil(&mutex_, deadline)) {
+    }
+    if (taken_.empty()) return -1;
+    const int fd = taken_.front();
+    taken_.pop_front();
+    return fd;
+  }
+  // A connection after the given events of the others have been handled.
+  void Settle() {
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(connections_->CheckAccepting(kLong).ok());
+  }
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<int> taken_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Connections> connections_;
+};
+
+TEST_F(ConnectionsTest, KnowsWhichClientsAreConnected) {
+  Listen({});
+  Client client(connections_->port());
+  const int fd = Take();
+  ASSERT_GE(fd, 0);
+  EXPECT_TRUE(connections_->IsConnected(client.name()));
+  EXPECT_EQ(connections_->counts().open, 1);
+  client.Close();
+  Settle();
+  EXPECT_FALSE(connections_->IsConnected(client.name()));
+  EXPECT_EQ(connections_->counts().open, 0);
+  close(fd);
+}
+
+TEST_F(ConnectionsTest, AnAddressThatIsTakenIsAnError) {
+  Listen({});
+  const auto second = Connections::Listen({.address = StrCat("127.0.0.1:", connections_->port())});
+  EXPECT_TRUE(absl::IsUnavailable(second.status()));
+  EXPECT_THAT(second.status().message(), HasSubstr("cannot listen on 127.0.0.1:"));
+  EXPECT_TRUE(absl::IsUnavailable(Connections::Listen({.address = "no.such.host.:1"}).status()));
+}
+
+TEST_F(ConnectionsTest, ListensAtAllAddresses) {
+  Listen({}, "0.0.0.0:0");
+  Client client(connections_->port());
+  EXPECT_GE(Take(), 0);
+  EXPECT_TRUE(connections_->IsConnected(client.name()));
+}
+
+TEST_F(ConnectionsTest, OneMoreThanTheLimitReplacesTheOldestStranger) {
+  Listen({.max = 3});
+  Client working(connections_->port()), idle(connections_->port()), stranger(connections_->port());
+  for (int i = 0; i < 3; ++i) ASSERT_GE(Take(), 0);
+  connections_->CallBegins(working.name());
+  connections_->CallBegins(idle.name());
+  connections_->CallEnds(idle.name());
+  Client second(connections_->port());
+  ASSERT_GE(Take(), 0);
+  EXPECT_TRUE(stranger.IsClosed());
+  connections_->CallBegins(second.name());
+  // No stranger is left: the connection without a call is closed.
+  Client third(connections_->port());
+  ASSERT_GE(Take(), 0);
+  EXPECT_TRUE(idle.IsClosed());
+  connections_->CallBegins(third.name());
+  // All have calls: the new one is closed.
+  Client fourth(connections_->port());
+  EXPECT_TRUE(fourth.IsClosed());
+  EXPECT_EQ(connections_->counts().open, 3);
+  EXPECT_EQ(connections_->counts().refused, 3);
+  EXPECT_TRUE(connections_->IsConnected(working.name()));
+}
+
+TEST_F(ConnectionsTest, StrangersMaySendSoMuchTogether) {
+  Listen({.max_stranger_bytes = 1000});
+  Client first(connections_->port()), second(connections_->port());
+  ASSERT_GE(Take(), 0);
+  ASSERT_GE(Take(), 0);
+  connections_->CallBegins(second.name());
+  second.Send(5000);  // no stranger
+  first.Send(900);
+  Client third(connections_->port());
+  ASSERT_GE(Take(), 0);
+  third.Send(200);
+  EXPECT_TRUE(first.IsClosed());  // it sent most
+  EXPECT_TRUE(connections_->IsConnected(second.name()));
+  EXPECT_TRUE(connections_->IsConnected(third.name()));
+}
+
+// gRPC's own listener accepts nothing any more after this.
+TEST_F(ConnectionsTest, AcceptsAgainWhenDescriptorsAreFree) {
+  Listen({.max = 100});
+  Client before(connections_->port());
+  ASSERT_GE(Take(), 0);
+  connections_->CallBegins(before.name());
+  rlimit saved;
+  getrlimit(RLIMIT_NOFILE, &saved);
+  const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  // A client's own descriptor is the last one that is free.
+  rlimit none = saved;
+  none.rlim_cur = static_cast<rlim_t>(next) + 1;
+  close(next);
+  setrlimit(RLIMIT_NOFILE, &none);
+  {
+    Client refused(connections_->port());
+    EXPECT_TRUE(refused.IsClosed());
+  }
+  setrlimit(RLIMIT_NOFILE, &saved);
+  Client after(connections_->port());
+  EXPECT_GE(Take(), 0);
+  EXPECT_GE(connections_->counts().refused, 1);
+  EXPECT_TRUE(connections_->IsConnected(before.name()));
+}
+
+TEST_F(ConnectionsTest, ReportsThatNothingIsAccepted) {
+  auto idle = Connections::Listen({.address = "127.0.0.1:0"});
+  ASSERT_TRUE(idle.ok());
+  EXPECT_EQ((*idle)->CheckAccepting(std::chrono::milliseconds(20)).message(),
+            "the server accepted no connection within 20 ms");
+  Listen({});
+  EXPECT_TRUE(connections_->CheckAccepting(kLong).ok());
+  EXPECT_EQ(connections_->counts().open, 0);
+}
+
+}  // namespace
+}  // namespace sluice
