@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "distributed/events/event_log.h"
 #include "distributed/master/client_cluster.h"
 #include "distributed/master/session_config.h"
 #include "distributed/message/device_attributes.h"
@@ -21,14 +22,10 @@ constexpr TensorField kCallableFetches{pb::RunCallableResponse::kFetchFieldNumbe
 
 constexpr char kMayHaveRestarted[] = " Possibly, this master has restarted.";
 
-absl::Status Unknown(const std::string& session, const char* hint) {
-  return absl::AbortedError(StrCat("Session ", session, " is not found.", hint));
-}
-
 }  // namespace
 
 std::vector<RpcMethod> Master::Methods() {
-  return {UnaryMethod(MasterMethod("CreateSession"), this, &Master::CreateSession),
+  return {Method(MasterMethod("CreateSession"), this, &Master::CreateSession),
           UnaryMethod(MasterMethod("ExtendSession"), this, &Master::ExtendSession),
           UnaryMethod(MasterMethod("PartialRunSetup"), this, &Master::PartialRunSetup),
           Method(MasterMethod("RunStep"), this, &Master::RunStep),
@@ -40,19 +37,9 @@ std::vector<RpcMethod> Master::Methods() {
           UnaryMethod(MasterMethod("ReleaseCallable"), this, &Master::ReleaseCallable)};
 }
 
-absl::StatusOr<std::shared_ptr<MasterSession>> Master::Find(const std::string& handle,
-                                                            const char* hint) {
-  ScopedLock lock(&mutex_);
-  auto it = sessions_.find(handle);
-  if (it != sessions_.end()) return it->second;
-  return Unknown(handle, hint);
-}
-
-absl::StatusOr<std::shared_ptr<MasterSession>> Master::Remove(const std::string& handle) {
-  ScopedLock lock(&mutex_);
-  auto removed = sessions_.extract(handle);
-  if (!removed.empty()) return std::move(removed.mapped());
-  return Unknown(handle, kMayHaveRestarted);
+absl::Status Master::CheckNotDraining() const {
+  if (!drains_.load(std::memory_order_relaxed)) return absl::OkStatus();
+  return absl::UnavailableError(StrCat("the server of ", options_.task, " stops"));
 }
 
 absl::StatusOr<std::optional<ClusterConnection>> Master::ConnectionFor(
@@ -76,8 +63,17 @@ std::string Master::NewHandle() {
   return handle;
 }
 
-absl::Status Master::CreateSession(const pb::CreateSessionRequest& request,
-                                   pb::CreateSessionResponse* response) {
+void Master::CreateSession(const pb::CreateSessionRequest& request, RpcCall& call) {
+  const absl::StatusOr<std::string> handle = AddSession(request, call.client());
+  if (!handle.ok()) return call.Finish(handle.status());
+  pb::CreateSessionResponse response;
+  response.set_session_handle(*handle);
+  call.Finish(EncodeMessage(response));
+}
+
+absl::StatusOr<std::string> Master::AddSession(const pb::CreateSessionRequest& request,
+                                               const std::string& client) {
+  SLUICE_RETURN_IF_ERROR(CheckNotDraining());
   pb::ConfigProto config = request.config();
   SLUICE_ASSIGN_OR_RETURN(const std::optional<ClusterConnection> connection,
                           ConnectionFor(request));
@@ -104,24 +100,23 @@ absl::Status Master::CreateSession(const pb::CreateSessionRequest& request,
   }
   auto session = std::make_shared<MasterSession>(task, options);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
-  response->set_session_handle(handle);
-  ScopedLock lock(&mutex_);
-  sessions_.emplace(handle, std::move(session));
-  return absl::OkStatus();
+  sessions_.Add(handle, std::move(session), client, request.graph_def().ByteSizeLong());
+  return handle;
 }
 
 absl::Status Master::ExtendSession(const pb::ExtendSessionRequest& request,
                                    pb::ExtendSessionResponse* response) {
-  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
   SLUICE_ASSIGN_OR_RETURN(const int64_t version,
                           session->Extend(request.graph_def(), request.current_graph_version()));
+  session.AddGraphBytes(request.graph_def().ByteSizeLong());
   response->set_new_graph_version(version);
   return absl::OkStatus();
 }
 
 absl::Status Master::PartialRunSetup(const pb::PartialRunSetupRequest& request,
                                      pb::PartialRunSetupResponse* response) {
-  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
   SLUICE_ASSIGN_OR_RETURN(*response->mutable_partial_run_handle(),
                           session->SetUpPartialRun(request));
   return absl::OkStatus();
@@ -132,13 +127,14 @@ void Master::RunStep(RpcCall& call) {
   std::vector<NamedTensor> feeds, fetches;
   pb::RunStepResponse response;
   absl::Status status = TakeMessage(&call.request(), kStepFeeds, &request, &feeds);
+  if (status.ok() && request.partial_run_handle().empty()) status = CheckNotDraining();
   if (status.ok() && !step_ids_.IsNew(request.request_id())) {
     status =
         absl::AbortedError(StrCat("The same RunStep request was received twice: id ",
                                   request.request_id(), " of session ", request.session_handle()));
   }
   if (status.ok()) {
-    auto session = Find(request.session_handle(), kMayHaveRestarted);
+    auto session = sessions_.Find(request.session_handle(), call.client(), kMayHaveRestarted);
     status = session.ok() ? (*session)->RunStep(request, std::move(feeds), &call.cancellation(),
                                                 &fetches, response.mutable_metadata())
                           : session.status();
@@ -147,7 +143,7 @@ void Master::RunStep(RpcCall& call) {
 }
 
 void Master::CloseSession(const pb::CloseSessionRequest& request, RpcCall& call) {
-  const auto session = Remove(request.session_handle());
+  const auto session = sessions_.Remove(request.session_handle(), kMayHaveRestarted);
   if (!session.ok()) return call.Finish(session.status());
   (*session)->Close(RespondWhenReleased(call));
 }
@@ -156,7 +152,7 @@ absl::Status Master::ListDevices(const pb::ListDevicesRequest& request,
                                  pb::ListDevicesResponse* response) {
   std::vector<DeviceInfo> devices = options_.devices->Describe();
   if (!request.session_handle().empty()) {
-    SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+    SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
     devices = session->session().devices().Describe();
     if (const auto& remote = session->session().options().remote_tasks) {
       devices.insert(devices.end(), remote->devices().begin(), remote->devices().end());
@@ -184,7 +180,7 @@ absl::Status Master::Clear(const std::vector<std::string>& containers) {
 
 absl::Status Master::MakeCallable(const pb::MakeCallableRequest& request,
                                   pb::MakeCallableResponse* response) {
-  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
   SLUICE_ASSIGN_OR_RETURN(const int64_t handle, session->MakeCallable(request.options()));
   response->set_handle(handle);
   return absl::OkStatus();
@@ -195,8 +191,9 @@ void Master::RunCallable(RpcCall& call) {
   std::vector<NamedTensor> feeds, fetches;
   pb::RunCallableResponse response;
   absl::Status status = TakeMessage(&call.request(), kCallableFeeds, &request, &feeds);
+  if (status.ok()) status = CheckNotDraining();
   if (status.ok()) {
-    auto session = Find(request.session_handle());
+    auto session = sessions_.Find(request.session_handle(), call.client());
     status = session.ok() ? (*session)->RunCallable(request.handle(), feeds, &call.cancellation(),
                                                     &fetches, response.mutable_metadata())
                           : session.status();
@@ -207,17 +204,26 @@ void Master::RunCallable(RpcCall& call) {
 
 absl::Status Master::ReleaseCallable(const pb::ReleaseCallableRequest& request,
                                      pb::ReleaseCallableResponse*) {
-  SLUICE_ASSIGN_OR_RETURN(auto session, Find(request.session_handle()));
+  SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
   return session->ReleaseCallable(request.handle());
 }
 
 void Master::CloseSessions(const std::shared_ptr<void>& awaiting) {
-  std::map<std::string, std::shared_ptr<MasterSession>> sessions;
-  {
-    ScopedLock lock(&mutex_);
-    sessions.swap(sessions_);
-  }
-  for (auto& [handle, session] : sessions) session->Close(awaiting);
+  for (const auto& session : sessions_.RemoveAll()) session->Close(awaiting);
 }
+
+void Master::CloseExpiredSessions() {
+  for (const SessionTable::Expired& expired :
+       sessions_.RemoveExpired(options_.limits, options_.is_connected)) {
+    LogEvent(LogLevel::kInfo, "session_closed",
+             {{"session", StrCat(expired.info.number)},
+              {"client", expired.info.client},
+              {"why", expired.why},
+              {"idle_s", StrCat(expired.info.idle.count() / 1000)}});
+    expired.session->Close(nullptr);
+  }
+}
+
+std::vector<SessionInfo> Master::Sessions() { return sessions_.Describe(options_.is_connected); }
 
 }  // namespace sluice

@@ -5,7 +5,8 @@
 #ifndef SLUICE_DISTRIBUTED_MASTER_MASTER_H_
 #define SLUICE_DISTRIBUTED_MASTER_MASTER_H_
 
-#include <map>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <random>
@@ -15,6 +16,7 @@
 
 #include "distributed/master/cluster_tasks.h"
 #include "distributed/master/master_session.h"
+#include "distributed/master/session_table.h"
 #include "distributed/message/rpc_call.h"
 #include "distributed/proto/master.pb.h"
 #include "distributed/rendezvous/recent_ids.h"
@@ -31,6 +33,9 @@ struct MasterOptions {
   // The connection of sessions to the tasks of the server's cluster. Null: the server has no
   // cluster, and clients cannot define one.
   const ClusterConnection* connection = nullptr;
+  // When sessions of dead clients are closed, and whether a client is connected.
+  SessionLimits limits;
+  SessionTable::IsConnected is_connected = [](const std::string&) { return true; };
 };
 
 class Master {
@@ -42,10 +47,20 @@ class Master {
   // Closes all sessions. Their running steps end with CANCELLED. `awaiting` may be null. It is
   // released when they have ended.
   void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
+  // Closes the sessions that have passed MasterOptions::limits. To be called at intervals.
+  void CloseExpiredSessions();
+  std::vector<SessionInfo> Sessions();
+  // Refuses new sessions and steps with UNAVAILABLE from now on. Pieces of partial runs go on.
+  void Drain() { drains_.store(true); }
+  // Waits until no step of a client runs. Returns false at the deadline.
+  bool AwaitSteps(std::chrono::steady_clock::time_point deadline) {
+    return sessions_.AwaitUnused(deadline);
+  }
 
  private:
-  absl::Status CreateSession(const pb::CreateSessionRequest& request,
-                             pb::CreateSessionResponse* response);
+  void CreateSession(const pb::CreateSessionRequest& request, RpcCall& call);
+  absl::StatusOr<std::string> AddSession(const pb::CreateSessionRequest& request,
+                                         const std::string& client);
   absl::Status ExtendSession(const pb::ExtendSessionRequest& request,
                              pb::ExtendSessionResponse* response);
   absl::Status PartialRunSetup(const pb::PartialRunSetupRequest& request,
@@ -69,14 +84,13 @@ class Master {
   absl::StatusOr<std::optional<ClusterConnection>> ConnectionFor(
       const pb::CreateSessionRequest& request) const;
   std::string NewHandle();
-  absl::StatusOr<std::shared_ptr<MasterSession>> Find(const std::string& handle,
-                                                      const char* hint = "");
-  absl::StatusOr<std::shared_ptr<MasterSession>> Remove(const std::string& handle);
+  absl::Status CheckNotDraining() const;
 
   const MasterOptions options_;
   RecentIds step_ids_{10000};
+  SessionTable sessions_;
+  std::atomic<bool> drains_{false};
   Mutex mutex_;
-  std::map<std::string, std::shared_ptr<MasterSession>> sessions_ ABSL_GUARDED_BY(mutex_);
   std::random_device random_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,0 +1,21 @@
+// When a master closes the sessions of dead clients (session_table.h).
+#ifndef SLUICE_DISTRIBUTED_MASTER_SESSION_LIMITS_H_
+#define SLUICE_DISTRIBUTED_MASTER_SESSION_LIMITS_H_
+
+#include <chrono>
+
+namespace sluice {
+
+// 0: never. A session with a running call is never closed.
+struct SessionLimits {
+  std::chrono::milliseconds idle{0};                        // since the last call
+  std::chrono::milliseconds lost = std::chrono::hours(24);  // since its client is not connected
+  // Each host keeps its latest `lost_per_host` sessions that are lost for `surplus_lost`. Older
+  // ones are closed.
+  int lost_per_host = 8;
+  std::chrono::milliseconds surplus_lost = std::chrono::minutes(10);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_MASTER_SESSION_LIMITS_H_

@@ -1,0 +1,162 @@
+#include "distributed/master/session_table.h"
+
+#include <algorithm>
+
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+absl::Status Unknown(const std::string& handle, const char* hint) {
+  return absl::AbortedError(StrCat("Session ", handle, " is not found.", hint));
+}
+
+// "ipv4:10.0.0.7" of "ipv4:10.0.0.7:41200", "lane" of "lane:3".
+std::string HostOf(const std::string& client) { return client.substr(0, client.rfind(':')); }
+
+}  // namespace
+
+SessionTable::Use::Use(SessionTable* table, std::shared_ptr<Entry> entry)
+    : table_(table), entry_(std::move(entry)) {}
+
+SessionTable::Use::~Use() {
+  if (entry_ != nullptr) table_->UseEnds(*entry_);
+}
+
+void SessionTable::UseEnds(Entry& entry) {
+  const Time now = Clock::now();
+  ScopedLock lock(&mutex_);
+  entry.last_used = now;
+  --entry.running;
+  if (--running_ == 0) unused_.NotifyAll();
+}
+
+void SessionTable::Add(const std::string& handle, std::shared_ptr<MasterSession> session,
+                       const std::string& client, size_t graph_bytes) {
+  auto entry = std::make_shared<Entry>();
+  entry->session = std::move(session);
+  entry->created = entry->last_used = Clock::now();
+  entry->client = client;
+  entry->graph_bytes = static_cast<int64_t>(graph_bytes);
+  ScopedLock lock(&mutex_);
+  entry->number = ++last_number_;
+  sessions_.emplace(handle, std::move(entry));
+}
+
+absl::StatusOr<SessionTable::Use> SessionTable::Find(const std::string& handle,
+                                                     const std::string& client, const char* hint) {
+  ScopedLock lock(&mutex_);
+  const auto it = sessions_.find(handle);
+  if (it == sessions_.end()) return Unknown(handle, hint);
+  Entry& entry = *it->second;
+  if (!client.empty() && entry.client != client) entry.client = client;
+  entry.lost_since = Time::max();
+  ++entry.running;
+  ++running_;
+  return Use(this, it->second);
+}
+
+absl::StatusOr<std::shared_ptr<MasterSession>> SessionTable::Remove(const std::string& handle,
+                                                                    const char* hint) {
+  ScopedLock lock(&mutex_);
+  auto removed = sessions_.extract(handle);
+  if (!removed.empty()) return removed.mapped()->session;
+  return Unknown(handle, hint);
+}
+
+std::vector<std::shared_ptr<MasterSession>> SessionTable::RemoveAll() {
+  std::vector<std::shared_ptr<MasterSession>> sessions;
+  ScopedLock lock(&mutex_);
+  for (auto& [handle, entry] : sessions_) sessions.push_back(entry->session);
+  sessions_.clear();
+  return sessions;
+}
+
+SessionInfo SessionTable::InfoOf(const Entry& entry, bool is_connected, Time now) {
+  SessionInfo info;
+  info.number = entry.number;
+  info.client = entry.client;
+  info.is_connected = is_connected;
+  info.running = entry.running;
+  info.age = duration_cast<milliseconds>(now - entry.created);
+  if (entry.running == 0) info.idle = duration_cast<milliseconds>(now - entry.last_used);
+  info.graph_bytes = entry.graph_bytes;
+  return info;
+}
+
+std::set<std::string> SessionTable::LostClients(const IsConnected& is_connected) {
+  std::set<std::string> clients;
+  {
+    ScopedLock lock(&mutex_);
+    for (const auto& [handle, entry] : sessions_) clients.insert(entry->client);
+  }
+  std::erase_if(clients, is_connected);
+  return clients;
+}
+
+std::vector<SessionInfo> SessionTable::Describe(const IsConnected& is_connected) {
+  const std::set<std::string> lost = LostClients(is_connected);
+  const Time now = Clock::now();
+  std::vector<SessionInfo> infos;
+  ScopedLock lock(&mutex_);
+  for (const auto& [handle, entry] : sessions_) {
+    infos.push_back(InfoOf(*entry, !lost.contains(entry->client), now));
+  }
+  std::sort(infos.begin(), infos.end(),
+            [](const SessionInfo& a, const SessionInfo& b) { return a.number < b.number; });
+  return infos;
+}
+
+std::vector<SessionTable::Expired> SessionTable::RemoveExpired(const SessionLimits& limits,
+                                                               const IsConnected& is_connected) {
+  const std::set<std::string> lost = LostClients(is_connected);
+  const Time now = Clock::now();
+  std::vector<Expired> expired;
+  std::map<std::string, std::set<std::pair<Time, std::string>>> surplus;  // by host
+  ScopedLock lock(&mutex_);
+  const auto expire = [&](const std::string& handle, const char* why) {
+    mutex_.AssertHeld();
+    const auto it = sessions_.find(handle);
+    expired.push_back({it->second->session, InfoOf(*it->second, false, now), why});
+    sessions_.erase(it);
+  };
+  for (auto next = sessions_.begin(); next != sessions_.end();) {
+    const std::string handle = next->first;
+    Entry& entry = *(next++)->second;
+    if (entry.running > 0) continue;
+    if (limits.idle > milliseconds(0) && now - entry.last_used >= limits.idle) {
+      expire(handle, "idle");
+      continue;
+    }
+    if (limits.lost == milliseconds(0) || !lost.contains(entry.client)) {
+      entry.lost_since = Time::max();
+      continue;
+    }
+    entry.lost_since = std::min(entry.lost_since, now);
+    if (now - entry.lost_since >= limits.lost) {
+      expire(handle, "its client is lost");
+    } else if (now - entry.lost_since >= limits.surplus_lost) {
+      surplus[HostOf(entry.client)].emplace(entry.lost_since, handle);
+    }
+  }
+  for (auto& [host, sessions] : surplus) {
+    while (static_cast<int>(sessions.size()) > limits.lost_per_host) {
+      expire(sessions.begin()->second, "its client is lost, and its host left newer ones");
+      sessions.erase(sessions.begin());
+    }
+  }
+  return expired;
+}
+
+bool SessionTable::AwaitUnused(std::chrono::steady_clock::time_point deadline) {
+  ScopedLock lock(&mutex_);
+  while (running_ > 0) {
+    if (!unused_.WaitUntil(&mutex_, deadline)) return running_ == 0;
+  }
+  return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,112 @@
+// The sessions of a master's clients: by handle, with what is known of each client.
+//
+// A client can end without closing its session. A client whose network pauses, or whose library
+// disconnects while it is idle, looks the same, and it connects again for its next call. So the
+// session of a client that is not connected is kept for `lost`. A client that dies again and again
+// leaves many sessions. So each host keeps only its latest ones that long.
+//
+// Thread safety: all methods may be called from any thread. Lifetime: the table outlives each Use.
+#ifndef SLUICE_DISTRIBUTED_MASTER_SESSION_TABLE_H_
+#define SLUICE_DISTRIBUTED_MASTER_SESSION_TABLE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "distributed/master/master_session.h"
+#include "distributed/master/session_limits.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+// A session as operators see it. The handle, with which anybody could use the session, is left out.
+struct SessionInfo {
+  int64_t number = 0;  // counted from 1
+  std::string client;  // the connection of the last call (RpcCall::client)
+  bool is_connected = false;
+  int running = 0;  // calls
+  std::chrono::milliseconds age{0};
+  std::chrono::milliseconds idle{0};  // since the last call; 0 while one runs
+  int64_t graph_bytes = 0;            // that the client sent
+};
+
+class SessionTable {
+ public:
+  using IsConnected = std::function<bool(const std::string& client)>;
+
+ private:
+  struct Entry;
+
+ public:
+  // A call that uses a session.
+  class Use {
+   public:
+    Use(SessionTable* table, std::shared_ptr<Entry> entry);
+    Use(Use&& other) noexcept
+        : table_(other.table_), entry_(std::exchange(other.entry_, nullptr)) {}
+    Use& operator=(Use&&) = delete;
+    ~Use();
+    MasterSession* operator->() const { return entry_->session.get(); }
+    // Counts nodes that the client sent.
+    void AddGraphBytes(size_t bytes) { entry_->graph_bytes += static_cast<int64_t>(bytes); }
+
+   private:
+    SessionTable* table_;
+    std::shared_ptr<Entry> entry_;
+  };
+
+  void Add(const std::string& handle, std::shared_ptr<MasterSession> session,
+           const std::string& client, size_t graph_bytes);
+  // `client` "" leaves the session's client as it is. ABORTED for an unknown handle, and `hint`.
+  absl::StatusOr<Use> Find(const std::string& handle, const std::string& client,
+                           const char* hint = "");
+  absl::StatusOr<std::shared_ptr<MasterSession>> Remove(const std::string& handle,
+                                                        const char* hint);
+  std::vector<std::shared_ptr<MasterSession>> RemoveAll();
+
+  struct Expired {
+    std::shared_ptr<MasterSession> session;
+    SessionInfo info;
+    const char* why;
+  };
+  std::vector<Expired> RemoveExpired(const SessionLimits& limits, const IsConnected& is_connected);
+  std::vector<SessionInfo> Describe(const IsConnected& is_connected);
+  // Waits until no session is used. Returns false at the deadline.
+  bool AwaitUnused(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Time = Clock::time_point;
+  struct Entry {
+    std::shared_ptr<MasterSession> session;
+    int64_t number;
+    Time created;
+    std::string client;  // guarded by the table's mutex, like the times and `running`
+    Time last_used;
+    Time lost_since = Time::max();
+    int running = 0;
+    std::atomic<int64_t> graph_bytes;
+  };
+  static SessionInfo InfoOf(const Entry& entry, bool is_connected, Time now);
+  // The clients of sessions that are not connected.
+  std::set<std::string> LostClients(const IsConnected& is_connected);
+  void UseEnds(Entry& entry);
+
+  Mutex mutex_;
+  CondVar unused_;
+  std::map<std::string, std::shared_ptr<Entry>> sessions_ ABSL_GUARDED_BY(mutex_);
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_MASTER_SESSION_TABLE_H_
