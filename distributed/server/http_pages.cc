@@ -50,16 +50,20 @@ struct HttpAnswers {
     }
     const auto found = page.pages_.find(url);
     if (found == page.pages_.end()) {
-      const std::string first = page.pages_.empty() ? "" : page.pages_.begin()->first;
-      return Send(connection, MHD_HTTP_NOT_FOUND, kPlain, "see " + first + "\n");
+      std::string all = "see";
+      for (const auto& [path, unused] : page.pages_) StrAppend(&all, " ", path);
+      return Send(connection, MHD_HTTP_NOT_FOUND, kPlain, all + "\n");
     }
     const char* given =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    if (!page.options_.token.empty() &&
+    if (found->second.needs_token && !page.options_.token.empty() &&
         !IsToken(given == nullptr ? "" : given, "Bearer " + page.options_.token)) {
       return Send(connection, MHD_HTTP_UNAUTHORIZED, kPlain, "");
     }
-    return Send(connection, MHD_HTTP_OK, found->second.content_type, found->second.text());
+    const absl::StatusOr<std::string> text = found->second.text();
+    if (text.ok()) return Send(connection, MHD_HTTP_OK, found->second.content_type, *text);
+    return Send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, kPlain,
+                StrCat(ToStd(text.status().message()), "\n"));
   }
 
   static MHD_Result Send(MHD_Connection* connection, unsigned code, const std::string& content_type,

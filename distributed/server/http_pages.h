@@ -20,7 +20,8 @@ namespace sluice {
 
 struct HttpPage {
   std::string content_type;
-  std::function<std::string()> text;
+  std::function<absl::StatusOr<std::string>()> text;  // an error is answered with 503
+  bool needs_token = true;                            // if the options have one
 };
 
 class HttpPages {

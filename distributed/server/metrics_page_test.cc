@@ -58,7 +58,7 @@ TEST(MetricsPage, TellsTheTextAndNothingElse) {
 }
 
 TEST(MetricsPage, AsksForTheToken) {
-  auto page = MetricsPage::Start({.token = "word"}, [] { return "secret\n"; });
+  auto page = MetricsPage::Start({.http = {.token = "word"}}, [] { return "secret\n"; });
   ASSERT_TRUE(page.ok()) << page.status();
   const std::string get = "GET /metrics HTTP/1.1\r\n";
   EXPECT_THAT(Ask((*page)->port(), get), StartsWith("HTTP/1.1 401 "));
@@ -94,8 +94,8 @@ TEST(MetricsPage, SpeaksHttpsWithACertificate) {
       "-subj /CN=page -keyout " +
       base + ".key -out " + base + ".pem 2>/dev/null");
   MetricsPage::Options options;
-  options.certificate = OutputOf("cat " + base + ".pem");
-  options.key = OutputOf("cat " + base + ".key");
+  options.http.certificate = OutputOf("cat " + base + ".pem");
+  options.http.key = OutputOf("cat " + base + ".key");
   auto page = MetricsPage::Start(options, [] { return "steps 1\n"; });
   ASSERT_TRUE(page.ok()) << page.status();
   const std::string port = std::to_string((*page)->port());
@@ -107,12 +107,27 @@ TEST(MetricsPage, SpeaksHttpsWithACertificate) {
   EXPECT_THAT(Ask((*page)->port(), "GET /metrics HTTP/1.1\r\n"), Not(HasSubstr("steps")));
 }
 
+TEST(MetricsPage, HealthChecksNeedNoToken) {
+  absl::Status ready;
+  MetricsPage::Options options{.http = {.token = "word"}};
+  options.ready = [&] { return ready; };
+  auto page = MetricsPage::Start(options, [] { return "secret\n"; });
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_THAT(Ask((*page)->port(), "GET /healthz HTTP/1.1\r\n"), EndsWith("\r\n\r\nok\n"));
+  EXPECT_THAT(Ask((*page)->port(), "GET /readyz HTTP/1.1\r\n"), EndsWith("\r\n\r\nok\n"));
+  ready = absl::UnavailableError("the server stops");
+  const std::string answer = Ask((*page)->port(), "GET /readyz HTTP/1.1\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(answer, EndsWith("the server stops\n"));
+}
+
 TEST(MetricsPage, AnAddressThatIsTakenIsAnError) {
   auto first = MetricsPage::Start({}, [] { return ""; });
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_EQ(MetricsPage::Start({.port = (*first)->port()}, [] { return ""; }).status().code(),
-            absl::StatusCode::kUnavailable);
-  EXPECT_EQ(MetricsPage::Start({.bind = "nowhere"}, [] { return ""; }).status().code(),
+  EXPECT_EQ(
+      MetricsPage::Start({.http = {.port = (*first)->port()}}, [] { return ""; }).status().code(),
+      absl::StatusCode::kUnavailable);
+  EXPECT_EQ(MetricsPage::Start({.http = {.bind = "nowhere"}}, [] { return ""; }).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 

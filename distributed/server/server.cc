@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -20,6 +22,7 @@
 #include "distributed/rpc/rpc_server.h"
 #include "distributed/server/announcements.h"
 #include "distributed/server/metrics_page.h"
+#include "distributed/server/watchdog.h"
 #include "distributed/worker/worker.h"
 #include "executor/device/pool_allocator.h"
 #include "executor/trace/metrics.h"
@@ -30,6 +33,9 @@
 
 namespace sluice {
 namespace {
+
+// A server that accepts no connection within this time counts as stuck.
+constexpr std::chrono::seconds kAcceptTime(5);
 
 bool IsLoopback(std::string_view host) {
   return host.starts_with("127.") || host == "localhost" || host == "::1" || host == "[::1]";
@@ -79,12 +85,36 @@ double ResidentBytes() {
   return static_cast<double>(resident * sysconf(_SC_PAGESIZE));
 }
 
-// Returns the metrics of this process in Prometheus' text format. `task` is the server's.
-std::string ProcessMetrics(const std::string& task) {
+// Appends the sessions of clients. A session is called by its number and its client's connection.
+void AddSessions(const std::vector<SessionInfo>& sessions, std::vector<Metric>* metrics) {
+  const auto add = [&](const char* name, auto value_of) {
+    for (const SessionInfo& session : sessions) {
+      metrics->push_back({name, "session", StrCat(session.number, "@", session.client),
+                          static_cast<double>(value_of(session))});
+    }
+  };
+  metrics->push_back({"sluice_sessions", "", "", static_cast<double>(sessions.size())});
+  add("sluice_session_age_seconds", [](const SessionInfo& s) { return s.age.count() / 1000; });
+  add("sluice_session_connected", [](const SessionInfo& s) { return s.is_connected ? 1 : 0; });
+  add("sluice_session_graph_bytes", [](const SessionInfo& s) { return s.graph_bytes; });
+  add("sluice_session_idle_seconds", [](const SessionInfo& s) { return s.idle.count() / 1000; });
+  add("sluice_session_running_calls", [](const SessionInfo& s) { return s.running; });
+}
+
+// Returns the metrics of this process and of the server of `task` in Prometheus' text format.
+std::string MetricsText(const std::string& task, Master& master, RpcServer& rpc,
+                        bool is_accepting) {
   std::vector<Metric> metrics = Metrics::Global().ReadAll();
   const auto add = [&](const char* name, double value) {
     metrics.push_back({name, "", "", value});
   };
+  const Connections::Counts connections = rpc.connections().counts();
+  add("sluice_accepting_connections", is_accepting ? 1 : 0);
+  add("sluice_connections", connections.open);
+  add("sluice_connections_limit", rpc.connections().max());
+  add("sluice_connections_accepted_total", static_cast<double>(connections.accepted));
+  add("sluice_connections_refused_total", static_cast<double>(connections.refused));
+  AddSessions(master.Sessions(), &metrics);
   const std::string stalls = Stalls::AllToString();
   const WireCounters& wire = WireCounters::Global();
   metrics.push_back({"sluice_task_info", "task", task, 1});
@@ -125,7 +155,9 @@ struct Server::Services {
   std::unique_ptr<Master> master;
   Announcements announcements;
   std::unique_ptr<RpcServer> rpc;
+  std::unique_ptr<Watchdog> watchdog;
   std::unique_ptr<MetricsPage> metrics;  // null: none
+  std::atomic<bool> drains{false};
   Mutex mutex;
   CondVar stopped_changed;
   bool stopped ABSL_GUARDED_BY(mutex) = false;
@@ -168,7 +200,9 @@ absl::Status Server::Services::Start() {
                 .incarnation = devices->device(0).incarnation};
   worker = std::make_unique<Worker>(task, devices, rendezvous.get(), addresses.get(), receive_from,
                                     options.session);
-  master = std::make_unique<Master>(MasterOptions{task, devices, options.session, &connection});
+  master = std::make_unique<Master>(
+      MasterOptions{task, devices, options.session, &connection, options.session_limits,
+                    [this](const std::string& client) { return rpc->IsConnected(client); }});
   SLUICE_ASSIGN_OR_RETURN(auto device_collectives, Collectives::Of(*devices->device(0).resources));
   collectives =
       std::make_unique<CollectiveService>(cluster, client.get(), std::move(device_collectives));
@@ -186,8 +220,9 @@ absl::Status Server::Services::StartRpc(const std::string& address) {
   server.lane_addresses = {address};
   server.max_message_bytes = options.max_message_bytes;
   server.grpc_message_bytes = options.grpc_message_bytes;
-  const auto metrics_text = [task = options.cluster.task.ToString()] {
-    return ProcessMetrics(task);
+  server.max_connections = options.max_connections;
+  const auto metrics_text = [this, task = options.cluster.task.ToString()] {
+    return MetricsText(task, *master, *rpc, watchdog->accepting().ok());
   };
   std::vector<RpcMethod> methods = {announcements.Method(),
                                     TextMethod(kStallsMethod, &Stalls::AllToString),
@@ -196,14 +231,24 @@ absl::Status Server::Services::StartRpc(const std::string& address) {
        {master->Methods(), worker->Methods(), collectives->Methods()}) {
     for (RpcMethod& method : of_service) methods.push_back(std::move(method));
   }
-  SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Start(server, std::move(methods)));
+  SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Make(server, std::move(methods)));
+  watchdog = std::make_unique<Watchdog>(
+      std::chrono::milliseconds(options.watch_interval_ms),
+      Watchdog::Duties{[this] { return rpc->connections().CheckAccepting(kAcceptTime); },
+                       [this] { master->CloseExpiredSessions(); }});
+  rpc->Accept();
   if (options.metrics_port < 0) return absl::OkStatus();
   MetricsPage::Options page;
-  page.bind = options.metrics_bind == "localhost" ? "127.0.0.1" : options.metrics_bind;
-  page.port = options.metrics_port;
-  page.token = MetricsToken(options);
-  SLUICE_ASSIGN_OR_RETURN(page.certificate, ReadPem(security.cert_file));
-  SLUICE_ASSIGN_OR_RETURN(page.key, ReadPem(security.key_file));
+  page.http.bind = options.metrics_bind == "localhost" ? "127.0.0.1" : options.metrics_bind;
+  page.http.port = options.metrics_port;
+  page.http.token = MetricsToken(options);
+  SLUICE_ASSIGN_OR_RETURN(page.http.certificate, ReadPem(security.cert_file));
+  SLUICE_ASSIGN_OR_RETURN(page.http.key, ReadPem(security.key_file));
+  page.live = [this] { return watchdog->accepting(); };
+  page.ready = [this]() -> absl::Status {
+    if (drains.load()) return absl::UnavailableError("the server stops");
+    return watchdog->accepting();
+  };
   SLUICE_ASSIGN_OR_RETURN(metrics, MetricsPage::Start(page, metrics_text));
   return absl::OkStatus();
 }
@@ -242,7 +287,16 @@ std::unique_ptr<TaskWatch> Server::Watch(const TaskName& task, TaskWatch::Handle
 
 void Server::Stop() { services_->Stop(); }
 
+void Server::Drain(std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  services_->drains.store(true);
+  services_->rpc->SetServing(false);
+  services_->master->Drain();
+  services_->master->AwaitSteps(deadline);
+}
+
 void Server::Services::Stop() {
+  watchdog->Stop();
   stopping.StartCancel();
   announcements.Stop();
   master->CloseSessions();

@@ -17,12 +17,14 @@
 #ifndef SLUICE_DISTRIBUTED_SERVER_SERVER_H_
 #define SLUICE_DISTRIBUTED_SERVER_SERVER_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "distributed/cluster/cluster_spec.h"
+#include "distributed/master/session_limits.h"
 #include "distributed/message/limits.h"
 #include "distributed/security/security.h"
 #include "distributed/server/task_watch.h"
@@ -53,8 +55,8 @@ struct ServerOptions {
   bool lanes = true;
   // Limit of a step's wait for a task that it needs.
   int64_t connect_timeout_ms = 60'000;
-  // Address and port of GET /metrics; port -1: none; 0: any free one. With a certificate of
-  // `security` it is HTTPS.
+  // Address and port of GET /metrics, /healthz and /readyz; port -1: none; 0: any free one. With a
+  // certificate of `security` it is HTTPS.
   std::string metrics_bind = "127.0.0.1";
   int metrics_port = -1;
   // GET /metrics requires it as "Authorization: Bearer <token>". If it is empty, the token of
@@ -62,6 +64,12 @@ struct ServerOptions {
   std::string metrics_token;
   // Defaults for what clients do not set.
   SessionOptions session;
+  // When sessions of dead clients are closed.
+  SessionLimits session_limits;
+  // 0: as many connections as the limit of descriptors permits (rpc/connections.h).
+  int max_connections = 0;
+  // Interval at which the server checks that it accepts connections, and the limits of sessions.
+  int watch_interval_ms = 5'000;
 };
 
 class Server {
@@ -97,6 +105,10 @@ class Server {
   // Watches another task of the cluster. Must end before the server.
   std::unique_ptr<TaskWatch> Watch(const TaskName& task, TaskWatch::Handlers handlers);
 
+  // Refuses new sessions and steps with UNAVAILABLE, reports "not serving" to health checks, and
+  // waits until no step runs, but not longer than `limit`. Parts of other masters' steps go on.
+  // Stop should follow.
+  void Drain(std::chrono::milliseconds limit);
   // Refuses new calls, cancels the open ones, and returns when all have ended. Sessions of clients
   // are closed, and waits of their steps end. A second call has no effect.
   void Stop();

@@ -1,6 +1,9 @@
 #include "distributed/server/server.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -8,6 +11,8 @@
 
 #include "absl/flags/flag.h"
 #include "distributed/cluster/cluster_spec.h"
+#include "distributed/events/event_log.h"
+#include "executor/wait/crash_report.h"
 #include "executor/wait/stall_signal.h"
 #include "graph/status.h"
 #include "tools/commands/command.h"
@@ -25,6 +30,15 @@ ABSL_FLAG(std::string, metrics_token_file, "",
           "server: token of the page of metrics; by default that of --token_file");
 ABSL_FLAG(int, heartbeat_ms, 10'000, "server: a task that is silent for this time counts as lost");
 ABSL_FLAG(int64_t, connect_timeout_ms, 60'000, "server: how long steps wait for tasks to start");
+ABSL_FLAG(int, max_connections, 0,
+          "server: open connections; 0: as many as the limit of descriptors permits");
+ABSL_FLAG(int64_t, session_idle_s, 0,
+          "server: sessions without a call for this time are closed; 0: never");
+ABSL_FLAG(int64_t, session_lost_s, 86'400,
+          "server: sessions whose client is not connected for this time are closed; 0: never");
+ABSL_FLAG(int64_t, drain_s, 5, "server: time that running steps get to end after SIGTERM");
+ABSL_FLAG(std::string, log_level, "info", "server: debug, info, warning or error");
+ABSL_FLAG(std::string, log_format, "text", "server: text or json (one object per line)");
 ABSL_FLAG(std::string, cluster, "", "server: {\"ps\": [\"host:port\", …], \"worker\": […]}");
 ABSL_FLAG(std::string, job, "", "server: job of this task");
 ABSL_FLAG(int, task, 0, "server: number of this task in its job");
@@ -45,6 +59,19 @@ absl::StatusOr<Cluster> ClusterFromFlags() {
   return UsageError("'server' needs --port, --cluster, or a cluster in the environment");
 }
 
+std::chrono::seconds Seconds(int64_t count) {
+  return std::chrono::seconds(std::clamp<int64_t>(count, 0, int64_t{1} << 31));
+}
+
+// A connection takes two descriptors, and checkpoints, tables and data take more. The usual limit
+// of 1,024 is made for programs that call select(), which this one does not.
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 absl::Status ServerCommand(const Arguments& arguments) {
@@ -55,7 +82,13 @@ absl::Status ServerCommand(const Arguments& arguments) {
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ReportStallsOnSignal();
+  ReportCrashes();
+  RaiseDescriptorLimit();
 
+  EventLogOptions log;
+  SLUICE_RETURN_IF_ERROR(
+      ParseLogOptions(absl::GetFlag(FLAGS_log_level), absl::GetFlag(FLAGS_log_format), &log));
+  SetEventLog(log);
   SLUICE_RETURN_IF_ERROR(SetFilePolicyFromFlags());
   ServerOptions options;
   SLUICE_ASSIGN_OR_RETURN(options.cluster, ClusterFromFlags());
@@ -70,6 +103,12 @@ absl::Status ServerCommand(const Arguments& arguments) {
   options.heartbeat.timeout_ms = std::max(absl::GetFlag(FLAGS_heartbeat_ms), 5);
   options.heartbeat.interval_ms = options.heartbeat.timeout_ms / 5;
   options.connect_timeout_ms = absl::GetFlag(FLAGS_connect_timeout_ms);
+  options.max_connections = absl::GetFlag(FLAGS_max_connections);
+  options.session_limits.idle = Seconds(absl::GetFlag(FLAGS_session_idle_s));
+  options.session_limits.lost = Seconds(absl::GetFlag(FLAGS_session_lost_s));
+  options.session.warn = [](const std::string& text) {
+    LogEvent(LogLevel::kWarning, "step", {{"message", text}});
+  };
   SLUICE_ASSIGN_OR_RETURN(options.security, SecurityFromFlags());
   options.max_message_bytes = std::clamp<int64_t>(absl::GetFlag(FLAGS_max_message_mb), 1, 1 << 30)
                               << 20;
@@ -85,6 +124,7 @@ absl::Status ServerCommand(const Arguments& arguments) {
   sigwait(&signals, &signal);
   std::printf("stopping\n");
   std::fflush(stdout);
+  server->Drain(Seconds(absl::GetFlag(FLAGS_drain_s)));
   server->Stop();
   return absl::OkStatus();
 }

@@ -1,0 +1,49 @@
+// Looks after a server at intervals: checks that it accepts connections, and closes the sessions of
+// dead clients.
+//
+// The end of a time and a listener that is stuck are no events, so they need a timer.
+//
+// Thread safety: all methods may be called from any thread. Lifetime: a thread calls the functions
+// until Stop, which waits for a running one.
+#ifndef SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
+#define SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "graph/mutex.h"
+
+namespace sluice {
+
+class Watchdog {
+ public:
+  struct Duties {
+    std::function<absl::Status()> check_accepting;  // may block for some seconds
+    std::function<void()> close_expired_sessions;
+  };
+  Watchdog(std::chrono::milliseconds interval, Duties duties);
+  ~Watchdog();  // stops
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  void Stop();
+  // The result of the last check. OK before the first.
+  absl::Status accepting();
+
+ private:
+  void Run();
+
+  const std::chrono::milliseconds interval_;
+  const Duties duties_;
+  Mutex mutex_;
+  CondVar stopped_;
+  bool stops_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status accepting_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
