@@ -1,0 +1,85 @@
+"""Attacks with connections: more than the server has descriptors, silent ones, and endless headers."""
+
+import resource
+import socket
+import time
+import unittest
+
+from tests.attacks import attack
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+SETTINGS, HEADERS, CONTINUATION = 4, 1, 9
+
+
+class ConnectionsTest(attack.AttackTest):
+
+    def test_more_connections_than_descriptors(self):
+        """gRPC 1.51 alone accepts nothing any more after this (CVE-2023-4785)."""
+        self.attack(open_connections, 1100)
+
+    def test_connections_that_come_and_go(self):
+        self.attack(connect_and_leave, 5000)
+
+    def test_a_silent_connection_is_closed(self):
+        self.attack(await_close, b"")
+
+    def test_a_greeting_without_a_call_does_not_keep_others_out(self):
+        self.attack(open_connections, 1100, PREFACE + frame(SETTINGS))
+
+
+class HeadersTest(attack.AttackTest):
+    flags = ["--max_message_mb=32"]
+    growth = dict(attack.AttackTest.growth, memory=160 << 20)  # headers take several times their size
+
+    def test_endless_headers_before_a_call(self):
+        """HEADERS and CONTINUATION frames without an end took 425 MB per second."""
+        self.attack(send_endless_headers)
+
+
+def frame(kind, body=b"", stream=0):
+    return len(body).to_bytes(3, "big") + bytes([kind, 0]) + stream.to_bytes(4, "big") + body
+
+
+def open_connections(server, count, greeting=b""):
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    opened = []
+    for _ in range(count):
+        opened.append(socket.create_connection((server.host, server.port), timeout=20))
+        try:
+            opened[-1].sendall(greeting)
+        except OSError:  # closed in favour of a later one
+            pass
+    time.sleep(3)  # while the honest client works
+
+
+def connect_and_leave(server, count):
+    for _ in range(count):
+        socket.create_connection((server.host, server.port), timeout=20).close()
+
+
+def await_close(server, greeting):
+    with socket.create_connection((server.host, server.port), timeout=60) as connection:
+        connection.sendall(greeting)
+        while connection.recv(4096):
+            pass
+
+
+def send_endless_headers(server):
+    header = b"\x00\x03xyz\x64" + b"a" * 100  # a literal header of 100 bytes
+    block = header * (16000 // len(header))
+    with socket.create_connection((server.host, server.port), timeout=20) as connection:
+        connection.sendall(PREFACE + frame(SETTINGS) + frame(HEADERS, block, 1))
+        sent = 0
+        try:
+            while sent < 1 << 30:
+                connection.sendall(frame(CONTINUATION, block, 1))
+                sent += len(block)
+        except OSError:
+            pass
+    if sent > 100 << 20:
+        raise AssertionError("the server took %d bytes of headers" % sent)
+
+
+if __name__ == "__main__":
+    unittest.main()
