@@ -65,7 +65,8 @@ constexpr char kServer[] =
     R"(A task of a cluster, until SIGTERM. Its address is printed when it listens. Without --cluster and
 --port the cluster is that of TF_CONFIG, SLURM_* or OMPI_* (mpirun -np N sluice server). Listens on
 127.0.0.1; other addresses (--bind) need TLS (--tls_cert, --tls_key, --tls_ca), or --insecure, which
-says that the network is trusted.)";
+says that the network is trusted. Limits: --max_connections, --session_lost_s, --session_idle_s.
+SIGTERM lets steps end for --drain_s seconds.)";
 
 constexpr char kStalls[] =
     R"(Per waiting operation: node, queue or accumulator, its counts, and since when it waits.)";

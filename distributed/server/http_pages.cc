@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 constexpr size_t kOpenConnections = 48;
-// Larger, because a connection that is told to close still counts until the library sees it.
+// Larger, because a closed connection counts until the library notices that it is closed.
 constexpr unsigned kConnectionLimit = 64;
 constexpr unsigned kIdleSeconds = 10;
 

@@ -1,6 +1,6 @@
 // Serves pages over HTTP, or HTTPS if there is a certificate: GET only, a text per path.
 //
-// Limits: if too many connections are open, the oldest is closed, so idle ones keep nobody out.
+// Limits: if too many connections are open, the oldest is closed, so idle ones block no client.
 // Thread safety: all methods may be called from any thread. The pages have a thread of their own,
 // which calls the functions that make them.
 #ifndef SLUICE_DISTRIBUTED_SERVER_HTTP_PAGES_H_

@@ -67,7 +67,7 @@ TEST(MetricsPage, AsksForTheToken) {
   EXPECT_THAT(Ask((*page)->port(), get + "Authorization: Bearer word\r\n"), EndsWith("secret\n"));
 }
 
-// 16 connections without a request kept everybody out for as long as they were renewed.
+// 16 connections without a request blocked all other clients for as long as they were renewed.
 TEST(MetricsPage, IdleConnectionsKeepNobodyOut) {
   auto page = MetricsPage::Start({}, [] { return "steps 1\n"; });
   ASSERT_TRUE(page.ok()) << page.status();

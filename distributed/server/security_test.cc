@@ -117,7 +117,7 @@ TEST(Security, AnAddressThatOthersReachNeedsTlsOrTheFlag) {
   EXPECT_TRUE(Server::Start({.bind = "0.0.0.0", .port = 0, .insecure = true}).ok());
 }
 
-// TLS alone hides the traffic, but lets everybody use the machine.
+// TLS alone hides the traffic, but lets every client use the machine.
 TEST(Security, TlsThatChecksNoClientNeedsATokenOrTheFlag) {
   const Security tasks = MakeIdentity("f");
   ServerOptions options = {.bind = "0.0.0.0", .port = 0, .security = OnlyShows(tasks)};

@@ -41,7 +41,7 @@ bool IsLoopback(std::string_view host) {
   return host.starts_with("127.") || host == "localhost" || host == "::1" || host == "[::1]";
 }
 
-// Whether everybody who reaches `bind` could connect or read along. `token` is required of callers.
+// Rejects a bind address at which every client could connect. Callers must send `token`, if any.
 absl::Status CheckAddress(const ServerOptions& options, const std::string& bind,
                           const std::string& token, bool checks_clients) {
   if (options.insecure || IsLoopback(bind)) return absl::OkStatus();

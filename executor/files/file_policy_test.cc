@@ -144,7 +144,7 @@ TEST_F(FilePolicyTest, NoFiles) {
   EXPECT_FALSE(FileExists(path));
 }
 
-// Opening a FIFO that nobody writes to would wait forever.
+// Opening a FIFO without a writer would wait forever.
 TEST_F(FilePolicyTest, OnlyRegularFilesAreOpened) {
   const std::string fifo = root_ + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);

@@ -62,7 +62,7 @@ class AttackTest(unittest.TestCase):
     data_bytes = 1 << 30
     threads = 400
     files = 1024
-    # Permitted growth of each figure of Server.usage() after an attack, besides 10 %: caches and pools that fill once.
+    # Permitted growth of each figure of Server.usage() after an attack, in addition to 10 %: caches and pools that fill once.
     growth = {"memory": 64 << 20, "threads": 8, "descriptors": 8}
 
     def setUp(self):

@@ -146,7 +146,7 @@ def open_special_files(server):
     reads = {name: make for name, make in file_ops.READS.items()
              if name in ("ReadFile", "TextLineDataset", "TFRecordDataset", "FixedLengthRecordDataset", "CSVDataset", "WholeFileReader", "TextLineReader",
                          "InitializeTableFromTextFile", "GenerateVocabRemapping", "FixedUnigramCandidateSampler", "Skipgram")}
-    for path in (server.folder + "/root/fifo", "/dev/zero", "/dev/stdin"):
+    for path in (server.folder + "/root/fifo", "/dev/zero"):
         expect_forbidden(server, reads, path, "expected a regular file")
 
 

@@ -23,7 +23,7 @@ constexpr int kBetweenRoundsMs = 10;
 constexpr int kRoundsPerConnection = 20;
 constexpr int64_t kAnswerTimeoutMs = 20'000;
 
-// True when nobody will write to standard input any more. Waits a little for that.
+// True at the end of standard input. Waits a little for it.
 bool InputHasEnded() {
   pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   return poll(&input, 1, kBetweenRoundsMs) != 0;
