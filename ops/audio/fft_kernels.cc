@@ -106,15 +106,16 @@ absl::StatusOr<RealSizes> SizesOf(KernelContext& c, bool is_inverse) {
                     "fft_length must have shape [", kRank, "], got ", length.shape().ToString());
   RealSizes sizes;
   const int first = in.rank() - kRank;
+  const bool has_batch =
+      std::count(in.shape().dims().begin(), in.shape().dims().begin() + first, int64_t{0}) == 0;
   sizes.batch.assign(in.shape().dims().begin(), in.shape().dims().begin() + first);
   for (int i = 0; i < kRank; ++i) {
     const int64_t n = length.data<int32_t>()[i];
     SLUICE_INVALID_IF(n < 0, "fft_length[", i, "] must be >= 0, but got: ", n);
     const int64_t half = i == kRank - 1 ? (n == 0 ? 0 : n / 2 + 1) : n;
     const int64_t needed = is_inverse ? half : n;
-    SLUICE_INVALID_IF(in.num_elements() > 0 && in.dim(first + i) < needed, "Input dimension ",
-                      first + i, " must have length of at least ", needed,
-                      " but got: ", in.dim(first + i));
+    SLUICE_INVALID_IF(has_batch && in.dim(first + i) < needed, "Input dimension ", first + i,
+                      " must have length of at least ", needed, " but got: ", in.dim(first + i));
     sizes.real.push_back(n);
     sizes.complex.push_back(half);
   }

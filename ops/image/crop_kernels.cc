@@ -1,4 +1,5 @@
 // Kernels that crop boxes of images and resize them, and their gradients.
+#include <cmath>
 #include <vector>
 
 #include "ops/image/resizing.h"
@@ -13,6 +14,10 @@ absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch
   SLUICE_INVALID_IF(owners.rank() != 1 || owners.dim(0) != boxes.dim(0),
                     "box_index has incompatible shape: expected one element per box, got shape ",
                     owners.shape().ToString(), " for ", boxes.dim(0), " boxes");
+  for (float coordinate : boxes.flat<float>()) {
+    SLUICE_INVALID_IF(!std::isfinite(coordinate),
+                      "Boxes contains at least one element that is not finite");
+  }
   for (int32_t owner : owners.flat<int32_t>()) {
     if (owner < 0 || owner >= batch) {
       return absl::OutOfRangeError(

@@ -96,6 +96,11 @@ class EinsumKernel : public Kernel {
     }
     std::vector<Role> roles;
     SLUICE_RETURN_IF_ERROR(FindRoles(x, y, e.output, &roles));
+    const auto is_dropped = [&](const Role& r) { return r.id >= kEllipsisId && !r.in_out; };
+    SLUICE_INVALID_IF(std::any_of(roles.begin(), roles.end(), is_dropped), "Output contains ",
+                      std::count_if(roles.begin(), roles.end(), is_dropped),
+                      " broadcasting dimension(s) but no ellipsis (...) was found in the output "
+                      "subscripts.");
     switch (c.input(0).dtype()) {
       case DT_HALF:
       case DT_BFLOAT16:

@@ -35,10 +35,6 @@ namespace {
 // `labels`: those of all inputs.
 absl::Status CheckOutput(const Equation& equation, const std::string& labels,
                          std::string_view text) {
-  bool ellipsis = false;
-  for (const Subscripts& s : equation.inputs) ellipsis = ellipsis || s.has_ellipsis();
-  SLUICE_INVALID_IF(equation.output.has_ellipsis() && !ellipsis, "Ellipsis in the output of '",
-                    text, "' but in no input");
   for (char label : equation.output.labels()) {
     SLUICE_INVALID_IF(labels.find(label) == std::string::npos,
                       "Einsum output subscripts for equation '", text, "' has label '",

@@ -177,10 +177,24 @@ class CtcLossKernel : public Kernel {
       SLUICE_INVALID_IF(label < 0 || label >= classes - 1,
                         "All labels must be nonnegative integers below num_classes - 1 = ",
                         classes - 1, ", batch: ", b, " labels: ", label);
+      if (i > 0) SLUICE_RETURN_IF_ERROR(CheckOrder(indices, i));
       std::vector<int>& own = (*labels)[static_cast<size_t>(b)];
       if (collapse_ && !own.empty() && own.back() == label) continue;
       own.push_back(label);
     }
+    for (size_t b = 0; b < labels->size(); ++b) {
+      SLUICE_INVALID_IF((*labels)[b].empty(), "Labels length is zero in batch ", b);
+    }
+    return absl::OkStatus();
+  }
+
+  // Checks that row i of the indices comes after row i - 1.
+  static absl::Status CheckOrder(const Tensor& indices, int64_t i) {
+    const int64_t rank = indices.dim(1);
+    const int64_t* row = indices.data<int64_t>() + i * rank;
+    SLUICE_INVALID_IF(!std::lexicographical_compare(row - rank, row, row, row + rank),
+                      "label SparseTensor is not valid: indices[", i,
+                      "] is out of order. Many sparse ops require sorted indices.");
     return absl::OkStatus();
   }
 

@@ -22,6 +22,18 @@ absl::StatusOr<Entries> Entries::Of(const Tensor& indices, const Tensor& values,
   return Entries(indices, values, shape);
 }
 
+absl::Status Entries::CheckElements() const {
+  int64_t elements = 1;
+  for (int d = 0; d < rank(); ++d) {
+    SLUICE_INVALID_IF(size(d) < 0, "Expected shape dimensions to be non-negative, got ", size(d));
+    const int64_t before = elements;
+    elements = MultiplyWithoutOverflow(before, size(d));
+    SLUICE_INVALID_IF(elements < 0, "Encountered overflow when multiplying ", before, " with ",
+                      size(d), ", result: ", elements);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Entries::CheckBounds() const {
   for (int64_t i = 0; i < count(); ++i) {
     for (int d = 0; d < rank(); ++d) {

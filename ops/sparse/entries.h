@@ -37,6 +37,8 @@ class Entries {
   const Tensor& values() const { return *values_; }
   const Tensor& shape() const { return *shape_; }
 
+  // Checks that the dense shape has no negative size and at most as many elements as int64 counts.
+  absl::Status CheckElements() const;
   // Checks that all indices are inside the shape.
   absl::Status CheckBounds() const;
   // Checks also that indices are sorted in row-major order, without duplicates.

@@ -135,6 +135,8 @@ absl::Status Extreme(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries a, Entries::Of(c, 0, "a"));
   SLUICE_ASSIGN_OR_RETURN(const Entries b, Entries::Of(c, 3, "b"));
   SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
+  SLUICE_RETURN_IF_ERROR(a.CheckBounds());
+  SLUICE_RETURN_IF_ERROR(b.CheckBounds());
   const DataType type = a.values().dtype();
   const size_t size = DataTypeSize(type);
   SLUICE_ASSIGN_OR_RETURN(Tensor other, c.AllocateTemp(type, TensorShape({a.count() + b.count()})));
@@ -238,18 +240,6 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
 }
 KERNEL(SparseTensorDenseAdd, FunctionKernel<SparseTensorDenseAdd>, {"T", kNumbers});
 
-// INVALID_ARGUMENT if the dense shape has more elements than an int64 can count.
-absl::Status CheckElements(const Entries& e) {
-  int64_t elements = 1;
-  for (int d = 0; d < e.rank(); ++d) {
-    const int64_t before = elements;
-    elements = MultiplyWithoutOverflow(before, e.size(d));
-    SLUICE_INVALID_IF(elements < 0, "Encountered overflow when multiplying ", before, " with ",
-                      e.size(d), ", result: ", elements);
-  }
-  return absl::OkStatus();
-}
-
 // Whether each dimension is reduced.
 absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {
   std::vector<bool> reduced(static_cast<size_t>(e.rank()), false);
@@ -271,7 +261,7 @@ class SparseReduceKernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
-    SLUICE_RETURN_IF_ERROR(CheckElements(e));
+    SLUICE_RETURN_IF_ERROR(e.CheckElements());
     SLUICE_RETURN_IF_ERROR(e.CheckBounds());
     SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedDims(e, c.input(3)));
     std::vector<int64_t> sizes;
@@ -345,7 +335,7 @@ absl::Status SparseSoftmax(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "sp"));
   SLUICE_INVALID_IF(e.rank() < 2, "Input should have rank >= 2, but got shape: [",
                     e.shape().SummarizeValues(-1), "]");
-  SLUICE_RETURN_IF_ERROR(CheckElements(e));
+  SLUICE_RETURN_IF_ERROR(e.CheckElements());
   SLUICE_RETURN_IF_ERROR(e.CheckOrdered());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, e.values().shape()));
   const T* x = e.values().data<T>();

@@ -198,6 +198,9 @@ absl::Status SparseConcat(KernelContext& c, Attr<int64_t, "concat_dim"> dim_attr
   for (int i = 0; i < n; ++i) {
     SLUICE_ASSIGN_OR_RETURN(Entries e,
                             Entries::Of(c.input(i), c.input(n + i), c.input(2 * n + i), "concat"));
+    if (!e.CheckElements().ok()) {
+      return absl::InternalError("Encountered overflow from large input shape.");
+    }
     parts.push_back(e);
   }
   const int rank = parts[0].rank();
@@ -248,6 +251,7 @@ absl::Status SetBox(KernelContext& c, const Entries& e, int first, int step,
 
 absl::Status SparseSlice(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 0, "input"));
+  SLUICE_RETURN_IF_ERROR(e.CheckElements());
   const Tensor &start = c.input(3), &size = c.input(4);
   for (const Tensor* t : {&start, &size}) {
     SLUICE_INVALID_IF(t->rank() != 1 || t->num_elements() != e.rank(), "Expected ",
@@ -311,6 +315,8 @@ KERNEL(SparseSliceGrad, FunctionKernel<SparseSliceGrad>, {"T", RealTypes() | Com
 
 absl::Status SparseSplit(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 1, "input"));
+  SLUICE_RETURN_IF_ERROR(e.CheckElements());
+  SLUICE_RETURN_IF_ERROR(e.CheckBounds());
   const Tensor& dim_t = c.input(0);
   SLUICE_INVALID_IF(dim_t.num_elements() != 1, "split_dim should be a scalar, got shape ",
                     dim_t.shape().ToString());

@@ -37,7 +37,8 @@ ROWS = [
     Row("CropAndResize", cases=[C(rand(2, 5, 6, 2), BOXES, OWNERS, [3, 4]), C(rand(2, 5, 6, 1), BOXES, OWNERS, [1, 2], extrapolation_value=3.5), C(rand(2, 5, 6, 1), BOXES, OWNERS, [3, 3], method="nearest"),
                                 C(rand(2, 5, 6, 1), rand(0, 4), ints(0, 2).of(0), [3, 3])],
         tol=2e-5, grad="tf", grad_tol={"float": 1e-4, "half": 8e-3, "double": 1e-4},
-        errors=[C(rand(2, 5, 6, 2), BOXES, values([0, 1, 2, 0]), values([3, 4]), types=F, says="outside"), C(rand(2, 5, 6, 2), BOXES, values([0, 1]), values([3, 4]), types=F, says="one element a box|equal|incompatible"), C(rand(2, 5, 6, 2), BOXES, OWNERS, values([0, 4]), types=F, says="positive")]),
+        errors=[C(rand(2, 5, 6, 2), BOXES, values([0, 1, 2, 0]), values([3, 4]), types=F, says="outside"), C(rand(2, 5, 6, 2), BOXES, values([0, 1]), values([3, 4]), types=F, says="one element a box|equal|incompatible"), C(rand(2, 5, 6, 2), BOXES, OWNERS, values([0, 4]), types=F, says="positive")]
+        + [C(rand(1, 4, 4, 3), values([[v, 0, 1, 1]]).typed("float"), values([0]), values([2, 2]), method=m, types=F, says="not finite") for v in (nan, inf, -inf) for m in ("bilinear", "nearest")]),
     Row("CropAndResizeGradImage", cases=[C(rand(4, 3, 4, 2), BOXES, OWNERS, [2, 5, 6, 2]), C(rand(4, 3, 3, 1), BOXES, OWNERS, [2, 5, 6, 1], method="nearest")], tol=TG,
         errors=[C(rand(4, 3, 4, 2), BOXES, OWNERS, values([2, 5, 6]), types=F, says="4 elements|rank|equal")]),
     Row("CropAndResizeGradBoxes", cases=[C(rand(4, 3, 4, 2), rand(2, 5, 6, 2), BOXES, OWNERS), C(rand(4, 1, 1, 1), rand(2, 5, 6, 1), BOXES, OWNERS)], tol=1e-4,

@@ -46,11 +46,14 @@ ROWS = [
 
 EQUATIONS = [("ij,jk->ik", (3, 4), (4, 2)), ("ij->ji", (3, 4)), ("ii->i", (3, 3)), ("ii->", (3, 3)), ("i->ii", (3,)), ("ij->", (2, 3)), ("ij->i", (2, 3)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 2)),
              ("bhwc,hc->bw", (2, 3, 4, 2), (3, 2)), ("...ij,...jk->...ik", (2, 1, 3, 4), (5, 4, 2)), ("i,j->ij", (3,), (4,)), ("ij,ij->", (2, 3), (2, 3)), ("abc,abd->dca", (2, 3, 4), (2, 3, 2)),
-             ("i...->...i", (2, 3, 4)), ("ijk,jk->ik", (2, 0, 3), (0, 3)), ("ab,b...->a...", (2, 3), (3, 4, 2)), ("iij,k->ik", (2, 2, 3), (4,)), (",->", (), ()), ("ab,cd->abcd", (2, 3), (2, 2)), ("aab->ba", (2, 2, 3))]
+             ("i...->...i", (2, 3, 4)), ("ijk,jk->ik", (2, 0, 3), (0, 3)), ("ab,b...->a...", (2, 3), (3, 4, 2)), ("iij,k->ik", (2, 2, 3), (4,)), (",->", (), ()), ("ab,cd->abcd", (2, 3), (2, 2)), ("aab->ba", (2, 2, 3)), ("ab,bc->...", (2, 3), (3, 2)), ("a->a...", (2,)), ("ab,bc->a...c", (2, 3), (3, 2)), ("...->", ())]
+# The output has no place for the ellipsis of an input.
+DROPPED = [("...->", (2, 3)), ("...b->b", (2, 3)), ("...a->", (2, 3)), ("...a,...a->a", (2, 3), (2, 3)), ("a,...->a", (2,), (2, 3))]
 ROWS += [
     Row("Einsum", cases=[C([rand(*s) for s in shapes], equation=e) for e, *shapes in EQUATIONS], tol={"bfloat16": 3e-2},
         errors=[C([rand(2, 3)], equation="ij", types=F, says="->"), C([rand(2, 3)], equation="ijk->i", types=F, says="rank"), C([rand(2, 3), rand(2, 3)], equation="ij,jk->ik", types=F, says="equal|Expected dimension"),
-                C([rand(2, 3)], equation="ij->k", types=F, says="not present in the input"), C([rand(2, 3)], equation="ij,jk->i", types=F, says="inputs"), C([rand(2, 3)], equation="i.j->i", types=F, says="at most one ellipsis")]),
+                C([rand(2, 3)], equation="ij->k", types=F, says="not present in the input"), C([rand(2, 3)], equation="ij,jk->i", types=F, says="inputs"), C([rand(2, 3)], equation="i.j->i", types=F, says="at most one ellipsis")]
+        + [C([rand(*s) for s in shapes], equation=e, types=F, says=r"rank|broadcasting dimension\(s\) but no ellipsis") for e, *shapes in DROPPED]),
     # Integers wrap around.
     Row("Cross", cases=[C(values([2147483647, 65537, -2147483648]), values([3, -65537, 2147483647]))], types={"T": "int32"}, name="wraps"),
     Row("Cross", cases=[C(values([65535, 65535, 2]), values([1, 65535, 65535]))], types={"T": "uint16"}, name="narrow wraps"),

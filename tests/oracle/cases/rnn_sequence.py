@@ -46,7 +46,8 @@ ROWS = [
         C(rand(7, 2, 4), values([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1]]), values([1, 1, 2, 0, 0]), values([7, 5]), ctc_merge_repeated=False),
         C(rand(2, 1, 4), values([[0, 0], [0, 1], [0, 2]]), values([1, 0, 2]), values([2]), ignore_longer_outputs_than_inputs=True)], grad="tf", tol={"float": 2e-5, "double": 1e-7}, grad_tol={"float": 2e-4, "double": 1e-6},
         errors=[C(rand(2, 1, 4), values([[0, 0], [0, 1], [0, 2]]), values([1, 0, 2]), values([2]), types=F, says="Not enough time"),
-                C(rand(2, 1, 4), values([[0, 0]]), values([1]), values([3]), types=F, says="sequence_length"), C(rand(2, 2, 4), values([[0, 0]]), values([1]), values([2]), types=F, says="sequence_length|equal")]),
+                C(rand(2, 1, 4), values([[0, 0]]), values([1]), values([3]), types=F, says="sequence_length"), C(rand(2, 2, 4), values([[0, 0]]), values([1]), values([2]), types=F, says="sequence_length|equal"),
+                C(rand(3, 2, 4), values([[0, 0]]), values([1]), values([3, 3]), types=F, says="Labels length is zero in batch 1"), C(rand(3, 2, 4), values([[1, 0], [0, 0]]), values([1, 2]), values([3, 3]), types=F, says="out of order")]),
     Row("CTCGreedyDecoder", cases=[C(distinct().of(5, 3, 4), values([5, 3, 0])), C(distinct().of(5, 2, 3), values([5, 4]), merge_repeated=True), C(distinct().of(5, 2, 3), values([5, 4]), blank_index=0), C(distinct().of(9, 1, 2), values([9]), merge_repeated=True, blank_index=-2)],
         errors=[C(rand(2, 1, 4), values([3]), types=F, says="sequence_length"), C(rand(2, 1, 4), values([2]), blank_index=4, types=F, says="blank")]),
     Row("CTCBeamSearchDecoder", cases=[C(uniform(-3, 3).of(6, 3, 5), [6, 4, 1], beam_width=w, top_paths=p, merge_repeated=m) for w, p in ((1, 1), (4, 2), (20, 3)) for m in (False, True)]

@@ -23,6 +23,8 @@ HUGE = sparse([2**40, 2**40], [0, 0], [5, 1])
 OVERFLOW = "Encountered overflow when multiplying"
 UNORDERED = sparse([3, 4], [2, 2], [0, 1], [2, 0], [0, 3])
 OUTSIDE = sparse([3, 4], [0, 1], [3, 0])
+NEGATIVE = sparse([3, 4], [-1, 1], [2, 0])
+BELOW_ZERO = sparse([-1, 4], [0, 1])
 
 ROWS = [
     Row("SparseToDense", cases=[C(A[0], [3, 4], A[1], rand()), C(values([1, 3]), [5], rand(2), rand(), grad=False), C(values(2), [4], rand(), rand(), grad=False), C(values([0, 2]), [4], rand(), rand(), grad=False), C(EMPTY[0], [3, 4], EMPTY[1], rand()),
@@ -39,7 +41,11 @@ ROWS = [
         errors=[C(*A, i64([0]), i64([1, 1]), types=F, says="start"), C(*A, i64([0, 0]), i64([1]), types=F, says="size")]),
     Row("SparseSliceGrad", cases=[C(rand(2), A[0], i64([0, 1]), i64([[0, 0], [0, 2]]))], errors=[C(rand(1), A[0], i64([0, 1]), i64([[0, 0], [0, 2]]), types=F, says="match")]),
     Row("SparseSplit", cases=[C(values(1, "int64"), *A, num_split=2), C(values(0, "int64"), *A, num_split=3), C(values(2, "int64"), *CUBE, num_split=3)], types={"T": MOVED},
-        errors=[C(values(2, "int64"), *A, num_split=2, types=F, says="axis|split_dim"), C(values(0, "int64"), *A, num_split=4, types=F, says="num_split")]),
+        errors=[C(values(2, "int64"), *A, num_split=2, types=F, says="axis|split_dim"), C(values(0, "int64"), *A, num_split=4, types=F, says="num_split"),
+                *[C(values(0, "int64"), *bad, num_split=2, types=F, says="out of bounds") for bad in (OUTSIDE, NEGATIVE)], C(values(0, "int64"), *HUGE, num_split=2, types=F, says=OVERFLOW)]),
+    Row("SparseSlice", errors=[C(*HUGE, i64([0, 0]), i64([2, 2]), types=F, says=OVERFLOW), C(*BELOW_ZERO, i64([0, 0]), i64([2, 2]), types=F, says="non-negative")], name="no dense shape"),
+    Row("SparseConcat", errors=[C([bad[0]] * 2, [bad[1]] * 2, [bad[2]] * 2, concat_dim=0, types=F, says="overflow from large input shape") for bad in (HUGE, BELOW_ZERO)], name="no dense shape"),
+    *[Row(op, errors=[C(*bad, *bad, types=F, says="out of bounds") for bad in (OUTSIDE, NEGATIVE, BELOW_ZERO)], name="outside") for op in ("SparseSparseMaximum", "SparseSparseMinimum")],
     Row("SparseFillEmptyRows", cases=[C(*A, rand()), C(*EMPTY, rand()), C(*UNORDERED, rand()), C(*CUBE, rand())], types={"T": MOVED}, grad="tf",
         errors=[C(*OUTSIDE, values(1), types=F, says="invalid"), C(*A, values([1]), types=F, says="scalar|rank")]),
     Row("SparseFillEmptyRowsGrad", cases=[C(i64([0, 2, 3]), rand(5)), C(i64([]), rand(2))], types={"T": ("float", "double", "int32", "complex64", "half")}, errors=[C(i64([0, 5]), rand(5), types=F, says="reverse index")]),
