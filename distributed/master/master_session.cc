@@ -126,7 +126,8 @@ absl::Status MasterSession::From(const absl::Status& status) const {
 }
 
 absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& request,
-                                                    const std::vector<NamedTensor>& feeds) {
+                                                    const std::vector<NamedTensor>& feeds,
+                                                    CancellationManager* cancellation) {
   std::string key = KeyOf(request, feeds);
   {
     ScopedLock lock(&mutex_);
@@ -136,8 +137,9 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
   SLUICE_RETURN_IF_ERROR(CheckFedOnce(feeds));
   std::vector<std::string> fed;
   for (const NamedTensor& feed : feeds) fed.push_back(feed.name);
-  SLUICE_ASSIGN_OR_RETURN(Callable callable, session_.MakeCallable(fed, Strings(request.fetch()),
-                                                                   Strings(request.target())));
+  SLUICE_ASSIGN_OR_RETURN(Callable callable,
+                          session_.MakeCallable(fed, Strings(request.fetch()),
+                                                Strings(request.target()), cancellation));
   ScopedLock lock(&mutex_);
   return steps_.emplace(std::move(key), std::move(callable)).first->second;
 }
@@ -171,7 +173,7 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
   if (!request.partial_run_handle().empty()) {
     return RunPartially(request, std::move(feeds), cancellation, fetches);
   }
-  absl::StatusOr<Callable> callable = CallableFor(request, feeds);
+  absl::StatusOr<Callable> callable = CallableFor(request, feeds, cancellation);
   if (!callable.ok()) return From(callable.status());
   Tensors values;
   SLUICE_RETURN_IF_ERROR(Run(*callable, feeds, request.options(), cancellation, &values, metadata));

@@ -57,7 +57,8 @@ class MasterSession {
     std::vector<std::string> fetches;
   };
   absl::StatusOr<Callable> CallableFor(const pb::RunStepRequest& request,
-                                       const std::vector<NamedTensor>& feeds);
+                                       const std::vector<NamedTensor>& feeds,
+                                       CancellationManager* cancellation);
   absl::Status RunPartially(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
                             CancellationManager* cancellation, std::vector<NamedTensor>* fetches);
   absl::Status Run(const Callable& callable, const std::vector<NamedTensor>& feeds,

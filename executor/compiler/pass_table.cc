@@ -95,6 +95,9 @@ absl::Status CheckDisabledPasses(const std::set<std::string>& disabled) {
 absl::Status RunPasses(PassStage stage, Graph& graph, const PassOptions& options) {
   for (const Pass& pass : kPasses) {
     if (pass.stage != stage || (pass.can_be_disabled && options.IsDisabled(pass.name))) continue;
+    if (options.is_wanted && !options.is_wanted()) {
+      return absl::CancelledError("the compilation of the step was cancelled");
+    }
     SLUICE_RETURN_IF_ERROR(pass.run(graph, options).status());
   }
   return absl::OkStatus();

@@ -13,6 +13,7 @@ absl::StatusOr<std::unique_ptr<Graph>> StepGraphMaker::Make(
   pruned->function_library() = graph.function_library();  // for kernels that call functions
   LowerOptions lower;
   lower.keep_names.insert(passes.keep.begin(), passes.keep.end());
+  lower.is_wanted = passes.is_wanted;
   SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph.function_library(), lower).status());
   SLUICE_RETURN_IF_ERROR(RunPasses(PassStage::kPruned, *pruned, passes));
   SLUICE_RETURN_IF_ERROR(PlaceNodes(*pruned));

@@ -10,6 +10,7 @@
 #define SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -30,6 +31,9 @@ struct PassOptions {
   // For rematerialize: the memory that a step's tensors may take, and the planner of steps.
   int64_t memory_limit_bytes = 0;
   StepPlanner* planner = nullptr;
+  // Asked between passes and before each function call. The compilation ends with CANCELLED once it
+  // returns false. Not set: it never does.
+  std::function<bool()> is_wanted;
 
   bool IsDisabled(const std::string& pass) const {
     return disabled.contains("all") || disabled.contains(pass);

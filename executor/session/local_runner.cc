@@ -7,6 +7,7 @@
 #include "executor/session/local_partial_run.h"
 #include "executor/session/local_step.h"
 #include "executor/session/session_state.h"
+#include "executor/wait/cancellation.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -23,6 +24,9 @@ absl::StatusOr<std::unique_ptr<PreparedStep>> LocalRunner::Prepare(const StepReq
   PassOptions passes;
   passes.disabled = executor_.options().disabled_passes;
   passes.memory_limit_bytes = executor_.options().memory_limit_bytes;
+  passes.is_wanted = [this, cancellation = request.cancellation] {
+    return (cancellation == nullptr || cancellation->IsWanted()) && executor_.CheckOpen().ok();
+  };
   for (const Operation& target : request.targets) passes.keep.insert(target.name());
   PruneOptions prune;
   if (request.is_partial) prune.client_device = executor_.devices().device(0).name;

@@ -13,6 +13,8 @@
 
 namespace sluice {
 
+class CancellationManager;  // executor/wait/cancellation.h
+
 // A request by handles. Lifetime: it points to the caller's lists.
 struct StepRequest {
   // The first feed's Output and the bytes between two of them, so that a list of Feeds need not be
@@ -23,6 +25,7 @@ struct StepRequest {
   absl::Span<const Output> fetches;
   absl::Span<const Operation> targets;
   bool is_partial = false;  // feeds and fetches pass through the step's rendezvous
+  CancellationManager* cancellation = nullptr;  // ends the preparation; null: nothing does
 
   const Output& feed(size_t i) const {
     return *reinterpret_cast<const Output*>(reinterpret_cast<const char*>(first_feed) +

@@ -55,6 +55,7 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const Feed> feeds, absl::Span<co
   request.fetches = fetches;
   request.targets = targets;
   FeedPointers values;
+  request.cancellation = options.cancellation;
   for (const Feed& feed : feeds) values.push_back(&feed.value);
   SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
                           state_->StepFor(request, [&] { return ShapesOf(values); }));
@@ -80,7 +81,9 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const NamedFeed> feeds,
   }
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->FindByName(fed, fetches, targets));
   SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
-                          state_->StepFor(named.ByHandles(), [&] { return ShapesOf(values); }));
+  StepRequest request = named.ByHandles();
+  request.cancellation = options.cancellation;
+                          state_->StepFor(request, [&] { return ShapesOf(values); }));
   return RunForTensors(*state_, *step, values, options, metadata);
 }
 
@@ -100,10 +103,13 @@ absl::StatusOr<Callable> Session::MakeCallable(absl::Span<const Output> feeds,
 
 absl::StatusOr<Callable> Session::MakeCallable(absl::Span<const std::string> feeds,
                                                absl::Span<const std::string> fetches,
-                                               absl::Span<const std::string> targets) {
+                                               absl::Span<const std::string> targets,
+                                               CancellationManager* cancellation) {
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->FindByName(feeds, fetches, targets));
   Callable callable;
-  SLUICE_ASSIGN_OR_RETURN(callable.step_, state_->StepFor(named.ByHandles()));
+  StepRequest request = named.ByHandles();
+  request.cancellation = cancellation;
+  SLUICE_ASSIGN_OR_RETURN(callable.step_, state_->StepFor(request));
   callable.session_ = state_;
   return callable;
 }

@@ -199,10 +199,11 @@ class Session {
   absl::StatusOr<Callable> MakeCallable(absl::Span<const Output> feeds,
                                         absl::Span<const Output> fetches,
                                         absl::Span<const Operation> targets = {});
-  // By name. NOT_FOUND in TensorFlow's words.
+  // By name. NOT_FOUND in TensorFlow's words. CANCELLED after `cancellation`, which may be null.
   absl::StatusOr<Callable> MakeCallable(absl::Span<const std::string> feeds,
                                         absl::Span<const std::string> fetches,
-                                        absl::Span<const std::string> targets = {});
+                                        absl::Span<const std::string> targets = {},
+                                        CancellationManager* cancellation = nullptr);
 
   // Starts a step that is fed and fetched piece by piece (executor/session/partial_run.h). The
   // names are all that the pieces will use. NOT_FOUND for unknown names. Reference:

@@ -45,6 +45,14 @@ void ApplyColocation(const std::vector<Node*>& nodes, NodeSpec& spec) {
   spec.attrs["_class"] = std::move(groups);
 }
 
+// Whether a node that was added in the frame, and waits for its controls, is an input. Takes time
+// linear in the frame's nodes.
+bool IsCovered(const Scopes::ControlFrame& frame, const OutputList& inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Output& in) {
+    return std::find(frame.seen.begin(), frame.seen.end(), in.node) != frame.seen.end();
+  });
+}
+
 }  // namespace
 
 // A node with an input that was added inside a block already waits for that block's controls.
@@ -53,10 +61,7 @@ std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs) 
   const auto& frames = scopes.control_frames;
   for (size_t f = frames.size(); f-- > 0;) {
     const Scopes::ControlFrame& frame = frames[f];
-    const bool covered = std::any_of(inputs.begin(), inputs.end(), [&](const Output& in) {
-      return std::find(frame.seen.begin(), frame.seen.end(), in.node) != frame.seen.end();
-    });
-    if (!covered) {
+    if (!frame.controls.empty() && !IsCovered(frame, inputs)) {
       for (Node* c : frame.controls) {
         const bool is_input = std::any_of(inputs.begin(), inputs.end(),
                                           [&](const Output& in) { return in.node == c; });

@@ -128,14 +128,26 @@ absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
 
 }  // namespace
 
+absl::Status Expander::CheckLimits(const std::string& function) const {
+  if (static_cast<int>(open_.size()) >= options_.max_depth) {
+    const bool is_recursive = std::find(open_.begin(), open_.end(), function) != open_.end();
+    return absl::UnimplementedError(StrCat("function '", function, "' ",
+                                           is_recursive ? "calls itself" : "is called too deep",
+                                           ": calls nest more than ", options_.max_depth, " deep"));
+  }
+  if (graph_.num_node_ids() - first_id_ > options_.max_nodes || num_calls_ > options_.max_nodes) {
+    return absl::ResourceExhaustedError(StrCat(
+        "function '", function, "': the calls of functions in this step expand to more than ",
+        options_.max_nodes, " nodes"));
+  }
+  if (!options_.is_wanted || options_.is_wanted()) return absl::OkStatus();
+  return absl::CancelledError(StrCat("function '", function, "': its expansion was cancelled"));
+}
+
 absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const OutputList& args,
                                          const std::string& device) {
-  if (static_cast<int>(open_.size()) >= max_depth_) {
-    const bool is_recursive = std::find(open_.begin(), open_.end(), function.name) != open_.end();
-    return absl::UnimplementedError(StrCat("function '", function.name, "' ",
-                                           is_recursive ? "calls itself" : "is called too deep",
-                                           ": calls nest more than ", max_depth_, " deep"));
-  }
+  SLUICE_RETURN_IF_ERROR(CheckLimits(function.name));
+  ++num_calls_;
   SLUICE_ASSIGN_OR_RETURN(const FunctionBody* body, Read(function.name));
   SLUICE_ASSIGN_OR_RETURN(const std::vector<OutputList> by_arg,
                           Arguments(body->def->signature(), function, args));

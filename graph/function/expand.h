@@ -1,7 +1,7 @@
 // Builds the nodes of one function call in the open scopes and contexts of a graph.
 //
-// Thread safety: as the graph's. Lifetime: graph and library outlive the expander. Errors are
-// returned and name the call; the graph is then broken.
+// Thread safety: as the graph's. Lifetime: graph, library and options outlive the expander. Errors
+// are returned and name the call; the graph is then broken.
 #ifndef SLUICE_GRAPH_FUNCTION_EXPAND_H_
 #define SLUICE_GRAPH_FUNCTION_EXPAND_H_
 
@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "graph/function/body.h"
 #include "graph/function/library.h"
+#include "graph/function/lower.h"
 #include "graph/gradient/gradients.h"
 #include "graph/ir/graph.h"
 
@@ -26,8 +27,8 @@ struct Expansion {
 
 class Expander {
  public:
-  Expander(Graph& graph, const FunctionLibrary& library, int max_depth)
-      : graph_(graph), library_(library), max_depth_(max_depth) {}
+  Expander(Graph& graph, const FunctionLibrary& library, const LowerOptions& options)
+      : graph_(graph), library_(library), options_(options), first_id_(graph.num_node_ids()) {}
 
   // A call: a node whose op names functions in attributes, or is itself the name of a function.
   struct Call {
@@ -61,6 +62,8 @@ class Expander {
   absl::StatusOr<Expansion> Map(const Call& call);
   absl::StatusOr<Expansion> Gradient(const Call& call);
 
+  // UNIMPLEMENTED, RESOURCE_EXHAUSTED or CANCELLED if there may be no further call.
+  absl::Status CheckLimits(const std::string& function) const;
   // The nodes of a function's body.
   absl::StatusOr<Expansion> Body(const FunctionRef& function, const OutputList& args,
                                  const std::string& device);
@@ -88,10 +91,19 @@ class Expander {
                                  const OutputList& outputs) const;
   absl::StatusOr<const FunctionBody*> Read(const std::string& name);
 
-  // Calls the function of branches[first] if `index` says so, otherwise one of those after it. The
-  // last branch is for every other index.
-  absl::StatusOr<Expansion> Branches(const Call& call, const std::vector<FunctionAttr>& branches,
-                                     size_t first, Output index, const OutputList& args);
+  // The branches of an If or Case. `index` is a bool for two branches: true for the first one.
+  struct Choice {
+    const Call& call;
+    const std::vector<FunctionAttr>& branches;
+    Output index;
+    OutputList args;
+  };
+  // Calls the function of one of the branches [first, end), which a binary tree of conds finds. The
+  // last branch is for every index that no other branch has.
+  absl::StatusOr<Expansion> Branches(const Choice& choice, size_t first, size_t end);
+  absl::StatusOr<Expansion> Branch(const Choice& choice, size_t i);
+  // Whether the branch is one of [first, middle), if it is one of [first, end).
+  Output IsBefore(const Choice& choice, size_t first, size_t middle, size_t end);
   absl::StatusOr<Output> CheckedStart(Output start, Output limit, Output delta);
   // `value`. INVALID_ARGUMENT, now or in the step, that begins with `expected` if it is no scalar.
   absl::StatusOr<Output> Scalar(Output value, const std::string& expected);
@@ -110,7 +122,9 @@ class Expander {
 
   Graph& graph_;
   const FunctionLibrary& library_;
-  const int max_depth_;
+  const LowerOptions& options_;
+  const int64_t first_id_;  // of the nodes that calls add
+  int64_t num_calls_ = 0;
   std::vector<std::string> open_;   // functions that are being expanded
   bool is_differentiated_ = false;  // whether gradients of the expanded nodes will be taken
   std::map<std::string, FunctionBody> bodies_;

@@ -37,36 +37,40 @@ Output Expander::Constant(const Tensor& value) {
   return core::Const(graph_, value);
 }
 
-absl::StatusOr<Expansion> Expander::Branches(const Call& call,
-                                             const std::vector<FunctionAttr>& branches,
-                                             size_t first, Output index, const OutputList& args) {
-  // A branch has one additional result, which indicates its end.
-  auto branch = [&](size_t i) -> BranchResult {
-    absl::StatusOr<Expansion> made = branches[i] == nullptr
-                                         ? InvalidArgument("branch ", i, " names no function")
-                                         : Body(*branches[i], args, call.device);
-    if (!made.ok()) failure_.Update(made.status());
-    if (!made.ok()) return OutputList();
-    ControlFlowContext* context = graph_.scopes().context;
+absl::StatusOr<Expansion> Expander::Branch(const Choice& choice, size_t i) {
+  if (choice.branches[i] == nullptr) return InvalidArgument("branch ", i, " names no function");
+  return Body(*choice.branches[i], choice.args, choice.call.device);
+}
+
+Output Expander::IsBefore(const Choice& choice, size_t first, size_t middle, size_t end) {
+  const Output index = choice.index;
+  if (index.dtype() == DT_BOOL) return index;
+  const auto number = [this](size_t i) {
+    return Constant(Tensor::Scalar(static_cast<int32_t>(i)));
+  };
+  if (middle == first + 1) return core::Equal(index, number(first));
+  const Output is_before = core::Less(index, number(middle));
+  // The part with the last branch is for the indices below `first` too.
+  if (end < choice.branches.size()) return is_before;
+  return core::LogicalAnd(core::GreaterEqual(index, number(first)), is_before);
+}
+
+absl::StatusOr<Expansion> Expander::Branches(const Choice& choice, size_t first, size_t end) {
+  // A part has one additional result, which indicates its end.
+  const auto part = [&](size_t from, size_t to) -> BranchResult {
+    absl::StatusOr<Expansion> made =
+        to == from + 1 ? Branch(choice, from) : Branches(choice, from, to);
+    if (!made.ok()) return Fail(made.status());
+    const Output pivot(graph_.scopes().context->control_pivot());
     ControlDependencies after(graph_,
                               std::vector<Operation>(made->controls.begin(), made->controls.end()));
-    made->outputs.push_back(core::Identity(Output(context->control_pivot())));
+    made->outputs.push_back(core::Identity(pivot));
     return made->outputs;
   };
-  auto rest = [&]() -> BranchResult {
-    if (first + 2 >= branches.size()) return branch(std::min(first + 1, branches.size() - 1));
-    absl::StatusOr<Expansion> made = Branches(call, branches, first + 1, index, args);
-    if (!made.ok()) failure_.Update(made.status());
-    if (!made.ok()) return OutputList();
-    made->outputs.push_back(made->controls[0]);
-    return made->outputs;
-  };
-  const Output pred =
-      index.dtype() == DT_BOOL
-          ? index
-          : core::Equal(index, Constant(Tensor::Scalar(static_cast<int32_t>(first))));
+  const size_t middle = first + (end - first) / 2;
   OutputList merged = Cond(
-      pred, [&] { return branch(first); }, rest);
+      IsBefore(choice, first, middle, end), [&] { return part(first, middle); },
+      [&] { return part(middle, end); });
   SLUICE_RETURN_IF_ERROR(TakeFailure());
   Expansion result;
   result.controls = {merged.back().node};
@@ -82,7 +86,7 @@ absl::StatusOr<Expansion> Expander::If(const Call& call) {
   const std::vector<FunctionAttr> branches = {std::make_shared<const FunctionRef>(then_branch),
                                               std::make_shared<const FunctionRef>(else_branch)};
   const OutputList args(call.inputs.begin() + 1, call.inputs.end());
-  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches(call, branches, 0, pred, args));
+  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches({call, branches, pred, args}, 0, 2));
   SetShapes(*call.attrs, result.outputs);
   return result;
 }
@@ -96,7 +100,8 @@ absl::StatusOr<Expansion> Expander::Case(const Call& call) {
   }
   SLUICE_ASSIGN_OR_RETURN(const Output index,
                           Scalar(call.inputs[0], "branch_index must be scalar, but "));
-  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches(call, *branches, 0, index, args));
+  SLUICE_ASSIGN_OR_RETURN(Expansion result,
+                          Branches({call, *branches, index, args}, 0, branches->size()));
   SetShapes(*call.attrs, result.outputs);
   return result;
 }

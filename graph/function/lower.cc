@@ -133,6 +133,7 @@ absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
   // The user's open controls and contexts do not apply to the new nodes.
   ControlDependencies none = ControlDependencies::None(graph);
   int count = 0;
+  Expander expander(graph, functions, options);
   // The gradient of a function leaves calls of functions that declare their own gradients.
   for (int round = 0; !calls.empty(); ++round) {
     if (round > options.max_depth) {
@@ -140,7 +141,6 @@ absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
                                              "more than ", options.max_depth, " deep"));
     }
     const bool may_be_dead = LeadsIntoBranchOrLoop(graph);
-    Expander expander(graph, functions, options.max_depth);
     for (Node* node : calls) {
       const bool keeps_name = options.keep_all_names || options.keep_names.contains(node->name());
       SLUICE_RETURN_IF_ERROR(CallSite(graph, node, keeps_name).Lower(expander, may_be_dead));

@@ -9,6 +9,8 @@
 #ifndef SLUICE_GRAPH_FUNCTION_LOWER_H_
 #define SLUICE_GRAPH_FUNCTION_LOWER_H_
 
+#include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,11 +32,17 @@ struct LowerOptions {
   bool keep_all_names = false;
   std::set<std::string> keep_names;
   int max_depth = 64;  // of nested calls, because a function may call itself
+  // The nodes that the calls may add, and the calls. A library of a few kilobytes can describe
+  // 2^64.
+  int64_t max_nodes = 300'000;
+  // Asked before each call. CANCELLED once it returns false. Not set: it never does.
+  std::function<bool()> is_wanted;
 };
 
 // Returns the number of calls. `library` is a serialized FunctionDefLibrary.
 // INVALID_ARGUMENT for arguments that do not fit, UNIMPLEMENTED "… calls itself" for recursion,
-// NOT_FOUND for unknown functions; the error names the call. The graph is broken after an error.
+// NOT_FOUND for unknown functions, RESOURCE_EXHAUSTED above `max_nodes`; the error names the call.
+// The graph is broken after an error.
 absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
                                    const LowerOptions& options = {});
 

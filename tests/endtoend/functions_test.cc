@@ -1,4 +1,7 @@
 // Imported nodes that call functions of the graph's library by name.
+#include <cstdint>
+
+#include "executor/wait/cancellation.h"
 #include "gmock/gmock.h"
 #include "graph/format/graph_def.h"
 #include "gtest/gtest.h"
@@ -102,6 +105,96 @@ TEST(FunctionsTest, AMissingAttributeIsNamed) {
   ASSERT_TRUE(ImportGraphDef("node { name: 'y' op: 'Cube' }", g).ok());
   EXPECT_THAT(std::string(Session(g).Run({}, {}, {"y"}).status().message()),
               HasSubstr("Op type not registered 'Cube'"));
+}
+
+// --- graphs whose functions cost more than their size suggests
+
+constexpr char kOneFloat[] = R"(
+  node { name: 'one' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+         attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 } } } })";
+
+// The text of a function of a float that calls `callee` twice.
+std::string CallsTwice(int level) {
+  const std::string callee = StrCat("f", level - 1);
+  return StrCat("function { signature { name: 'f", level,
+                "' input_arg { name: 'a' type: DT_FLOAT }",
+                " output_arg { name: 'b' type: DT_FLOAT } }", " node_def { name: 'l' op: '", callee,
+                "' input: 'a' }", " node_def { name: 'm' op: '", callee, "' input: 'l:b:0' }",
+                " ret { key: 'b' value: 'm:b:0' } }");
+}
+
+// A library of f0, whose body is `body`, and 60 functions that each call the previous one twice.
+std::string Doubling(const std::string& body) {
+  std::string library = StrCat("library { function { signature { name: 'f0'",
+                               " input_arg { name: 'a' type: DT_FLOAT }",
+                               " output_arg { name: 'b' type: DT_FLOAT } } ", body, " }");
+  for (int level = 1; level <= 60; ++level) library += CallsTwice(level);
+  return library + " }";
+}
+
+TEST(HostileFunctionsTest, DoublingCallsEndAtALimit) {
+  const std::string neg =
+      "node_def { name: 'n' op: 'Neg' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } } "
+      "ret { key: 'b' value: 'n:y:0' }";
+  for (const std::string& body : {neg, std::string("ret { key: 'b' value: 'a' }")}) {
+    Graph g;
+    const auto imported = ImportGraphDef(
+        StrCat(kOneFloat, "node { name: 'y' op: 'f60' input: 'one' }", Doubling(body)), g);
+    ASSERT_TRUE(imported.ok()) << imported.status();
+    const absl::Status status = Session(g).Run({}, {"y:0"}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("'y'"), HasSubstr("expand to more than 300000 nodes")));
+  }
+}
+
+TEST(HostileFunctionsTest, ACancelledStepIsNotCompiled) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(StrCat(kOneFloat, "node { name: 'y' op: 'f60' input: 'one' }",
+                                    Doubling("ret { key: 'b' value: 'a' }")),
+                             g)
+                  .ok());
+  CancellationManager cancellation;
+  cancellation.StartCancel();
+  const absl::Status status =
+      Session(g).Run({}, {"y:0"}, {}, {.cancellation = &cancellation}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+}
+
+TEST(HostileFunctionsTest, ACaseHasTenThousandBranches) {
+  constexpr int kBranches = 10'000;
+  std::string branches, library = "library {";
+  for (int i = 0; i < kBranches; ++i) {
+    branches += StrCat(" func { name: 'b", i, "' }");
+    library += StrCat(" function { signature { name: 'b", i,
+                      "' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'b' type: "
+                      "DT_FLOAT } } node_def { name: 'c' op: 'Const' attr { key: 'dtype' value { "
+                      "type: DT_FLOAT } } attr { key: 'value' value { tensor { dtype: DT_FLOAT "
+                      "tensor_shape {} float_val: ",
+                      i,
+                      " } } } } node_def { name: 'm' op: 'Mul' input: 'a' input: 'c:output:0' attr "
+                      "{ key: 'T' value { type: DT_FLOAT } } } ret { key: 'b' value: 'm:z:0' } }");
+  }
+  Graph g;
+  const auto imported = ImportGraphDef(
+      StrCat("node { name: 'i' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT32 } } "
+             "attr { key: 'shape' value { shape {} } } }",
+             kOneFloat,
+             "node { name: 'y' op: 'Case' input: 'i' input: 'one' attr { key: 'Tin' value { list { "
+             "type: DT_FLOAT } } } attr { key: 'Tout' value { list { type: DT_FLOAT } } } attr { "
+             "key: 'branches' value { list {",
+             branches, " } } } }", library, " }"),
+      g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  Session session(g);
+  const Output i(g.Find("i"), 0), y(g.Find("y"), 0);
+  const auto branch = [&](int32_t index) {
+    return Scalar(session.Run({{i, Tensor::Scalar(index)}}, {y}));
+  };
+  EXPECT_EQ(branch(0), 0);
+  for (const int index : {1, 4999, 5000, 7501, 9998, 9999}) EXPECT_EQ(branch(index), index);
+  // The last branch is for all other indices.
+  for (const int index : {-1, INT32_MIN, 10'000, INT32_MAX}) EXPECT_EQ(branch(index), 9999);
 }
 
 }  // namespace
