@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "distributed/lane/lane_socket.h"
+#include "distributed/security/security.h"
 #include "executor/step/continuations.h"
 #include "executor/step/outbox.h"
 #include "graph/strings.h"
@@ -47,7 +48,8 @@ class LaneClient::Connection final : public LanePoller::Source,
   void TrySendKept() { socket_.TrySendKept(); }
 
   void Greet() {
-    socket_.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting(client_->token_)});
+    socket_.Send(
+        {.kind = LaneFrame::kHello, .text = LaneSocket::Greeting(CurrentToken(client_->token_))});
   }
 
   // Returns false, and does nothing, if the connection was lost.

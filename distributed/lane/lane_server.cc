@@ -185,7 +185,7 @@ class LaneServer::Connection final : public LanePoller::Source,
       if (frame.kind == LaneFrame::kHello) {
         std::string token;
         if (!socket_.TakeGreeting(frame.text, &token)) return false;
-        is_accepted_ = server_->token_.empty() || IsToken(token, server_->token_);
+        is_accepted_ = server_->token_.empty() || IsToken(token, CurrentToken(server_->token_));
         socket_.Send(
             {.kind = LaneFrame::kWelcome,
              .code = is_accepted_ ? absl::StatusCode::kOk : absl::StatusCode::kUnauthenticated,

@@ -84,7 +84,9 @@ class LanesAndGrpc::Pending {
   void Start(const std::string& label) {
     context_.AddMetadata(kTakesChunks, "1");
     if (!label.empty()) context_.AddMetadata(kChunkedMessage, label);
-    if (!client_->token_.empty()) context_.AddMetadata(kTokenHeader, client_->token_);
+    if (!client_->token_.empty()) {
+      context_.AddMetadata(kTokenHeader, CurrentToken(client_->token_));
+    }
     deadline_ = DeadlineOf(call_);
     if (deadline_ != kNever) {
       context_.set_deadline(std::chrono::system_clock::now() +

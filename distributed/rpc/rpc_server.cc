@@ -53,6 +53,7 @@ class RpcServer::Service final : public grpc::Service {
 };
 
 struct RpcServer::Grpc {
+  std::shared_ptr<grpc::ServerCredentials> credentials;  // the server asks it for certificates
   std::unique_ptr<grpc::ServerCompletionQueue> queue;
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
@@ -134,7 +135,7 @@ class RpcServer::Call final : public RpcCall {
   bool MayCall() const {
     if (server_->options_.token.empty()) return true;
     const std::optional<std::string_view> token = Header(kTokenHeader);
-    return token && IsToken(*token, server_->options_.token);
+    return token && IsToken(*token, CurrentToken(server_->options_.token));
   }
   void Send(const grpc::ByteBuffer& response) {
     hand_over_.Give();
@@ -212,6 +213,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& option
 }
 
 absl::Status RpcServer::StartGrpc() {
+  grpc_->credentials = options_.credentials;
   [[maybe_unused]] static const bool has_health_service = [] {
     grpc::EnableDefaultHealthCheckService(true);
     return true;

@@ -3,21 +3,96 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <map>
 #include <sstream>
 
+#include "graph/mutex.h"
 #include "graph/status.h"
+#include "grpc/grpc.h"
+#include "grpc/grpc_security.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/security/server_credentials.h"
 
 namespace sluice {
 namespace {
 
+// How often certificates were to be read again.
+std::atomic<int> reloads{0};
+
+class Tokens {
+ public:
+  static Tokens& Global() {
+    static Tokens* tokens = new Tokens;
+    return *tokens;
+  }
+  void Replace(const std::string& initial, std::string current) {
+    ScopedLock lock(&mutex_);
+    current_[initial] = std::move(current);
+  }
+  std::string Current(const std::string& initial) {
+    ScopedLock lock(&mutex_);
+    auto found = current_.find(initial);
+    return found == current_.end() ? initial : found->second;
+  }
+
+ private:
+  Mutex mutex_;
+  std::map<std::string, std::string> current_ ABSL_GUARDED_BY(mutex_);
+};
+
 absl::Status CheckPair(const Security& security) {
   if (security.cert_file.empty() == security.key_file.empty()) return absl::OkStatus();
   return InvalidArgument("TLS: a certificate and its key come together, got ",
                          security.cert_file.empty() ? "only a key" : "only a certificate");
 }
+
+// The certificates of a server. gRPC asks for them at each handshake.
+class ReloadedCredentials final : public grpc::ServerCredentials {
+ public:
+  explicit ReloadedCredentials(Security security) : security_(std::move(security)) {}
+  ~ReloadedCredentials() override {
+    if (credentials_ != nullptr) grpc_server_credentials_release(credentials_);
+  }
+  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
+  // The caller owns the result.
+  absl::StatusOr<grpc_ssl_server_certificate_config*> Read() const {
+    SLUICE_ASSIGN_OR_RETURN(const std::string authority, ReadPem(security_.ca_file));
+    SLUICE_ASSIGN_OR_RETURN(const std::string key, ReadPem(security_.key_file));
+    SLUICE_ASSIGN_OR_RETURN(const std::string certificate, ReadPem(security_.cert_file));
+    const grpc_ssl_pem_key_cert_pair pair = {key.c_str(), certificate.c_str()};
+    // gRPC needs an authority even if clients show no certificate.
+    const std::string& roots = authority.empty() ? certificate : authority;
+    return grpc_ssl_server_certificate_config_create(roots.c_str(), &pair, 1);
+  }
+
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    const auto request = security_.ca_file.empty()
+                             ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                             : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
+    credentials_ = grpc_ssl_server_credentials_create_with_options(
+        grpc_ssl_server_credentials_create_options_using_config_fetcher(request, &Fetch, this));
+    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
+  }
+  static grpc_ssl_certificate_config_reload_status Fetch(
+      void* self, grpc_ssl_server_certificate_config** config) {
+    auto& credentials = *static_cast<ReloadedCredentials*>(self);
+    const int wanted = reloads.load();
+    if (credentials.read_.exchange(wanted) == wanted) {
+      return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    }
+    const auto read = credentials.Read();
+    if (!read.ok()) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
+    *config = *read;
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+  }
+
+  const Security security_;
+  grpc_server_credentials* credentials_ = nullptr;
+  std::atomic<int> read_{-1};  // value of `reloads` at the last read
+};
 
 }  // namespace
 
@@ -35,15 +110,10 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
   if (!security.uses_tls()) return grpc::InsecureServerCredentials();
   SLUICE_RETURN_IF_ERROR(CheckPair(security));
   SLUICE_INVALID_IF(security.cert_file.empty(), "TLS: a server needs a certificate and its key");
-  grpc::SslServerCredentialsOptions options(
-      security.ca_file.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                               : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  SLUICE_ASSIGN_OR_RETURN(options.pem_root_certs, ReadPem(security.ca_file));
-  grpc::SslServerCredentialsOptions::PemKeyCertPair pair;
-  SLUICE_ASSIGN_OR_RETURN(pair.private_key, ReadPem(security.key_file));
-  SLUICE_ASSIGN_OR_RETURN(pair.cert_chain, ReadPem(security.cert_file));
-  options.pem_key_cert_pairs.push_back(std::move(pair));
-  return grpc::SslServerCredentials(options);
+  auto credentials = std::make_shared<ReloadedCredentials>(security);
+  SLUICE_ASSIGN_OR_RETURN(grpc_ssl_server_certificate_config * config, credentials->Read());
+  grpc_ssl_server_certificate_config_destroy(config);
+  return credentials;
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
@@ -77,6 +147,14 @@ absl::StatusOr<std::string> ReadToken(const std::string& file) {
       file, "': expected a first line of printable ASCII characters without blanks at its ends");
   return token;
 }
+
+void ReplaceToken(const std::string& initial, std::string current) {
+  Tokens::Global().Replace(initial, std::move(current));
+}
+
+std::string CurrentToken(const std::string& initial) { return Tokens::Global().Current(initial); }
+
+void ReloadCertificates() { reloads.fetch_add(1); }
 
 bool IsToken(std::string_view given, std::string_view expected) {
   if (given.size() != expected.size()) return false;

@@ -32,6 +32,8 @@ struct Security {
   bool uses_tls() const { return !ca_file.empty() || !cert_file.empty(); }
 };
 
+// Servers read the files again after ReloadCertificates; clients use what they read first. The
+// credentials must outlive the server.
 // INVALID_ARGUMENT for a certificate without its key or a key without its certificate. NOT_FOUND
 // for files that cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
@@ -51,6 +53,18 @@ absl::StatusOr<std::string> ReadToken(const std::string& file);
 inline constexpr char kTokenHeader[] = "sluice-token";
 // Compares in a time that depends only on the length of `given`.
 bool IsToken(std::string_view given, std::string_view expected);
+
+// A process keeps the token that it started with as its name for the token. These functions let an
+// operator exchange the token meanwhile. They may be called from any thread.
+//
+// `initial` stands for `current` from now on.
+void ReplaceToken(const std::string& initial, std::string current);
+// The replacement of a token, or the token itself.
+std::string CurrentToken(const std::string& initial);
+
+// Servers read their certificate, key and authority again for the next connection. If a file cannot
+// be read, they keep the former ones.
+void ReloadCertificates();
 
 }  // namespace sluice
 

@@ -57,7 +57,7 @@ struct HttpAnswers {
     const char* given =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     if (found->second.needs_token && !page.options_.token.empty() &&
-        !IsToken(given == nullptr ? "" : given, "Bearer " + page.options_.token)) {
+        !IsToken(given == nullptr ? "" : given, "Bearer " + CurrentToken(page.options_.token))) {
       return Send(connection, MHD_HTTP_UNAUTHORIZED, kPlain, "");
     }
     const absl::StatusOr<std::string> text = found->second.text();

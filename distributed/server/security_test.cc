@@ -1,6 +1,7 @@
 // Servers with TLS, mutual TLS and tokens. The tests create certificates with openssl.
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "distributed/client/remote_session.h"
 #include "distributed/server/server.h"
@@ -84,6 +85,42 @@ TEST(Security, CallsWithoutTheTokenAreRefused) {
   EXPECT_EQ(none.message(), "the call has not this cluster's token");
   known.token = "open barley";
   EXPECT_EQ(AddOn(**server, known).code(), absl::StatusCode::kUnauthenticated);
+}
+
+TEST(Security, ATokenCanBeReplaced) {
+  Security known;
+  known.token = "old word";
+  auto server = Server::Start({.port = 0, .security = known});
+  ASSERT_TRUE(server.ok()) << server.status();
+  ReplaceToken("old word", "new word");
+  // Clients of this process send the new one in place of the old one.
+  EXPECT_TRUE(AddOn(**server, known).ok());
+  known.token = "new word";
+  EXPECT_TRUE(AddOn(**server, known).ok());
+  ReplaceToken("old word", "newer word");
+  EXPECT_EQ(AddOn(**server, known).code(), absl::StatusCode::kUnauthenticated);
+}
+
+TEST(Security, CertificatesAreReadAgain) {
+  const Security first = MakeIdentity("g"), second = MakeIdentity("h");
+  Security former = OnlyTrusts(first);
+  former.ca_file = first.cert_file + ".old";
+  const auto copy = [](const std::string& from, const std::string& to) {
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  };
+  copy(first.cert_file, former.ca_file);
+  auto server = Server::Start({.port = 0, .security = OnlyShows(first)});
+  ASSERT_TRUE(server.ok()) << server.status();
+  copy(second.cert_file, first.cert_file);
+  copy(second.key_file, first.key_file);
+  EXPECT_TRUE(AddOn(**server, former).ok());  // not yet
+  ReloadCertificates();
+  EXPECT_TRUE(AddOn(**server, OnlyTrusts(second)).ok());
+  EXPECT_EQ(AddOn(**server, former).code(), absl::StatusCode::kUnavailable);
+  // A file that is missing leaves the certificate as it is.
+  std::filesystem::remove(first.cert_file);
+  ReloadCertificates();
+  EXPECT_TRUE(AddOn(**server, OnlyTrusts(second)).ok());
 }
 
 TEST(Security, TasksOfAClusterKnowEachOther) {

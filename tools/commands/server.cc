@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/flags/declare.h"
 #include "absl/flags/flag.h"
 #include "distributed/cluster/cluster_spec.h"
 #include "distributed/events/event_log.h"
@@ -18,6 +19,8 @@
 #include "tools/commands/command.h"
 #include "tools/commands/file_flags.h"
 #include "tools/commands/security_flags.h"
+
+ABSL_DECLARE_FLAG(std::string, token_file);
 
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
@@ -72,6 +75,23 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Reads tokens and certificates again. `started` has those of the start. A file that cannot be used
+// is reported, and its former contents stay in force.
+void Reload(const ServerOptions& started) {
+  const auto replace = [](const std::string& initial, const absl::StatusOr<std::string>& current) {
+    if (!current.ok()) {
+      std::fprintf(stderr, "%s\n", current.status().ToString().c_str());
+    } else if (!initial.empty()) {
+      ReplaceToken(initial, *current);
+    }
+  };
+  replace(started.security.token, TokenFrom(absl::GetFlag(FLAGS_token_file)));
+  replace(started.metrics_token, TokenFrom(absl::GetFlag(FLAGS_metrics_token_file)));
+  ReloadCertificates();
+  std::printf("read tokens and certificates again\n");
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 absl::Status ServerCommand(const Arguments& arguments) {
@@ -79,7 +99,7 @@ absl::Status ServerCommand(const Arguments& arguments) {
   // Before any other thread starts, so that this thread receives the signals.
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ReportStallsOnSignal();
   ReportCrashes();
@@ -121,7 +141,7 @@ absl::Status ServerCommand(const Arguments& arguments) {
   }
   std::fflush(stdout);
   int signal;
-  sigwait(&signals, &signal);
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(options);
   std::printf("stopping\n");
   std::fflush(stdout);
   server->Drain(Seconds(absl::GetFlag(FLAGS_drain_s)));
