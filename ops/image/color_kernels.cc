@@ -134,6 +134,10 @@ void ScaleSaturation(float* r, float* g, float* b, float by) {
   float h, s, v;
   ToHsv(*r, *g, *b, &h, &s, &v);
   s = std::min(1.0f, std::max(0.0f, s * by));
+  if (h == 1) {  // rounded up to a whole turn, for which TensorFlow's kernel has no colour
+    *r = *g = *b = v - s * v;
+    return;
+  }
   ToRgb(h, s, v, r, g, b);
 }
 
