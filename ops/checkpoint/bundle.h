@@ -109,6 +109,8 @@ class BundleReader {
                                    const Entry& decoded) const;
   absl::Status ReadStrings(std::string_view name, const pb::BundleEntryProto& entry,
                            const FileReader& file, Tensor* tensor) const;
+  absl::StatusOr<Tensor> ReadVariants(std::string_view name, const pb::BundleEntryProto& entry,
+                                      const FileReader& file, const TensorShape& shape) const;
 
   const std::string prefix_;
   int num_shards_ = 0;

@@ -187,6 +187,42 @@ absl::Status BundleReader::ReadStrings(std::string_view name, const pb::BundleEn
                       : Damaged(StrCat("'", name, "' is longer than its strings"));
 }
 
+absl::StatusOr<Tensor> BundleReader::ReadVariants(std::string_view name,
+                                                  const pb::BundleEntryProto& entry,
+                                                  const FileReader& file,
+                                                  const TensorShape& shape) const {
+  std::string bytes(static_cast<size_t>(entry.size()), '\0');
+  SLUICE_RETURN_IF_ERROR(file.ReadAt(entry.offset(), entry.size(), bytes.data()));
+  std::string_view rest = bytes;
+  pb::TensorProto proto;
+  proto.set_dtype(pb::DT_VARIANT);
+  ShapeToProto(shape, proto.mutable_tensor_shape());
+  uint32_t crc = 0;
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    uint64_t length;
+    uint32_t masked;
+    if (!TakeVarint(&rest, &length) || length > std::numeric_limits<int>::max() ||
+        rest.size() < length + sizeof(masked)) {
+      return Damaged(StrCat("a variant of '", name, "' is cut off"));
+    }
+    crc = ExtendCrc32c(ExtendCrc32c(crc, BytesOf(length)), rest.substr(0, length));
+    std::memcpy(&masked, rest.data() + length, sizeof(masked));
+    if (UnmaskCrc(masked) != crc) {
+      return Damaged(StrCat("a variant of '", name, "' does not have its checksum"));
+    }
+    crc = ExtendCrc32c(crc, BytesOf(masked));
+    if (!proto.add_variant_val()->ParseFromArray(rest.data(), static_cast<int>(length))) {
+      return Damaged(StrCat("a variant of '", name, "' cannot be read"));
+    }
+    rest.remove_prefix(length + sizeof(masked));
+  }
+  if (!rest.empty()) return Damaged(StrCat("'", name, "' is longer than its variants"));
+  if (crc != UnmaskCrc(entry.crc32c())) {
+    return Damaged(StrCat("'", name, "' does not have its checksum"));
+  }
+  return TensorFromProto(proto);
+}
+
 absl::StatusOr<FileReader*> BundleReader::Locate(std::string_view name,
                                                  const pb::BundleEntryProto& entry,
                                                  const Entry& decoded) const {
@@ -198,8 +234,8 @@ absl::StatusOr<FileReader*> BundleReader::Locate(std::string_view name,
   }
   const int64_t n = decoded.shape.num_elements();
   const auto element = static_cast<int64_t>(DataTypeSize(decoded.dtype));
-  // The length of a string takes at least one byte.
-  if (decoded.dtype == DT_STRING
+  // The length of a string or variant takes at least one byte.
+  if (decoded.dtype == DT_STRING || decoded.dtype == DT_VARIANT
           ? n > entry.size()
           : element == 0 || MultiplyWithoutOverflow(n, element) != entry.size()) {
     return Damaged(StrCat("'", name, "': ", entry.size(), " bytes cannot be ",
@@ -212,6 +248,7 @@ absl::StatusOr<Tensor> BundleReader::ReadEntry(std::string_view name,
                                                const pb::BundleEntryProto& entry,
                                                const Entry& decoded) const {
   SLUICE_ASSIGN_OR_RETURN(const FileReader* file, Locate(name, entry, decoded));
+  if (decoded.dtype == DT_VARIANT) return ReadVariants(name, entry, *file, decoded.shape);
   SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), decoded.dtype, decoded.shape));
   if (decoded.dtype == DT_STRING) {
     SLUICE_RETURN_IF_ERROR(ReadStrings(name, entry, *file, &tensor));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "graph/format/tensor_proto.h"
 #include "graph/status.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/v1.h"
@@ -235,10 +236,43 @@ TEST(Bundle, AnErrorAtAnyChangeLeavesTheOldCheckpointOrTheNew) {
   }
 }
 
+// Two variants, of which the second is empty.
+Tensor Variants(const std::string& metadata) {
+  pb::VariantTensorDataProto proto;
+  proto.set_type_name("test::Class");
+  proto.set_metadata(metadata);
+  return Tensor::Vector<Variant>(
+      {Variant(std::make_shared<SerializedVariant>("test::Class", proto.SerializeAsString())),
+       Variant()});
+}
+
+std::vector<std::string> BytesOfVariants(const Tensor& tensor) {
+  std::vector<std::string> bytes;
+  for (const Variant& v : tensor.flat<Variant>()) {
+    const auto* serialized = v.get<SerializedVariant>();
+    bytes.push_back(serialized == nullptr ? "" : serialized->bytes());
+  }
+  return bytes;
+}
+
+TEST(Bundle, KeepsVariantsThatAreBytes) {
+  const std::string prefix = FolderOfTest() + "/m";
+  const Tensor saved = Variants(std::string(300, 'x'));
+  ASSERT_TRUE(Save(prefix, {{"v", saved}, {"w", Tensor::Scalar(Variant())}}).ok());
+  const auto reader = BundleReader::Open(prefix);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto read = (*reader)->Read("v");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->shape(), saved.shape());
+  EXPECT_EQ(BytesOfVariants(*read), BytesOfVariants(saved));
+  EXPECT_TRUE((*reader)->Read("w").value().scalar<Variant>().empty());
+}
+
 TEST(Bundle, EveryDamagedByteIsAnErrorOrTheOldValue) {
   const std::string folder = FolderOfTest();
   const std::map<std::string, Tensor> saved = {{"a", Tensor::Vector<float>({1, 2, 3})},
-                                               {"s", Tensor::Vector<std::string>({"x", "yz"})}};
+                                               {"s", Tensor::Vector<std::string>({"x", "yz"})},
+                                               {"v", Variants("state")}};
   ASSERT_TRUE(Save(folder + "/m", saved).ok());
   for (const std::string file : {"/m.index", "/m.data-00000-of-00001"}) {
     const std::string good = ReadWholeFile(folder + file).value();
@@ -255,6 +289,8 @@ TEST(Bundle, EveryDamagedByteIsAnErrorOrTheOldValue) {
           is_found = true;
         } else if (tensor.dtype() == DT_STRING) {
           EXPECT_EQ(read->flat<std::string>(), tensor.flat<std::string>());
+        } else if (tensor.dtype() == DT_VARIANT) {
+          EXPECT_EQ(BytesOfVariants(*read), BytesOfVariants(tensor));
         } else {
           EXPECT_EQ(read->flat<float>(), tensor.flat<float>());
         }

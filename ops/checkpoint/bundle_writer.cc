@@ -36,8 +36,29 @@ absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
   return crc;
 }
 
+// Writes length, bytes and checksum of each variant. A checksum is over all that was written before
+// it, with lengths as numbers of eight bytes.
+absl::StatusOr<uint32_t> WriteVariants(const Tensor& tensor, FileWriter* file) {
+  pb::TensorProto proto;
+  SLUICE_RETURN_IF_ERROR(TensorToProto(tensor, &proto));
+  uint32_t crc = 0;
+  for (const pb::VariantTensorDataProto& variant : proto.variant_val()) {
+    const std::string bytes = variant.SerializeAsString();
+    std::string length;
+    AppendVarint(bytes.size(), &length);
+    SLUICE_RETURN_IF_ERROR(file->Append(length));
+    SLUICE_RETURN_IF_ERROR(file->Append(bytes));
+    crc = ExtendCrc32c(ExtendCrc32c(crc, BytesOf(uint64_t{bytes.size()})), bytes);
+    const uint32_t masked = MaskCrc(crc);
+    SLUICE_RETURN_IF_ERROR(file->Append(BytesOf(masked)));
+    crc = ExtendCrc32c(crc, BytesOf(masked));
+  }
+  return crc;
+}
+
 absl::StatusOr<uint32_t> WriteElements(const Tensor& tensor, FileWriter* file) {
   if (tensor.dtype() == DT_STRING) return WriteStrings(tensor, file);
+  if (tensor.dtype() == DT_VARIANT) return WriteVariants(tensor, file);
   const std::string_view bytes(static_cast<const char*>(tensor.raw()), tensor.bytes());
   SLUICE_RETURN_IF_ERROR(file->Append(bytes));
   return Crc32c(bytes);
@@ -68,7 +89,8 @@ absl::Status BundleWriter::AddEntry(std::string key, std::string_view shown, con
   if (!tensor.IsInitialized()) {
     return absl::FailedPreconditionError(StrCat("tensor '", shown, "' has no value"));
   }
-  if (tensor.dtype() != DT_STRING && !IsPlainBytes(tensor.dtype())) {
+  if (tensor.dtype() != DT_STRING && tensor.dtype() != DT_VARIANT &&
+      !IsPlainBytes(tensor.dtype())) {
     return absl::UnimplementedError(
         StrCat("tensor '", shown, "' of type ", DataTypeName(tensor.dtype()), " cannot be saved"));
   }

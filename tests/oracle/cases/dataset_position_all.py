@@ -1,12 +1,21 @@
 """Saved and restored positions of iterators."""
 
+import os
+
 import tensorflow
 
 from tests.oracle.datasets import *
 from tests.oracle.table import *
 
 
-def resumed(make, before, after, error_at=()):
+def saved(b, position):
+    """The position after its way through a checkpoint, as tf.train.Saver saves iterators."""
+    path = os.path.join(FOLDER, b.prefix.replace("/", "_") + "position")
+    b.run(targets=[b.op("SaveV2", path, ["position", "x"], ["", ""], [position, b.const(2.0, "float")])])
+    return b.op("RestoreV2", path, ["position"], [""], dtypes=["variant"])
+
+
+def resumed(make, before, after, error_at=(), through=lambda b, position: position):
     """A second iterator continues where the first one is. Then the first one continues."""
 
     def build(p):
@@ -21,7 +30,7 @@ def resumed(make, before, after, error_at=()):
             b.run(fetches=[get], error=step in error_at)
         b.run(targets=[b.op("MakeIterator", dataset, second)])
         b.run(fetches=[get_second], error=0 in error_at)
-        b.run(targets=[b.op("DeserializeIterator", second, b.op("SerializeIterator", first))])
+        b.run(targets=[b.op("DeserializeIterator", second, through(b, b.op("SerializeIterator", first)))])
         for one in (get_second, get):
             for step in range(before, before + after):
                 b.run(fetches=[one], error=step in error_at)
@@ -99,5 +108,6 @@ ROWS = [
     row("", resumed(training, 4, 10)), row("after the end", resumed(lambda p: batched(p, p.numbers(7)), 3, 0)), row("filter", resumed(filtered, 3, 5)), row("interleave", resumed(interleaved, 5, 10)),
     row("scan", resumed(scanned, 2, 4)), row("zip", resumed(zipped, 4, 5)), row("second epoch", resumed(lambda p: repeated(p, shuffled(p, 6, 3)), 8, 4)), row("shuffle and repeat", resumed(reshuffled, 10, 14)),
     row("random", resumed(random_numbers, 2, 4)), row("errors", resumed(failing, 3, 2, error_at=(1,))), row("uninitialized", uninitialized),
+    row("", resumed(training, 4, 10, through=saved), "SaveV2"), row("variant", resumed(training, 4, 10, through=saved), "RestoreV2"),
     row("", resumed(training, 1, 13), "DeserializeIterator"), row("cache", resumed(lambda p: repeated(p, p.over("CacheDataset", p.numbers(4), "")), 6, 2), "DeserializeIterator"),
 ]
