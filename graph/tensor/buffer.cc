@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "graph/tensor/resource_handle.h"
 #include "graph/tensor/variant.h"
@@ -81,6 +82,12 @@ Buffer* Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) {
   return buffer;
 }
 
+// Variants may nest without a limit. Beyond a depth their destruction waits until the outermost one
+// has been destroyed, so that it needs little stack.
+static constexpr int kMostNestedVariants = 32;
+static thread_local int nested_variants = 0;
+static thread_local std::vector<Buffer*>* deferred_variants = nullptr;  // of the outermost one
+
 void Buffer::Destroy() {
   if (allocator_ == nullptr) {
     (*release_)();
@@ -88,6 +95,13 @@ void Buffer::Destroy() {
     delete this;
     return;
   }
+  const bool is_variant = dtype_ == DT_VARIANT;
+  if (is_variant && nested_variants == kMostNestedVariants) {
+    deferred_variants->push_back(this);
+    return;
+  }
+  std::vector<Buffer*> deferred;
+  if (is_variant && nested_variants++ == 0) deferred_variants = &deferred;
   WithObjectType(dtype_, [&](auto* p) {
     using T = std::remove_pointer_t<decltype(p)>;
     std::destroy_n(static_cast<T*>(data_), count_);
@@ -96,6 +110,12 @@ void Buffer::Destroy() {
   const size_t bytes = kHeaderBytes + bytes_;
   this->~Buffer();
   allocator->Deallocate(this, bytes);
+  while (!deferred.empty()) {
+    Buffer* const next = deferred.back();
+    deferred.pop_back();
+    next->Destroy();
+  }
+  if (is_variant) --nested_variants;
 }
 
 }  // namespace sluice

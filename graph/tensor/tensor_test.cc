@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "graph/tensor/room.h"
+#include "graph/tensor/variant.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -184,6 +185,26 @@ TEST(TensorTest, WhatWasMovedFromCanBeSetAgain) {
   moved.Reset(DT_FLOAT, TensorShape(), scalar.buffer());
   EXPECT_EQ(moved.num_elements(), 1);
   EXPECT_EQ(taken.num_elements(), 6);
+}
+
+struct Nested final : VariantObject {
+  explicit Nested(Tensors own_values) : values(std::move(own_values)) {}
+  std::string TypeName() const override { return "Nested"; }
+  const Tensors values;
+};
+
+// The destruction of nested lists took a stack frame per level, which ended the process.
+TEST(TensorTest, VariantsNestToAnyDepth) {
+  const int64_t before = Heap().bytes_in_use();
+  {
+    Tensor outermost;
+    for (int i = 0; i < 300'000; ++i) {
+      Tensors values = {Tensor::Scalar(1.0f), std::move(outermost), Tensor::Scalar(2.0f)};
+      outermost = Tensor::Scalar(Variant(std::make_shared<Nested>(std::move(values))));
+    }
+    EXPECT_GT(Heap().bytes_in_use(), before);
+  }
+  EXPECT_EQ(Heap().bytes_in_use(), before);
 }
 
 }  // namespace

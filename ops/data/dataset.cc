@@ -1,5 +1,6 @@
 #include "ops/data/dataset.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "graph/status.h"
@@ -78,8 +79,25 @@ absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor) {
   return InvalidArgument("Tensor must be a Dataset object.");
 }
 
-Tensor TensorOf(DatasetPointer dataset) {
-  return Tensor::Scalar(Variant(std::make_shared<DatasetVariant>(std::move(dataset))));
+Tensor TensorOf(DatasetPointer dataset, int depth) {
+  return Tensor::Scalar(Variant(std::make_shared<DatasetVariant>(std::move(dataset), depth)));
+}
+
+absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset) {
+  int deepest = 0;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    const Tensor& input = c.input(i);
+    for (int64_t k = 0; input.dtype() == DT_VARIANT && k < input.num_elements(); ++k) {
+      const auto* read = input.data<Variant>()[k].get<DatasetVariant>();
+      if (read != nullptr) deepest = std::max(deepest, read->depth());
+    }
+  }
+  if (deepest >= kMaxDatasetDepth) {
+    return absl::ResourceExhaustedError(
+        StrCat("expected a chain of at most ", kMaxDatasetDepth, " datasets, got a longer one"));
+  }
+  c.set_output(0, TensorOf(std::move(dataset), deepest + 1));
+  return absl::OkStatus();
 }
 
 absl::Status CheckElement(const Tensors& element, const std::vector<DataType>& types,

@@ -129,17 +129,25 @@ IteratorPointer MakeIterator(F next) {
 
 class DatasetVariant : public VariantObject {
  public:
-  explicit DatasetVariant(DatasetPointer dataset) : dataset_(std::move(dataset)) {}
+  DatasetVariant(DatasetPointer dataset, int depth) : dataset_(std::move(dataset)), depth_(depth) {}
   std::string TypeName() const override { return "tensorflow::DatasetVariantWrapper"; }
   const DatasetPointer& dataset() const { return dataset_; }
+  // The length of the longest chain of datasets that read each other, this one included.
+  int depth() const { return depth_; }
 
  private:
   const DatasetPointer dataset_;
+  const int depth_;
 };
 
 // The dataset in a tensor. INVALID_ARGUMENT if there is none.
 absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor);
-Tensor TensorOf(DatasetPointer dataset);
+Tensor TensorOf(DatasetPointer dataset, int depth = 1);
+// The largest depth. An iterator takes as many stack frames as its dataset is deep.
+inline constexpr int kMaxDatasetDepth = 1000;
+// Sets output 0 of a kernel to a dataset that reads the datasets among the kernel's inputs.
+// RESOURCE_EXHAUSTED above kMaxDatasetDepth.
+absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset);
 
 // INVALID_ARGUMENT if the element differs from `types` and `shapes`. Components without a shape in
 // `shapes` may have any.

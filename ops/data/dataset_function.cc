@@ -14,6 +14,9 @@
 namespace sluice {
 namespace {
 
+// A library of a few kilobytes can describe 2^64 functions of datasets within each other.
+constexpr size_t kMaxNestedFunctions = 32, kMaxFunctionsInFunction = 1000;
+
 // Type of an argument or result: declared, or given to its attribute by the reference.
 DataType TypeOf(const pb::OpDef::ArgDef& arg, const FunctionRef& function) {
   if (arg.type_attr().empty()) return static_cast<DataType>(arg.type());
@@ -35,6 +38,14 @@ absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
   if (std::find(open.begin(), open.end(), function->name) != open.end()) {
     return absl::UnimplementedError(
         StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));
+  }
+  thread_local size_t num_made = 0;  // for the outermost function
+  if (open.empty()) num_made = 0;
+  if (open.size() >= kMaxNestedFunctions || ++num_made > kMaxFunctionsInFunction) {
+    return absl::ResourceExhaustedError(
+        StrCat(init.node().Describe(), ": expected functions of datasets that nest at most ",
+               kMaxNestedFunctions, " deep and contain at most ", kMaxFunctionsInFunction,
+               " functions of datasets, got more in '", function->name, "'"));
   }
   SessionOptions options;
   SLUICE_ASSIGN_OR_RETURN(options.devices, DeviceSet::Borrow(init.resources(), init.device_name()));

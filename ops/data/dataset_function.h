@@ -80,8 +80,7 @@ class FunctionDatasetKernel final : public Kernel {
   }
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(DatasetPointer made, kMake(c, functions_.Closures(c)));
-    c.set_output(0, TensorOf(std::move(made)));
-    return absl::OkStatus();
+    return SetDatasetOutput(c, std::move(made));
   }
 
  private:

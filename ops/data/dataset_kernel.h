@@ -28,13 +28,12 @@ template <auto kMake>
 absl::Status OutputDataset(KernelContext& c) {
   if constexpr (std::is_invocable_v<decltype(kMake), const KernelContext&>) {
     SLUICE_ASSIGN_OR_RETURN(DatasetPointer made, kMake(c));
-    c.set_output(0, TensorOf(std::move(made)));
+    return SetDatasetOutput(c, std::move(made));
   } else {
     SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
     SLUICE_ASSIGN_OR_RETURN(DatasetPointer made, kMake(c, input));
-    c.set_output(0, TensorOf(std::move(made)));
+    return SetDatasetOutput(c, std::move(made));
   }
-  return absl::OkStatus();
 }
 
 template <auto kMake>

@@ -246,8 +246,7 @@ class ParseExampleDatasetKernel final : public Kernel {
     const auto start = [=](IteratorPointer inner, Reading& reading) {
       return ParallelMap(std::move(inner), parser, calls, reading);
     };
-    c.set_output(0, TensorOf(MakeDatasetOver(input, input->facts().OfOtherElements(), start)));
-    return absl::OkStatus();
+    return SetDatasetOutput(c, MakeDatasetOver(input, input->facts().OfOtherElements(), start));
   }
 
  private:
