@@ -9,6 +9,7 @@
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/respond.h"
 #include "distributed/message/service_methods.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -126,7 +127,8 @@ void Master::RunStep(RpcCall& call) {
   pb::RunStepRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunStepResponse response;
-  absl::Status status = TakeMessage(&call.request(), kStepFeeds, &request, &feeds);
+  absl::Status status =
+      OrOutOfMemory([&] { return TakeMessage(&call.request(), kStepFeeds, &request, &feeds); });
   if (status.ok() && request.partial_run_handle().empty()) status = CheckNotDraining();
   if (status.ok() && !step_ids_.IsNew(request.request_id())) {
     status =
@@ -135,8 +137,10 @@ void Master::RunStep(RpcCall& call) {
   }
   if (status.ok()) {
     auto session = sessions_.Find(request.session_handle(), call.client(), kMayHaveRestarted);
-    status = session.ok() ? (*session)->RunStep(request, std::move(feeds), &call.cancellation(),
-                                                &fetches, response.mutable_metadata())
+    status = session.ok() ? OrOutOfMemory([&] {
+      return (*session)->RunStep(request, std::move(feeds), &call.cancellation(), &fetches,
+                                 response.mutable_metadata());
+    })
                           : session.status();
   }
   RespondToStep(call, request, status, response, kStepFetches, fetches);
@@ -190,7 +194,8 @@ void Master::RunCallable(RpcCall& call) {
   pb::RunCallableRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunCallableResponse response;
-  absl::Status status = TakeMessage(&call.request(), kCallableFeeds, &request, &feeds);
+  absl::Status status =
+      OrOutOfMemory([&] { return TakeMessage(&call.request(), kCallableFeeds, &request, &feeds); });
   if (status.ok()) status = CheckNotDraining();
   if (status.ok()) {
     auto session = sessions_.Find(request.session_handle(), call.client());
@@ -199,7 +204,8 @@ void Master::RunCallable(RpcCall& call) {
                           : session.status();
   }
   if (!status.ok()) return call.Finish(status);
-  call.Finish(EncodeFetches(call, response, kCallableFetches, fetches));
+  call.Finish(
+      OrOutOfMemory([&] { return EncodeFetches(call, response, kCallableFetches, fetches); }));
 }
 
 absl::Status Master::ReleaseCallable(const pb::ReleaseCallableRequest& request,

@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "executor/kernel/kernel.h"
 #include "executor/passes/rewrite.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/constant.h"
 #include "graph/ir/control_flow.h"
@@ -38,7 +39,7 @@ std::vector<Tensor> Compute(const Node& node, const Known& known) {
   step.step_resources = &resources;
   KernelContext context(step, node, slots.data(), node.num_inputs(), /*movable=*/0, outputs.data(),
                         node.num_outputs());
-  if (!(*kernel)->Compute(context).ok()) return {};
+  if (!OrOutOfMemory([&] { return (*kernel)->Compute(context); }).ok()) return {};
   std::vector<Tensor> results;
   for (Value& out : outputs) {
     if (!out.tensor.IsInitialized()) return {};

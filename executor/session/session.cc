@@ -54,8 +54,8 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const Feed> feeds, absl::Span<co
   request.num_feeds = feeds.size();
   request.fetches = fetches;
   request.targets = targets;
-  FeedPointers values;
   request.cancellation = options.cancellation;
+  FeedPointers values;
   for (const Feed& feed : feeds) values.push_back(&feed.value);
   SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
                           state_->StepFor(request, [&] { return ShapesOf(values); }));
@@ -80,9 +80,9 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const NamedFeed> feeds,
     values.push_back(&feed.value);
   }
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->FindByName(fed, fetches, targets));
-  SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
   StepRequest request = named.ByHandles();
   request.cancellation = options.cancellation;
+  SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
                           state_->StepFor(request, [&] { return ShapesOf(values); }));
   return RunForTensors(*state_, *step, values, options, metadata);
 }
@@ -106,9 +106,9 @@ absl::StatusOr<Callable> Session::MakeCallable(absl::Span<const std::string> fee
                                                absl::Span<const std::string> targets,
                                                CancellationManager* cancellation) {
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->FindByName(feeds, fetches, targets));
-  Callable callable;
   StepRequest request = named.ByHandles();
   request.cancellation = cancellation;
+  Callable callable;
   SLUICE_ASSIGN_OR_RETURN(callable.step_, state_->StepFor(request));
   callable.session_ = state_;
   return callable;

@@ -7,6 +7,7 @@
 #include "executor/session/local_runner.h"
 #include "executor/session/remote_runner.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -40,7 +41,8 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   SLUICE_RETURN_IF_ERROR(CheckDisabledPasses(options().disabled_passes));
   ReaderLock reading(&graph_mutex_);
   WarnOfGrowth();
-  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedStep> step, runner_->Prepare(request, shapes));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<PreparedStep> step,
+                          OrOutOfMemory([&] { return runner_->Prepare(request, shapes); }));
   // If the session was closed meanwhile, the step's first Run returns at once.
   ScopedLock lock(&cache_mutex_);
   return cache_.Insert(request, std::move(step));

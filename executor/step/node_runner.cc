@@ -11,6 +11,7 @@
 #include "executor/plan/merge_word.h"
 #include "executor/step/running_step.h"
 #include "executor/wait/crash_report.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -59,7 +60,7 @@ inline absl::Status NodeRunner::CallKernel(const Call& call) {
     context.is_input_dead = HasDeadInput(call.it, node);
   }
   const RunningNode running(node.node->name().c_str(), node.node->op().c_str(), state_.step_id);
-  absl::Status status = node.kernel->Compute(context);
+  absl::Status status = OrOutOfMemory([&] { return node.kernel->Compute(context); });
   if (!status.ok()) [[unlikely]] {
     call.worker.awaited = context.TakeAwaited();
     return status;
@@ -451,8 +452,10 @@ Outcome NodeRunner::StartAsync(Iteration& it, const Unit& unit, Worker& worker) 
   call.state.store(AsyncCall::kStarting, std::memory_order_relaxed);
   call.is_answered = false;
   AsyncCall* const outer = std::exchange(t_starting, &call);
-  node.kernel->AsAsync()->ComputeAsync(
-      *call.context, [this, &call](absl::Status status) { OnAsyncDone(call, std::move(status)); });
+  const auto done = [this, &call](absl::Status status) { OnAsyncDone(call, std::move(status)); };
+  const absl::Status started =
+      OrOutOfMemory([&] { node.kernel->AsAsync()->ComputeAsync(*call.context, done); });
+  if (!started.ok() && !call.is_answered) OnAsyncDone(call, started);
   t_starting = outer;
   // If the kernel has answered already, go on here. Otherwise `call` now belongs to the thread that
   // calls `done`.
