@@ -48,7 +48,7 @@ Variable AsVariable(Node* handle, bool trainable) {
                             .initial_value = key,
                             .trainable = trainable,
                             .is_resource = true};
-  if (trainable) graph.AddToCollection(kEmbeddingTables, key);
+  graph.AddToCollection(kEmbeddingTables, key);
   return Variable::Find(graph, key).value_or(Variable());
 }
 
@@ -76,6 +76,9 @@ EmbeddingTable::EmbeddingTable(Graph& graph, std::string_view name, int64_t dim,
                        .Attr("initializer", InitializerOf(options.initial_rows))
                        .Attr("initializer_values", InitializerValuesOf(options.initial_rows))
                        .Attr("seed", seed)
+                       .Attr("table_name", name_)
+                       .Attr("shard", int64_t{i})
+                       .Attr("num_shards", int64_t{options.num_shards})
                        .Finish();
     if (!graph.status().ok()) {
       shards_.clear();

@@ -17,7 +17,8 @@
 // Thread safety: as the graph's; one thread builds. Steps may read and update a table at once. A
 // read sees each row before or after an update, and no update is lost.
 // Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
-// the device, outlive steps and sessions that share it, and need no initializer.
+// the device, outlive steps and sessions that share it, and need no initializer. Savers save them
+// and restore them, also into another number of parts.
 // Memory: per key, 24 bytes, the row, the slots and 8 to 10 bytes of the index.
 // Errors: of the graph, in Graph::status(). Of a step: RESOURCE_EXHAUSTED if there is no memory.
 // Reference: tables of TFRA and DeepRec, of which this differs as docs/embedding_tables.md says.
@@ -36,7 +37,7 @@
 
 namespace sluice {
 
-// The op of a part of a table, and the collection of the parts that optimizers train by default.
+// The op of a part of a table, and the collection of all parts, which checkpoints contain.
 inline constexpr std::string_view kEmbeddingTableOp = "EmbeddingTableHandleOp";
 inline constexpr std::string_view kEmbeddingTables = "embedding_tables";
 

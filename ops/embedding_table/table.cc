@@ -43,7 +43,8 @@ OP(EmbeddingTableHandleOp,
    "seed and the key only: `initializer_values` are the constant, the bounds of the uniform or "
    "mean "
    "and standard deviation of the normal distribution. Each record has one optimizer slot per "
-   "element of `slot_values`, which are their initial values.")
+   "element of `slot_values`, which are their initial values. Checkpoints have the whole table, of "
+   "which this is part `shard`, under `table_name`.")
     .Output("table", DT_RESOURCE)
     .With(ContainerAttrs)
     .Attr("dtype", TypeAttr(RowTypes()))
@@ -53,7 +54,9 @@ OP(EmbeddingTableHandleOp,
     .Attr("seed", IntAttr(0))
     .Attr("slot_values", FloatListAttr({}))
     .Attr("optimizer", StringAttr(""))
-    .NotDifferentiable()
+    .Attr("table_name", StringAttr(""))
+    .Attr("shard", IntAttr(0).Min(0))
+    .Attr("num_shards", IntAttr(1).Min(1))
     .SharedByReplicas()
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, WithRank(c.attr<PartialShape>("shape"), 2));
@@ -84,7 +87,6 @@ OP(EmbeddingTableSize, "Returns the number of records.")
     .With(UsesTable)
     .Output("size", DT_INT64)
     .OnVariable(VariableUse::kReads)
-    .NotDifferentiable()
     .Shape(ScalarOutput());
 
 OP(EmbeddingTableExport,
@@ -103,7 +105,6 @@ OP(EmbeddingTableExport,
     .Output("next", DT_INT64)
     .Attr("T", TypeAttr(RowTypes()))
     .OnVariable(VariableUse::kReads)
-    .NotDifferentiable()
     .Shape([](ShapeContext& c) -> absl::Status {
       SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());
       SLUICE_RETURN_IF_ERROR(c.WithRank(2, 0).status());
@@ -126,7 +127,6 @@ OP(EmbeddingTableImport,
     .Input("counts", DT_INT64)
     .Input("steps", DT_INT64)
     .Attr("T", TypeAttr(RowTypes()))
-    .NotDifferentiable()
     .Shape([](ShapeContext& c) {
       return RecordsShape(c, {4, 5});
     });
@@ -138,7 +138,6 @@ OP(EmbeddingTableInsert,
     .Input("keys", DT_INT64)
     .Input("rows", "T")
     .Attr("T", TypeAttr(RowTypes()))
-    .NotDifferentiable()
     .Shape([](ShapeContext& c) { return RecordsShape(c, {}); });
 
 OP(EmbeddingTableRemove,
@@ -146,7 +145,6 @@ OP(EmbeddingTableRemove,
    "a record.")
     .With(UsesTable)
     .Input("keys", DT_INT64)
-    .NotDifferentiable()
     .Shape([](ShapeContext& c) { return c.WithRank(1, 1).status(); });
 
 OP(EmbeddingTableShard,
@@ -156,7 +154,6 @@ OP(EmbeddingTableShard,
     .Output("shards", DT_INT32)
     .Attr("num_shards", IntAttr().Min(1))
     .Attr("Tkeys", TypeAttr(IndexTypes()))
-    .NotDifferentiable()
     .Shape(SameAsInput(0));
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "ops/embedding_table/record_tensors.h"
 #include "ops/embedding_table/row_store.h"
 #include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
@@ -131,30 +132,6 @@ absl::Status EmbeddingTableRemove(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Copies the contents to the outputs. Slots are stored by slot, and returned by key.
-absl::Status SetContents(KernelContext& c, const RowStore& store,
-                         const RowStore::Contents& contents) {
-  const auto n = static_cast<int64_t>(contents.keys.size());
-  const int64_t dim = store.options().dim, row = store.row_bytes();
-  SLUICE_ASSIGN_OR_RETURN(Tensor * keys, c.AllocateOutput(0, TensorShape({n})));
-  std::copy(contents.keys.begin(), contents.keys.end(), keys->data<int64_t>());
-  SLUICE_ASSIGN_OR_RETURN(Tensor * rows, c.AllocateOutput(1, TensorShape({n, dim})));
-  std::copy(contents.rows.begin(), contents.rows.end(), static_cast<char*>(rows->raw()));
-  SLUICE_ASSIGN_OR_RETURN(Tensor * slots,
-                          c.AllocateOutput(2, TensorShape({n, store.slots(), dim})));
-  char* slot = static_cast<char*>(slots->raw());
-  for (int64_t i = 0; i < n; ++i) {
-    for (const std::vector<char>& column : contents.slots) {
-      slot = std::copy_n(column.data() + i * row, row, slot);
-    }
-  }
-  SLUICE_ASSIGN_OR_RETURN(Tensor * counts, c.AllocateOutput(3, TensorShape({n})));
-  std::copy(contents.counts.begin(), contents.counts.end(), counts->data<int64_t>());
-  SLUICE_ASSIGN_OR_RETURN(Tensor * steps, c.AllocateOutput(4, TensorShape({n})));
-  std::copy(contents.steps.begin(), contents.steps.end(), steps->data<int64_t>());
-  return absl::OkStatus();
-}
-
 absl::Status EmbeddingTableExport(KernelContext& c, Attr<DataType, "T"> dtype) {
   SLUICE_ASSIGN_OR_RETURN(const auto store, TableOf(c, dtype));
   SLUICE_ASSIGN_OR_RETURN(const auto begin, ScalarInput<int64_t>(c, "begin"));
@@ -164,9 +141,10 @@ absl::Status EmbeddingTableExport(KernelContext& c, Attr<DataType, "T"> dtype) {
   const int64_t all = store->end();
   const int64_t first = std::min(begin, all);
   const int64_t end = first + std::min(limit, all - first);
-  SLUICE_RETURN_IF_ERROR(SetContents(
-      c, *store,
-      store->Export(static_cast<Records::Number>(first), static_cast<Records::Number>(end))));
+  SLUICE_ASSIGN_OR_RETURN(RecordTensors r, ExportRecords(*store, first, end));
+  SetOutputs(c, 0,
+             {std::move(r.keys), std::move(r.rows), std::move(r.slots), std::move(r.counts),
+              std::move(r.steps)});
   SLUICE_ASSIGN_OR_RETURN(Tensor * next, c.AllocateOutput(5, TensorShape()));
   next->scalar<int64_t>() = end < all ? end : -1;
   return absl::OkStatus();
@@ -174,26 +152,9 @@ absl::Status EmbeddingTableExport(KernelContext& c, Attr<DataType, "T"> dtype) {
 
 absl::Status EmbeddingTableImport(KernelContext& c, Attr<DataType, "T"> dtype) {
   SLUICE_ASSIGN_OR_RETURN(const auto store, TableOf(c, dtype));
-  const int64_t n = c.input(1).num_elements(), dim = store->options().dim;
-  const int64_t slots = store->slots();
-  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "keys", c.input(1), TensorShape({n})));
-  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "rows", c.input(2), TensorShape({n, dim})));
-  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "slots", c.input(3), TensorShape({n, slots, dim})));
-  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "counts", c.input(4), TensorShape({n})));
-  SLUICE_RETURN_IF_ERROR(ExpectShape(c, "steps", c.input(5), TensorShape({n})));
-  const int64_t row = store->row_bytes();
-  std::vector<const char*> slot(static_cast<size_t>(slots));
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t s = 0; s < slots; ++s) {
-      slot[static_cast<size_t>(s)] =
-          static_cast<const char*>(c.input(3).raw()) + (i * slots + s) * row;
-    }
-    const int64_t count = std::clamp<int64_t>(c.input(4).data<int64_t>()[i], 0, UINT32_MAX);
-    SLUICE_RETURN_IF_ERROR(store->Put(
-        c.input(1).data<int64_t>()[i], static_cast<const char*>(c.input(2).raw()) + i * row, slot,
-        static_cast<uint32_t>(count), std::max<int64_t>(0, c.input(5).data<int64_t>()[i])));
-  }
-  return absl::OkStatus();
+  const RecordTensors records = {c.input(1), c.input(2), c.input(3), c.input(4), c.input(5)};
+  return ImportRecords(
+      c.node().Describe(), records, [](int64_t) { return true; }, *store);
 }
 
 absl::Status EmbeddingTableInsert(KernelContext& c, Attr<DataType, "T"> dtype) {

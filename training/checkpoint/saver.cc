@@ -12,6 +12,7 @@
 #include "graph/ir/variable_slice.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
+#include "ops/embedding_table/embedding_table.h"
 #include "training/checkpoint/checkpoint_reader.h"
 
 namespace sluice {
@@ -31,6 +32,16 @@ SavedVariable Describe(const Graph& graph, const Variable& v, std::string_view n
   return saved;
 }
 
+// The parts of embedding tables among the variables of the options.
+std::vector<Variable> SavedTables(const Graph& graph, const SaverOptions& options) {
+  if (options.variables.empty() && options.names.empty()) return Variables(graph, kEmbeddingTables);
+  std::vector<Variable> tables;
+  for (const Variable& v : options.variables) {
+    if (IsEmbeddingTable(v)) tables.push_back(v);
+  }
+  return tables;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
@@ -46,6 +57,7 @@ absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
   }
   for (const Variable& v : variables) {
     SLUICE_INVALID_IF(!v, "saver: one of the variables is invalid");
+    if (IsEmbeddingTable(v)) continue;
     saved.push_back(Describe(graph, v, ""));
   }
   std::stable_sort(saved.begin(), saved.end(),
@@ -76,13 +88,15 @@ absl::Status Saver::Build(Graph& graph, At at) {
   graph_ = &graph;
   built_ = [&]() -> absl::Status {
     SLUICE_ASSIGN_OR_RETURN(saved_, SavedVariables(graph, options_));
-    is_empty_ = saved_.empty();
+    const std::vector<Variable> tables = SavedTables(graph, options_);
+    is_empty_ = saved_.empty() && tables.empty();
     if (is_empty_) {
       return options_.allow_empty ? absl::OkStatus() : InvalidArgument("No variables to save");
     }
     const SaverGraphOptions nodes = {.name = options_.name,
                                      .sharded = options_.sharded,
                                      .reshape = options_.reshape,
+                                     .tables = tables,
                                      .write_version = options_.write_version,
                                      .filename = options_.filename};
     SLUICE_ASSIGN_OR_RETURN(*def_, BuildSaverGraph(graph, saved_, nodes, at));

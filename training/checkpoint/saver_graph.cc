@@ -4,6 +4,7 @@
 
 #include "graph/build/device_spec.h"
 #include "graph/build/group.h"
+#include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
@@ -40,12 +41,8 @@ class SaverBuilder {
     ReadUnderLocks(variables);
     Output save;
     Operation restore;
-    if (options_.sharded) {
-      std::map<std::string, std::vector<SavedVariable>> per_device;
-      for (const SavedVariable& v : variables) {
-        const DeviceSpec spec = DeviceSpec::Parse(v.variable.device()).value_or(DeviceSpec());
-        per_device[spec.ToString()].push_back(v);
-      }
+    if (options_.sharded || !options_.tables.empty()) {
+      const PerDevice per_device = GroupByDevice(variables);
       save = options_.write_version == CheckpointFormat::kV2 ? SaveShards(per_device)
                                                              : SaveOldShards(per_device);
       restore = RestoreShards(per_device);
@@ -64,6 +61,18 @@ class SaverBuilder {
   }
 
  private:
+  using PerDevice = std::map<std::string, std::vector<SavedVariable>>;
+
+  // Without options_.sharded, all variables are in one group.
+  PerDevice GroupByDevice(const std::vector<SavedVariable>& variables) const {
+    PerDevice groups;
+    for (const SavedVariable& v : variables) {
+      const DeviceSpec spec = DeviceSpec::Parse(v.variable.device()).value_or(DeviceSpec());
+      groups[options_.sharded ? spec.ToString() : ""].push_back(v);
+    }
+    return groups;
+  }
+
   Output Text(const std::vector<std::string>& texts, std::string_view name) {
     return Constant(graph_, texts, name, at_);
   }
@@ -173,10 +182,9 @@ class SaverBuilder {
     return Identity(filename, {.name = "control_dependency"}, at_);
   }
 
-  using PerDevice = std::map<std::string, std::vector<SavedVariable>>;
-
   Output ShardCount(const PerDevice& per_device) {
-    return Constant(graph_, static_cast<int32_t>(per_device.size()), "num_shards", at_);
+    const size_t count = per_device.size() + options_.tables.size();
+    return Constant(graph_, static_cast<int32_t>(count), "num_shards", at_);
   }
 
   Output ShardName(Output base, int32_t shard, Output shards) {
@@ -206,6 +214,11 @@ class SaverBuilder {
       prefixes.push_back(ShardName(temporary, static_cast<int32_t>(prefixes.size()), count));
       saves.push_back(SaveAll(prefixes.back(), variables));
     }
+    for (const Variable& table : options_.tables) {
+      DeviceScope on(graph_, table.device());
+      prefixes.push_back(ShardName(temporary, static_cast<int32_t>(prefixes.size()), count));
+      saves.push_back(TableOp("EmbeddingTableSave", table, prefixes.back()));
+    }
     ControlDependencies after_saves(graph_, saves);
     DeviceScope on(graph_, last_cpu);
     Operation merge;
@@ -217,6 +230,18 @@ class SaverBuilder {
     if (!merge) return Output();
     ControlDependencies after_merge(graph_, {merge});
     return Copy(filename_);
+  }
+
+  // Saves or restores a part of an embedding table.
+  Operation TableOp(const char* op, const Variable& table, Output prefix) {
+    const Node& handle = *table.op().node;
+    return NodeBuilder(&graph_, op, at_)
+        .Input(table.handle())
+        .Input(prefix)
+        .Attr("table_name", handle.AttrOr<std::string>("table_name", ""))
+        .Attr("shard", handle.AttrOr<int64_t>("shard", 0))
+        .Attr("num_shards", handle.AttrOr<int64_t>("num_shards", 1))
+        .Finish();
   }
 
   Output SaveOldShards(const PerDevice& per_device) {
@@ -274,6 +299,10 @@ class SaverBuilder {
       DeviceScope on(graph_, device);
       restores.push_back(RestoreAll(variables, "restore_shard"));
     }
+    for (const Variable& table : options_.tables) {
+      DeviceScope on(graph_, table.device());
+      restores.push_back(TableOp("EmbeddingTableRestore", table, filename_));
+    }
     return Group(graph_, restores, "restore_all", at_);
   }
 
@@ -290,6 +319,9 @@ class SaverBuilder {
 absl::StatusOr<pb::SaverDef> BuildSaverGraph(Graph& graph,
                                              const std::vector<SavedVariable>& variables,
                                              const SaverGraphOptions& options, At at) {
+  SLUICE_INVALID_IF(options.write_version == CheckpointFormat::kV1 && !options.tables.empty(),
+                    "saver: expected the format V2 for embedding table '", options.tables[0].name(),
+                    "', got V1");
   SaverBuilder builder(graph, options, at);
   pb::SaverDef def = builder.Build(variables);
   if (!graph.status().ok()) return graph.status();

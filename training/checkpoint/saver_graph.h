@@ -29,6 +29,8 @@ struct SaverGraphOptions {
   std::string name;  // of the scope; "" = "save"
   bool sharded = false;
   bool reshape = false;
+  // The parts of embedding tables to save. Each part is a file of the checkpoint of its own.
+  std::vector<Variable> tables = {};
   CheckpointFormat write_version = CheckpointFormat::kV2;
   std::string filename = "model";
 };

@@ -51,9 +51,9 @@ absl::Status CheckIn(const std::vector<DataType>& valid, DataType dtype, const s
 
 std::vector<Variable> TrainedByDefault(const Graph& graph) {
   std::vector<Variable> vars = TrainableVariables(graph);
-  for (const std::string_view more :
-       {std::string_view("trainable_resource_variables"), kEmbeddingTables}) {
-    for (const Variable& v : Variables(graph, more)) vars.push_back(v);
+  for (const Variable& v : Variables(graph, "trainable_resource_variables")) vars.push_back(v);
+  for (const Variable& table : Variables(graph, kEmbeddingTables)) {
+    if (table.trainable()) vars.push_back(table);
   }
   return vars;
 }

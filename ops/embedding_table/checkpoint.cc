@@ -1,0 +1,33 @@
+// Embedding tables in checkpoints: chunks of records as tensors of a bundle.
+#include "ops/op.h"
+
+namespace sluice {
+namespace {
+
+OP(EmbeddingTableSave,
+   "Writes the records of a part of a table to a checkpoint of its own at `prefix`, for "
+   "MergeV2Checkpoints. Chunk c of part s of n has the tensors <table_name>/<s>-of-<n>/<c>/keys, "
+   "rows, slots, counts and steps, as EmbeddingTableExport returns them.")
+    .Input("table", DT_RESOURCE)
+    .Input("prefix", DT_STRING)
+    .Attr("table_name", StringAttr())
+    .Attr("shard", IntAttr(0).Min(0))
+    .Attr("num_shards", IntAttr(1).Min(1))
+    .OnVariable(VariableUse::kReads)
+    .Stateful()
+    .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
+
+OP(EmbeddingTableRestore,
+   "Replaces the records of a part of a table by those of the checkpoint whose keys belong to the "
+   "part. The checkpoint's table may have another number of parts. NOT_FOUND if the checkpoint "
+   "does not have the table.")
+    .Input("table", DT_RESOURCE)
+    .Input("prefix", DT_STRING)
+    .Attr("table_name", StringAttr())
+    .Attr("shard", IntAttr(0).Min(0))
+    .Attr("num_shards", IntAttr(1).Min(1))
+    .Stateful()
+    .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
+
+}  // namespace
+}  // namespace sluice
