@@ -91,7 +91,7 @@ class LaneClient::Connection final : public LanePoller::Source,
   void Readable() override {
     const auto self = shared_from_this();
     // This thread copies large responses, and continues the steps that waited for them.
-    client_->poller_.MayBlock();
+    client_->poller_.MayBlock().IgnoreError();
     ContinuationScope scope;
     std::vector<LaneFrame> frames;
     if (!socket_.Receive(&frames) || !TakeWelcome(frames)) {
@@ -222,9 +222,8 @@ class LaneClient::Connection final : public LanePoller::Source,
     socket_.Send({.kind = LaneFrame::kCancel, .call = id});
     call->cancellation = nullptr;  // not deregistered: its callback is running
     client_->poller_.RunElsewhere(
-        [self = shared_from_this(), call = std::make_shared<Pending>(*std::move(call))] {
-          self->Fail(*call, absl::CancelledError("CANCELLED"));
-        });
+        [self = shared_from_this(), call = std::make_shared<Pending>(*std::move(call))](
+            const absl::Status&) { self->Fail(*call, absl::CancelledError("CANCELLED")); });
   }
 
   void Fail(Pending& call, const absl::Status& status) {
@@ -252,7 +251,9 @@ class LaneClient::Connection final : public LanePoller::Source,
 };
 
 LaneClient::LaneClient(std::string token, const Heartbeat& heartbeat)
-    : token_(std::move(token)), heartbeat_(heartbeat), poller_([this] { return Tick(); }) {}
+    : token_(std::move(token)),
+      heartbeat_(heartbeat),
+      poller_([this] { return Tick(); }, ThreadUse::kProcess) {}
 
 LaneClient::~LaneClient() {
   calls_.AwaitNone();
@@ -305,7 +306,11 @@ std::shared_ptr<LaneClient::Connection> LaneClient::ConnectionTo(const std::stri
     if (!connection->is_own()) return nullptr;
     peer.connection = connection;
   }
-  poller_.Add(connection);
+  if (!poller_.Add(connection)) {
+    ScopedLock lock(&mutex_);
+    peers_[address].connection = nullptr;
+    return nullptr;
+  }
   connection->Greet();
   return connection;
 }

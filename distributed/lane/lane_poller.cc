@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
+
+#include "graph/status.h"
 
 namespace sluice {
 namespace {
@@ -38,11 +39,12 @@ void ReadSignal(int event_fd) {
 
 }  // namespace
 
-LanePoller::LanePoller(std::function<int()> tick)
+LanePoller::LanePoller(std::function<int()> tick, ThreadUse use)
     : epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       has_work_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)),
       tick_(std::move(tick)),
+      use_(use),
       wait_ms_(tick_ == nullptr ? -1 : kFirstTickMs) {
   for (const int fd : {wake_, has_work_}) {
     epoll_event event = {};
@@ -59,14 +61,15 @@ LanePoller::~LanePoller() {
   close(epoll_);
 }
 
-void LanePoller::Add(std::shared_ptr<Source> source) {
+bool LanePoller::Add(std::shared_ptr<Source> source) {
   const int fd = source->fd();
   epoll_event event = OneShot(fd);
   ScopedLock lock(&mutex_);
-  if (stopped_) return;
+  if (stopped_) return false;
+  if (threads_ == 0 && !StartThread(ThreadUse::kProcess).ok()) return false;
   sources_[fd] = std::move(source);
   epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
-  if (threads_ == 0) StartThread();
+  return true;
 }
 
 void LanePoller::Arm(const Source& source) {
@@ -88,17 +91,19 @@ void LanePoller::Remove(const Source& source) {
 
 void LanePoller::Wake() { Signal(wake_); }
 
-void LanePoller::StartThread() {
+absl::Status LanePoller::StartThread(ThreadUse use) {
+  SLUICE_RETURN_IF_ERROR(StartDetached("lanes", use, [this] { Listen(); }));
   ++threads_;
   ++waiting_;
-  std::thread([this] { Listen(); }).detach();
+  return absl::OkStatus();
 }
 
-void LanePoller::CallSpare() {
-  if (spares_.empty()) return StartThread();
+absl::Status LanePoller::CallSpare() {
+  if (spares_.empty()) return StartThread(use_);
   ++waiting_;
   spares_.back()->NotifyOne();
   spares_.pop_back();
+  return absl::OkStatus();
 }
 
 void LanePoller::TickIfDue(bool was_woken) {
@@ -108,7 +113,7 @@ void LanePoller::TickIfDue(bool was_woken) {
   }
   if (was_woken) ReadSignal(wake_);
   if (tick_ == nullptr || !tick_mutex_.TryLock()) return;
-  MayBlock();
+  MayBlock().IgnoreError();
   wait_ms_.store(tick_(), std::memory_order_relaxed);
   tick_mutex_.Unlock();
 }
@@ -168,15 +173,14 @@ std::shared_ptr<LanePoller::Source> LanePoller::SourceOf(int fd) {
 
 void LanePoller::RunWork() {
   ReadSignal(has_work_);
-  std::function<void()> work;
+  Work work;
   {
     ScopedLock lock(&mutex_);
     if (work_.empty()) return;  // another thread took it
     work = std::move(work_.front());
     work_.pop_front();
   }
-  MayBlock();
-  work();
+  work(MayBlock());
 }
 
 void LanePoller::Stop() {
@@ -189,15 +193,15 @@ void LanePoller::Stop() {
   sources.swap(sources_);
 }
 
-void LanePoller::MayBlock() {
+absl::Status LanePoller::MayBlock() {
   ScopedLock lock(&mutex_);
-  if (waiting_ == 0 && !stopped_) CallSpare();
+  return waiting_ == 0 && !stopped_ ? CallSpare() : absl::OkStatus();
 }
 
-void LanePoller::RunElsewhere(std::function<void()> work) {
+void LanePoller::RunElsewhere(Work work) {
   ScopedLock lock(&mutex_);
   work_.push_back(std::move(work));
-  if (waiting_ == 0) CallSpare();
+  if (waiting_ == 0) CallSpare().IgnoreError();
   Signal(has_work_);
 }
 

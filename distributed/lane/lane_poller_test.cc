@@ -65,7 +65,7 @@ TEST(LanePoller, AnotherThreadListensWhileOneBlocks) {
   std::latch may_end(1);
   std::promise<void> other_was_read;
   const auto blocks = std::make_shared<Pipe>([&](Pipe&, char) {
-    poller.MayBlock();
+    EXPECT_TRUE(poller.MayBlock().ok());
     may_end.wait();
   });
   const auto other = std::make_shared<Pipe>([&](Pipe&, char) { other_was_read.set_value(); });
@@ -107,7 +107,7 @@ TEST(LanePoller, TicksAfterTheTimeThatTheLastOneSet) {
 TEST(LanePoller, StopWaitsForWorkOfOtherThreads) {
   LanePoller poller;
   std::atomic<int> done{0};
-  for (int i = 0; i < 5; ++i) poller.RunElsewhere([&] { ++done; });
+  for (int i = 0; i < 5; ++i) poller.RunElsewhere([&](const absl::Status&) { ++done; });
   poller.Stop();
   EXPECT_EQ(done, 5);
 }

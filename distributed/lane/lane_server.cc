@@ -12,6 +12,7 @@
 #include "distributed/message/limits.h"
 #include "distributed/security/security.h"
 #include "executor/step/outbox.h"
+#include "graph/status.h"
 #include "graph/strings.h"
 
 namespace sluice {
@@ -66,7 +67,7 @@ class LaneServer::Connection final : public LanePoller::Source,
 
   void Readable() override {
     const auto self = shared_from_this();
-    server_->poller_.MayBlock();
+    server_->poller_.MayBlock().IgnoreError();  // a peer may send slowly
     std::vector<LaneFrame> frames;
     if (!socket_.Receive(&frames) || !Greet(frames) || !CheckOneWayCalls(frames)) return Close();
     // Added before Arm lets another thread read the cancellation of one of them.
@@ -78,9 +79,10 @@ class LaneServer::Connection final : public LanePoller::Source,
     socket_.Release();
     const std::vector<Blocking> blocking = HandleQuick(frames, calls);
     for (size_t i = 0; i + 1 < blocking.size(); ++i) {
-      server_->poller_.RunElsewhere([next = blocking[i]] { next.method->handle(*next.call); });
+      server_->poller_.RunElsewhere(
+          [next = blocking[i]](const absl::Status& may_block) { Handle(next, may_block); });
     }
-    if (!blocking.empty()) blocking.back().method->handle(*blocking.back().call);
+    if (!blocking.empty()) Handle(blocking.back(), server_->poller_.MayBlock());
   }
 
   void Respond(uint64_t id, const absl::StatusOr<grpc::ByteBuffer>& response) {
@@ -127,6 +129,11 @@ class LaneServer::Connection final : public LanePoller::Source,
     const RpcMethod* method;
     std::shared_ptr<Call> call;
   };
+
+  static void Handle(const Blocking& next, const absl::Status& may_block) {
+    if (may_block.ok()) return next.method->handle(*next.call);
+    next.call->Finish(Annotate(may_block, StrCat(next.method->path, ": ")));
+  }
 
   // Handles the frames that do not block and returns the calls that may. `calls` has the call of
   // each frame for which IsCall is true.
@@ -280,7 +287,7 @@ void LaneServer::Accept(int fd) {
     ScopedLock lock(&mutex_);
     connections_.insert(connection);
   }
-  poller_.Add(std::move(connection));
+  if (!poller_.Add(connection)) Forget(connection);
   calls_.End();
 }
 

@@ -7,6 +7,7 @@
 #include "distributed/message/service_methods.h"
 #include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
+#include "executor/wait/thread.h"
 #include "graph/format/graph_def.h"
 #include "graph/ir/names.h"
 #include "graph/ir/unregistered_op.h"
@@ -94,6 +95,24 @@ absl::Status MetadataToProto(const RunMetadata& metadata, pb::RunMetadata* proto
   return absl::OkStatus();
 }
 
+// A call that runs a step. Each takes a thread, and no session may take all threads.
+class RunningCall {
+ public:
+  explicit RunningCall(std::atomic<int>& count)
+      : count_(count), others_(count.fetch_add(1, std::memory_order_relaxed)) {}
+  ~RunningCall() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  absl::Status status() const {
+    const int most = Thread::MaxOf(ThreadUse::kCalls) / 4;
+    if (others_ < most) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        StrCat("expected at most ", most, " steps of a session that run at once, got more"));
+  }
+
+ private:
+  std::atomic<int>& count_;
+  const int others_;
+};
+
 }  // namespace
 
 MasterSession::MasterSession(std::string task, const SessionOptions& options)
@@ -170,6 +189,8 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
                                     std::vector<NamedTensor> feeds,
                                     CancellationManager* cancellation,
                                     std::vector<NamedTensor>* fetches, pb::RunMetadata* metadata) {
+  const RunningCall call(running_);
+  SLUICE_RETURN_IF_ERROR(call.status());
   if (!request.partial_run_handle().empty()) {
     return RunPartially(request, std::move(feeds), cancellation, fetches);
   }
@@ -237,6 +258,8 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
                                         CancellationManager* cancellation,
                                         std::vector<NamedTensor>* fetches,
                                         pb::RunMetadata* metadata) {
+  const RunningCall call(running_);
+  SLUICE_RETURN_IF_ERROR(call.status());
   MadeCallable made;
   {
     ScopedLock lock(&mutex_);

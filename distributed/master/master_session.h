@@ -6,6 +6,7 @@
 #ifndef SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 #define SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -68,6 +69,7 @@ class MasterSession {
 
   Mutex mutex_;
   std::shared_ptr<void> awaiting_ ABSL_GUARDED_BY(mutex_);  // destroyed after the session
+  std::atomic<int> running_{0};                             // calls that run a step
   const std::string task_;
   Graph graph_;
   Session session_;

@@ -64,14 +64,14 @@ ChunkedMessages::ChunkedMessages(uint64_t max_bytes, Clock::duration kept_for)
     : max_bytes_(max_bytes), kept_for_(kept_for) {}
 
 ChunkedMessages::~ChunkedMessages() {
-  std::thread dropper;
+  Thread dropper;
   {
     ScopedLock lock(&mutex_);
     stopped_ = true;
     changed_.NotifyAll();
     dropper = std::move(dropper_);
   }
-  if (dropper.joinable()) dropper.join();
+  dropper.Join();
 }
 
 std::vector<RpcMethod> ChunkedMessages::Methods() {
@@ -79,7 +79,7 @@ std::vector<RpcMethod> ChunkedMessages::Methods() {
           {kPutChunk, [this](RpcCall& call) { call.Finish(Put(&call.request())); }, false}};
 }
 
-std::string ChunkedMessages::Store(const grpc::ByteBuffer& response) {
+absl::StatusOr<std::string> ChunkedMessages::Store(const grpc::ByteBuffer& response) {
   Message message;
   for (grpc::Slice& slice : SlicesOf(response)) {
     if (slice.size() == 0) continue;
@@ -90,7 +90,7 @@ std::string ChunkedMessages::Store(const grpc::ByteBuffer& response) {
   const ChunkHeader header{ChunkHeader::NewName(), 0, message.bytes};
   ScopedLock lock(&mutex_);
   messages_[header.name] = std::move(message);
-  Touch(header.name).IgnoreError();
+  SLUICE_RETURN_IF_ERROR(Touch(header.name).status());
   return header.ToLabel();
 }
 
@@ -166,7 +166,15 @@ absl::StatusOr<ChunkedMessages::Message*> ChunkedMessages::Touch(const std::stri
     return absl::AbortedError("no such chunked message: it was dropped, or the server restarted");
   }
   it->second.touched = Clock::now();
-  if (!dropper_.joinable() && !stopped_) dropper_ = std::thread([this] { DropOld(); });
+  if (!dropper_.joinable() && !stopped_) {
+    absl::StatusOr<Thread> dropper =
+        Thread::Start("chunked messages", ThreadUse::kProcess, [this] { DropOld(); });
+    if (!dropper.ok()) {
+      messages_.erase(it);
+      return dropper.status();
+    }
+    dropper_ = *std::move(dropper);
+  }
   changed_.NotifyAll();
   return &it->second;
 }

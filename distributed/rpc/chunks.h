@@ -20,12 +20,12 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "distributed/message/rpc_call.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/slice.h"
@@ -66,8 +66,8 @@ class ChunkedMessages {
 
   // kGetChunk and kPutChunk. This object must outlive their server.
   std::vector<RpcMethod> Methods();
-  // Stores a response and returns its label.
-  std::string Store(const grpc::ByteBuffer& response);
+  // Stores a response and returns its label. RESOURCE_EXHAUSTED if it could not be dropped later.
+  absl::StatusOr<std::string> Store(const grpc::ByteBuffer& response);
   // Removes the request with this label and returns it. FAILED_PRECONDITION before all of its
   // chunks have arrived.
   absl::StatusOr<grpc::ByteBuffer> Take(std::string_view label);
@@ -83,7 +83,8 @@ class ChunkedMessages {
   };
   absl::StatusOr<grpc::ByteBuffer> Get(grpc::ByteBuffer* request);
   absl::StatusOr<grpc::ByteBuffer> Put(grpc::ByteBuffer* request);
-  // Finds a message and restarts its time. ABORTED if there is none.
+  // Finds a message and restarts its time. ABORTED if there is none. RESOURCE_EXHAUSTED if there is
+  // no thread that would drop it.
   absl::StatusOr<Message*> Touch(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropOld();
 
@@ -93,7 +94,7 @@ class ChunkedMessages {
   CondVar changed_;
   std::map<std::string, Message> messages_ ABSL_GUARDED_BY(mutex_);  // by name
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread dropper_ ABSL_GUARDED_BY(mutex_);  // runs DropOld; started with the first message
+  Thread dropper_ ABSL_GUARDED_BY(mutex_);  // runs DropOld; started with the first message
 };
 
 }  // namespace sluice

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "distributed/lane/lane_client.h"
@@ -14,6 +13,7 @@
 #include "distributed/rpc/grpc_support.h"
 #include "executor/step/continuations.h"
 #include "executor/step/outbox.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 #include "grpcpp/create_channel.h"
@@ -46,6 +46,8 @@ class LanesAndGrpc final : public RpcClient {
  public:
   LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options);
   ~LanesAndGrpc() override;
+  // Called once, before the first call. RESOURCE_EXHAUSTED without threads.
+  absl::Status StartListeners();
   void Start(Call call, Done done) override;
   void Notify(Call call) override;
 
@@ -68,7 +70,7 @@ class LanesAndGrpc final : public RpcClient {
   Mutex mutex_;
   // By address.
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
 };
 
 // A call over gRPC. It deletes itself when it has ended.
@@ -255,14 +257,22 @@ LanesAndGrpc::LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials
   if (options.lanes && !options.security.uses_tls()) {
     lanes_ = std::make_unique<LaneClient>(token_, heartbeat_);
   }
-  for (int i = 0; i < kListeners; ++i) threads_.emplace_back([this] { Listen(); });
+}
+
+absl::Status LanesAndGrpc::StartListeners() {
+  for (int i = 0; i < kListeners; ++i) {
+    SLUICE_ASSIGN_OR_RETURN(Thread thread,
+                            Thread::Start("responses", ThreadUse::kProcess, [this] { Listen(); }));
+    threads_.push_back(std::move(thread));
+  }
+  return absl::OkStatus();
 }
 
 LanesAndGrpc::~LanesAndGrpc() {
   lanes_.reset();
   calls_.AwaitNone();
   queue_.Shutdown();
-  for (std::thread& thread : threads_) thread.join();
+  for (Thread& thread : threads_) thread.Join();
 }
 
 void LanesAndGrpc::Listen() {
@@ -323,7 +333,9 @@ void LanesAndGrpc::StartGrpc(Call call, const std::string& label, Done done) {
 
 absl::StatusOr<std::unique_ptr<RpcClient>> RpcClient::Make(const Options& options) {
   SLUICE_ASSIGN_OR_RETURN(auto credentials, ChannelCredentials(options.security));
-  return std::make_unique<LanesAndGrpc>(std::move(credentials), options);
+  auto client = std::make_unique<LanesAndGrpc>(std::move(credentials), options);
+  SLUICE_RETURN_IF_ERROR(client->StartListeners());
+  return client;
 }
 
 std::vector<Response> RpcClient::RunAll(std::vector<Call> calls) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "distributed/message/bytes.h"
@@ -30,7 +29,8 @@ constexpr int64_t kStrangerOverheadBytes = 1 << 20;
 
 struct Event {
   virtual ~Event() = default;
-  virtual void Happened(bool ok) = 0;
+  // `may_block`: OK if another thread listens.
+  virtual void Happened(bool ok, const absl::Status& may_block) = 0;
 };
 
 }  // namespace
@@ -92,17 +92,19 @@ class RpcServer::Call final : public RpcCall {
           StrCat("an answer of ", size, " bytes: a message to this client has at most ",
                  server_->options_.grpc_message_bytes)));
     }
-    context_.AddTrailingMetadata(kChunkedMessage, server_->chunked_->Store(*response));
+    const absl::StatusOr<std::string> label = server_->chunked_->Store(*response);
+    if (!label.ok()) return Finish(label.status());
+    context_.AddTrailingMetadata(kChunkedMessage, *label);
     Send(BytesOf(""));
   }
 
  private:
-  template <void (Call::*kMethod)(bool)>
+  template <void (Call::*kMethod)(bool, const absl::Status&)>
   struct Tag final : Event {
     explicit Tag(Call* c) : call(c) {}
-    void Happened(bool ok) override {
+    void Happened(bool ok, const absl::Status& may_block) override {
       call->hand_over_.Take();
-      (call->*kMethod)(ok);
+      (call->*kMethod)(ok, may_block);
     }
     Call* call;
   };
@@ -111,7 +113,7 @@ class RpcServer::Call final : public RpcCall {
     context_.AsyncNotifyWhenDone(&done_);
   }
 
-  void Arrived(bool ok) {
+  void Arrived(bool ok, const absl::Status& may_block) {
     if (!ok) return Delete();  // the server stops, and `done_` does not come
     Request(server_, method_);
     if (!MayCall()) {
@@ -124,7 +126,7 @@ class RpcServer::Call final : public RpcCall {
       if (!request.ok()) return Finish(request.status());
       request_ = *request;
     }
-    server_->methods_[method_].handle(*this);
+    server_->Handle(method_, *this, may_block);
   }
   std::optional<std::string_view> Header(const char* name) const {
     const auto& headers = context_.client_metadata();
@@ -141,11 +143,11 @@ class RpcServer::Call final : public RpcCall {
     hand_over_.Give();
     writer_.Finish(response, grpc::Status::OK, &finished_);
   }
-  void Done(bool) {
+  void Done(bool, const absl::Status&) {
     if (context_.IsCancelled()) cancellation_.StartCancel();
     Release();
   }
-  void Finished(bool) { Release(); }
+  void Finished(bool, const absl::Status&) { Release(); }
   void Release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) Delete();
   }
@@ -190,6 +192,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& option
   for (RpcMethod& method : server->chunked_->Methods()) {
     server->methods_.push_back(std::move(method));
   }
+  server->blocked_ = std::vector<std::atomic<int>>(server->methods_.size());
   server->service_ = std::make_unique<Service>(server->methods_);
   Connections::Options connections{options.address, options.max_connections};
   connections.max_stranger_bytes =
@@ -201,11 +204,15 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& option
     server->lanes_ =
         std::make_unique<LaneServer>(server->methods_, options.token, options.max_message_bytes);
   }
+  absl::Status started;
   {
     ScopedLock lock(&server->mutex_);
     server->stopped_ = false;
-    for (int i = 0; i < kListeners; ++i) server->StartThread();
+    for (int i = 0; i < kListeners; ++i) {
+      started.Update(server->StartThread(ThreadUse::kProcess));
+    }
   }
+  SLUICE_RETURN_IF_ERROR(started);
   for (size_t i = 0; i < server->methods_.size(); ++i) {
     Call::Request(server.get(), static_cast<int>(i));
   }
@@ -275,21 +282,37 @@ void RpcServer::Accept() {
   for (const std::string& name : names) lanes_->ListenAt(name);
 }
 
-void RpcServer::StartThread() {
+absl::Status RpcServer::StartThread(ThreadUse use) {
+  SLUICE_RETURN_IF_ERROR(StartDetached("calls", use, [this] { Listen(); }));
   ++threads_;
   ++listening_;
-  std::thread([this] { Listen(); }).detach();
+  return absl::OkStatus();
+}
+
+void RpcServer::Handle(int method, RpcCall& call, const absl::Status& may_block) {
+  const RpcMethod& handler = methods_[method];
+  if (!handler.blocks) return handler.handle(call);
+  if (!may_block.ok()) return call.Finish(Annotate(may_block, StrCat(handler.path, ": ")));
+  const int most = Thread::MaxOf(ThreadUse::kCalls) / 4 * 3;
+  if (blocked_[method].fetch_add(1, std::memory_order_relaxed) < most) {
+    handler.handle(call);
+  } else {
+    call.Finish(absl::ResourceExhaustedError(
+        StrCat(handler.path, ": ", most, " calls of this method are running already")));
+  }
+  blocked_[method].fetch_sub(1, std::memory_order_relaxed);
 }
 
 void RpcServer::Listen() {
   void* tag;
   bool ok;
   while (grpc_->queue->Next(&tag, &ok)) {
+    absl::Status may_block;
     {
       ScopedLock lock(&mutex_);
-      if (--listening_ == 0) StartThread();
+      if (--listening_ == 0) may_block = StartThread(ThreadUse::kCalls);
     }
-    static_cast<Event*>(tag)->Happened(ok);
+    static_cast<Event*>(tag)->Happened(ok, may_block);
     ScopedLock lock(&mutex_);
     if (listening_ >= kListeners) {
       if (--threads_ == 0) changed_.NotifyAll();

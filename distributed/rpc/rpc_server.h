@@ -2,12 +2,15 @@
 //
 // The thread that takes a call from the completion queue also runs its handler. A handler may
 // block, and may finish the call later from another thread. If no thread is left to listen, the
-// server starts another.
+// server starts another. If it cannot, calls that may block end with RESOURCE_EXHAUSTED, so that
+// there is always a thread that listens. The calls of one method take at most three quarters of the
+// threads for calls (executor/wait/thread.h).
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_RPC_SERVER_H_
 #define SLUICE_DISTRIBUTED_RPC_RPC_SERVER_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +21,7 @@
 #include "distributed/message/rpc_call.h"
 #include "distributed/rpc/chunks.h"
 #include "distributed/rpc/connections.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 #include "grpcpp/security/server_credentials.h"
 
@@ -66,7 +70,9 @@ class RpcServer {
   RpcServer();
   absl::Status StartGrpc();
   void Listen();
-  void StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Runs the handler of a call. `may_block`: OK if another thread listens.
+  void Handle(int method, RpcCall& call, const absl::Status& may_block);
 
   std::unique_ptr<Service> service_;
   struct Grpc;
@@ -84,6 +90,7 @@ class RpcServer {
   int threads_ ABSL_GUARDED_BY(mutex_) = 0;
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;        // open, or requested from gRPC
   bool stopped_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet
+  std::vector<std::atomic<int>> blocked_;        // running handlers, by method
 };
 
 }  // namespace sluice

@@ -257,7 +257,7 @@ TEST(ChunkedMessages, AMessageThatNobodyFetchesIsDropped) {
       &dropped, 1, [](void* given) { static_cast<std::promise<void>*>(given)->set_value(); },
       &dropped);
   ChunkedMessages messages(1000, std::chrono::milliseconds(20));
-  const std::string label = messages.Store(grpc::ByteBuffer(&slice, 1));
+  const std::string label = *messages.Store(grpc::ByteBuffer(&slice, 1));
   EXPECT_EQ(ChunkHeader::FromLabel(label)->bytes, 1u);
   slice = grpc::Slice();
   dropped.get_future().wait();

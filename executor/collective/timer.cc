@@ -1,7 +1,8 @@
 #include "executor/collective/timer.h"
 
-#include <thread>
 #include <utility>
+
+#include "executor/wait/thread.h"
 
 namespace sluice {
 
@@ -16,7 +17,9 @@ Timer::Id Timer::After(std::chrono::nanoseconds delay, std::function<void()> fun
   const Time time = std::chrono::steady_clock::now() + delay;
   due_.emplace(std::make_pair(time, id), std::move(function));
   times_.emplace(id, time);
-  if (!std::exchange(is_running_, true)) std::thread([this] { Run(); }).detach();
+  // If no thread starts, the next call tries again.
+  if (!is_running_)
+    is_running_ = StartDetached("timer", ThreadUse::kProcess, [this] { Run(); }).ok();
   changed_.NotifyOne();
   return id;
 }

@@ -1,12 +1,12 @@
 #include "executor/cpu/thread_pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "executor/cpu/loop_costs.h"
 #include "executor/cpu/steady_time.h"
+#include "executor/wait/out_of_memory.h"
 
 namespace sluice {
 namespace {
@@ -47,8 +47,10 @@ ThreadPool::ThreadPool(std::string name, int threads)
       may_look_(threads < static_cast<int>(std::thread::hardware_concurrency())) {
   threads_.reserve(threads);
   for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this, i] { Work(i + 1); });
-    pthread_setname_np(threads_.back().native_handle(), name_.substr(0, 15).c_str());
+    absl::StatusOr<Thread> thread =
+        Thread::Start(name_, ThreadUse::kGraphs, [this, i] { Work(i + 1); });
+    if (!thread.ok()) break;
+    threads_.push_back(*std::move(thread));
   }
 }
 
@@ -58,7 +60,7 @@ ThreadPool::~ThreadPool() {
     stopping_ = true;
   }
   wake_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  for (Thread& thread : threads_) thread.Join();
 }
 
 void ThreadPool::Schedule(std::function<void()> closure) {
@@ -82,7 +84,10 @@ void ThreadPool::RunBlocks(int thread, Loop& loop, Place& place) {
     Part& part = loop.parts[(thread + i) % loop.num_parts];
     while (part.next.load(std::memory_order_relaxed) < part.end) {
       const int64_t begin = part.next.fetch_add(loop.block, std::memory_order_relaxed);
-      if (begin < part.end) loop.f(begin, std::min(begin + loop.block, part.end));
+      if (begin >= part.end) continue;
+      const absl::Status status =
+          OrOutOfMemory([&] { loop.f(begin, std::min(begin + loop.block, part.end)); });
+      if (!status.ok()) loop.is_out_of_memory.store(true, std::memory_order_relaxed);
     }
   }
   if ((place.state.load(std::memory_order_relaxed) & kOpen) != 0) {
@@ -119,6 +124,7 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
   Loop loop{f,
             (total + blocks - 1) / blocks,
             static_cast<int>(std::min<int64_t>({blocks, num_threads() + 1, kMostParts})),
+            {},
             {}};
   for (int i = 0; i < loop.num_parts; ++i) {
     loop.parts[i].next.store(total * i / loop.num_parts, std::memory_order_relaxed);
@@ -138,6 +144,8 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
     }
   }
   place->state.store(0, std::memory_order_release);
+  // As if the caller had run the block.
+  if (loop.is_out_of_memory.load(std::memory_order_relaxed)) throw std::bad_alloc();
 }
 
 void ThreadPool::Wake(int threads) {

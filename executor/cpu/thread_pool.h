@@ -19,10 +19,10 @@
 #include <deque>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -31,7 +31,8 @@ class ThreadPool {
  public:
   using RangeFunction = absl::FunctionRef<void(int64_t, int64_t)>;
 
-  // Debuggers show `name`. Without threads, Schedule runs the closure in the caller.
+  // Debuggers show `name`. Without threads, Schedule runs the closure in the caller. The pool has
+  // fewer threads if the system or the limit for graphs (executor/wait/thread.h) allows no more.
   ThreadPool(std::string name, int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -63,6 +64,7 @@ class ThreadPool {
     int64_t block;
     int num_parts;
     std::array<Part, kMostParts> parts;
+    std::atomic<bool> is_out_of_memory;  // a block threw std::bad_alloc
   };
   // A place where threads find and join a loop.
   struct Place {
@@ -108,7 +110,7 @@ class ThreadPool {
   std::deque<std::function<void()>> closures_ ABSL_GUARDED_BY(mutex_);
   std::atomic<int> num_closures_{0};  // size of closures_
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
 };
 
 }  // namespace sluice

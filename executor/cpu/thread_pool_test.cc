@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <new>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -96,6 +97,18 @@ TEST(ThreadPool, DestructorRunsWhatWasScheduled) {
     for (int i = 0; i < 100; ++i) pool.Schedule([&] { ran.fetch_add(1); });
   }
   EXPECT_EQ(ran.load(), 100);
+}
+
+// A failed allocation on a thread of the pool ended the process.
+TEST(ThreadPool, AnAllocationThatFailsInALoopFailsInItsCaller) {
+  ThreadPool pool("test", 3);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THROW(pool.ParallelFor(100, 1e6,
+                                  [](int64_t begin, int64_t end) {
+                                    if (begin <= 99 && 99 < end) throw std::bad_alloc();
+                                  }),
+                 std::bad_alloc);
+  }
 }
 
 }  // namespace

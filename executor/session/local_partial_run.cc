@@ -39,15 +39,26 @@ class Arrivals {
 
 LocalPartialRun::LocalPartialRun(std::shared_ptr<SessionState> session, const NamedRequest& request,
                                  PreparedStep& step)
-    : PartialRun(std::move(session), request), step_(step), thread_([this] {
-        RunOptions options;
-        options.cancellation = &cancellation_;
-        status_ = this->session().RunStep(
-            step_, {.feeds = {}, .fetches = nullptr, .options = options, .client = &rendezvous_});
-        // If the step has failed, pending receives must not wait. Otherwise it has sent all
-        // fetches.
-        if (!status_.ok()) rendezvous_.StartAbort(status_);
-      }) {}
+    : PartialRun(std::move(session), request), step_(step) {}
+
+absl::StatusOr<std::unique_ptr<PartialRun>> LocalPartialRun::Start(
+    std::shared_ptr<SessionState> session, const NamedRequest& request, PreparedStep& step) {
+  std::unique_ptr<LocalPartialRun> run(new LocalPartialRun(std::move(session), request, step));
+  ScopedLock lock(&run->join_mutex_);
+  SLUICE_ASSIGN_OR_RETURN(run->thread_, Thread::Start("partial run", ThreadUse::kGraphs,
+                                                      [r = run.get()] { r->RunStep(); }));
+  lock.Unlock();
+  return run;
+}
+
+void LocalPartialRun::RunStep() {
+  RunOptions options;
+  options.cancellation = &cancellation_;
+  status_ = session().RunStep(
+      step_, {.feeds = {}, .fetches = nullptr, .options = options, .client = &rendezvous_});
+  // If the step has failed, pending receives must not wait. Otherwise it has sent all fetches.
+  if (!status_.ok()) rendezvous_.StartAbort(status_);
+}
 
 LocalPartialRun::~LocalPartialRun() {
   End(absl::CancelledError("the partial run is destroyed")).IgnoreError();
@@ -96,7 +107,7 @@ absl::StatusOr<Tensors> LocalPartialRun::RunPiece(absl::Span<const Feed> feeds,
 absl::Status LocalPartialRun::End(const absl::Status& status) {
   if (!status.ok()) cancellation_.StartCancel();
   ScopedLock lock(&join_mutex_);
-  if (thread_.joinable()) thread_.join();
+  thread_.Join();
   return status_;
 }
 

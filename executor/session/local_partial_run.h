@@ -4,22 +4,27 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "executor/session/partial_run.h"
 #include "executor/session/runner.h"
 #include "executor/wait/cancellation.h"
 #include "executor/wait/rendezvous.h"
+#include "executor/wait/thread.h"
 
 namespace sluice {
 
 class LocalPartialRun final : public PartialRun {
  public:
-  LocalPartialRun(std::shared_ptr<SessionState> session, const NamedRequest& request,
-                  PreparedStep& step);
+  // RESOURCE_EXHAUSTED if there is no thread for it.
+  static absl::StatusOr<std::unique_ptr<PartialRun>> Start(std::shared_ptr<SessionState> session,
+                                                           const NamedRequest& request,
+                                                           PreparedStep& step);
   ~LocalPartialRun() override;
 
  private:
+  LocalPartialRun(std::shared_ptr<SessionState> session, const NamedRequest& request,
+                  PreparedStep& step);
+  void RunStep();
   absl::StatusOr<Tensors> RunPiece(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                                    CancellationManager* cancellation) override;
   absl::Status End(const absl::Status& status) override;
@@ -32,7 +37,7 @@ class LocalPartialRun final : public PartialRun {
   CancellationManager cancellation_;
   Mutex join_mutex_;
   absl::Status status_;  // of the step; set when the thread has ended
-  std::thread thread_ ABSL_GUARDED_BY(join_mutex_);
+  Thread thread_ ABSL_GUARDED_BY(join_mutex_);
 };
 
 }  // namespace sluice

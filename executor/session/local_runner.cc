@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<PartialRun>> LocalRunner::StartPartialRun(
   StepRequest partial = request.ByHandles();
   partial.is_partial = true;
   SLUICE_ASSIGN_OR_RETURN(PreparedStep * step, session->StepFor(partial));
-  return std::make_unique<LocalPartialRun>(session, request, *step);
+  return LocalPartialRun::Start(session, request, *step);
 }
 
 absl::Status LocalRunner::Explain(absl::Status error) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -16,19 +17,18 @@
 namespace sluice {
 namespace {
 
-// A pool of threads for one purpose. The caller counts as one of the threads. 0 stands for a pool
-// of the process with a thread per core, which lives while a session uses it.
+// The process's pool of so many threads for one purpose, which lives while a session uses it. The
+// caller counts as one of the threads. 0 stands for a thread per core.
 std::shared_ptr<ThreadPool> MakePool(const char* name, int threads) {
   if (threads == 1) return nullptr;
-  if (threads != 0) return std::make_shared<ThreadPool>(name, threads - 1);
+  if (threads == 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   static auto* const mutex = new Mutex;
-  static auto* const pools = new std::unordered_map<std::string, std::weak_ptr<ThreadPool>>;
+  static auto* const pools = new std::map<std::pair<std::string, int>, std::weak_ptr<ThreadPool>>;
   ScopedLock lock(mutex);
-  std::weak_ptr<ThreadPool>& shared = (*pools)[name];
+  std::weak_ptr<ThreadPool>& shared = (*pools)[{name, threads}];
   std::shared_ptr<ThreadPool> pool = shared.lock();
   if (pool == nullptr) {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    pool = std::make_shared<ThreadPool>(name, cores - 1);
+    pool = std::make_shared<ThreadPool>(name, threads - 1);
     shared = pool;
   }
   return pool;

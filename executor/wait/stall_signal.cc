@@ -2,9 +2,9 @@
 
 #include <cstdio>
 #include <string>
-#include <thread>
 
 #include "executor/wait/stalls.h"
+#include "executor/wait/thread.h"
 
 namespace sluice {
 
@@ -14,14 +14,15 @@ void ReportStallsOnSignal(int signal) {
   sigemptyset(&set);
   sigaddset(&set, signal);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  std::thread([set] {
+  const absl::Status started = StartDetached("stall reports", ThreadUse::kProcess, [set] {
     int received = 0;
     while (sigwait(&set, &received) == 0) {
       const std::string report = Stalls::AllToString();
       std::fprintf(stderr, "%s", report.empty() ? "no step waits\n" : report.c_str());
       std::fflush(stderr);
     }
-  }).detach();
+  });
+  if (!started.ok()) std::fprintf(stderr, "%s\n", started.ToString().c_str());
 }
 
 }  // namespace sluice

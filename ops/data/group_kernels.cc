@@ -2,10 +2,11 @@
 // function passes from element to element. Also an op that does the latter.
 #include <deque>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "executor/kernel/context.h"
+#include "executor/wait/out_of_memory.h"
+#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/data/batch.h"
@@ -314,7 +315,10 @@ class ReduceKernel final : public AsyncKernel {
   }
 
   void ComputeAsync(KernelContext& c, Done done) override {
-    std::thread([this, &c, done = std::move(done)] { done(Reduce(c)); }).detach();
+    const absl::Status started =
+        StartDetached("reduction of a dataset", ThreadUse::kGraphs,
+                      [this, &c, done] { done(OrOutOfMemory([&] { return Reduce(c); })); });
+    if (!started.ok()) done(started);
   }
 
  private:

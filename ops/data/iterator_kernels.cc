@@ -1,7 +1,8 @@
 // Iterators, and the ops that take elements from them.
-#include <thread>
 
 #include "executor/kernel/context.h"
+#include "executor/wait/out_of_memory.h"
+#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -189,7 +190,10 @@ absl::Status SerializeIterator(KernelContext& c) {
 class DeserializeIteratorKernel final : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) override {
-    std::thread([&c, done = std::move(done)] { done(Restore(c)); }).detach();
+    const absl::Status started =
+        StartDetached("position of an iterator", ThreadUse::kGraphs,
+                      [&c, done] { done(OrOutOfMemory([&] { return Restore(c); })); });
+    if (!started.ok()) done(started);
   }
 
  private:

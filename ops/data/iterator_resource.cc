@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -20,7 +21,7 @@ std::string IteratorResource::DebugString() const { return state_->attempts.Desc
 void IteratorResource::Stop() {
   const ReaderGate::Reader open(&state_->gate);
   std::shared_ptr<Source> source;
-  std::thread thread;
+  Thread thread;
   {
     ScopedLock lock(&thread_mutex_);
     thread = std::move(thread_);
@@ -33,18 +34,17 @@ void IteratorResource::Stop() {
   if (source != nullptr) source->reading.cancellation.StartCancel();
   if (!thread.joinable()) return;
   // The thread may run a callback that releases the last reference to the resource.
-  if (thread.get_id() == std::this_thread::get_id()) {
-    thread.detach();
+  if (thread.IsCurrent()) {
+    thread.Detach();
   } else {
-    thread.join();
+    thread.Join();
   }
 }
 
 absl::Status IteratorResource::SetDataset(const DatasetPointer& dataset) {
   const ReaderGate::Reader open(&state_->gate);
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, {}));
-  Install(source, 0);
-  return absl::OkStatus();
+  return Install(source, 0);
 }
 
 absl::StatusOr<std::shared_ptr<IteratorResource::Source>> IteratorResource::Begin(
@@ -56,7 +56,7 @@ absl::StatusOr<std::shared_ptr<IteratorResource::Source>> IteratorResource::Begi
   return source;
 }
 
-void IteratorResource::Install(const std::shared_ptr<Source>& source, int64_t taken) {
+absl::Status IteratorResource::Install(const std::shared_ptr<Source>& source, int64_t taken) {
   while (true) {
     Stop();
     ScopedLock lock(&thread_mutex_);
@@ -69,8 +69,18 @@ void IteratorResource::Install(const std::shared_ptr<Source>& source, int64_t ta
       state_->taken = taken;
       state_->source = source;
     });
-    thread_ = std::thread([state = state_, source] { Read(state, source); });
-    return;
+    absl::StatusOr<Thread> thread =
+        Thread::Start(StrCat("iterator ", name_), ThreadUse::kGraphs,
+                      [state = state_, source] { Read(state, source); });
+    if (thread.ok()) {
+      thread_ = *std::move(thread);
+    } else {
+      state_->attempts.Change([&] {
+        state_->attempts.mutex().AssertHeld();
+        state_->source = nullptr;
+      });
+    }
+    return thread.status();
   }
 }
 
@@ -107,8 +117,7 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
     const absl::StatusOr<bool> any = source->iterator->Next(&skipped);  // a call got its error
     if (any.ok() && !*any) break;
   }
-  Install(source, position.taken);
-  return absl::OkStatus();
+  return Install(source, position.taken);
 }
 
 void IteratorResource::Read(const std::shared_ptr<State>& state,
@@ -123,7 +132,8 @@ void IteratorResource::Read(const std::shared_ptr<State>& state,
       --state->requested;
     }
     Tensors element;
-    const absl::StatusOr<bool> more = source->iterator->Next(&element);
+    const absl::StatusOr<bool> more =
+        OrOutOfMemory([&] { return source->iterator->Next(&element); });
     state->attempts.Change([&] {
       state->attempts.mutex().AssertHeld();
       if (state->source != source) {

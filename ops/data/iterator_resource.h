@@ -5,19 +5,20 @@
 // next call gets the element.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock, in the order of the calls.
-// Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED; errors
-// of the dataset, after which the next element can be requested.
+// Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED;
+// RESOURCE_EXHAUSTED without a thread; errors of the dataset, after which the next element can be
+// requested.
 #ifndef SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 #define SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 
 #include <deque>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 #include "ops/data/dataset.h"
 #include "ops/data/iterator_position.h"
@@ -73,8 +74,9 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
   };
   // Begins a reading with the seeds in `seeds`.
   absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset, SeedStates seeds);
-  // Reads from `source`, of which `taken` elements were taken.
-  void Install(const std::shared_ptr<Source>& source, int64_t taken);
+  // Reads from `source`, of which `taken` elements were taken. RESOURCE_EXHAUSTED if there is no
+  // thread for it.
+  absl::Status Install(const std::shared_ptr<Source>& source, int64_t taken);
   // The body of the thread.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
   void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
@@ -84,7 +86,7 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
   const std::vector<PartialShape> shapes_;
   const std::shared_ptr<State> state_;
   Mutex thread_mutex_;
-  std::thread thread_ ABSL_GUARDED_BY(thread_mutex_);
+  Thread thread_ ABSL_GUARDED_BY(thread_mutex_);
 };
 
 }  // namespace sluice

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <future>
+#include <memory>
 #include <thread>
 #include <utility>
 
+#include "executor/wait/out_of_memory.h"
+#include "executor/wait/thread.h"
 #include "graph/status.h"
 #include "ops/data/dataset_kernel.h"
 
@@ -25,29 +27,43 @@ class ParallelMapIterator : public DatasetIterator {
       if (any.ok() && !*any) {
         inner_ = nullptr;
       } else if (!any.ok()) {
-        pending_.push_back(
-            std::async(std::launch::deferred,
-                       [status = any.status()]() -> absl::StatusOr<Tensors> { return status; }));
+        pending_.push_back(std::make_unique<Call>(Call{.result = any.status()}));
         break;
       } else {
-        pending_.push_back(std::async(
-            std::launch::async, [this, taken = std::move(taken)] { return f_(taken, reading_); }));
+        pending_.push_back(std::make_unique<Call>(Call{.element = std::move(taken)}));
+        Start(*pending_.back());
       }
     }
     if (pending_.empty()) return false;
-    absl::StatusOr<Tensors> result = pending_.front().get();
+    const std::unique_ptr<Call> call = std::move(pending_.front());
     pending_.pop_front();
-    if (!result.ok()) return result.status();
-    *element = *std::move(result);
+    call->thread.Join();
+    if (!call->result.ok()) return call->result.status();
+    *element = *std::move(call->result);
     return true;
   }
 
  private:
+  struct Call {
+    Tensors element;
+    absl::StatusOr<Tensors> result = Tensors();
+    Thread thread;  // last, because it uses the others
+  };
+  // Without a further thread the call runs here.
+  void Start(Call& call) {
+    const auto run = [this, &call] {
+      call.result = OrOutOfMemory([&] { return f_(call.element, reading_); });
+    };
+    absl::StatusOr<Thread> thread = Thread::Start("ParallelMap", ThreadUse::kGraphs, run);
+    if (!thread.ok()) return run();
+    call.thread = *std::move(thread);
+  }
+
   IteratorPointer inner_;
   const ElementFunction f_;
   const int64_t calls_;
-  Reading reading_;                                           // ends with this iterator
-  std::deque<std::future<absl::StatusOr<Tensors>>> pending_;  // last, to be destroyed first
+  Reading reading_;                            // ends with this iterator
+  std::deque<std::unique_ptr<Call>> pending_;  // last, to be destroyed first
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Datasets that shuffle, cache or prefetch elements, and the resources that they share.
 #include <deque>
-#include <thread>
 #include <utility>
 
 #include "executor/kernel/context.h"
+#include "executor/wait/out_of_memory.h"
+#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -165,7 +166,7 @@ KERNEL(ShuffleDataset, DatasetKernel<ShuffleDataset>);
 KERNEL(ShuffleDatasetV2, DatasetKernel<ShuffleDataset>);
 KERNEL(ShuffleDatasetV3, DatasetKernel<ShuffleDataset>);
 
-// Reads ahead in a thread of its own, from the first call of Next on.
+// Reads ahead in a thread of its own, from the first call of Next on. Without a thread, Next reads.
 class PrefetchIterator : public DatasetIterator {
  public:
   static absl::StatusOr<IteratorPointer> Make(const DatasetPointer& input, int64_t size,
@@ -183,11 +184,16 @@ class PrefetchIterator : public DatasetIterator {
     changed_.NotifyAll();
     if (!thread_.joinable()) return;
     reading_.cancellation.StartCancel();  // the thread may be in a function that waits
-    thread_.join();
+    thread_.Join();
   }
 
   absl::StatusOr<bool> Next(Tensors* element) override {
-    if (!thread_.joinable()) thread_ = std::thread([this] { Read(); });
+    if (!std::exchange(has_begun_, true)) {
+      absl::StatusOr<Thread> thread =
+          Thread::Start("PrefetchDataset", ThreadUse::kGraphs, [this] { Read(); });
+      if (thread.ok()) thread_ = *std::move(thread);
+    }
+    if (!thread_.joinable()) return inner_->Next(element);
     ScopedLock lock(&mutex_);
     while (ready_.empty() && !at_end_) changed_.Wait(&mutex_);
     if (ready_.empty()) return false;
@@ -206,7 +212,7 @@ class PrefetchIterator : public DatasetIterator {
   void Read() {
     while (true) {
       Tensors element;
-      const absl::StatusOr<bool> any = inner_->Next(&element);
+      const absl::StatusOr<bool> any = OrOutOfMemory([&] { return inner_->Next(&element); });
       ScopedLock lock(&mutex_);
       if (!any.ok()) {
         ready_.push_back(any.status());
@@ -229,7 +235,8 @@ class PrefetchIterator : public DatasetIterator {
   std::deque<absl::StatusOr<Tensors>> ready_ ABSL_GUARDED_BY(mutex_);
   bool at_end_ ABSL_GUARDED_BY(mutex_) = false;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  bool has_begun_ = false;
+  Thread thread_;
 };
 
 absl::StatusOr<DatasetPointer> PrefetchDataset(const KernelContext& c,

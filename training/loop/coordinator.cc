@@ -47,9 +47,7 @@ Coordinator::Coordinator(std::vector<absl::StatusCode> clean_stop_codes)
 
 Coordinator::~Coordinator() {
   RequestStop();
-  for (Worker& worker : workers_) {
-    if (worker.thread.joinable()) worker.thread.join();
-  }
+  for (Worker& worker : workers_) worker.thread.Join();
 }
 
 void Coordinator::RequestStop(absl::Status why) {
@@ -129,12 +127,20 @@ void Coordinator::Start(std::string name, std::function<absl::Status()> body) {
   joined_ = false;
   Worker& worker = workers_.emplace_back();
   worker.name = std::move(name);
-  worker.thread = std::thread([this, &worker, body = std::move(body)] {
-    StopOnError(body);
-    ScopedLock ended(&mutex_);
-    worker.ended = true;
-    changed_.NotifyAll();
-  });
+  absl::StatusOr<Thread> thread =
+      Thread::Start(worker.name, ThreadUse::kProcess, [this, &worker, body = std::move(body)] {
+        StopOnError(body);
+        ScopedLock ended(&mutex_);
+        worker.ended = true;
+        changed_.NotifyAll();
+      });
+  if (thread.ok()) {
+    worker.thread = *std::move(thread);
+    return;
+  }
+  workers_.pop_back();
+  lock.Unlock();
+  RequestStop(thread.status());
 }
 
 void Coordinator::StartLoop(std::string name, std::chrono::milliseconds pace,
@@ -180,7 +186,7 @@ void Coordinator::JoinEnded() {
       if (worker->ended) ended.splice(ended.end(), workers_, worker);
     }
   }
-  for (Worker& worker : ended) worker.thread.join();
+  for (Worker& worker : ended) worker.thread.Join();
 }
 
 absl::Status Coordinator::Join(const JoinOptions& options) {

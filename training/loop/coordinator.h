@@ -21,11 +21,11 @@
 #include <list>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -101,7 +101,7 @@ class Coordinator {
  private:
   struct Worker {
     std::string name;
-    std::thread thread;
+    Thread thread;
     bool ended = false;
   };
   bool AllEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

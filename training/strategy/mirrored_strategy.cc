@@ -2,10 +2,10 @@
 
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "executor/wait/thread.h"
 #include "graph/build/scopes.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -179,15 +179,21 @@ absl::Status MirroredStrategy::RunReplicas(
   Meeting meeting(num_local_replicas());
   std::vector<std::unique_ptr<MirroredReplica>> replicas;
   std::vector<absl::Status> statuses(devices_.size());
-  std::vector<std::thread> threads;
+  std::vector<Thread> threads;
   for (int i = 0; i < num_local_replicas(); ++i) {
     replicas.push_back(std::make_unique<MirroredReplica>(*this, meeting, i));
     replicas.back()->set_outside(graph_.scopes());
   }
   for (int i = 0; i < num_local_replicas(); ++i) {
-    threads.emplace_back([&, i] { statuses[i] = replicas[i]->Build(program); });
+    absl::StatusOr<Thread> thread = Thread::Start(
+        "replica", ThreadUse::kProcess, [&, i] { statuses[i] = replicas[i]->Build(program); });
+    if (thread.ok()) {
+      threads.push_back(*std::move(thread));
+    } else {  // the other replicas notice that this one has ended
+      statuses[i] = replicas[i]->Build([&](ReplicaContext&) { return thread.status(); });
+    }
   }
-  for (std::thread& t : threads) t.join();
+  for (Thread& t : threads) t.Join();
   SLUICE_RETURN_IF_ERROR(graph_.status());
   // The error of a MergeCall is only the consequence of another replica's error.
   absl::Status first;

@@ -82,11 +82,13 @@ absl::Status SummaryFileWriter::Start() {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
                           EventFile::Open(logdir_, options_.filename_suffix));
   ScopedLock lock(&mutex_);
+  // It waits for the lock.
+  SLUICE_ASSIGN_OR_RETURN(thread_,
+                          Thread::Start("summaries", ThreadUse::kProcess, [this] { Work(); }));
   file_ = std::move(file);
   is_open_ = true;
   status_ = absl::OkStatus();
   next_flush_ = Clock::now();  // so that TensorBoard shows the first event at once
-  thread_ = std::thread([this] { Work(); });
   return absl::OkStatus();
 }
 
@@ -161,7 +163,7 @@ absl::Status SummaryFileWriter::Close() {
     is_open_ = false;
     changed_.NotifyAll();
   }
-  thread_.join();
+  thread_.Join();
   ScopedLock lock(&mutex_);
   status_.Update(file_->Close());
   return status_;

@@ -23,7 +23,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -31,6 +30,7 @@
 #include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "executor/trace/step_stats.h"
+#include "executor/wait/thread.h"
 #include "graph/format/messages.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
@@ -139,7 +139,7 @@ class SummaryFileWriter : public TrainingEvents {
   std::shared_ptr<EventFile> file_
       ABSL_GUARDED_BY(mutex_);                        // replaced only between Close and Start
   std::chrono::steady_clock::time_point next_flush_;  // only the thread uses it while it runs
-  std::thread thread_;                                // started and joined by Start and Close
+  Thread thread_;                                     // started and joined by Start and Close
 };
 
 // SummaryFileWriter::Shared as OpenEvents.
