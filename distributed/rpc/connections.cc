@@ -156,17 +156,19 @@ Connections::~Connections() {
   }
 }
 
-void Connections::Start(std::function<void(int fd)> take) {
+absl::Status Connections::Start(std::function<void(int fd)> take) {
   take_ = std::move(take);
   for (const int fd : listeners_) Watch(epoll_, EPOLL_CTL_ADD, fd, EPOLLIN);
-  thread_ = std::thread([this] { Run(); });
+  SLUICE_ASSIGN_OR_RETURN(thread_,
+                          Thread::Start("connections", ThreadUse::kProcess, [this] { Run(); }));
+  return absl::OkStatus();
 }
 
 void Connections::Stop() {
   if (!stops_.exchange(true)) {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof(one));
-    if (thread_.joinable()) thread_.join();
+    thread_.Join();
     for (const int fd : listeners_) close(fd);
   }
 }

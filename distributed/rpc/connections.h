@@ -26,12 +26,12 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -51,7 +51,8 @@ class Connections {
   Connections& operator=(const Connections&) = delete;
 
   // Begins to accept. `take` owns the descriptor that it gets. It must not block.
-  void Start(std::function<void(int fd)> take);
+  // RESOURCE_EXHAUSTED without a thread.
+  absl::Status Start(std::function<void(int fd)> take);
   // Closes the listening sockets. Returns when `take` is called no more.
   void Stop();
   int port() const { return port_; }
@@ -105,7 +106,7 @@ class Connections {
   std::vector<int> listeners_;
   int port_ = 0;
   std::function<void(int fd)> take_;
-  std::thread thread_;
+  Thread thread_;
   int reserve_ = -1;                // used by thread_ only
   std::atomic<bool> stops_{false};  // set before wake_
   Mutex mutex_;

@@ -65,11 +65,12 @@ class ConnectionsTest : public ::testing::Test {
     auto connections = Connections::Listen(options);
     ASSERT_TRUE(connections.ok()) << connections.status();
     connections_ = *std::move(connections);
-    connections_->Start([this](int fd) {
+    const absl::Status started = connections_->Start([this](int fd) {
       ScopedLock lock(&mutex_);
       taken_.push_back(fd);
       changed_.NotifyAll();
     });
+    ASSERT_TRUE(started.ok()) << started;
   }
   // The next connection that was taken.
   int Take() {

@@ -178,7 +178,7 @@ RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) { KeepGrpc(); }
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& options,
                                                             std::vector<RpcMethod> methods) {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RpcServer> server, Make(options, std::move(methods)));
-  server->Accept();
+  SLUICE_RETURN_IF_ERROR(server->Accept());
   return server;
 }
 
@@ -268,18 +268,20 @@ bool RpcServer::IsConnected(const std::string& client) {
   return lanes_ != nullptr && lanes_->IsConnected(client);
 }
 
-void RpcServer::Accept() {
-  connections_->Start([acceptor = grpc_->acceptor.get()](int fd) {
+absl::Status RpcServer::Accept() {
+  const auto take = [acceptor = grpc_->acceptor.get()](int fd) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
     connection.fd = fd;
     acceptor->HandleNewConnection(&connection);
-  });
-  if (lanes_ == nullptr) return;
+  };
+  SLUICE_RETURN_IF_ERROR(connections_->Start(take));
+  if (lanes_ == nullptr) return absl::OkStatus();
   std::set<std::string> names(options_.lane_addresses.begin(), options_.lane_addresses.end());
   const std::string host = options_.address.substr(0, options_.address.rfind(':'));
   const bool is_any = host == "0.0.0.0" || host == "[::]";
   names.insert(StrCat(is_any ? "127.0.0.1" : host, ":", port_));
   for (const std::string& name : names) lanes_->ListenAt(name);
+  return absl::OkStatus();
 }
 
 absl::Status RpcServer::StartThread(ThreadUse use) {

@@ -46,7 +46,7 @@ class RpcServer {
   // UNAVAILABLE if it cannot listen there.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Make(const Options& options,
                                                          std::vector<RpcMethod> methods);
-  void Accept();
+  absl::Status Accept();
   // Make, then Accept.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Start(const Options& options,
                                                           std::vector<RpcMethod> methods);

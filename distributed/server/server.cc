@@ -232,11 +232,11 @@ absl::Status Server::Services::StartRpc(const std::string& address) {
     for (RpcMethod& method : of_service) methods.push_back(std::move(method));
   }
   SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Make(server, std::move(methods)));
-  watchdog = std::make_unique<Watchdog>(
-      std::chrono::milliseconds(options.watch_interval_ms),
-      Watchdog::Duties{[this] { return rpc->connections().CheckAccepting(kAcceptTime); },
-                       [this] { master->CloseExpiredSessions(); }});
-  rpc->Accept();
+  const Watchdog::Duties duties{[this] { return rpc->connections().CheckAccepting(kAcceptTime); },
+                                [this] { master->CloseExpiredSessions(); }};
+  SLUICE_ASSIGN_OR_RETURN(
+      watchdog, Watchdog::Start(std::chrono::milliseconds(options.watch_interval_ms), duties));
+  SLUICE_RETURN_IF_ERROR(rpc->Accept());
   if (options.metrics_port < 0) return absl::OkStatus();
   MetricsPage::Options page;
   page.http.bind = options.metrics_bind == "localhost" ? "127.0.0.1" : options.metrics_bind;

@@ -4,11 +4,18 @@
 #include <utility>
 
 #include "distributed/events/event_log.h"
+#include "graph/status.h"
 
 namespace sluice {
 
-Watchdog::Watchdog(std::chrono::milliseconds interval, Duties duties)
-    : interval_(interval), duties_(std::move(duties)), thread_([this] { Run(); }) {}
+absl::StatusOr<std::unique_ptr<Watchdog>> Watchdog::Start(std::chrono::milliseconds interval,
+                                                          Duties duties) {
+  std::unique_ptr<Watchdog> watchdog(new Watchdog(interval, std::move(duties)));
+  SLUICE_ASSIGN_OR_RETURN(
+      watchdog->thread_,
+      Thread::Start("watchdog", ThreadUse::kProcess, [self = watchdog.get()] { self->Run(); }));
+  return watchdog;
+}
 
 Watchdog::~Watchdog() { Stop(); }
 
@@ -18,7 +25,7 @@ void Watchdog::Stop() {
     stops_ = true;
     stopped_.NotifyAll();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.Join();
 }
 
 absl::Status Watchdog::accepting() {

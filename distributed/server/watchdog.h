@@ -10,9 +10,12 @@
 
 #include <chrono>
 #include <functional>
-#include <thread>
+#include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -23,7 +26,9 @@ class Watchdog {
     std::function<absl::Status()> check_accepting;  // may block for some seconds
     std::function<void()> close_expired_sessions;
   };
-  Watchdog(std::chrono::milliseconds interval, Duties duties);
+  // RESOURCE_EXHAUSTED without a thread.
+  static absl::StatusOr<std::unique_ptr<Watchdog>> Start(std::chrono::milliseconds interval,
+                                                         Duties duties);
   ~Watchdog();  // stops
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -33,6 +38,8 @@ class Watchdog {
   absl::Status accepting();
 
  private:
+  Watchdog(std::chrono::milliseconds interval, Duties duties)
+      : interval_(interval), duties_(std::move(duties)) {}
   void Run();
 
   const std::chrono::milliseconds interval_;
@@ -41,7 +48,7 @@ class Watchdog {
   CondVar stopped_;
   bool stops_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status accepting_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace sluice
