@@ -11,8 +11,6 @@
 namespace sluice::recommenders {
 namespace {
 
-constexpr int64_t kRowsMax = 100'000;
-
 // The feed of a placeholder for benchmarks/graphs/feed.h.
 std::string FeedOf(Output placeholder) {
   if (!placeholder) return "";
@@ -31,7 +29,7 @@ absl::StatusOr<std::string> Export(const ModelKind& kind, const std::string& fol
   Graph g;
   g.SetRandomSeed(1);
   const Features in = PlaceholdersOf(g, kind.log, batch);
-  Tables tables(g, kRowsMax);
+  Tables tables(g, {});
   const Model model = kind.build(tables, in);
   const Operation train = Minimize(kind, model);
   const Operation init = InitializeVariables(g);

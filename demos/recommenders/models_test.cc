@@ -8,6 +8,7 @@
 
 #include "demos/recommenders/log_files.h"
 #include "demos/recommenders/training.h"
+#include "graph/strings.h"
 #include "sluice.h"
 
 namespace sluice::recommenders {
@@ -30,6 +31,7 @@ std::string LogFile(LogKind kind, const std::string& part, const std::string& en
 struct Goal {
   const char* model;
   std::vector<double> aucs;
+  TableKind table = TableKind::kStatic;
 };
 
 class ModelsTest : public ::testing::TestWithParam<Goal> {};
@@ -41,6 +43,7 @@ TEST_P(ModelsTest, LearnsThePlantedTruth) {
   options.model = model;
   options.train_file = LogFile(model->log, "train", ".tfrecord");
   options.test_file = LogFile(model->log, "test", ".csv");
+  options.tables.kind = GetParam().table;
   options.batch = 128;
   options.steps = 500;
   options.evaluations = 2;
@@ -61,8 +64,14 @@ INSTANTIATE_TEST_SUITE_P(All, ModelsTest,
                          ::testing::Values(Goal{"wdl", {0.72}}, Goal{"dlrm", {0.7}},
                                            Goal{"deepfm", {0.72}}, Goal{"dcnv2", {0.72}},
                                            Goal{"din", {0.7}}, Goal{"dien", {0.7}},
-                                           Goal{"mmoe", {0.6, 0.6, 0.6}}, Goal{"two_tower", {0.7}}),
-                         [](const auto& info) { return std::string(info.param.model); });
+                                           Goal{"mmoe", {0.6, 0.6, 0.6}}, Goal{"two_tower", {0.7}},
+                                           Goal{"wdl", {0.72}, TableKind::kDynamic},
+                                           Goal{"din", {0.7}, TableKind::kDynamic},
+                                           Goal{"two_tower", {0.7}, TableKind::kDynamic}),
+                         [](const auto& info) {
+                           const bool is_static = info.param.table == TableKind::kStatic;
+                           return StrCat(info.param.model, is_static ? "" : "_dynamic");
+                         });
 
 class LogFilesTest : public ::testing::TestWithParam<std::tuple<LogKind, std::string>> {};
 

@@ -28,7 +28,9 @@ ABSL_FLAG(std::string, model, "wdl", "wdl, dlrm, deepfm, dcnv2, din, dien, mmoe 
 ABSL_FLAG(int, tasks, 1, "processes, 1 to 4: with more than one, a parameter server and workers");
 ABSL_FLAG(int64_t, steps, 2000, "updates");
 ABSL_FLAG(int64_t, batch, 512, "rows per worker and step");
-ABSL_FLAG(int64_t, rows_max, 100'000, "rows of a table at most");
+ABSL_FLAG(std::string, table, "static",
+          "static: variables, in which keys share rows; dynamic: tables with a row for each key");
+ABSL_FLAG(int64_t, rows_max, 100'000, "rows of a static table at most");
 ABSL_FLAG(int64_t, log_rows, 500'000, "rows of the log; a tenth more for the test");
 ABSL_FLAG(int64_t, keys_max, 1'000'000'000, "different keys of a feature at most");
 ABSL_FLAG(std::string, format, "tfrecord", "tfrecord or csv");
@@ -117,7 +119,8 @@ TrainingOptions OptionsFromFlags(const ModelKind& model) {
   options.model = &model;
   options.train_file = LogFile(model, "train");
   options.test_file = LogFile(model, "test");
-  options.rows_max = absl::GetFlag(FLAGS_rows_max);
+  options.tables.rows_max = absl::GetFlag(FLAGS_rows_max);
+  if (absl::GetFlag(FLAGS_table) == "dynamic") options.tables.kind = TableKind::kDynamic;
   options.batch = absl::GetFlag(FLAGS_batch);
   options.steps = absl::GetFlag(FLAGS_steps);
   options.on_evaluation = [](int64_t step, const std::vector<double>& aucs) {
@@ -177,6 +180,9 @@ absl::Status Main(const std::vector<std::string>& arguments) {
   const ModelKind* const model = FindModel(absl::GetFlag(FLAGS_model));
   SLUICE_INVALID_IF(model == nullptr, "--model: expected a model, got '",
                     absl::GetFlag(FLAGS_model), "'");
+  const std::string table = absl::GetFlag(FLAGS_table);
+  SLUICE_INVALID_IF(table != "static" && table != "dynamic",
+                    "--table: expected static or dynamic, got '", table, "'");
   if (!absl::GetFlag(FLAGS_task).empty()) return RunTask(*model);
   const int tasks = absl::GetFlag(FLAGS_tasks);
   SLUICE_INVALID_IF(tasks < 1 || tasks > 4, "--tasks: expected 1 to 4, got ", tasks);

@@ -1,7 +1,7 @@
 // The embedding tables of a model. Keys are any int64 numbers.
 //
 // Thread safety: as the graph's; one thread builds.
-// Ownership: the graph owns the variables.
+// Ownership: the graph owns the tables.
 // Errors: stay in the graph; the results are then invalid.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_TABLES_H_
 #define SLUICE_DEMOS_RECOMMENDERS_TABLES_H_
@@ -11,15 +11,22 @@
 #include <string>
 
 #include "graph/ir/graph.h"
-#include "ops/state/variable.h"
+#include "ops/embedding/embedding.h"
 
 namespace sluice::recommenders {
 
+// kStatic: a variable. It has four times as many rows as there are different keys, but at most
+// `rows_max`. Key k has row k mod rows, so some keys share a row.
+// kDynamic: an EmbeddingTable, where each key has its own row.
+enum class TableKind { kStatic, kDynamic };
+struct TableOptions {
+  TableKind kind = TableKind::kStatic;
+  int64_t rows_max = 100'000;
+};
+
 class Tables {
  public:
-  // A table has four times as many rows as there are different keys, but at most `rows_max`. Key k
-  // has row k mod rows, so some keys share a row.
-  Tables(Graph& graph, int64_t rows_max) : graph_(graph), rows_max_(rows_max) {}
+  Tables(Graph& graph, const TableOptions& options) : graph_(graph), options_(options) {}
 
   Graph& graph() const { return graph_; }
   // The rows of `keys`, int64, in the table `name`: [dimensions of keys..., size]. `different` is
@@ -31,11 +38,11 @@ class Tables {
 
  private:
   int64_t RowsOf(int64_t different) const;
-  const Variable& Table(const std::string& name, int64_t rows, int64_t size);
+  const EmbeddingSource& Table(const std::string& name, int64_t different, int64_t size);
 
   Graph& graph_;
-  const int64_t rows_max_;
-  std::map<std::string, Variable> tables_;
+  const TableOptions options_;
+  std::map<std::string, EmbeddingSource> tables_;
 };
 
 }  // namespace sluice::recommenders

@@ -49,7 +49,7 @@ class Trainer {
       read.shard = options.cluster->task.index;
     }
     columns_ = ReadLog(graph_, log, read);
-    Tables tables(graph_, options.rows_max);
+    Tables tables(graph_, options.tables);
     model_ = options.model->build(tables, FeaturesOf(options.model->log, columns_));
     const Variable step = GlobalStep(graph_);
     train_ = Minimize(*options.model, model_, &step);

@@ -22,11 +22,11 @@ namespace sluice::recommenders {
 struct TrainingOptions {
   const ModelKind* model = nullptr;
   std::string train_file, test_file;
-  int64_t rows_max = 100'000;  // of each table
-  int64_t batch = 512;         // rows per worker and step
-  int64_t steps = 1000;        // updates of all workers
-  int64_t evaluations = 10;    // during training, evenly spaced; at least 1: at the end
-  int64_t seed = 1;            // of the initial values
+  TableOptions tables;
+  int64_t batch = 512;       // rows per worker and step
+  int64_t steps = 1000;      // updates of all workers
+  int64_t evaluations = 10;  // during training, evenly spaced; at least 1: at the end
+  int64_t seed = 1;          // of the initial values
   // Called after every step: updates so far, steps of this worker, and the loss.
   std::function<void(int64_t global_step, int64_t local_step, double loss)> on_step;
   // Called at each evaluation with one AUC per label of the model.
