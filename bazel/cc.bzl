@@ -133,13 +133,15 @@ def sluice_test(name, copts = [], deps = [], data = [], size = "small", **kwargs
         **kwargs
     )
 
-def sluice_avx512_test(name, env = {}, **kwargs):
+def sluice_avx512_test(name, deps = [], env = {}, **kwargs):
     """A sluice_test of code with AVX-512 versions: NAME_test, and NAME_without_avx512_test for the
     others."""
-    sluice_test(name = name, env = env, **kwargs)
+    deps = deps + ["//executor/cpu:instruction_sets"]
+    sluice_test(name = name, deps = deps, env = env, **kwargs)
     sluice_test(
         name = name[:-len("_test")] + "_without_avx512_test",
-        env = dict(env, SLUICE_NO_AVX512 = "1"),
+        deps = deps,
+        env = dict(env, SLUICE_CPU = "avx2"),
         **kwargs
     )
 

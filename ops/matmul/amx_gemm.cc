@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
+#include "executor/cpu/instruction_sets.h"
 #include "ops/matmul/library_gemm.h"
 #include "ops/matmul/split_lines.h"
 #include "ops/matmul/thread_scratch.h"
@@ -394,7 +394,7 @@ double PlainNs(int64_t m, int64_t n, int64_t k) {
 
 bool HasAmx() {
   static const bool has = [] {
-    if (!HasAvx512() || std::getenv("SLUICE_NO_AMX") != nullptr) return false;
+    if (!HasAvx512() || InstructionSetLimit() < InstructionSets::kAll) return false;
     constexpr uint32_t kBfloat16 = 1u << 22, kTile = 1u << 24;
     uint32_t a, b, c, features;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &features)) return false;

@@ -14,8 +14,7 @@
 
 namespace sluice {
 
-// Whether this machine has the unit, the system permits its use, and neither SLUICE_NO_AMX nor
-// SLUICE_NO_AVX512 is set.
+// Whether this machine has the unit, and the system and SLUICE_CPU permit its use.
 bool HasAmx();
 
 // Whether AmxGemm can be used and is the fastest choice. k is the whole depth.

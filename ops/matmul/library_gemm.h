@@ -1,4 +1,5 @@
-// Float products by oneDNN, in the calling thread.
+// Float products by a library, in the calling thread: by oneDNN (onednn_gemm.cc), or with
+// --config=static by Eigen (eigen_gemm.cc), since Debian has no archive of oneDNN.
 #ifndef SLUICE_OPS_MATMUL_LIBRARY_GEMM_H_
 #define SLUICE_OPS_MATMUL_LIBRARY_GEMM_H_
 

@@ -18,15 +18,15 @@ def exported(map_path):
         return re.findall(r"((?:_Z|sluice_)\S+);", file.read())
 
 
-def one_object(archives, to):
+def one_object(archives, wraps, to):
     """Links all archives into one relocatable object, so that the linker keeps kernels without
-    references.
+    references. `wraps` are options --wrap, which would not find the functions once they are local.
 
     Groups are resolved. Otherwise a linker drops a group that another object also has (every
     program has std::vector's), together with symbols that are local by then, to which other
     sections still refer.
     """
-    subprocess.run(["ld", "-r", "--force-group-allocation", "--whole-archive", *archives, "-o", to], check=True)
+    subprocess.run(["ld", "-r", "--force-group-allocation", *wraps, "--whole-archive", *archives, "-o", to], check=True)
 
 
 def localize(path, patterns):
@@ -43,10 +43,10 @@ def localize(path, patterns):
     subprocess.run(["objcopy", "--wildcard", *("--keep-global-symbol=" + p for p in patterns), path], check=True)
 
 
-def archive(archives, patterns, to):
+def archive(archives, wraps, patterns, to):
     with tempfile.TemporaryDirectory() as folder:
         whole = os.path.join(folder, "sluice.o")
-        one_object(archives, whole)
+        one_object(archives, wraps, whole)
         localize(whole, patterns)
         subprocess.run(["ar", "rcsD", to, whole], check=True)
 
@@ -61,13 +61,15 @@ def main():
         os.makedirs(os.path.dirname(to), exist_ok=True)
         shutil.copyfile(path, to)
     os.makedirs(place("lib"), exist_ok=True)
-    archive([path for path, _ in of_kind("archive")], exported(of_kind("map")[0][0]), place("lib/libsluice.a"))
+    names = lambda kind: [path for path, _ in of_kind(kind)]
+    wraps = [flag[len("-Wl,"):] for flag in names("flag") if flag.startswith("-Wl,--wrap=")]
+    flags = [flag for flag in names("flag") if not flag.startswith("-Wl,--wrap=")]
+    archive(names("archive"), wraps, exported(names("map")[0]), place("lib/libsluice.a"))
     major = "libsluice.so." + version.split(".")[0]
     shutil.copyfile(of_kind("shared")[0][0], place("lib", major))
     os.symlink(major, place("lib/libsluice.so"))
-    names = lambda kind: [path for path, _ in of_kind(kind)]
     targets = [re.sub("^absl_", "absl::", name).replace("protobuf", "protobuf::libprotobuf") for name in names("requires")]
-    values = {"VERSION": version, "FLAGS": " ".join(names("flag")), "REQUIRES": " ".join(names("requires")),
+    values = {"VERSION": version, "FLAGS": " ".join(flags), "REQUIRES": " ".join(names("requires")),
               "TARGETS": ";".join(targets)}
     for path, name in of_kind("template"):
         name = name[:-len(".in")]

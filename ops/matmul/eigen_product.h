@@ -1,0 +1,27 @@
+// Float products by Eigen. eigen_product.cc is compiled once for each of these functions, with
+// other instruction sets and another name of Eigen's namespace. The versions therefore share no
+// template.
+#ifndef SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
+#define SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
+
+#include <cstdint>
+
+namespace sluice {
+
+// Element (i, j) is data[i * row_step + j * column_step]. One of the steps is 1.
+struct ProductOperand {
+  const float* data;
+  int64_t row_step;
+  int64_t column_step;
+};
+
+// Sets or adds A * B to the row-major matrix C of m rows and n columns. k is the inner dimension.
+using EigenProduct = void(int64_t m, int64_t n, int64_t k, ProductOperand a, ProductOperand b,
+                          float* c, int64_t c_step, bool add);
+EigenProduct EigenProductSse2;
+EigenProduct EigenProductAvx2;
+EigenProduct EigenProductAvx512;
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
