@@ -8,6 +8,7 @@
 #include "tools/commands/command.h"
 #include "tools/commands/help.h"
 #include "tools/commands/options.h"
+#include "tools/commands/version.h"
 
 namespace sluice {
 namespace {
@@ -125,6 +126,10 @@ absl::Status PrintCompletion(const Arguments& words) {
 }
 
 absl::Status RunWords(Arguments words) {
+  if (words.size() == 1 && words[0] == "--version") {
+    std::fputs(VersionText().c_str(), stdout);
+    return absl::OkStatus();
+  }
   const bool wants_help = std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word == "--help" || word == "-h";
   });
