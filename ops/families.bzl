@@ -10,7 +10,6 @@ FAMILIES = [
     "data",
     "dataflow",
     "embedding",
-    "embedding_table",
     "image",
     "image:webp",
     "indexing",

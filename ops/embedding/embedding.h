@@ -7,7 +7,7 @@
 //                                      {.combiner = Combiner::kSum});  // [batch, 16]
 //
 // Each part is read on its own device. Its gradient is sparse: the rows that were read. An id
-// outside of the table fails the step. An EmbeddingTable (ops/embedding_table/embedding_table.h)
+// outside of the table fails the step. An EmbeddingTable (ops/embedding/embedding_table.h)
 // has rows for all ids, and partitions them by hash, whatever the partition strategy:
 //
 //   EmbeddingTable items(g, "items", 16, {.num_shards = 2});
@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "graph/ir/graph.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/embedding/partitioned_variable.h"
-#include "ops/embedding_table/embedding_table.h"
 #include "ops/state/variable.h"
 
 namespace sluice {

@@ -8,7 +8,7 @@
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
-#include "ops/embedding_table/row_store.h"
+#include "ops/embedding/row_store.h"
 #include "ops/state/named_resource.h"
 #include "ops/update/rule_inputs.h"
 

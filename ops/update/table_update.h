@@ -1,4 +1,4 @@
-// Kernels that apply an update rule to rows of an embedding table (ops/embedding_table).
+// Kernels that apply an update rule to rows of an embedding table (ops/embedding).
 #ifndef SLUICE_OPS_UPDATE_TABLE_UPDATE_H_
 #define SLUICE_OPS_UPDATE_TABLE_UPDATE_H_
 

@@ -12,7 +12,7 @@
 #include "graph/ir/variable_slice.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 #include "training/checkpoint/checkpoint_reader.h"
 
 namespace sluice {

@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
 #include "ops/embedding/embedding.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/sugar.h"
 #include "training/checkpoint/saver.h"
 #include "training/optimizer/adam.h"

@@ -1,7 +1,7 @@
 #include "training/optimizer/adam.h"
 
 #include "graph/build/scopes.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/math/arithmetic_builders.h"
 #include "ops/math/power_builders.h"
 #include "ops/math/rounding_builders.h"

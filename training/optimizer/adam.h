@@ -40,7 +40,7 @@ struct AdamOptions {
 // Slots "m" and "v", saved as "<var>/Adam" and "<var>/Adam_1"; variables beta1_power, beta2_power.
 // A sparse gradient decays the moments of all rows, as a dense one with zeros would, and so costs
 // as much. For large embeddings consider AdaMax or Adagrad. In an embedding table
-// (ops/embedding_table/embedding_table.h) only rows with a gradient change: lazy Adam.
+// (ops/embedding/embedding_table.h) only rows with a gradient change: lazy Adam.
 class Adam : public MomentOptimizer {
  public:
   explicit Adam(const AdamOptions& options = {});

@@ -1,6 +1,6 @@
 // Embedding tables train like static tables with the same initial rows, for each optimizer that is
 // one rule, however the keys are partitioned.
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 
 #include <algorithm>
 #include <functional>

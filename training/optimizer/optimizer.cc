@@ -7,7 +7,7 @@
 #include "graph/build/scopes.h"
 #include "graph/status.h"
 #include "ops/array/shape_builders.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/indexing/unique_builders.h"
 #include "ops/math/cast_builders.h"
 #include "ops/reduce/segment_builders.h"

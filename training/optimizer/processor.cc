@@ -6,7 +6,7 @@
 #include "graph/build/scopes.h"
 #include "graph/ir/variable_use.h"
 #include "graph/status.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/state/constraint.h"
 #include "training/optimizer/optimizer.h"
 #include "training/optimizer/slot.h"

@@ -8,7 +8,7 @@
 #include "graph/status.h"
 #include "graph/strings.h"
 #include "ops/builders/number_ops.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/math/cast_builders.h"
 #include "training/optimizer/slot.h"
 

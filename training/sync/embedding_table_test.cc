@@ -1,6 +1,6 @@
 // Synchronous training of an embedding table: gradients of the replicas meet by key, as those of a
 // static table meet by row.
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 
 #include <optional>
 #include <vector>

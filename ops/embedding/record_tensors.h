@@ -1,8 +1,8 @@
 // Records of an embedding table as tensors, for exports and checkpoints.
 //
 // Thread safety: as RowStore's.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_RECORD_TENSORS_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_RECORD_TENSORS_H_
+#ifndef SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
+#define SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/tensor/tensor.h"
-#include "ops/embedding_table/row_store.h"
+#include "ops/embedding/row_store.h"
 
 namespace sluice {
 
@@ -33,4 +33,4 @@ absl::Status ImportRecords(const std::string& what, const RecordTensors& records
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_RECORD_TENSORS_H_
+#endif  // SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_

@@ -2,8 +2,8 @@
 // order in which keys arrive, the server or the thread.
 //
 // Thread safety: a value; its methods may be called from any thread.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_INITIAL_ROWS_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_INITIAL_ROWS_H_
+#ifndef SLUICE_OPS_EMBEDDING_INITIAL_ROWS_H_
+#define SLUICE_OPS_EMBEDDING_INITIAL_ROWS_H_
 
 #include <cstdint>
 
@@ -34,4 +34,4 @@ struct InitialRows {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_INITIAL_ROWS_H_
+#endif  // SLUICE_OPS_EMBEDDING_INITIAL_ROWS_H_

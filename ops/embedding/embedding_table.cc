@@ -1,4 +1,4 @@
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/embedding_table.h"
 
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"

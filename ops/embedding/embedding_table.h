@@ -22,8 +22,8 @@
 // Memory: per key, 24 bytes, the row, the slots and 8 to 10 bytes of the index.
 // Errors: of the graph, in Graph::status(). Of a step: RESOURCE_EXHAUSTED if there is no memory.
 // Reference: tables of TFRA and DeepRec, of which this differs as docs/embedding_tables.md says.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_EMBEDDING_TABLE_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_EMBEDDING_TABLE_H_
+#ifndef SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
+#define SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "graph/ir/graph.h"
-#include "ops/embedding_table/initial_rows.h"
+#include "ops/embedding/initial_rows.h"
 #include "ops/state/variable.h"
 
 namespace sluice {
@@ -87,4 +87,4 @@ absl::Status SetTableSlots(const Variable& shard, std::string_view optimizer,
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_EMBEDDING_TABLE_H_
+#endif  // SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_

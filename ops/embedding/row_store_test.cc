@@ -1,6 +1,6 @@
 // An embedding table must act as a function of all keys, however keys arrive, and lose no update
 // while threads look up, update and remove the same keys.
-#include "ops/embedding_table/row_store.h"
+#include "ops/embedding/row_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

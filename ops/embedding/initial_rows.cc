@@ -1,4 +1,4 @@
-#include "ops/embedding_table/initial_rows.h"
+#include "ops/embedding/initial_rows.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,8 +13,8 @@
 // (2) an entry keeps its place until it is removed; (3) arrays and records that were removed stay
 // readable for readers that were there before (ReaderPhases).
 // Errors: RESOURCE_EXHAUSTED if there is no memory. The index is then as before.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_KEY_INDEX_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_KEY_INDEX_H_
+#ifndef SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
+#define SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
 
 #include <atomic>
 #include <cstdint>
@@ -24,8 +24,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "graph/mutex.h"
-#include "ops/embedding_table/reader_phases.h"
-#include "ops/embedding_table/records.h"
+#include "ops/embedding/reader_phases.h"
+#include "ops/embedding/records.h"
 
 namespace sluice {
 
@@ -138,4 +138,4 @@ class KeyIndex {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_KEY_INDEX_H_
+#endif  // SLUICE_OPS_EMBEDDING_KEY_INDEX_H_

@@ -1,4 +1,4 @@
-#include "ops/embedding_table/key_index.h"
+#include "ops/embedding/key_index.h"
 
 #include <bit>
 #include <cmath>

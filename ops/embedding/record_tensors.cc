@@ -1,4 +1,4 @@
-#include "ops/embedding_table/record_tensors.h"
+#include "ops/embedding/record_tensors.h"
 
 #include <algorithm>
 #include <vector>

@@ -10,7 +10,7 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
-#include "ops/embedding_table/record_tensors.h"
+#include "ops/embedding/record_tensors.h"
 #include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 

@@ -1,4 +1,4 @@
-#include "ops/embedding_table/row_store.h"
+#include "ops/embedding/row_store.h"
 
 #include <algorithm>
 #include <array>

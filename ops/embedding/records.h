@@ -7,8 +7,8 @@
 // number is in use. A writer holds the record's RowLock to change weights, slots, count and step.
 // Readers copy the weights without a lock (ReadRow).
 // Errors: RESOURCE_EXHAUSTED if there is no memory, or no number.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_RECORDS_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_RECORDS_H_
+#ifndef SLUICE_OPS_EMBEDDING_RECORDS_H_
+#define SLUICE_OPS_EMBEDDING_RECORDS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -148,4 +148,4 @@ class Records {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_RECORDS_H_
+#endif  // SLUICE_OPS_EMBEDDING_RECORDS_H_

@@ -6,8 +6,8 @@
 #include "executor/trace/metrics.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/embedding_table/record_tensors.h"
-#include "ops/embedding_table/row_store.h"
+#include "ops/embedding/record_tensors.h"
+#include "ops/embedding/row_store.h"
 #include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 

@@ -14,8 +14,8 @@
 //
 // Thread safety: all methods may be called from any thread. Readers take no lock and never wait.
 // Retire and Advance run the actions of earlier calls, which must not use the ReaderPhases.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_READER_PHASES_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_READER_PHASES_H_
+#ifndef SLUICE_OPS_EMBEDDING_READER_PHASES_H_
+#define SLUICE_OPS_EMBEDDING_READER_PHASES_H_
 
 #include <array>
 #include <atomic>
@@ -92,4 +92,4 @@ class ReaderPhases {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_READER_PHASES_H_
+#endif  // SLUICE_OPS_EMBEDDING_READER_PHASES_H_

@@ -1,4 +1,4 @@
-#include "ops/embedding_table/records.h"
+#include "ops/embedding/records.h"
 
 #include <sys/mman.h>
 

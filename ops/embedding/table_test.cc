@@ -9,8 +9,8 @@
 #include "graph/build/node_builder.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
-#include "ops/embedding_table/builders.h"
-#include "ops/embedding_table/embedding_table.h"
+#include "ops/embedding/builders.h"
+#include "ops/embedding/embedding_table.h"
 #include "ops/sugar.h"
 #include "ops/update/builders.h"
 

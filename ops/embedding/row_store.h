@@ -10,8 +10,8 @@
 // row before or after each of its updates. An update locks its row; none is lost.
 // Memory: a record has 24 bytes, the row and the slots; the index takes 8 to 10 bytes per key.
 // Errors: RESOURCE_EXHAUSTED if there is no memory. Updates that were done before stay.
-#ifndef SLUICE_OPS_EMBEDDING_TABLE_ROW_STORE_H_
-#define SLUICE_OPS_EMBEDDING_TABLE_ROW_STORE_H_
+#ifndef SLUICE_OPS_EMBEDDING_ROW_STORE_H_
+#define SLUICE_OPS_EMBEDDING_ROW_STORE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -23,10 +23,10 @@
 #include "absl/types/span.h"
 #include "executor/device/resource_manager.h"
 #include "graph/tensor/dtype.h"
-#include "ops/embedding_table/initial_rows.h"
-#include "ops/embedding_table/key_index.h"
-#include "ops/embedding_table/reader_phases.h"
-#include "ops/embedding_table/records.h"
+#include "ops/embedding/initial_rows.h"
+#include "ops/embedding/key_index.h"
+#include "ops/embedding/reader_phases.h"
+#include "ops/embedding/records.h"
 
 namespace sluice {
 
@@ -116,4 +116,4 @@ class RowStore : public Resource {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_TABLE_ROW_STORE_H_
+#endif  // SLUICE_OPS_EMBEDDING_ROW_STORE_H_
