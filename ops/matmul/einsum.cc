@@ -57,6 +57,11 @@ absl::Status EinsumShape(ShapeContext& c) {
           ellipsis, BroadcastShapes(ellipsis, PartialShape(in.dims().subspan(s.before(), middle))));
     }
   }
+  SLUICE_INVALID_IF(
+      !e.output.has_ellipsis() && ellipsis.rank_known() && ellipsis.rank() > 0,
+      "expected an equation with ellipsis, got one without ellipsis (...) in the output subscripts "
+      "where input(s) have non-empty broadcasting shape ",
+      ellipsis.ToString());
   return c.SetOutput(0, OutputShape(e.output, sizes, ellipsis));
 }
 

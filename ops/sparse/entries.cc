@@ -1,5 +1,7 @@
 #include "ops/sparse/entries.h"
 
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "graph/status.h"
 #include "ops/loops/elements.h"
 
@@ -40,6 +42,18 @@ absl::Status Entries::CheckBounds() const {
       if (index(i, d) >= 0 && index(i, d) < size(d)) continue;
       return InvalidArgument("indices[", i, "] is out of bounds: ", index(i, d), " is not in [0, ",
                              size(d), ") in dimension ", d);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Entries::CheckTuples() const {
+  for (int64_t i = 0; i < count(); ++i) {
+    const absl::Span<const int64_t> tuple(indices_of(i), static_cast<size_t>(rank()));
+    for (int d = 0; d < rank(); ++d) {
+      SLUICE_INVALID_IF(tuple[d] < 0 || tuple[d] >= size(d), "Sparse index tuple indices[", i,
+                        ", :] = [", absl::StrJoin(tuple, ", "), "] is out of bounds: ", tuple[d],
+                        " is not in [0, ", size(d), ") in dimension ", d);
     }
   }
   return absl::OkStatus();

@@ -41,6 +41,8 @@ class Entries {
   absl::Status CheckElements() const;
   // Checks that all indices are inside the shape.
   absl::Status CheckBounds() const;
+  // The same with the words of TensorFlow's SparseSplit.
+  absl::Status CheckTuples() const;
   // Checks also that indices are sorted in row-major order, without duplicates.
   absl::Status CheckOrdered() const;
   // Negative, zero or positive if entry i is before, equal to or after entry j of `other` in

@@ -135,8 +135,8 @@ absl::Status Extreme(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries a, Entries::Of(c, 0, "a"));
   SLUICE_ASSIGN_OR_RETURN(const Entries b, Entries::Of(c, 3, "b"));
   SLUICE_RETURN_IF_ERROR(CheckSameShape(a, b));
-  SLUICE_RETURN_IF_ERROR(a.CheckBounds());
-  SLUICE_RETURN_IF_ERROR(b.CheckBounds());
+  SLUICE_RETURN_IF_ERROR(a.CheckTuples());
+  SLUICE_RETURN_IF_ERROR(b.CheckTuples());
   const DataType type = a.values().dtype();
   const size_t size = DataTypeSize(type);
   SLUICE_ASSIGN_OR_RETURN(Tensor other, c.AllocateTemp(type, TensorShape({a.count() + b.count()})));

@@ -316,7 +316,7 @@ KERNEL(SparseSliceGrad, FunctionKernel<SparseSliceGrad>, {"T", RealTypes() | Com
 absl::Status SparseSplit(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Entries e, Entries::Of(c, 1, "input"));
   SLUICE_RETURN_IF_ERROR(e.CheckElements());
-  SLUICE_RETURN_IF_ERROR(e.CheckBounds());
+  SLUICE_RETURN_IF_ERROR(e.CheckTuples());
   const Tensor& dim_t = c.input(0);
   SLUICE_INVALID_IF(dim_t.num_elements() != 1, "split_dim should be a scalar, got shape ",
                     dim_t.shape().ToString());

@@ -53,7 +53,7 @@ ROWS += [
     Row("Einsum", cases=[C([rand(*s) for s in shapes], equation=e) for e, *shapes in EQUATIONS], tol={"bfloat16": 3e-2},
         errors=[C([rand(2, 3)], equation="ij", types=F, says="->"), C([rand(2, 3)], equation="ijk->i", types=F, says="rank"), C([rand(2, 3), rand(2, 3)], equation="ij,jk->ik", types=F, says="equal|Expected dimension"),
                 C([rand(2, 3)], equation="ij->k", types=F, says="not present in the input"), C([rand(2, 3)], equation="ij,jk->i", types=F, says="inputs"), C([rand(2, 3)], equation="i.j->i", types=F, says="at most one ellipsis")]
-        + [C([rand(*s) for s in shapes], equation=e, types=F, says=r"rank|broadcasting dimension\(s\) but no ellipsis") for e, *shapes in DROPPED]),
+        + [C([rand(*s) for s in shapes], equation=e, types=F, says="rank|ellipsis") for e, *shapes in DROPPED]),
     # Integers wrap around.
     Row("Cross", cases=[C(values([2147483647, 65537, -2147483648]), values([3, -65537, 2147483647]))], types={"T": "int32"}, name="wraps"),
     Row("Cross", cases=[C(values([65535, 65535, 2]), values([1, 65535, 65535]))], types={"T": "uint16"}, name="narrow wraps"),
