@@ -51,14 +51,14 @@ def flags_of_examples():
     unit = re.search(r"^ExecStart=/usr/bin/sluice server (.*)$", read("sluice.service"), re.M)
     command = re.search(r"^CMD (\[.*?\])", read("Dockerfile").replace("\\\n", ""), re.M | re.S)
     return {
-        "sluice.service": shlex.split(unit.group(1)),
+        "sluice.service": [word for word in shlex.split(unit.group(1)) if word.startswith("--")],
         "Dockerfile": re.findall(r'"(--[^"]*)"', command.group(1)),
         "kubernetes.yaml": re.findall(r"^ +- (--\S+)$", read("kubernetes.yaml"), re.M),
     }
 
 
 def run_server(name, flags):
-    replaced = {"bind": "127.0.0.1", "port": "0", "metrics_port": "0"}
+    replaced = {"bind": "127.0.0.1", "metrics_bind": "127.0.0.1", "port": "0", "metrics_port": "0"}
     arguments = []
     for flag in flags:
         key, value = flag[2:].split("=", 1)
