@@ -12,8 +12,8 @@ struct SessionLimits {
   std::chrono::milliseconds lost = std::chrono::hours(24);  // since its client is not connected
   // Each host keeps its latest `lost_per_host` sessions that are lost for `surplus_lost`. Older
   // ones are closed.
-  int lost_per_host = 8;
-  std::chrono::milliseconds surplus_lost = std::chrono::minutes(10);
+  int lost_per_host = 32;
+  std::chrono::milliseconds surplus_lost = std::chrono::hours(2);
 };
 
 }  // namespace sluice

@@ -139,7 +139,7 @@ std::vector<SessionTable::Expired> SessionTable::RemoveExpired(const SessionLimi
     if (now - entry.lost_since >= limits.lost) {
       expire(handle, "its client is lost");
     } else if (now - entry.lost_since >= limits.surplus_lost) {
-      surplus[HostOf(entry.client)].emplace(entry.lost_since, handle);
+      surplus[HostOf(entry.client)].emplace(entry.last_used, handle);
     }
   }
   for (auto& [host, sessions] : surplus) {

@@ -13,8 +13,10 @@
 #include "absl/types/span.h"
 #include "distributed/message/rpc_call.h"
 #include "distributed/message/tensor_message.h"
+#include "executor/wait/out_of_memory.h"
 #include "google/protobuf/message.h"
 #include "graph/format/proto/error_codes.pb.h"
+#include "graph/status.h"
 
 namespace sluice {
 
@@ -27,10 +29,13 @@ RpcMethod UnaryMethod(std::string path, Service* service,
   const auto respond = [service, handle](RpcCall& call) {
     Request request;
     Response response;
-    absl::Status status = DecodeMessage(call.request(), &request);
-    if (status.ok()) status = (service->*handle)(request, &response);
+    const absl::Status status = OrOutOfMemory([&]() -> absl::Status {
+      SLUICE_RETURN_IF_ERROR(DecodeMessage(call.request(), &request));
+      return (service->*handle)(request, &response);
+    });
     if (!status.ok()) return call.Finish(status);
-    call.Finish(EncodeMessage(response));
+    call.Finish(OrOutOfMemory(
+        [&]() -> absl::StatusOr<grpc::ByteBuffer> { return EncodeMessage(response); }));
   };
   return {std::move(path), respond, blocks, /*is_one_way=*/!blocks};
 }
@@ -42,7 +47,8 @@ RpcMethod Method(std::string path, Service* service,
                  void (Service::*handle)(const Request&, RpcCall&), bool blocks = true) {
   const auto decode = [service, handle](RpcCall& call) {
     Request request;
-    const absl::Status status = DecodeMessage(call.request(), &request);
+    const absl::Status status =
+        OrOutOfMemory([&] { return DecodeMessage(call.request(), &request); });
     if (!status.ok()) return call.Finish(status);
     (service->*handle)(request, call);
   };

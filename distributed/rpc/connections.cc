@@ -31,7 +31,7 @@ constexpr int kRetryMs = 100;
 int DefaultMax() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 384;
-  const rlim_t files = std::min<rlim_t>(limit.rlim_cur, rlim_t{1} << 24);
+  const rlim_t files = std::min<rlim_t>(limit.rlim_cur, rlim_t{1} << 17);
   return std::max(8, static_cast<int>(files / 8 * 3));
 }
 
@@ -342,6 +342,16 @@ absl::Status Connections::CheckAccepting(std::chrono::milliseconds limit) {
   if (listeners_.empty() ||
       getsockname(listeners_[0], reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return failed;
+  }
+  const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address);
+  if (address.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
+    // The listener takes IPv4 too, and the host may have no IPv6.
+    sockaddr_in v4 = {};
+    v4.sin_family = AF_INET;
+    v4.sin_port = v6->sin6_port;
+    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    size = sizeof(v4);
+    std::memcpy(&address, &v4, size);
   }
   const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return absl::UnavailableError(StrCat("no connection: ", std::strerror(errno)));

@@ -239,6 +239,8 @@ absl::Status RpcServer::StartGrpc() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kClientAnswerMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // A stream takes memory before its first message. Tasks may have thousands of waiting calls.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kGreetingMs);
   builder.RegisterService(service_.get());
   grpc_->queue = builder.AddCompletionQueue();

@@ -296,7 +296,7 @@ void Server::Drain(std::chrono::milliseconds limit) {
 }
 
 void Server::Services::Stop() {
-  watchdog->Stop();
+  if (watchdog != nullptr) watchdog->Stop();
   stopping.StartCancel();
   announcements.Stop();
   master->CloseSessions();

@@ -332,7 +332,8 @@ class UnitScheduler {
   UnitScheduler(std::shared_ptr<const Plan> plan, const StepEnvironment& environment);
   ~UnitScheduler();
 
-  absl::Status Run(const StepArguments& arguments);
+  // A failed allocation outside of kernels ends the process: other threads may use the step.
+  absl::Status Run(const StepArguments& arguments) noexcept;
   StepState& state() { return state_; }
 
   // For the other parts: adds `change` to the number of active units. The step ends at zero.

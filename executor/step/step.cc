@@ -148,7 +148,7 @@ UnitScheduler::~UnitScheduler() {
 
 // --- a step from its start to its end
 
-absl::Status UnitScheduler::Run(const StepArguments& arguments) {
+absl::Status UnitScheduler::Run(const StepArguments& arguments) noexcept {
   caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   has_warned_ = false;
   state_.Start(arguments);

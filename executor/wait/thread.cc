@@ -65,14 +65,14 @@ int Thread::MaxOf(ThreadUse use) {
 
 absl::StatusOr<Thread> Thread::Start(std::string purpose, ThreadUse use,
                                      std::function<void()> body) {
+  auto owned = std::make_unique<Body>(Body{std::move(purpose), use, std::move(body)});
   std::atomic<int>& count = CountOf(use);
   if (count.fetch_add(1, std::memory_order_relaxed) >= MaxOf(use)) {
     count.fetch_sub(1, std::memory_order_relaxed);
     return absl::ResourceExhaustedError(
-        StrCat("cannot start a thread for '", purpose, "': all ", MaxOf(use), " threads for ",
-               use == ThreadUse::kCalls ? "calls" : "graphs", " are in use"));
+        StrCat("cannot start a thread for '", owned->purpose, "': all ", MaxOf(use),
+               " threads for ", use == ThreadUse::kCalls ? "calls" : "graphs", " are in use"));
   }
-  auto owned = std::make_unique<Body>(Body{std::move(purpose), use, std::move(body)});
   pthread_t id;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

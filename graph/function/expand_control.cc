@@ -95,7 +95,9 @@ absl::StatusOr<Expansion> Expander::Case(const Call& call) {
   const auto* branches = FindAttr<std::vector<FunctionAttr>>(*call.attrs, "branches");
   SLUICE_INVALID_IF(branches == nullptr || branches->empty(), "expected branches, got 0");
   const OutputList args(call.inputs.begin() + 1, call.inputs.end());
-  if (branches->size() == 1 && (*branches)[0] != nullptr) {
+  SLUICE_INVALID_IF(branches->size() == 1 && (*branches)[0] == nullptr,
+                    "expected a function as branch 0, got none");
+  if (branches->size() == 1) {
     return Body(*(*branches)[0], args, call.device);
   }
   SLUICE_ASSIGN_OR_RETURN(const Output index,

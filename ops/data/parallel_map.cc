@@ -46,8 +46,8 @@ class ParallelMapIterator : public DatasetIterator {
  private:
   struct Call {
     Tensors element;
-    absl::StatusOr<Tensors> result = Tensors();
-    Thread thread;  // last, because it uses the others
+    absl::StatusOr<Tensors> result = OutOfMemory();  // if the call cannot be started
+    Thread thread;                                   // last, because it uses the others
   };
   // Without a further thread the call runs here.
   void Start(Call& call) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "executor/wait/out_of_memory.h"
 #include "graph/strings.h"
 
 namespace sluice {
@@ -15,7 +16,7 @@ absl::Status WaitCancelled(const Caller& caller) {
 }  // namespace
 
 void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int line,
-                   Function attempt, Done done) {
+                   Function attempt, Done done) noexcept {
   List ended;
   {
     ScopedLock lock(&mutex_);
@@ -43,7 +44,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
   Finish(std::move(ended));
 }
 
-void Attempts::Change(const std::function<void()>& change) {
+void Attempts::Change(const std::function<void()>& change) noexcept {
   List ended;
   {
     ScopedLock lock(&mutex_);
@@ -64,7 +65,9 @@ bool Attempts::TryOnce(List* ended) {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     const auto attempt = it++;
     if (blocked.contains(attempt->line)) continue;
-    std::optional<absl::Status> status = attempt->function();
+    std::optional<absl::Status> status;
+    const absl::Status ran = OrOutOfMemory([&] { status = attempt->function(); });
+    if (!ran.ok()) status = ran;
     if (!status.has_value()) {
       if (attempt->line != kNoLine) blocked.insert(attempt->line);
       continue;
@@ -76,7 +79,7 @@ bool Attempts::TryOnce(List* ended) {
   return any;
 }
 
-void Attempts::Cancel(int64_t id) {
+void Attempts::Cancel(int64_t id) noexcept {
   List ended;
   {
     ScopedLock lock(&mutex_);

@@ -38,9 +38,11 @@ class Attempts {
   Attempts(std::string resource, std::function<std::string()> state)
       : resource_(std::move(resource)), state_(std::move(state)) {}
 
-  // `owner` is the resource, which stays alive while the attempt waits.
+  // `owner` is the resource, which stays alive while the attempt waits. If an allocation fails in
+  // `attempt`, that is its error. Elsewhere it ends the process, because attempts of other steps
+  // would be lost.
   void Run(std::shared_ptr<Resource> owner, const Caller& caller, int line, Function attempt,
-           Done done);
+           Done done) noexcept;
   // An attempt with a result: `attempt(&result)`, and then `done(result or error)`.
   template <typename Result, typename F>
   void RunFor(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
@@ -55,7 +57,7 @@ class Attempts {
         });
   }
   // Changes the resource and runs the waiting attempts again.
-  void Change(const std::function<void()>& change);
+  void Change(const std::function<void()>& change) noexcept;
   // "barrier 'b': 2 ready, 1 waiting".
   std::string Describe() const;
   // The resource's lock.
@@ -76,7 +78,7 @@ class Attempts {
   // Moves attempts that end to `ended`.
   void TryAll(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TryOnce(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Cancel(int64_t id) noexcept ABSL_LOCKS_EXCLUDED(mutex_);
   // Calls back. The lock must not be held.
   static void Finish(List ended);
 

@@ -130,6 +130,10 @@ absl::Status ServerCommand(const Arguments& arguments) {
     LogEvent(LogLevel::kWarning, "step", {{"message", text}});
   };
   SLUICE_ASSIGN_OR_RETURN(options.security, SecurityFromFlags());
+  // A token that is replaced is known by its first value.
+  SLUICE_INVALID_IF(
+      !options.metrics_token.empty() && options.metrics_token == options.security.token,
+      "--metrics_token_file: expected another token than that of --token_file");
   options.max_message_bytes = std::clamp<int64_t>(absl::GetFlag(FLAGS_max_message_mb), 1, 1 << 30)
                               << 20;
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<Server> server, Server::Start(options));
