@@ -39,7 +39,10 @@ int64_t BytesOfVariable(const NodeSpec& node) {
   const auto* shape = AttrOf<PartialShape>(node, "shape");
   const auto* dtype = AttrOf<DataType>(node, "dtype");
   if (shape == nullptr || dtype == nullptr || !shape->rank_known()) return 0;
-  int64_t elements = 1;
+  // A table whose rows are not known is expected to be large, so that its parts go to different
+  // servers.
+  constexpr int64_t kUnknownRows = 1 << 20;
+  int64_t elements = shape->rank() > 0 && shape->dim(0) < 0 ? kUnknownRows : 1;
   for (const int64_t dim : shape->dims()) elements *= std::max<int64_t>(dim, 1);
   return elements * std::max<int64_t>(DataTypeSize(*dtype), 1);
 }

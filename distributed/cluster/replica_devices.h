@@ -34,7 +34,8 @@ using PsStrategy = std::function<int(const NodeSpec& node)>;
 // Returns the load that a node puts on its server.
 using PsLoad = std::function<int64_t(const NodeSpec& node)>;
 
-// Returns the bytes of a variable. Unknown dimensions count as 1. 0 for nodes without a shape.
+// Returns the bytes of a variable or of a part of an embedding table. An unknown number of rows
+// (dimension 0) counts as 1 << 20, other unknown dimensions as 1. 0 for nodes without a shape.
 int64_t BytesOfVariable(const NodeSpec& node);
 
 // The present load of each server.

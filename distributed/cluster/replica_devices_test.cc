@@ -75,6 +75,22 @@ TEST(ReplicaDevices, AClusterPlacesBigVariablesApart) {
             "ps:0 31360 bytes, ps:1 4048 bytes; the fullest has 1.77 times the mean");
 }
 
+TEST(ReplicaDevices, AClusterSpreadsThePartsOfATable) {
+  Cluster cluster;
+  for (int i = 0; i < 2; ++i) cluster.spec.SetAddress({"ps", i}, "a:1");
+  cluster.task = {"worker", 0};
+  cluster.spec.SetAddress(cluster.task, "b:1");
+  const DeviceFunction device = ReplicaDevices(cluster);
+  EXPECT_EQ(device(Variable({784, 10})), "/job:ps/task:0");
+  NodeSpec part = Variable({});
+  part.attrs["shape"] = PartialShape({-1, 16});
+  EXPECT_EQ(BytesOfVariable(part), int64_t{64} << 20);
+  EXPECT_EQ(device(part), "/job:ps/task:1");
+  EXPECT_EQ(device(part), "/job:ps/task:0");
+  EXPECT_EQ(device(part), "/job:ps/task:1");
+  EXPECT_EQ(device(part), "/job:ps/task:0");
+}
+
 TEST(ReplicaDevices, WithoutServersEverythingIsTheWorkers) {
   Cluster cluster;
   cluster.task = {"worker", 0};

@@ -7,21 +7,23 @@
 // A table is a function of all int64 keys. A key gets a record with its first update: the row, the
 // optimizer's slots, the number of updates and the step of the last one. Until then it has its
 // initial row, which depends on the seed and the key only. Lookups never change the table. So
-// results do not depend on the order in which keys arrive, on threads or on the number of parts.
+// results do not depend on the order in which keys are first seen, on threads or on the number of
+// parts.
 //
 // Optimizers that apply one rule (ops/update/rules.h) train a table by default, like a trainable
 // variable, and only rows with a gradient change. Rows of equal keys in a step are summed first, in
 // the order of the batch. Adam is therefore the lazy Adam. A table has one optimizer, whose slots
-// are in the records. AdamW and LAMB return UNIMPLEMENTED.
+// are in the records: call Minimize before the first step, which makes the table. A graph without
+// an optimizer can open and restore a trained table. AdamW and LAMB return UNIMPLEMENTED.
 //
 // Thread safety: as the graph's; one thread builds. Steps may read and update a table at once. A
-// read sees each row before or after an update, and no update is lost.
+// read sees each row before or after an update, and no update is lost. A read waits while one of
+// its rows is updated.
 // Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
 // the device, outlive steps and sessions that share it, and need no initializer. Savers save them
 // and restore them, also into another number of parts.
 // Memory: per key, 24 bytes, the row, the slots and 8 to 10 bytes of the index.
 // Errors: of the graph, in Graph::status(). Of a step: RESOURCE_EXHAUSTED if there is no memory.
-// Reference: tables of TFRA and DeepRec, of which this differs as docs/embedding_tables.md says.
 #ifndef SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 #define SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 

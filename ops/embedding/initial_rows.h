@@ -1,5 +1,6 @@
 // The initial rows of an embedding table. They depend on the seed and the key only, and not on the
-// order in which keys arrive, the server or the thread.
+// order in which keys are first seen, the server or the thread. The rows of normal distributions
+// also depend on the processor's instruction sets, because the C library's log and sin do.
 //
 // Thread safety: a value; its methods may be called from any thread.
 #ifndef SLUICE_OPS_EMBEDDING_INITIAL_ROWS_H_
@@ -30,6 +31,8 @@ struct InitialRows {
   Kind kind = Kind::kUniform;
   float first = -0.05f;  // the constant, the lower bound, the mean
   float second = 0.05f;  // the upper bound, the standard deviation
+
+  bool operator==(const InitialRows&) const = default;
 };
 
 }  // namespace sluice

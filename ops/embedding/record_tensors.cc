@@ -8,27 +8,46 @@
 namespace sluice {
 namespace {
 
-absl::Status Expect(const std::string& what, std::string_view name, const Tensor& t, DataType dtype,
-                    const TensorShape& shape) {
-  if (t.dtype() == dtype && t.shape() == shape) return absl::OkStatus();
-  return InvalidArgument(what, ": expected ", name, " of type ", DataTypeName(dtype), " and shape ",
-                         shape.ToString(), ", got ", DataTypeName(t.dtype()), " and ",
-                         t.shape().ToString());
+RecordTypes TypesOf(const RecordTensors& records) {
+  RecordTypes types;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Tensor& t = records.*kRecordColumns[i].tensor;
+    types[i] = {t.dtype(), t.shape()};
+  }
+  return types;
 }
 
-absl::Status CheckRecords(const std::string& what, const RecordTensors& r,
-                          const RowStoreOptions& table, int64_t slots) {
-  const int64_t n = r.keys.num_elements();
-  const TensorShape column({n});
-  SLUICE_RETURN_IF_ERROR(Expect(what, "keys", r.keys, DT_INT64, column));
-  SLUICE_RETURN_IF_ERROR(Expect(what, "rows", r.rows, table.dtype, TensorShape({n, table.dim})));
-  SLUICE_RETURN_IF_ERROR(
-      Expect(what, "slots", r.slots, table.dtype, TensorShape({n, slots, table.dim})));
-  SLUICE_RETURN_IF_ERROR(Expect(what, "counts", r.counts, DT_INT64, column));
-  return Expect(what, "steps", r.steps, DT_INT64, column);
+// The types and shapes of `n` records of a table.
+absl::StatusOr<RecordTypes> TypesOf(int64_t n, int64_t slots, const RowStoreOptions& table) {
+  // Sizes from a file may be too large for a shape.
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape column, TensorShape::Make({n}));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape rows, TensorShape::Make({n, table.dim}));
+  SLUICE_ASSIGN_OR_RETURN(const TensorShape all_slots, TensorShape::Make({n, slots, table.dim}));
+  return RecordTypes{{{DT_INT64, column},
+                      {table.dtype, rows},
+                      {table.dtype, all_slots},
+                      {DT_INT64, column},
+                      {DT_INT64, column}}};
 }
+
+// The number of slots in each record.
+int64_t SlotsOf(const TensorShape& slots) { return slots.rank() == 3 ? slots.dim(1) : 0; }
 
 }  // namespace
+
+absl::Status CheckRecords(const std::string& what, const RecordTypes& types,
+                          const RowStore& store) {
+  const int64_t slots = store.slots() == 0 ? SlotsOf(types[2].second) : store.slots();
+  SLUICE_ASSIGN_OR_RETURN(const RecordTypes expected,
+                          TypesOf(types[0].second.num_elements(), slots, store.options()));
+  for (size_t i = 0; i < types.size(); ++i) {
+    SLUICE_INVALID_IF(types[i] != expected[i], what, ": expected ", kRecordColumns[i].name,
+                      " of type ", DataTypeName(expected[i].first), " and shape ",
+                      expected[i].second.ToString(), ", got ", DataTypeName(types[i].first),
+                      " and ", types[i].second.ToString());
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin, int64_t end) {
   const RowStore::Contents contents =
@@ -58,8 +77,8 @@ absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin
 
 absl::Status ImportRecords(const std::string& what, const RecordTensors& r,
                            absl::FunctionRef<bool(int64_t key)> accepts, RowStore& store) {
+  SLUICE_RETURN_IF_ERROR(CheckRecords(what, TypesOf(r), store));
   const int64_t slots = store.slots(), row_bytes = store.row_bytes();
-  SLUICE_RETURN_IF_ERROR(CheckRecords(what, r, store.options(), slots));
   const char* rows = static_cast<const char*>(r.rows.raw());
   const char* all_slots = static_cast<const char*>(r.slots.raw());
   std::vector<const char*> slot(static_cast<size_t>(slots));

@@ -4,8 +4,10 @@
 #ifndef SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
 #define SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -23,11 +25,28 @@ struct RecordTensors {
   Tensor steps;   // int64 [n]
 };
 
+// The tensors and their names in checkpoints.
+struct RecordColumn {
+  const char* name;
+  Tensor RecordTensors::*tensor;
+};
+inline constexpr std::array<RecordColumn, 5> kRecordColumns = {{{"keys", &RecordTensors::keys},
+                                                                {"rows", &RecordTensors::rows},
+                                                                {"slots", &RecordTensors::slots},
+                                                                {"counts", &RecordTensors::counts},
+                                                                {"steps", &RecordTensors::steps}}};
+// Type and shape of each tensor, in the order of kRecordColumns.
+using RecordTypes = std::array<std::pair<DataType, TensorShape>, 5>;
+
 // The records among numbers [begin, end). Each is consistent by itself. RESOURCE_EXHAUSTED.
 absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin, int64_t end);
 
-// Adds the records whose keys `accepts` accepts, and replaces those of keys that exist.
-// INVALID_ARGUMENT, with `what` first, if types or shapes do not fit the table.
+// INVALID_ARGUMENT, with `what` first, unless the table can have such records. A table without
+// slots (of a graph without an optimizer) accepts records with any number of them.
+absl::Status CheckRecords(const std::string& what, const RecordTypes& types, const RowStore& store);
+
+// Adds the records whose keys `accepts` accepts, and replaces those of keys that exist. A table
+// without slots ignores those of the records. Errors: those of CheckRecords.
 absl::Status ImportRecords(const std::string& what, const RecordTensors& records,
                            absl::FunctionRef<bool(int64_t key)> accepts, RowStore& store);
 

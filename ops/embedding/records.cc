@@ -12,10 +12,15 @@ namespace {
 
 constexpr size_t kSlabBytesMin = size_t{4} << 20;
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kPageMax = size_t{64} << 10;  // the largest page of Linux, on some ARM processors
+
+absl::Status TooManyKeys() {
+  return absl::ResourceExhaustedError("embedding table: too many keys for one server");
+}
 
 // Zero bytes, which begin at a huge page: lookups touch records at random, so that most of them
-// would miss the TLB with small pages. Null if there is no memory. Pages that are not used take no
-// memory.
+// would miss the TLB with small pages. `bytes` is a multiple of the page size, as munmap requires.
+// Null if there is no memory. Pages that are not used take no memory.
 char* MapSlab(size_t bytes) {
   void* mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -37,6 +42,7 @@ Records::Records(int64_t row_bytes, int slots)
       record_bytes_(sizeof(Record) + static_cast<size_t>(row_bytes_) * (1 + slots)) {
   while ((record_bytes_ << shift_) < kSlabBytesMin) ++shift_;
   mask_ = (uint32_t{1} << shift_) - 1;
+  slab_bytes_ = ((record_bytes_ << shift_) + kPageMax - 1) / kPageMax * kPageMax;
   // Pages of the array that are not used take no memory. Zero bytes are null pointers.
   slabs_ = static_cast<std::atomic<char*>*>(std::calloc(kSlabsMax, sizeof(std::atomic<char*>)));
 }
@@ -44,7 +50,7 @@ Records::Records(int64_t row_bytes, int slots)
 Records::~Records() {
   if (slabs_ == nullptr) return;
   for (size_t i = 0; i < kSlabsMax && slabs_[i].load() != nullptr; ++i) {
-    munmap(slabs_[i].load(), SlabBytes());
+    munmap(slabs_[i].load(), slab_bytes_);
   }
   std::free(slabs_);
 }
@@ -52,13 +58,13 @@ Records::~Records() {
 absl::Status Records::MakeSlab(size_t slab) {
   ScopedLock lock(&mutex_);
   if (slabs_ == nullptr || slab >= kSlabsMax || (uint64_t{slab} << shift_) >= kNone) {
-    return absl::ResourceExhaustedError("embedding table: too many keys for one server");
+    return TooManyKeys();
   }
   if (slabs_[slab].load() != nullptr) return absl::OkStatus();
-  char* block = MapSlab(SlabBytes());
+  char* block = MapSlab(slab_bytes_);
   if (block == nullptr) {
     return absl::ResourceExhaustedError(
-        StrCat("embedding table: no memory for ", SlabBytes(), " bytes of records"));
+        StrCat("embedding table: no memory for ", slab_bytes_, " bytes of records"));
   }
   slab_count_.fetch_add(1, std::memory_order_relaxed);
   slabs_[slab].store(block, std::memory_order_release);
@@ -78,6 +84,7 @@ absl::StatusOr<Records::Number> Records::Allocate() {
   // The slab exists before end() includes the number.
   Number number = next_.load(std::memory_order_relaxed);
   do {
+    if (number == kNone) return TooManyKeys();
     const size_t slab = number >> shift_;
     if (slabs_ == nullptr || slab >= kSlabsMax ||
         slabs_[slab].load(std::memory_order_acquire) == nullptr) {

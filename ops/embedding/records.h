@@ -5,7 +5,7 @@
 //
 // Thread safety: all methods may be called from any thread. A record's key is constant while its
 // number is in use. A writer holds the record's RowLock to change weights, slots, count and step.
-// Readers copy the weights without a lock (ReadRow).
+// Readers copy the weights without a lock, and wait while the row is updated (ReadRow).
 // Errors: RESOURCE_EXHAUSTED if there is no memory, or no number.
 #ifndef SLUICE_OPS_EMBEDDING_RECORDS_H_
 #define SLUICE_OPS_EMBEDDING_RECORDS_H_
@@ -56,8 +56,9 @@ class RowLock {
   Record* const record_;
 };
 
-// Copies the first `bytes` bytes of a record's weights. They are those before or after every
-// update. The acquiring loads keep the second load of the lock behind those of the words.
+// Copies the first `bytes` bytes of a record's weights. They are those before or after an update.
+// Waits while a writer holds the record's lock. The acquiring loads keep the second load of the
+// lock behind those of the words.
 inline void ReadRow(const Record& record, int64_t bytes, void* row) {
   const int64_t words = bytes / 8;
   char* out = static_cast<char*>(row);
@@ -125,12 +126,11 @@ class Records {
   Number end() const { return next_.load(std::memory_order_acquire); }
   // Of all slabs, including parts that were never used.
   int64_t bytes() const {
-    return slab_count_.load(std::memory_order_relaxed) * static_cast<int64_t>(SlabBytes());
+    return slab_count_.load(std::memory_order_relaxed) * static_cast<int64_t>(slab_bytes_);
   }
 
  private:
   static constexpr size_t kSlabsMax = 1 << 18;
-  size_t SlabBytes() const { return record_bytes_ << shift_; }
   absl::Status MakeSlab(size_t slab);
 
   const int64_t row_bytes_;
@@ -138,6 +138,7 @@ class Records {
   const size_t record_bytes_;
   int shift_ = 0;  // records per slab, as a power of two
   uint32_t mask_ = 0;
+  size_t slab_bytes_ = 0;                // a multiple of the page size
   std::atomic<char*>* slabs_ = nullptr;  // [kSlabsMax]
   std::atomic<int64_t> slab_count_{0};
   std::atomic<Number> next_{0};

@@ -27,11 +27,16 @@ bool WasRemoved(const Record& record) {
   return record.updated.load(std::memory_order_relaxed) == 0;
 }
 
+// The value of Record::updated for a step, which a client chose.
+int64_t UpdatedAt(int64_t step) {
+  return std::min(step, std::numeric_limits<int64_t>::max() - 1) + 1;
+}
+
 void CountUpdate(Record* record, int64_t step) {
   const uint32_t count = record->count.load(std::memory_order_relaxed);
   const bool is_full = count == std::numeric_limits<uint32_t>::max();
   record->count.store(count + (is_full ? 0 : 1), std::memory_order_relaxed);
-  record->updated.store(step + 1, std::memory_order_relaxed);
+  record->updated.store(UpdatedAt(step), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -195,7 +200,7 @@ absl::Status RowStore::Put(int64_t key, const void* row, absl::Span<const char* 
   };
   return Change({key}, {0}, replace, [&](Record* record) {
     record->count.store(count, std::memory_order_relaxed);
-    record->updated.store(step + 1, std::memory_order_relaxed);
+    record->updated.store(UpdatedAt(step), std::memory_order_relaxed);
   });
 }
 

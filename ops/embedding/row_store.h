@@ -6,8 +6,9 @@
 // on the seed and the key only. So the table is a function of all keys, and lookups never change
 // it.
 //
-// Thread safety: all methods may be called from any thread. Lookups take no lock. A lookup sees a
-// row before or after each of its updates. An update locks its row; none is lost.
+// Thread safety: all methods may be called from any thread. Lookups take no lock, but wait while
+// one of their rows is updated. A lookup sees a row before or after each of its updates. An update
+// locks its row; none is lost.
 // Memory: a record has 24 bytes, the row and the slots; the index takes 8 to 10 bytes per key.
 // Errors: RESOURCE_EXHAUSTED if there is no memory. Updates that were done before stay.
 #ifndef SLUICE_OPS_EMBEDDING_ROW_STORE_H_

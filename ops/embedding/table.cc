@@ -41,10 +41,10 @@ OP(EmbeddingTableHandleOp,
    "without it, a name of the node's own), and makes the table in the first step. `shape` is "
    "[-1, elements of a row]. A key that was not updated has its initial row, which depends on the "
    "seed and the key only: `initializer_values` are the constant, the bounds of the uniform or "
-   "mean "
-   "and standard deviation of the normal distribution. Each record has one optimizer slot per "
-   "element of `slot_values`, which are their initial values. Checkpoints have the whole table, of "
-   "which this is part `shard`, under `table_name`.")
+   "mean and standard deviation of the normal distribution. Each record has one optimizer slot per "
+   "element of `slot_values`, which are their initial values. A handle without `slot_values` also "
+   "names a table with slots. Checkpoints have the whole table, of which this is part `shard`, "
+   "under `table_name`.")
     .Output("table", DT_RESOURCE)
     .With(ContainerAttrs)
     .Attr("dtype", TypeAttr(RowTypes()))
@@ -132,8 +132,8 @@ OP(EmbeddingTableImport,
     });
 
 OP(EmbeddingTableInsert,
-   "Sets the rows of `keys`. New records have the initial values of slots. The last of equal keys "
-   "counts.")
+   "Sets the rows of `keys`, and the number of updates and the step of the last one to 0. New "
+   "records have the initial values of slots. The last of equal keys counts.")
     .With(UsesTable)
     .Input("keys", DT_INT64)
     .Input("rows", "T")

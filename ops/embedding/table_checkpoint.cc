@@ -19,8 +19,10 @@ OP(EmbeddingTableSave,
 
 OP(EmbeddingTableRestore,
    "Replaces the records of a part of a table by those of the checkpoint whose keys belong to the "
-   "part. The checkpoint's table may have another number of parts. NOT_FOUND if the checkpoint "
-   "does not have the table.")
+   "part. The checkpoint's table may have another number of parts. A table without slots ignores "
+   "those of the checkpoint. NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one "
+   "of its parts is missing, INVALID_ARGUMENT if types or shapes differ. The table then stays as "
+   "it was.")
     .Input("table", DT_RESOURCE)
     .Input("prefix", DT_STRING)
     .Attr("table_name", StringAttr())

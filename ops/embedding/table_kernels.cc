@@ -67,15 +67,20 @@ struct MakeTableKernel {
         },
         [&](const RowStore& found) -> absl::Status {
           const RowStoreOptions& has = found.options();
-          if (has.dtype == options.dtype && has.dim == options.dim &&
-              has.slot_values.size() == options.slot_values.size()) {
-            return absl::OkStatus();
-          }
-          return InvalidArgument(init.node().Describe(), ": expected a table of ",
-                                 DataTypeName(options.dtype), " rows of ", options.dim,
-                                 " elements with ", options.slot_values.size(),
-                                 " slots behind this name, got one of ", DataTypeName(has.dtype),
-                                 " rows of ", has.dim, " elements with ", has.slot_values.size());
+          // A graph without an optimizer may open a trained table.
+          const bool fits_slots =
+              options.slot_values.empty() || has.slot_values.size() == options.slot_values.size();
+          SLUICE_INVALID_IF(has.dtype != options.dtype || has.dim != options.dim || !fits_slots,
+                            init.node().Describe(), ": expected a table of ",
+                            DataTypeName(options.dtype), " rows of ", options.dim,
+                            " elements with ", options.slot_values.size(),
+                            " slots behind this name, got one of ", DataTypeName(has.dtype),
+                            " rows of ", has.dim, " elements with ", has.slot_values.size());
+          SLUICE_INVALID_IF(has.seed != options.seed || has.initial_rows != options.initial_rows,
+                            init.node().Describe(), ": expected a table with seed ", options.seed,
+                            " behind this name, got one with seed ", has.seed,
+                            " or another initializer");
+          return absl::OkStatus();
         });
   }
 };

@@ -147,6 +147,37 @@ TEST_F(EmbeddingTableOps, OptimizerWithoutSlotsInTheTable) {
       HasSubstr("expected a table of float rows with 1 slots, got one of float rows with 0"));
 }
 
+// A second handle of the fixture's table, as a graph of its own would have it.
+TEST_F(EmbeddingTableOps, HandlesOfATrainedTable) {
+  ASSERT_TRUE(SetTableSlots(table_.shards()[0], "Test", {0.5f}).ok());
+  const auto gather = [&](std::vector<float> slot_values, int64_t seed, float constant) {
+    Node* node = NodeBuilder(&g_, "EmbeddingTableHandleOp", At::current())
+                     .Attr("shared_name", "t")
+                     .Attr("dtype", DT_FLOAT)
+                     .Attr("shape", PartialShape({-1, 2}))
+                     .Attr("initializer", "constant")
+                     .Attr("initializer_values", std::vector<float>{constant})
+                     .Attr("seed", seed)
+                     .Attr("slot_values", slot_values)
+                     .Finish();
+    return EmbeddingTableGather(Output(node), Keys({8}), DT_FLOAT);
+  };
+  const auto seed = *table_.shards()[0].op().node->FindAttr<int64_t>("seed");
+  const Operation insert =
+      EmbeddingTableInsert(handle_, Keys({8}), Constant(g_, Vector<float>({4, 5}, {1, 2})));
+  const Output without_slots = gather({}, seed, 1);
+  const Output other_slots = gather({0, 0}, seed, 1);
+  const Output other_seed = gather({}, seed + 1, 1);
+  const Output other_constant = gather({}, seed, 2);
+  Run(insert);
+  EXPECT_EQ(Values<float>(Fetch(without_slots)), (std::vector<float>{4, 5}));
+  EXPECT_THAT(
+      ErrorOf(Operation(other_slots)),
+      HasSubstr("with 2 slots behind this name, got one of float rows of 2 elements with 1"));
+  EXPECT_THAT(ErrorOf(Operation(other_seed)), HasSubstr("expected a table with seed"));
+  EXPECT_THAT(ErrorOf(Operation(other_constant)), HasSubstr("or another initializer"));
+}
+
 TEST_F(EmbeddingTableOps, WrongNumberOfInitializerValues) {
   const Node* node = NodeBuilder(&g_, "EmbeddingTableHandleOp", At::current())
                          .Attr("dtype", DT_FLOAT)

@@ -2,7 +2,9 @@
 // of parts, and a model without a table can read the other variables.
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "graph/strings.h"
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
+#include "ops/checkpoint/bundle.h"
 #include "ops/embedding/embedding.h"
 #include "ops/embedding/embedding_table.h"
 #include "ops/sugar.h"
@@ -30,6 +33,31 @@ std::string FolderOfTest() {
   return name;
 }
 
+Output AllIds(Graph& g) {
+  std::vector<int64_t> all(100);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i) * 12'345'678'901;
+  return Constant(g, Tensor::Vector<int64_t>(all));
+}
+
+// Copies a checkpoint to the folder of the test. `change` returns the tensor to write, or nullopt
+// to leave it out.
+using Change = std::function<std::optional<Tensor>(const std::string& name, const Tensor& tensor)>;
+std::string ChangedCopy(const std::string& path, const Change& change) {
+  const std::string copy = FolderOfTest() + "/changed";
+  const auto reader = BundleReader::Open(path);
+  const auto writer = BundleWriter::Create(copy);
+  EXPECT_TRUE(reader.ok() && writer.ok());
+  for (const std::string& name : (*reader)->names()) {
+    const absl::StatusOr<Tensor> tensor = (*reader)->Read(name);
+    EXPECT_TRUE(tensor.ok()) << tensor.status();
+    const std::optional<Tensor> changed = change(name, *tensor);
+    if (!changed) continue;
+    EXPECT_TRUE((*writer)->Add(name, *changed).ok());
+  }
+  EXPECT_TRUE((*writer)->Finish().ok());
+  return copy;
+}
+
 class Model {
  public:
   explicit Model(int shards, bool is_sharded = false, std::string_view name = "items")
@@ -38,9 +66,7 @@ class Model {
         ids_(Placeholder(g_, DT_INT64, {-1}, "ids")) {
     const Output loss = ReduceSum(EmbeddingLookup(table_, ids_) * w_);
     train_ = Adam({.learning_rate = 0.1f}).Minimize(loss);
-    std::vector<int64_t> all(100);
-    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i) * 12'345'678'901;
-    rows_ = EmbeddingLookup(table_, Constant(g_, Tensor::Vector<int64_t>(all)));
+    rows_ = EmbeddingLookup(table_, AllIds(g_));
     saver_ = std::make_unique<Saver>(g_, SaverOptions{.sharded = is_sharded});
     init_ = InitializeVariables(g_);
     session_ = std::make_unique<Session>(g_);
@@ -114,6 +140,59 @@ TEST(TableCheckpoint, OtherTable) {
   Model other(1, false, "users");
   EXPECT_THAT(std::string(other.Restore(path).message()),
               HasSubstr("Key users not found in checkpoint"));
+}
+
+TEST(TableCheckpoint, AGraphWithoutTheOptimizerReadsTheRows) {
+  Model model(2);
+  model.Train(0, 20);
+  const std::string path = model.Save(FolderOfTest());
+  Graph g;
+  const EmbeddingTable table(g, "items", 3);
+  const Output rows = EmbeddingLookup(table, AllIds(g));
+  Saver saver(g);
+  Session session(g);
+  const absl::Status restored = saver.Restore(session, path);
+  ASSERT_TRUE(restored.ok()) << restored;
+  const absl::StatusOr<Tensors> values = session.Run({}, {rows});
+  ASSERT_TRUE(values.ok()) << values.status();
+  const Tensor& t = values->at(0);
+  EXPECT_EQ(std::vector<float>(t.data<float>(), t.data<float>() + t.num_elements()), model.Rows());
+}
+
+TEST(TableCheckpoint, ACheckpointWithoutAPartLeavesTheTable) {
+  Model model(2);
+  model.Train(0, 20);
+  const std::string path =
+      ChangedCopy(model.Save(FolderOfTest()),
+                  [](const std::string& name, const Tensor& tensor) -> std::optional<Tensor> {
+                    if (name.find("/1-of-2/") != name.npos) return std::nullopt;
+                    return tensor;
+                  });
+  model.Train(20, 5);
+  const std::vector<float> rows = model.Rows();
+  const absl::Status status = model.Restore(path);
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("expected 2 parts, but part '1-of-2' is missing"));
+  EXPECT_EQ(model.Rows(), rows);
+}
+
+TEST(TableCheckpoint, AChunkOfAnotherShapeLeavesTheTable) {
+  Model model(2);
+  model.Train(0, 20);
+  const std::string path =
+      ChangedCopy(model.Save(FolderOfTest()),
+                  [](const std::string& name, const Tensor& tensor) -> std::optional<Tensor> {
+                    if (name == "items/1-of-2/00000/slots")
+                      return Tensor(DT_FLOAT, TensorShape({1, 1, 3}));
+                    return tensor;
+                  });
+  model.Train(20, 5);
+  const std::vector<float> rows = model.Rows();
+  const absl::Status status = model.Restore(path);
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("expected slots of type float and shape"));
+  EXPECT_EQ(model.Rows(), rows);
 }
 
 }  // namespace
