@@ -17,13 +17,16 @@
 //   except by sluice_tensor_wrap; no handle or text may be NULL unless a comment says so. A
 //   `const char*` result is valid as long as its handle.
 // Thread safety: different handles may be used by different threads at once. One tensor may be read
-//   by any number of threads. sluice_session_run, sluice_session_close and sluice_cancellation_cancel
-//   may be called by any number of threads at once. Minimize,
-//   initializer, and the first sluice_session_new after them, change the graph: no other call may use
-//   it or run its steps meanwhile. A handle is freed by one thread, when no other uses it.
+//   by any number of threads. sluice_session_run, sluice_session_save, sluice_session_restore,
+//   sluice_session_close and sluice_cancellation_cancel may be called by any number of threads at
+//   once. A save or restore beside steps that update variables may mix the values of several steps.
+//   Minimize, initializer, and the first sluice_session_new after them, change the graph: no other
+//   call may use it or run its steps meanwhile. A handle is freed by one thread, when no other uses
+//   it.
 // Names: "x" and "x:0" are tensors, "train" is a node, as in TensorFlow.
-// Versions: functions, constants and fields are added, never changed. Structs begin with their size,
-//   so that programs with older headers run with newer libraries.
+// Versions: functions, constants and fields are added, never changed. Option structs begin with
+//   their size, so that programs with older headers run with newer libraries. INVALID_ARGUMENT if a
+//   struct does not have its size.
 #ifndef SLUICE_C_H_
 #define SLUICE_C_H_
 
@@ -97,9 +100,9 @@ enum sluice_type {
 
 // A tensor of numbers in the caller's memory, which is not copied. `bytes` must be the size of the
 // elements, and `data` must be aligned for one. Nobody may write to the memory before the library
-// calls release(data, context), once, on any thread, when it needs the memory no more. Tensors that
-// were fed to variables can outlive their handle. `release` may be NULL. It is not called if this
-// function fails.
+// calls release(data, context), once, on any thread, when it no longer needs the memory. Tensors
+// that were fed to variables can outlive their handle. `release` may be NULL. It is not called if
+// this function fails.
 sluice_error* sluice_tensor_wrap(int32_t type, const int64_t* dims, int32_t rank, void* data,
                                  size_t bytes, void (*release)(void* data, void* context),
                                  void* context, sluice_tensor** tensor) SLUICE_NOEXCEPT;
@@ -128,8 +131,8 @@ const char* sluice_tensor_string(const sluice_tensor* tensor, int64_t i,
 // Graphs.
 typedef struct sluice_graph sluice_graph;
 
-// Loads the file of a GraphDef or MetaGraphDef, binary or text, or the folder of a SavedModel, whose
-// graph for serving it takes. Only a MetaGraphDef and a SavedModel say which variables there are.
+// Loads the file of a GraphDef or MetaGraphDef, binary or text, or the serving graph of the folder
+// of a SavedModel. Only a MetaGraphDef and a SavedModel say which variables there are.
 // NOT_FOUND, INVALID_ARGUMENT.
 sluice_error* sluice_graph_load(const char* path, sluice_graph** graph) SLUICE_NOEXCEPT;
 // Loads the graph of a SavedModel that has exactly these tags.
@@ -154,19 +157,21 @@ typedef struct sluice_hyper_parameter {
   double value;
 } sluice_hyper_parameter;
 
-// Adds the nodes that minimize the tensor `loss` by updating all trainable variables, and that count
-// the global step if the graph has one. `optimizer` is the name of a class of training/optimizer:
-// "GradientDescent", "Momentum", "Adam", … docs/c_api.md lists them with their hyper-parameters,
-// which have TensorFlow's defaults. `train` becomes the name of the op that makes one update.
-// NOT_FOUND for an unknown optimizer, hyper-parameter or loss, with those that exist.
+// Adds the nodes that minimize the tensor `loss` by updating all trainable variables, and that
+// count the global step if the graph has one. `optimizer` is the name of a class of
+// training/optimizer: "GradientDescent", "Momentum", "Adam", … docs/c_api.md lists them with their
+// hyper-parameters, which have TensorFlow's defaults. `train` becomes the name of the op that makes
+// one update. NOT_FOUND for an unknown optimizer, hyper-parameter or loss, with those that exist.
+// After any other error the graph can only be freed.
 sluice_error* sluice_graph_minimize(sluice_graph* graph, const char* loss, const char* optimizer,
                                     const sluice_hyper_parameter* parameters, size_t num_parameters,
                                     const char** train) SLUICE_NOEXCEPT;
 // Adds an op that gives all variables, including those of optimizers, their initial values.
+// After an error the graph can only be freed.
 sluice_error* sluice_graph_initializer(sluice_graph* graph, const char** init) SLUICE_NOEXCEPT;
 
-// Cancellation of steps. All steps that it is given to end with CANCELLED, those in progress soon
-// and later ones at once.
+// Cancellation of steps. Steps that use it end with CANCELLED: those in progress soon, later ones
+// at once.
 typedef struct sluice_cancellation sluice_cancellation;
 
 sluice_cancellation* sluice_cancellation_new(void) SLUICE_NOEXCEPT;
@@ -225,7 +230,8 @@ sluice_error* sluice_session_run(sluice_session* session, const sluice_feed* fee
                                  const sluice_run_options* options) SLUICE_NOEXCEPT;
 
 // Checkpoints. Saves all variables of the graph as "<prefix>-<global_step>", or "<prefix>" if
-// global_step is negative. INVALID_ARGUMENT if the graph lists no variables.
+// global_step is negative. Never deletes an older checkpoint: the caller does. INVALID_ARGUMENT if
+// the graph lists no variables.
 sluice_error* sluice_session_save(sluice_session* session, const char* prefix,
                                   int64_t global_step) SLUICE_NOEXCEPT;
 // Restores all variables from a checkpoint, or from the latest of a folder. NULL restores those of

@@ -254,6 +254,47 @@ TEST_F(CApiTest, FieldsThatAnOlderProgramLacksHaveTheirDefaults) {
   EXPECT_EQ(Taken(Wait(options)).code, SLUICE_DEADLINE_EXCEEDED);
 }
 
+TEST_F(CApiTest, OptionsWithoutTheirSizeAreRejected) {
+  const sluice_session_options session_options = {.size = 0, .timeout_ms = 20};
+  Failure failure = Taken(sluice_session_new(graph_, nullptr, &session_options, &session_));
+  EXPECT_EQ(failure.code, SLUICE_INVALID_ARGUMENT);
+  EXPECT_THAT(failure.message, HasSubstr("in the field 'size', got 0"));
+  EXPECT_EQ(session_, nullptr);
+  Start();
+  failure = Taken(Wait({.size = 0, .timeout_ms = 20}));
+  EXPECT_EQ(failure.code, SLUICE_INVALID_ARGUMENT);
+  EXPECT_THAT(failure.message, HasSubstr("sluice_run_options"));
+}
+
+TEST_F(CApiTest, AGraphWithLocalVariablesOnlyRuns) {
+  Graph g;
+  const Variable local(g, "local", Tensor::Scalar(2.0f),
+                       {.trainable = false, .collections = {std::string(kLocalVariables)}});
+  Identity(local, {.name = "value"});
+  const std::string initializer = local.initializer().name();
+  const std::string model = ExportMetaGraphDef(g)->SerializeAsString();
+  TearDown();
+  Check(sluice_graph_parse(model.data(), model.size(), &graph_));
+  Check(sluice_session_new(graph_, nullptr, nullptr, &session_));
+  const char* init = initializer.c_str();
+  Check(sluice_session_run(session_, nullptr, 0, nullptr, 0, nullptr, &init, 1, nullptr));
+  const char* name = "value";
+  sluice_tensor* value = nullptr;
+  Check(sluice_session_run(session_, nullptr, 0, &name, 1, &value, nullptr, 0, nullptr));
+  EXPECT_THAT(Values(value), ElementsAre(2));
+  sluice_tensor_free(value);
+  EXPECT_EQ(Taken(sluice_session_save(session_, "/nowhere/m", 0)).code, SLUICE_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, SavesKeepAllCheckpoints) {
+  Start();
+  const std::string prefix = ::testing::TempDir() + "/c_api_kept";
+  for (int step = 0; step < 7; ++step) Check(sluice_session_save(session_, prefix.c_str(), step));
+  for (int step = 0; step < 7; ++step) {
+    Check(sluice_session_restore(session_, (prefix + "-" + std::to_string(step)).c_str()));
+  }
+}
+
 TEST_F(CApiTest, ASessionOnAServerTrains) {
   const std::unique_ptr<Server> server = *Server::Start({.port = 0});
   const sluice_hyper_parameter rate = {"learning_rate", 0.1};

@@ -5,6 +5,7 @@
 #include "c_api/handles.h"
 #include "c_api/optimizers.h"
 #include "executor/files/files.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/format/meta_graph.h"
 #include "graph/status.h"
 #include "ops/state/variable.h"
@@ -94,18 +95,21 @@ absl::Status Initializer(LoadedGraph& loaded, const char** init) {
 }  // namespace sluice::c_api
 
 sluice_error* sluice_graph_load(const char* path, sluice_graph** graph) noexcept {
-  return sluice::c_api::ErrorOf(sluice::c_api::Load(path, graph));
+  using namespace sluice::c_api;
+  return ErrorOf(sluice::OrOutOfMemory([&] { return Load(path, graph); }));
 }
 
 sluice_error* sluice_graph_load_saved_model(const char* folder, const char* const* tags,
                                             size_t num_tags, sluice_graph** graph) noexcept {
+  using namespace sluice::c_api;
   const std::vector<std::string> names(tags, tags + num_tags);
-  return sluice::c_api::ErrorOf(sluice::c_api::LoadSaved(folder, names, graph));
+  return ErrorOf(sluice::OrOutOfMemory([&] { return LoadSaved(folder, names, graph); }));
 }
 
 sluice_error* sluice_graph_parse(const void* bytes, size_t size, sluice_graph** graph) noexcept {
-  return sluice::c_api::ErrorOf(
-      sluice::c_api::Parse(std::string_view(static_cast<const char*>(bytes), size), graph));
+  using namespace sluice::c_api;
+  const std::string_view text(static_cast<const char*>(bytes), size);
+  return ErrorOf(sluice::OrOutOfMemory([&] { return Parse(text, graph); }));
 }
 
 void sluice_graph_free(sluice_graph* graph) noexcept { delete graph; }

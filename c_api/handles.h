@@ -10,13 +10,16 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "executor/session/session.h"
 #include "executor/wait/cancellation.h"
 #include "graph/format/proto/meta_graph.pb.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
+#include "graph/status.h"
 #include "graph/tensor/tensor.h"
 #include "sluice_c.h"
 #include "training/checkpoint/saved_model.h"
@@ -44,11 +47,14 @@ struct LoadedGraph {
 sluice_error* ErrorOf(const absl::Status& status);
 
 // The caller's struct, whose first field is its size, with zeros in the fields that it lacks. All
-// zeros for null.
+// zeros for null. INVALID_ARGUMENT, with `what` first, if the size does not include itself.
 template <typename T>
-T WithAllFields(const T* given) {
+absl::StatusOr<T> WithAllFields(std::string_view what, const T* given) {
   T all = {};
-  if (given != nullptr) std::memcpy(&all, given, std::min(given->size, sizeof(T)));
+  if (given == nullptr) return all;
+  SLUICE_INVALID_IF(given->size < sizeof(given->size), what,
+                    ": expected the size of the struct in the field 'size', got ", given->size);
+  std::memcpy(&all, given, std::min(given->size, sizeof(T)));
   return all;
 }
 

@@ -6,7 +6,10 @@
 #include "c_api/handles.h"
 #include "distributed/client/remote_session.h"
 #include "executor/files/files.h"
+#include "graph/format/proto/saver.pb.h"
 #include "graph/status.h"
+#include "ops/embedding/embedding_table.h"
+#include "ops/state/variable.h"
 #include "training/checkpoint/checkpoint_state.h"
 
 namespace sluice::c_api {
@@ -39,7 +42,9 @@ absl::StatusOr<std::unique_ptr<Session>> MakeSession(Graph& graph, const std::st
 
 absl::Status Run(Session& session, absl::Span<const sluice_feed> feeds,
                  const std::vector<std::string>& fetches, sluice_tensor** fetched,
-                 const std::vector<std::string>& targets, const sluice_run_options& given) {
+                 const std::vector<std::string>& targets, const sluice_run_options* run_options) {
+  SLUICE_ASSIGN_OR_RETURN(const sluice_run_options given,
+                          WithAllFields("sluice_run_options", run_options));
   std::vector<NamedFeed> fed;
   for (const sluice_feed& feed : feeds) fed.push_back({feed.name, feed.value->tensor});
   RunOptions options;
@@ -53,15 +58,24 @@ absl::Status Run(Session& session, absl::Span<const sluice_feed> feeds,
   return absl::OkStatus();
 }
 
-// The saver of all variables that the graph lists; if it lists none, that of its MetaGraphDef.
+// Whether the graph lists anything that a Saver of all variables saves.
+bool HasSavedVariables(const Graph& graph) {
+  return !GlobalVariables(graph).empty() || !Variables(graph, "saveable_objects").empty() ||
+         !Variables(graph, kEmbeddingTables).empty();
+}
+
+// The saver of all variables that the graph lists; if it lists none, that of its MetaGraphDef. It
+// never deletes a checkpoint, because the sessions of the graph share it.
 absl::StatusOr<Saver*> SaverOf(LoadedGraph& loaded, Session& session) {
   ScopedLock lock(&loaded.mutex);
   if (loaded.saver != nullptr) return loaded.saver.get();
   std::unique_ptr<Saver> saver;
-  if (loaded.graph.variables().empty() && loaded.meta.has_saver_def()) {
-    SLUICE_ASSIGN_OR_RETURN(saver, Saver::FromDef(loaded.meta.saver_def(), loaded.graph));
+  if (!HasSavedVariables(loaded.graph) && loaded.meta.has_saver_def()) {
+    pb::SaverDef def = loaded.meta.saver_def();
+    def.set_max_to_keep(0);
+    SLUICE_ASSIGN_OR_RETURN(saver, Saver::FromDef(def, loaded.graph));
   } else {
-    saver = std::make_unique<Saver>();
+    saver = std::make_unique<Saver>(SaverOptions{.max_to_keep = 0});
     SLUICE_RETURN_IF_ERROR(session.Extend([&](Graph& graph) { return saver->Build(graph); }));
   }
   loaded.saver = std::move(saver);
@@ -70,10 +84,12 @@ absl::StatusOr<Saver*> SaverOf(LoadedGraph& loaded, Session& session) {
 
 absl::Status NewSession(sluice_graph& graph, const std::string& target,
                         const sluice_session_options* given, sluice_session** session) {
+  SLUICE_ASSIGN_OR_RETURN(const sluice_session_options options,
+                          WithAllFields("sluice_session_options", given));
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Session> made,
-                          MakeSession(graph.loaded->graph, target, WithAllFields(given)));
+                          MakeSession(graph.loaded->graph, target, options));
   // Before the first step, so that no other step compiles again.
-  if (!graph.loaded->graph.variables().empty()) {
+  if (HasSavedVariables(graph.loaded->graph)) {
     SLUICE_RETURN_IF_ERROR(SaverOf(*graph.loaded, *made).status());
   }
   *session = new sluice_session{graph.loaded, std::move(made)};
@@ -132,8 +148,7 @@ sluice_error* sluice_session_run(sluice_session* session, const sluice_feed* fee
   using namespace sluice::c_api;
   return ErrorOf(Run(*session->session, absl::MakeConstSpan(feeds, num_feeds),
                      std::vector<std::string>(fetches, fetches + num_fetches), fetched,
-                     std::vector<std::string>(targets, targets + num_targets),
-                     WithAllFields(options)));
+                     std::vector<std::string>(targets, targets + num_targets), options));
 }
 
 sluice_error* sluice_session_save(sluice_session* session, const char* prefix,

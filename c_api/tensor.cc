@@ -4,6 +4,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "c_api/handles.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
 namespace sluice::c_api {
@@ -87,7 +88,7 @@ sluice_error* sluice_tensor_copy(int32_t type, const int64_t* dims, int32_t rank
 sluice_error* sluice_tensor_strings(const int64_t* dims, int32_t rank, const char* const* values,
                                     const size_t* sizes, sluice_tensor** tensor) noexcept {
   using namespace sluice::c_api;
-  return ErrorOf(Strings(dims, rank, values, sizes, tensor));
+  return ErrorOf(sluice::OrOutOfMemory([&] { return Strings(dims, rank, values, sizes, tensor); }));
 }
 
 void sluice_tensor_free(sluice_tensor* tensor) noexcept { delete tensor; }
