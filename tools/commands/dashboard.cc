@@ -61,26 +61,35 @@ bool ParseReplicaTag(const std::string& tag, int* replica, std::string* count) {
 
 }  // namespace
 
-Dashboard::Dashboard(DashboardOptions options) : options_(std::move(options)) {
+absl::StatusOr<std::unique_ptr<Dashboard>> Dashboard::Start(DashboardOptions options) {
+  std::unique_ptr<Dashboard> made(new Dashboard(std::move(options)));
+  Dashboard* const d = made.get();
   {
-    ScopedLock lock(&mutex_);
-    for (const std::string& target : options_.targets) {
-      tasks_[target].asked = tasks_[target].answered = start_;
+    ScopedLock lock(&d->mutex_);
+    for (const std::string& target : d->options_.targets) {
+      d->tasks_[target].asked = d->tasks_[target].answered = d->start_;
     }
   }
-  for (const std::string& target : options_.targets) {
-    threads_.emplace_back([this, target] { WatchTask(target); });
+  for (const std::string& target : d->options_.targets) {
+    SLUICE_RETURN_IF_ERROR(d->StartThread([d, target] { d->WatchTask(target); }));
   }
-  if (!options_.summaries.empty()) threads_.emplace_back([this] { WatchSummaries(); });
+  if (!d->options_.summaries.empty()) {
+    SLUICE_RETURN_IF_ERROR(d->StartThread([d] { d->WatchSummaries(); }));
+  }
+  return made;
+}
+
+absl::Status Dashboard::StartThread(std::function<void()> body) {
+  SLUICE_ASSIGN_OR_RETURN(Thread thread,
+                          Thread::Start("dashboard", ThreadUse::kProcess, std::move(body)));
+  threads_.push_back(std::move(thread));
+  return absl::OkStatus();
 }
 
 Dashboard::~Dashboard() {
-  {
-    ScopedLock lock(&mutex_);
-    stopping_ = true;
-    stop_.NotifyAll();
-  }
-  for (std::thread& thread : threads_) thread.join();
+  ScopedLock lock(&mutex_);
+  stopping_ = true;
+  stop_.NotifyAll();
 }
 
 bool Dashboard::WaitForNext() {

@@ -7,13 +7,16 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "distributed/security/security.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 #include "tools/commands/metrics_text.h"
 #include "tools/commands/scalars.h"
@@ -29,7 +32,8 @@ struct DashboardOptions {
 
 class Dashboard {
  public:
-  explicit Dashboard(DashboardOptions options);
+  // RESOURCE_EXHAUSTED if the system starts no further thread.
+  static absl::StatusOr<std::unique_ptr<Dashboard>> Start(DashboardOptions options);
   // Waits for calls in progress, up to ten seconds each.
   ~Dashboard();
   Dashboard(const Dashboard&) = delete;
@@ -41,6 +45,9 @@ class Dashboard {
   std::string State() const;
 
  private:
+  explicit Dashboard(DashboardOptions options) : options_(std::move(options)) {}
+  absl::Status StartThread(std::function<void()> body);
+
   using Clock = std::chrono::steady_clock;
 
   struct Task {
@@ -69,7 +76,7 @@ class Dashboard {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, Task> tasks_ ABSL_GUARDED_BY(mutex_);  // by target
   std::map<std::string, ScalarPoints> scalars_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;  // destroyed first, which waits for them
 };
 
 }  // namespace sluice

@@ -84,15 +84,17 @@ absl::Status ServeDashboard(const Arguments& targets, const Security& security) 
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  Dashboard dashboard({.targets = targets,
-                       .security = security,
-                       .interval = std::chrono::milliseconds(absl::GetFlag(FLAGS_every_ms)),
-                       .summaries = absl::GetFlag(FLAGS_summaries)});
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Dashboard> dashboard,
+      Dashboard::Start({.targets = targets,
+                        .security = security,
+                        .interval = std::chrono::milliseconds(absl::GetFlag(FLAGS_every_ms)),
+                        .summaries = absl::GetFlag(FLAGS_summaries)}));
   SLUICE_ASSIGN_OR_RETURN(
       const std::unique_ptr<HttpPages> pages,
       HttpPages::Start({.port = absl::GetFlag(FLAGS_web)},
                        {{"/", {"text/html; charset=utf-8", &Dashboard::Page}},
-                        {"/state", {"application/json", [&] { return dashboard.State(); }}}}));
+                        {"/state", {"application/json", [&] { return dashboard->State(); }}}}));
   fmt::print("open http://127.0.0.1:{}/\n", pages->port());
   std::fflush(stdout);
   int signal;
