@@ -115,7 +115,7 @@ OpDefBuilder TableOpOf(const UpdateRule& rule) {
   op.Input("step", DT_INT64);
   op.Attr("T", TypeAttr({DT_HALF, DT_BFLOAT16, DT_FLOAT}));
   if (!rule.flag.empty()) op.Attr(std::string(rule.flag), BoolAttr(rule.flag_default));
-  return op.Stateful().NotDifferentiable().Shape(TableUpdateShape);
+  return op.Stateful().Shape(TableUpdateShape);
 }
 
 template <typename... Rules>
