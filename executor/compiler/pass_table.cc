@@ -96,7 +96,7 @@ absl::Status RunPasses(PassStage stage, Graph& graph, const PassOptions& options
   for (const Pass& pass : kPasses) {
     if (pass.stage != stage || (pass.can_be_disabled && options.IsDisabled(pass.name))) continue;
     if (options.is_wanted && !options.is_wanted()) {
-      return absl::CancelledError("the compilation of the step was cancelled");
+      return absl::CancelledError("Run call was cancelled");
     }
     SLUICE_RETURN_IF_ERROR(pass.run(graph, options).status());
   }

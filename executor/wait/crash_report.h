@@ -37,8 +37,7 @@ class RunningNode {
   static Id Current() { return current_; }
 
  private:
-  // Initial-exec: an access costs one instruction, also in a shared library.
-  static thread_local constinit Id current_ __attribute__((tls_model("initial-exec")));
+  static thread_local constinit Id current_;
   const Id outer_;  // of a function's node, whose steps run within it
 };
 
