@@ -1,5 +1,7 @@
 #include "distributed/master/session_config.h"
 
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -12,13 +14,22 @@ TEST(SessionConfig, TheClientsSettingsReplaceTheServers) {
   pb::ConfigProto config;
   config.set_allow_soft_placement(true);
   config.set_operation_timeout_in_ms(70);
-  config.set_intra_op_parallelism_threads(3);
-  const SessionOptions options = WithConfig({.intra_op_threads = 1, .inter_op_threads = 2}, config);
+  config.set_intra_op_parallelism_threads(1);
+  const SessionOptions options = WithConfig({.intra_op_threads = 3, .inter_op_threads = 2}, config);
   EXPECT_TRUE(options.allow_soft_placement);
   EXPECT_EQ(options.operation_timeout_ms, 70);
-  EXPECT_EQ(options.intra_op_threads, 3);
+  EXPECT_EQ(options.intra_op_threads, 1);
   EXPECT_EQ(options.inter_op_threads, 2);  // not set by the client
   EXPECT_THAT(options.disabled_passes, ElementsAre());
+}
+
+TEST(SessionConfig, AClientGetsAtMostOneThreadPerCore) {
+  pb::ConfigProto config;
+  config.set_intra_op_parallelism_threads(1'000'000);
+  config.set_inter_op_parallelism_threads(1'000'000);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  EXPECT_EQ(WithConfig({}, config).intra_op_threads, cores);
+  EXPECT_EQ(WithConfig({}, config).inter_op_threads, cores);
 }
 
 TEST(SessionConfig, OptimizerLevel0DisablesAllPasses) {
