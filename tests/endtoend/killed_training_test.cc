@@ -157,7 +157,7 @@ class Training {
 
  private:
   static void ExpectGoesOnFrom(int64_t last, const std::string& output) {
-    if (last > 0 && output.find("step") != std::string::npos) {
+    if (last > 0 && output.find("\nstep ") != std::string::npos) {
       EXPECT_THAT(output, HasSubstr(StrCat("going on from step ", last, "\n")));
     }
     if (last <= 0) {
