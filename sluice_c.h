@@ -7,7 +7,9 @@
 //   const char* fetch = "loss:0";
 //   sluice_error* error = sluice_graph_load("model.meta", &graph);
 //   if (error == NULL) error = sluice_session_new(graph, NULL, NULL, &session);
-//   if (error == NULL) error = sluice_session_run(session, NULL, 0, &fetch, 1, &loss, NULL, 0, NULL);
+//   if (error == NULL) {
+//     error = sluice_session_run(session, NULL, 0, &fetch, 1, &loss, NULL, 0, NULL);
+//   }
 //
 // Errors: a function that can fail returns NULL, or an error that the caller frees. Its results are
 //   then unchanged. Nothing throws. A tensor that does not fit in memory is RESOURCE_EXHAUSTED. If
@@ -189,8 +191,8 @@ typedef struct sluice_session_options {
   int32_t allow_soft_placement;
   int64_t timeout_ms;          // of each step; default: no limit
   int64_t connect_timeout_ms;  // of a remote session; default: a minute
-  // TLS and authentication of a remote session: PEM files, the name in the server's certificate, and
-  // the token of the cluster.
+  // TLS and authentication of a remote session: PEM files, the name in the server's certificate,
+  // and the token of the cluster.
   const char* tls_ca;
   const char* tls_cert;
   const char* tls_key;
@@ -199,8 +201,8 @@ typedef struct sluice_session_options {
 } sluice_session_options;
 
 typedef struct sluice_run_options {
-  size_t size;         // sizeof(sluice_run_options)
-  int64_t timeout_ms;  // 0: that of the session
+  size_t size;                        // sizeof(sluice_run_options)
+  int64_t timeout_ms;                 // 0: that of the session
   sluice_cancellation* cancellation;  // outlives the step; NULL: none
   int32_t check_numerics;             // ends the step at the first NaN or infinity
 } sluice_run_options;
