@@ -184,8 +184,14 @@ void Connections::Run() {
       } else if (fd != wake_) {
         Happened(fd, events[i].events);
       }
+      LogEvents();
     }
   }
+}
+
+void Connections::LogEvents() {
+  for (const auto& [event, fields] : unlogged_) LogEvent(LogLevel::kWarning, event, fields);
+  unlogged_.clear();
 }
 
 void Connections::Accept(int listener) {
@@ -227,8 +233,8 @@ void Connections::Admit(int fd) {
     const int watched = has_room ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (watched < 0 || !Watch(epoll_, EPOLL_CTL_ADD, watched, EPOLLIN | EPOLLRDHUP | EPOLLET)) {
       ++refused_;
-      LogEvent(LogLevel::kWarning, "connection_refused",
-               {{"client", client}, {"open", StrCat(connections_.size())}});
+      unlogged_.push_back(
+          {"connection_refused", {{"client", client}, {"open", StrCat(connections_.size())}}});
       if (watched >= 0) close(watched);
       close(fd);
       return;
@@ -280,8 +286,9 @@ bool Connections::MakeRoom() {
 }
 
 void Connections::Refuse(const Connection& connection, const char* why) {
-  LogEvent(LogLevel::kWarning, "connection_closed",
-           {{"client", connection.client}, {"why", why}, {"bytes", StrCat(connection.bytes)}});
+  unlogged_.push_back(
+      {"connection_closed",
+       {{"client", connection.client}, {"why", why}, {"bytes", StrCat(connection.bytes)}}});
   ++refused_;
   shutdown(connection.fd, SHUT_RDWR);  // gRPC then closes its descriptor
   Forget(connection);

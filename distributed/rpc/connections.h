@@ -31,6 +31,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "distributed/events/event_log.h"
 #include "executor/wait/thread.h"
 #include "graph/mutex.h"
 
@@ -87,6 +88,7 @@ class Connections {
   explicit Connections(const Options& options);
   absl::Status ListenAt(const std::string& host, const std::string& port);
   void Run();
+  void LogEvents();
   void Accept(int listener);
   void AcceptWithReserve(int listener);
   void Admit(int fd);
@@ -107,7 +109,9 @@ class Connections {
   int port_ = 0;
   std::function<void(int fd)> take_;
   Thread thread_;
-  int reserve_ = -1;                // used by thread_ only
+  int reserve_ = -1;  // used by thread_ only
+  // Events that are not logged yet, because a log may block. Used by thread_ only.
+  std::vector<std::pair<const char*, EventFields>> unlogged_;
   std::atomic<bool> stops_{false};  // set before wake_
   Mutex mutex_;
   CondVar probed_;

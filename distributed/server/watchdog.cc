@@ -40,12 +40,12 @@ void Watchdog::Run() {
     lock.Unlock();
     const absl::Status status = duties_.check_accepting();
     duties_.close_expired_sessions();
-    lock.Lock();
     if (!status.ok()) {
       LogEvent(LogLevel::kError, "not_accepting", {{"error", std::string(status.message())}});
-    } else if (!accepting_.ok()) {
+    } else if (!accepting().ok()) {
       LogEvent(LogLevel::kInfo, "accepting_again");
     }
+    lock.Lock();
     accepting_ = status;
   }
 }
