@@ -115,17 +115,21 @@ absl::StatusOr<Tensors> Closure::operator()(const Tensors& element, Reading& rea
 // those of the outer ones.
 constexpr int kMaxMadeDepth = 60;
 
-absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
-                                            Reading& reading) {
-  SLUICE_ASSIGN_OR_RETURN(const Tensors made, f(element, reading));
-  SLUICE_INVALID_IF(made.size() != 1, "Function must return a single dataset.");
-  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
-  const int depth = made[0].data<Variant>()->get<DatasetVariant>()->depth();
+absl::StatusOr<IteratorPointer> IterateReturned(const Tensor& made, Reading& reading) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made));
+  const int depth = made.data<Variant>()->get<DatasetVariant>()->depth();
   if (depth > kMaxMadeDepth) {
     return absl::ResourceExhaustedError(
         StrCat("Function made a chain of ", depth, " datasets, expected at most ", kMaxMadeDepth));
   }
   return dataset->Iterate(reading);
+}
+
+absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
+                                            Reading& reading) {
+  SLUICE_ASSIGN_OR_RETURN(const Tensors made, f(element, reading));
+  SLUICE_INVALID_IF(made.size() != 1, "Function must return a single dataset.");
+  return IterateReturned(made[0], reading);
 }
 
 absl::StatusOr<DatasetFunctions> DatasetFunctions::Make(const KernelInit& init) {

@@ -49,6 +49,9 @@ struct Closure {
   Tensors captured;
 };
 
+// An iterator over the dataset in `made`, which a function returned. INVALID_ARGUMENT if there is
+// none. RESOURCE_EXHAUSTED if it reads a long chain of datasets.
+absl::StatusOr<IteratorPointer> IterateReturned(const Tensor& made, Reading& reading);
 // An iterator over the dataset that `f(element)` returns. INVALID_ARGUMENT if it returns none.
 absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
                                             Reading& reading);

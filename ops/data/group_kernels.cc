@@ -134,8 +134,7 @@ class WindowedGroupsIterator : public DatasetIterator {
     SLUICE_ASSIGN_OR_RETURN(const Tensors made, functions_.reduce({key, window}, reading_));
     SLUICE_INVALID_IF(made.size() != 1 || made[0].dtype() != DT_VARIANT || made[0].rank() != 0,
                       "`reduce_func` must return a single scalar of dtype DT_VARIANT.");
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(made[0]));
-    SLUICE_ASSIGN_OR_RETURN(window_, dataset->Iterate(reading_));
+    SLUICE_ASSIGN_OR_RETURN(window_, IterateReturned(made[0], reading_));
     return absl::OkStatus();
   }
 
