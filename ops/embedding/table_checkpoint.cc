@@ -4,17 +4,19 @@
 namespace sluice {
 namespace {
 
+// A part of a table, and a checkpoint that has the table.
+void UsesPartInCheckpoint(OpDefBuilder& op) {
+  op.Input("table", DT_RESOURCE).Input("prefix", DT_STRING).Stateful();
+  op.Attr("table_name", StringAttr());
+  op.Attr("shard", IntAttr(0).Min(0)).Attr("num_shards", IntAttr(1).Min(1));
+}
+
 OP(EmbeddingTableSave,
    "Writes the records of a part of a table to a checkpoint of its own at `prefix`, for "
    "MergeV2Checkpoints. Chunk c of part s of n has the tensors <table_name>/<s>-of-<n>/<c>/keys, "
    "rows, slots, counts and steps, as EmbeddingTableExport returns them.")
-    .Input("table", DT_RESOURCE)
-    .Input("prefix", DT_STRING)
-    .Attr("table_name", StringAttr())
-    .Attr("shard", IntAttr(0).Min(0))
-    .Attr("num_shards", IntAttr(1).Min(1))
+    .With(UsesPartInCheckpoint)
     .OnVariable(VariableUse::kReads)
-    .Stateful()
     .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
 
 OP(EmbeddingTableRestore,
@@ -23,12 +25,7 @@ OP(EmbeddingTableRestore,
    "those of the checkpoint. NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one "
    "of its parts is missing, INVALID_ARGUMENT if types or shapes differ. The table then stays as "
    "it was.")
-    .Input("table", DT_RESOURCE)
-    .Input("prefix", DT_STRING)
-    .Attr("table_name", StringAttr())
-    .Attr("shard", IntAttr(0).Min(0))
-    .Attr("num_shards", IntAttr(1).Min(1))
-    .Stateful()
+    .With(UsesPartInCheckpoint)
     .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
 
 }  // namespace
