@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-// How often certificates were to be read again.
+// The number of calls of ReloadCertificates.
 std::atomic<int> reloads{0};
 
 class Tokens {

@@ -93,7 +93,7 @@ TEST(Security, ATokenCanBeReplaced) {
   auto server = Server::Start({.port = 0, .security = known});
   ASSERT_TRUE(server.ok()) << server.status();
   ReplaceToken("old word", "new word");
-  // Clients of this process send the new one in place of the old one.
+  // Clients of this process send the new token.
   EXPECT_TRUE(AddOn(**server, known).ok());
   known.token = "new word";
   EXPECT_TRUE(AddOn(**server, known).ok());

@@ -119,7 +119,7 @@ int __wrap___cpu_indicator_init() __attribute__((visibility("hidden")));
 namespace sluice {
 namespace {
 
-// Which features a limit permits.
+// The features that a limit permits.
 struct Permitted {
   unsigned model, features2[3];
 };

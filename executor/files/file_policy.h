@@ -1,4 +1,4 @@
-// What the ops of this process may do with files. A server restricts its clients with it.
+// Limits the files that the ops of this process may use. A server restricts its clients with it.
 //
 // Thread safety: all functions may be called from any thread. Set the policy before other threads
 //   use files.

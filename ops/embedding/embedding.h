@@ -33,8 +33,8 @@
 
 namespace sluice {
 
-// What a lookup reads: one variable, several variables or a partitioned variable, whose rows have
-// the same shape, or a table without a bound on ids.
+// The source of a lookup: one variable, several variables or a partitioned variable, whose rows
+// have the same shape, or a table without a bound on ids.
 class EmbeddingSource {
  public:
   EmbeddingSource(const EmbeddingTable& table) : parts_(table.shards()) {}    // NOLINT

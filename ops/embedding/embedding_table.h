@@ -44,7 +44,7 @@ inline constexpr std::string_view kEmbeddingTableOp = "EmbeddingTableHandleOp";
 inline constexpr std::string_view kEmbeddingTables = "embedding_tables";
 
 struct EmbeddingTableOptions {
-  // Of the rows and slots: float, half or bfloat16.
+  // The type of the rows and slots: float, half or bfloat16.
   DataType dtype = DT_FLOAT;
   InitialRows initial_rows = InitialRows::Uniform(-0.05f, 0.05f);
   // Without a seed, it is derived from the name, so that tables of one model differ.

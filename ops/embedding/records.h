@@ -124,7 +124,7 @@ class Records {
 
   // All numbers that are or were in use are less than this.
   Number end() const { return next_.load(std::memory_order_acquire); }
-  // Of all slabs, including parts that were never used.
+  // The size of all slabs, including parts that were never used.
   int64_t bytes() const {
     return slab_count_.load(std::memory_order_relaxed) * static_cast<int64_t>(slab_bytes_);
   }

@@ -52,7 +52,7 @@ class RowStore : public Resource {
   int slots() const { return records_.slots(); }
   // The number of records.
   int64_t size() const { return index_.size(); }
-  // Of records and index.
+  // The size of records and index.
   int64_t bytes() const { return records_.bytes() + index_.bytes(); }
   std::string DebugString() const override;
 

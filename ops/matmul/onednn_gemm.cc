@@ -12,7 +12,7 @@ extern "C" void omp_set_num_threads(int);
 namespace sluice {
 namespace {
 
-// oneDNN examines the processor itself, so it has to be told of SLUICE_CPU.
+// oneDNN examines the processor itself, so this passes SLUICE_CPU on to it.
 void LimitInstructionSets() {
   switch (InstructionSetLimit()) {
     case InstructionSets::kNone:
