@@ -196,7 +196,16 @@ void ForEach(const Tensor& tensor, Add add) {
   for (const T& v : tensor.flat<T>()) add(v);
 }
 
-// The single element of a plain tensor as a *_val.
+// More equal elements than this are written as one. Shorter contents stay as Python writes them.
+constexpr int64_t kMostEqualElements = 64;
+
+bool HasEqualElements(const Tensor& tensor) {
+  const char* bytes = tensor.data<char>();
+  const size_t size = tensor.bytes() / tensor.num_elements();
+  return std::memcmp(bytes, bytes + size, tensor.bytes() - size) == 0;
+}
+
+// The first element of a plain tensor as a *_val. Readers fill the tensor with it.
 void WriteNumber(const Tensor& tensor, pb::TensorProto* proto) {
   switch (tensor.dtype()) {
     case DT_FLOAT:
@@ -222,6 +231,8 @@ void WriteNumber(const Tensor& tensor, pb::TensorProto* proto) {
     case DT_UINT4:
     case DT_UINT2:
       return proto->add_int_val(tensor.scalar<uint8_t>());
+    case DT_BOOL:
+      return proto->add_bool_val(tensor.scalar<bool>());
     case DT_INT64:
       return proto->add_int64_val(tensor.scalar<int64_t>());
     case DT_UINT32:
@@ -342,10 +353,11 @@ absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto) {
   SLUICE_RETURN_IF_ERROR(WriteHeader(tensor, proto));
   if (tensor.num_elements() == 0) return absl::OkStatus();
   if (!IsPlainBytes(tensor.dtype())) return WriteObjects(tensor, proto);
-  if (tensor.dtype() == DT_BOOL) {
-    ForEach<bool>(tensor, [&](bool b) { proto->add_bool_val(b); });
-  } else if (tensor.num_elements() == 1) {
+  if (tensor.num_elements() == 1 ||
+      (tensor.num_elements() > kMostEqualElements && HasEqualElements(tensor))) {
     WriteNumber(tensor, proto);
+  } else if (tensor.dtype() == DT_BOOL) {
+    ForEach<bool>(tensor, [&](bool b) { proto->add_bool_val(b); });
   } else {
     WriteContent(tensor, proto);
   }

@@ -27,7 +27,8 @@ absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudge
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto);
 
 // Writes as Python's make_tensor_proto: tensor_content for several numbers, *_val for a single one
-// and for bool and string. UNIMPLEMENTED for variants that hold objects of this process.
+// and for bool and string. More than 64 equal elements are written as one *_val, which readers
+// repeat. UNIMPLEMENTED for variants that hold objects of this process.
 absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto);
 // Writes as between tasks: tensor_content for all elements that are plain bytes.
 absl::Status TensorToContentProto(const Tensor& tensor, pb::TensorProto* proto);

@@ -117,13 +117,30 @@ TEST(TensorProto, WritesAsPythonDoes) {
             "dtype: DT_COMPLEX128 tensor_shape { } dcomplex_val: 1 dcomplex_val: 2 ");
 }
 
+TEST(TensorProto, ManyEqualElementsAreWrittenAsOne) {
+  Tensor numbers(DT_FLOAT, {100});
+  std::fill_n(numbers.data<float>(), 100, 0.1f);
+  EXPECT_EQ(Written(numbers), "dtype: DT_FLOAT tensor_shape { dim { size: 100 } } float_val: 0.1 ");
+  // Zeros of both signs are equal numbers, but not the same bits.
+  std::fill_n(numbers.data<float>(), 100, 0.0f);
+  numbers.data<float>()[99] = -0.0f;
+  EXPECT_THAT(Written(numbers), HasSubstr("tensor_content"));
+  Tensor flags(DT_BOOL, {100});
+  std::fill_n(flags.data<bool>(), 100, true);
+  EXPECT_EQ(Written(flags), "dtype: DT_BOOL tensor_shape { dim { size: 100 } } bool_val: true ");
+}
+
 TEST(TensorProto, EveryPlainTypeGoesThroughBothForms) {
   for (int type = 1; type < kDataTypeCount; ++type) {
     const DataType dtype = static_cast<DataType>(type);
     if (!IsPlainBytes(dtype)) continue;
-    for (int64_t n : {1, 3}) {
+    for (int64_t n : {1, 3, 70}) {
       Tensor t(dtype, {n});
-      for (size_t i = 0; i < t.bytes(); ++i) t.data<char>()[i] = dtype == DT_BOOL ? i % 2 : i + 1;
+      // All of 70 elements are equal.
+      const size_t period = n == 70 ? t.bytes() / n : t.bytes();
+      for (size_t i = 0; i < t.bytes(); ++i) {
+        t.data<char>()[i] = dtype == DT_BOOL ? i % period % 2 : i % period + 1;
+      }
       for (auto write : {TensorToProto, TensorToContentProto}) {
         pb::TensorProto proto;
         ASSERT_TRUE(write(t, &proto).ok());
