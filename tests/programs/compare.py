@@ -32,6 +32,7 @@ PROGRAMS = {
     "recommenders.din": 220,
     "recommenders.mmoe": 220,
     "a2c": 220,
+    "jpeg_images": 120,
     "lstm_resume": 220,
 }
 # Programs that also run on a cluster. The clients of synchronous training run each step together. Others run one after another, because
