@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-// A loop of fewer nanoseconds runs in its caller even if a thread looks for loops, because joining
-// it takes that thread 0.3 us.
+// A loop that takes less time runs in its caller, even if a pool thread spins and looks for loops:
+// that thread needs 0.3 us to join a loop.
 inline constexpr double kWorthSharingNs = 2e3;
 
 }  // namespace sluice

@@ -1,13 +1,12 @@
 // File systems, which hold the files of a URI scheme. "file://" and paths without a scheme are the
 // local disk. Object stores are added with RegisterFileSystem.
 //
-// A path is a URI "scheme://host/path" or a local path. Functions get it as the user wrote it, and
-// errors name it so.
-// Thread safety: file systems and readers may be used from any thread, a file that is written from
-//   one.
+// A path is a URI "scheme://host/path" or a local path. Functions and errors use it as the user
+// wrote it.
+// Thread safety: any thread may use file systems and readers. One thread at a time may use a file
+//   that is written.
 // Errors: "<path>; <reason>". PERMISSION_DENIED if the policy of the process (file_policy.h)
-// forbids
-//   it. UNIMPLEMENTED "File system scheme 's3' not implemented (file: …)".
+//   forbids the path. UNIMPLEMENTED "File system scheme 's3' not implemented (file: …)".
 // Reference: TensorFlow's FileSystemRegistry.
 #ifndef SLUICE_EXECUTOR_FILES_FILE_SYSTEM_H_
 #define SLUICE_EXECUTOR_FILES_FILE_SYSTEM_H_

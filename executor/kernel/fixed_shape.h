@@ -1,4 +1,4 @@
-// Shapes in attributes of kernels that need every size.
+// Reads shape attributes for kernels that need to know every size.
 //
 // Reference: TensorFlow's GetAttr of a TensorShape, which reads the shape of variables, queues,
 // barriers and tables.

@@ -19,16 +19,16 @@ class SumKernel : public Kernel {
   virtual absl::Status SumOf(KernelContext& context, int count) = 0;
 };
 
-// A kernel with one output. If it is called with one input more than its op has, of the output's
-// shape, it adds that input to its result.
+// A kernel with one output, which can be called with an additional last input of the output's
+// shape. It then adds this input to its result.
 class AddingKernel : public Kernel {
  public:
   virtual bool CanAdd() const { return true; }
 
   // Whether ComputeJoined handles both kernels if their operands have equal shapes.
   virtual bool CanJoin(const AddingKernel&) const { return false; }
-  // Sets output 0 to the sum of several such kernels' results. The inputs from `first` on are their
-  // operands, kernel by kernel.
+  // Sets output 0 to the sum of the results of several kernels for which CanJoin holds. The inputs
+  // from `first` on are their operands, kernel by kernel.
   virtual absl::Status ComputeJoined(KernelContext& context, int first) const {
     return absl::UnimplementedError(context.name());
   }

@@ -11,10 +11,10 @@
 
 namespace sluice {
 
-// Control edges (from, to) that make such nodes run as soon as they are ready: nodes whose results
-// are much smaller than their inputs, like gradients of weights compared with activations. A plan
-// runs the node that became ready last, so without these edges nodes for which nothing waits run
-// after the whole backward pass.
+// Returns control edges (from, to) that make late readers run as soon as they are ready. These are
+// nodes whose results are much smaller than their inputs, such as gradients of weights, which read
+// activations. A plan runs the node that became ready last. Without the edges, nodes whose results
+// nothing waits for would run after the whole backward pass, and keep their inputs until then.
 std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
                                                          const MemoryPlan& memory,
                                                          const StepOrder& order);

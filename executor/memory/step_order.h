@@ -1,5 +1,5 @@
-// The order in which a plan runs the nodes of its graph, for passes that change the graph by a
-// plan.
+// The order in which a plan runs the nodes of its graph. For passes that first make a plan and then
+// change the graph.
 #ifndef SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_
 #define SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_
 
@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-// Numbers are those of MemoryPlan.
+// Gives the position of each node in the order as a number, the same as MemoryPlan does.
+//
 // Thread safety: immutable. Lifetime: the plan outlives it.
 class StepOrder {
  public:
@@ -25,8 +26,9 @@ class StepOrder {
   int UnitOf(int number) const { return units_[number]; }
   // Whether the node runs in every step. Nodes behind a branch or a loop may not.
   bool IsCertain(const Node& node) const { return is_certain_[node.id()]; }
-  // The sums that add their terms as these are computed: the ids of each sum and of its terms in
-  // that order. Another order gives other bits.
+  // The running sums, which add each term when it is computed (executor/kernel/running_sum.h): for
+  // each sum its id, then the ids of its terms in the order of the additions. Another order would
+  // change the bits.
   const std::vector<int>& sums() const { return sums_; }
 
  private:

@@ -1,9 +1,10 @@
-// Computes nodes that follow from constants alone once, before the first step.
+// Replaces nodes whose inputs are constants by their results, which are computed once, before the
+// first step. Shape, Size and Rank are replaced too, if the shape of their input is known.
 //
-// Also Shape, Size and Rank of tensors whose shape is known. Runs before the other
-// optimizations, because it leaves them a smaller graph. Never computed: impure and kept nodes,
-// nodes of branches and loops, results larger than PassOptions::max_constant_bytes, and nodes whose
-// kernel fails (the step will report the error). Linear in the graph.
+// Left alone: impure and kept nodes, nodes of branches and loops, results larger than
+//   PassOptions::max_constant_bytes, and nodes whose kernel fails (the step reports the error).
+// Order: before the other optimizations, because it leaves them a smaller graph.
+// Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_FOLD_CONSTANTS_H_
 #define SLUICE_EXECUTOR_PASSES_FOLD_CONSTANTS_H_
 

@@ -6,9 +6,8 @@
 // must be known, so that the slice cannot fail.
 //
 // Exactness: sums may be computed in another order.
-// Order: after fold_constants, which makes the bounds of the slice constant, and unused_nodes,
-// which
-//   removes the other slices.
+// Order: after fold_constants, which makes the bounds of the slice constant, and after
+//   unused_nodes, which removes the other slices.
 // Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_NARROW_PRODUCTS_H_
 #define SLUICE_EXECUTOR_PASSES_NARROW_PRODUCTS_H_

@@ -31,8 +31,8 @@ struct PassOptions {
   // For rematerialize: the memory that a step's tensors may take, and the planner of steps.
   int64_t memory_limit_bytes = 0;
   StepPlanner* planner = nullptr;
-  // Asked between passes and before each function call. The compilation ends with CANCELLED once it
-  // returns false. Not set: it never does.
+  // Called between passes and before each function call. If it returns false, the compilation ends
+  // with CANCELLED. If it is not set, nothing ends the compilation.
   std::function<bool()> is_wanted;
 
   bool IsDisabled(const std::string& pass) const {

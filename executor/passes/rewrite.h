@@ -1,4 +1,4 @@
-// Helps passes that let a node, or the readers of a node, take their input from further up.
+// Functions for passes that bypass nodes: a reader then takes its input from a node further up.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_REWRITE_H_
@@ -14,8 +14,9 @@
 
 namespace sluice {
 
-// Whether no reader has to wait for the node or to check whether it is dead. A constant without
-// control inputs is never dead, and what enters a loop is dead only together with the whole loop.
+// Whether the readers of the node need neither wait for it nor check whether it is dead. This holds
+// for a constant without control inputs, which is never dead, and for a value that enters a loop,
+// which is dead only together with the whole loop.
 bool IsAliveWithItsReaders(const Node& node);
 
 // Adds a node with one output, on the device of `like` and with its line in the user's program.
@@ -25,23 +26,23 @@ absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
 // Adds a constant without control inputs on the device of `like`.
 absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::string name,
                                          const Tensor& value);
-// The same with the control inputs of `like`, so that the constant is in the same loop and on the
-// same branch.
+// Adds a constant with the device and the control inputs of `like`, so that the constant is in the
+// same loop and on the same branch.
 absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
                                      const Tensor& value);
 
-// Removes `node`. Readers of its output i then read output i, counted from `with`, and nodes that
-// wait for it wait for the node of `with`.
+// Replaces `node` by the node of `with`, and removes it. Output i of `node` is replaced by the i-th
+// output after `with`. Nodes with a control input from `node` get one from the node of `with`.
 absl::Status TakePlace(Graph& graph, Node* node, Output with);
 
-// A bypass of nodes: x replaces output 0 of passed[0], which reads passed[1], and so on. The last
-// passed node reads x.
+// A bypass of a chain of nodes: passed[0] reads passed[1], and so on, and the last one reads x.
+// Readers of output 0 of passed[0] can read x instead.
 struct Detour {
   Output x;
   absl::InlinedVector<Node*, 4> passed;
 };
 
-// Applies detours that change neither results nor their time:
+// Applies detours that change neither a result nor the time at which it is computed:
 //   1. The nodes that are passed are pure, and only the first one may have control inputs.
 //   2. They and x were requested for the same device.
 //   3. Readers keep waiting for whatever the passed nodes waited for.
@@ -58,10 +59,12 @@ class Rewriter {
   // reads it at another time could then see another value.
   bool MayLieInVariable(const Node& node) const;
 
-  // Removes passed[0], whose readers then read x. If they would run without what passed[0] waits
-  // for, or on another branch, they read an Identity of x that waits. False if nothing changed.
+  // Removes passed[0]. Its readers then read x. If x can be computed before passed[0] could run, or
+  // on another branch, they read an Identity of x that waits for the same nodes as passed[0].
+  // Returns false if nothing changed.
   absl::StatusOr<bool> Replace(const Detour& detour);
-  // Replaces input i of the reader, an output of passed[0], by x. False if nothing changed.
+  // Replaces input i of the reader, which is output 0 of passed[0], by x. Returns false if nothing
+  // changed.
   absl::StatusOr<bool> Shorten(Node* reader, int i, const Detour& detour);
 
  private:

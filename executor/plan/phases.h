@@ -10,9 +10,11 @@
 
 namespace sluice {
 
-// None if the body cannot be divided: all its Switches must read one LoopCond, which must be true
-// for every NextIteration and false for every Exit, and no other node may be dead while no input of
-// the loop is. `phased` says which inner loops have phases.
+// Returns the divided body, or nullopt if it cannot be divided. The conditions are:
+//   1. All Switches of the body read one LoopCond.
+//   2. Every NextIteration is on its true branch, and every Exit on its false branch.
+//   3. If no input of the loop is dead, no other node of the body can be dead.
+// `phased` says which of the inner loops have phases.
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
                                   const std::vector<bool>& phased);
 

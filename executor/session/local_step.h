@@ -24,8 +24,8 @@ class LocalStep final : public PreparedStep {
 
   // The step's first error.
   absl::Status Run(const StepCall& call) override;
-  // Runs the part of a step that has this id and rendezvous. A null rendezvous stands for one
-  // within the part.
+  // Runs one task's part of the step with this id and rendezvous. If `rendezvous` is null, the part
+  // uses one of its own.
   absl::Status RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call);
   void CancelRuns(const absl::Status& status) override;
   const Plan* plan() const override { return plan_.get(); }

@@ -1,8 +1,9 @@
-// Lets the thread that delivers an answer run what the answer makes ready, so that no second thread
-// has to be woken.
+// Lets the thread that receives a response of another task run the nodes that waited for it, so
+// that no second thread has to be woken.
 //
-// A thread that receives answers opens a ContinuationScope while it delivers them. The steps that
-// wait for these answers then go on in this thread, when the scope ends.
+// Such a thread opens a ContinuationScope, delivers the responses, and closes the scope. Steps that
+// waited for a response add themselves to the scope as a Continuation. They continue on this thread
+// when the scope closes.
 #ifndef SLUICE_EXECUTOR_STEP_CONTINUATIONS_H_
 #define SLUICE_EXECUTOR_STEP_CONTINUATIONS_H_
 
@@ -10,12 +11,14 @@
 
 namespace sluice {
 
-// The work of a step that an answer made ready. Each Add that returns true leads to exactly one
-// call of one of these functions.
+// The work of one step that a response made ready. For each ContinuationScope::Add that returns
+// true, the scope calls exactly one of these functions, once, on the thread of the scope.
 class Continuation {
  public:
   virtual ~Continuation() = default;
+  // Does the work on this thread.
   virtual void GoOnHere() = 0;
+  // Leaves the work to other threads and returns at once.
   virtual void GoOnElsewhere() = 0;
 };
 
@@ -29,12 +32,12 @@ class ContinuationScope {
 
   // The scope of this thread, or null.
   static ContinuationScope* Current() { return current_; }
-  // Returns false if the scope already has it.
+  // Returns false if the scope already has `continuation`.
   bool Add(Continuation* continuation);
   bool is_empty() const { return continuations_.empty(); }
   // Runs the continuations, and those that they add.
   void GoOn();
-  // While one exists, this thread has no scope: other threads run at once what is made ready.
+  // While a Closed exists, this thread has no scope, so other threads run the work at once.
   class Closed {
    public:
     Closed() : scope_(current_) {
@@ -48,8 +51,8 @@ class ContinuationScope {
    private:
     ContinuationScope* const scope_;
   };
-  // Call it before long work or a wait, which may be a wait for these very continuations. It moves
-  // them to other threads.
+  // Moves the continuations of this thread's scope to other threads. Call it before long work or a
+  // wait: the wait might be for these continuations.
   static void BeforeWork() {
     if (current_ != nullptr && !current_->continuations_.empty()) current_->Release();
   }

@@ -1,6 +1,6 @@
 // The trace of a step: TensorFlow's StepStats as C++ values.
 //
-// Thread safety: values.
+// Thread safety: values without locks.
 #ifndef SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 #define SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 
