@@ -25,8 +25,9 @@ Output NumberLike(Output x, double value, std::string_view name = "Const");
 // Conj(x) for a complex tensor, x for a real one.
 Output ConjOf(Output x);
 
-// The gradient function of y = f(x). It adds `derivative(b, grad)`, whose nodes run after `grad`,
-// the gradient with respect to y, has been computed. So do TensorFlow's.
+// Returns the gradient function of y = f(x). It adds the nodes of `derivative(b, grad)`, where
+// `grad` is the gradient with respect to y. As in TensorFlow, these nodes run after `grad` has been
+// computed.
 GradientFunction ChainRule(Output (*derivative)(Backprop& b, Output grad));
 
 struct GradientPair {

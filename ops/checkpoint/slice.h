@@ -1,7 +1,7 @@
 // Slices of tensors: the boxes that a checkpoint stores of a partitioned variable, or that a
 // restore requests.
 //
-// Thread safety: values.
+// Thread safety: values without locks.
 #ifndef SLUICE_OPS_CHECKPOINT_SLICE_H_
 #define SLUICE_OPS_CHECKPOINT_SLICE_H_
 

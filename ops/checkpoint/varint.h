@@ -1,5 +1,5 @@
-// Numbers as bytes: as in memory, or as varints (seven bits per byte, lowest first), as in protocol
-// buffers.
+// Converts numbers to bytes and back: to their bytes in memory, or to protocol buffers' varints
+// (seven bits per byte, lowest bits first).
 #ifndef SLUICE_OPS_CHECKPOINT_VARINT_H_
 #define SLUICE_OPS_CHECKPOINT_VARINT_H_
 

@@ -16,14 +16,14 @@
 
 namespace sluice {
 
-// A function with a session of its own on the devices of its task, and with the resources of these.
-// Its arguments are the components of an element and then captured tensors. A node of its body that
-// requests a device of another task is an error, as in TensorFlow.
+// A function that a dataset calls. It runs in a session of its own, which uses the devices of its
+// task and their resources. Its arguments are the components of an element, followed by the
+// captured tensors. As in TensorFlow, its nodes may not request a device of another task.
 // Thread safety: Call may be called from any thread.
 class DatasetFunction {
  public:
   // The function in attribute `attr`. It runs on the kernel's device if its nodes request no other
-  // one. NOT_FOUND, INVALID_ARGUMENT.
+  // one. NOT_FOUND or INVALID_ARGUMENT if the function is unknown or cannot be built.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
                                                                      const std::string& attr);
   // INVALID_ARGUMENT if number or types of the arguments are not those of the function.

@@ -59,12 +59,13 @@ class KeyIndex {
     Records::Number number;
     bool is_new;
   };
-  // Inserts the number that `make` returns if the key is not in the index. Calls `make` under the
-  // lock of the shard. Its record must have the key.
+  // Finds the key. If it is not in the index, inserts it with the record number that `make`
+  // returns; the record must have the key. Calls `make` under the lock of the shard.
   using Maker = absl::FunctionRef<absl::StatusOr<Records::Number>()>;
   absl::StatusOr<Found> FindOrInsert(int64_t key, uint64_t hash, Maker make);
-  // Removes the key if `may_remove` accepts its record, under the lock of the shard. Returns its
-  // number, whose record readers may still see, or kNone.
+  // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the lock of the
+  // shard. Returns the number of the record, or kNone if nothing was removed. Readers may still see
+  // the record.
   Records::Number Remove(int64_t key, uint64_t hash,
                          absl::FunctionRef<bool(Records::Number)> may_remove);
 

@@ -41,12 +41,12 @@ using RecordTypes = std::array<std::pair<DataType, TensorShape>, 5>;
 // The records among numbers [begin, end). Each is consistent by itself. RESOURCE_EXHAUSTED.
 absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin, int64_t end);
 
-// INVALID_ARGUMENT, with `what` first, unless the table can have such records. A table without
-// slots (of a graph without an optimizer) accepts records with any number of them.
+// INVALID_ARGUMENT, with a message that begins with `what`, if the table cannot have such records.
+// A table without slots (of a graph without an optimizer) accepts records with any number of slots.
 absl::Status CheckRecords(const std::string& what, const RecordTypes& types, const RowStore& store);
 
-// Adds the records whose keys `accepts` accepts, and replaces those of keys that exist. A table
-// without slots ignores those of the records. Errors: those of CheckRecords.
+// Adds the records whose keys `accepts` accepts, and replaces existing records of these keys. A
+// table without slots ignores the slots of the records. Errors: those of CheckRecords.
 absl::Status ImportRecords(const std::string& what, const RecordTensors& records,
                            absl::FunctionRef<bool(int64_t key)> accepts, RowStore& store);
 

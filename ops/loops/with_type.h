@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Returns f.operator()<T>() for the type T of the list whose dtype is `dtype`. If none has it,
-// which the op's declaration or an earlier check excludes, T is the list's last type.
+// Returns f.operator()<T>() for the type T of the list whose dtype is `dtype`. The list must have
+// such a type: the op's declaration or an earlier check ensures it. Otherwise T is the last type.
 template <typename T, typename... Others, typename F>
 decltype(auto) WithType(TypeList<T, Others...>, DataType dtype, const F& f) {
   if constexpr (sizeof...(Others) > 0) {

@@ -41,8 +41,7 @@ MatrixView<T> Transposed(const T* data, int64_t row_step) {
   return {data, 1, row_step};
 }
 
-// Matrices of one layout. data[i] points to the tensor of matrix i, which begins `offset` elements
-// later.
+// Matrices of one layout. The first element of matrix i is data[i][offset].
 template <typename T>
 struct MatrixViews {
   absl::Span<const T* const> data;
@@ -55,9 +54,9 @@ struct MatrixViews {
 
 enum class GemmInto { kReplace, kAdd };
 
-// Computes C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or += with kAdd. For float, one
-// step of each view is 1. Instantiated for float, double, int16, int32, int64, complex64 and
-// complex128. Integers wrap.
+// Computes C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or += with kAdd. For float, the
+// row step or the column step of each view must be 1. Instantiated for float, double, int16, int32,
+// int64, complex64 and complex128. Integers wrap.
 template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);

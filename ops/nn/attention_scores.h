@@ -41,16 +41,17 @@ struct ColumnRange {
 // Thread safety: immutable.
 class AttentionScores {
  public:
-  // `mask` may be null. INVALID_ARGUMENT if it does not fit. If columns could be omitted, reads all
-  // of q, k and `others`, the tensors that the weights are multiplied with. If these contain
-  // numbers that are not finite, no column is omitted.
+  // `mask` may be null. INVALID_ARGUMENT if it does not fit. `others` are the tensors that the
+  // weights are multiplied with. To find out whether columns can be omitted, reads all of q, k and
+  // `others`. No column is omitted if one of these numbers is not finite.
   static absl::StatusOr<AttentionScores> Make(KernelContext& context, const AttentionSizes& sizes,
                                               float scale, const Tensor* mask,
                                               std::initializer_list<const Tensor*> others);
 
-  // The columns that may have a weight in any row of a block. All others have a weight of exactly
-  // 0, because their mask is below the row's largest by more than two scores can differ. A causal
-  // mask omits half of all columns, and a mask of short sentences omits their padding.
+  // The columns that may have a weight other than 0 in some row of a block. A column is omitted if
+  // its mask is so far below the largest mask of the row that no scores could make up for it: its
+  // weight is then exactly 0. A causal mask omits half of all columns, and a mask of short
+  // sentences omits their padding.
   ColumnRange RangeOf(int64_t product, int64_t block) const {
     return ranges_.empty() ? ColumnRange{0, sizes_.columns}
                            : ranges_[MaskOf(product) * sizes_.blocks() + block];

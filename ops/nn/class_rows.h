@@ -140,8 +140,8 @@ const Wide<T>* Widen(const T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   }
 }
 
-// Returns the memory in which a row of results is computed: the output itself, or `buffer` until
-// Narrow.
+// Returns the memory in which a row of results is computed: the output row itself or, for 16-bit
+// types, `buffer`. Narrow then converts the row to the output's type.
 template <typename T>
 Wide<T>* Target(T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   if constexpr (kIsFloat16<T>) {

@@ -1,9 +1,10 @@
 // Operations on one resource that wait for it to change.
 //
-// An attempt is a function that either does its work and returns how it ended, or returns nothing
-// because it has to wait. It runs when it arrives and after every change, until it ends or its
-// caller is cancelled. Attempts of one line end in the order of their arrival, and those of no line
-// whenever they can.
+// An attempt is a function that tries an operation. It returns the operation's status, or nullopt
+// if the operation has to wait. It runs at once, and again after every change of the resource,
+// until it returns a status or its caller is cancelled. Each attempt may belong to a line (a queue,
+// given by its number). Attempts of one line end in the order of their arrival. Attempts without a
+// line (kNoLine) end as soon as they can.
 //
 // Thread safety: all methods may be called from any thread. Attempts and changes run with the
 // resource's lock held and must not call this class. Callbacks run exactly once, without the lock.
@@ -39,8 +40,8 @@ class Attempts {
       : resource_(std::move(resource)), state_(std::move(state)) {}
 
   // `owner` is the resource, which stays alive while the attempt waits. If an allocation fails in
-  // `attempt`, that is its error. Elsewhere it ends the process, because attempts of other steps
-  // would be lost.
+  // `attempt`, the attempt ends with RESOURCE_EXHAUSTED. If one fails elsewhere in this class, the
+  // process ends, because attempts of other steps would be lost.
   void Run(std::shared_ptr<Resource> owner, const Caller& caller, int line, Function attempt,
            Done done) noexcept;
   // An attempt with a result: `attempt(&result)`, and then `done(result or error)`.

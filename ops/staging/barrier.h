@@ -1,8 +1,8 @@
-// Barriers: tuples by key that are assembled component by component and taken in batches after they
-// have become complete, in the order in which their keys arrived.
+// A map from keys to tuples of tensors, which are inserted component by component. Complete tuples
+// are taken in batches, in the order in which their keys arrived. The resource of the op Barrier.
 //
-// Each tuple has an index, which counts the insertions with new keys from the smallest int64 on.
-// Keys that were new in one insertion have the same index.
+// Each tuple has an index: the number of the insertion that brought its key. Only insertions with
+// new keys are counted, from the smallest int64 on. All new keys of an insertion have one index.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock. Takes end in the

@@ -1,11 +1,12 @@
-// Staging areas: first-in, first-out buffers of tuples of tensors that one step stages and a later
-// step takes. The resource behind Stage and Unstage.
+// A first-in, first-out buffer of tuples of tensors: one step stages a tuple and a later step takes
+// it. The resource of the ops Stage and Unstage.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
 // Limits: those of `limits`.
-// Errors: CANCELLED; RESOURCE_EXHAUSTED for a tuple that exceeds the limits alone; INVALID_ARGUMENT
-// if the types of a tuple differ from the requested ones. The tuple stays in the area.
+// Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED for a
+// tuple that is larger than the limit of the whole area. INVALID_ARGUMENT if the types of a tuple
+// differ from the requested ones; the tuple then stays in the area.
 #ifndef SLUICE_OPS_STAGING_STAGING_AREA_H_
 #define SLUICE_OPS_STAGING_STAGING_AREA_H_
 
@@ -25,7 +26,7 @@ struct StagingLimits {
   int64_t tuples = 0;
   int64_t bytes = 0;
 
-  // RESOURCE_EXHAUSTED if `bytes_of_tuple` exceed the limit alone.
+  // RESOURCE_EXHAUSTED if a single tuple of this size exceeds the limit.
   absl::Status Check(int64_t bytes_of_tuple) const;
   bool HaveBytes(int64_t used, int64_t more) const { return bytes == 0 || used + more <= bytes; }
   bool HavePlace(int64_t used) const { return tuples == 0 || used < tuples; }

@@ -1,12 +1,13 @@
-// Staging maps: tuples of tensors by key that one step stages and another takes. The resource
-// behind MapStage and MapUnstage. Parts of a tuple may be staged one by one, and taken one by one
-// after the tuple has become complete.
+// A map from keys to tuples of tensors: one step stages a tuple and another step takes it. The
+// resource of the ops MapStage and MapUnstage. The parts of a tuple may be staged one by one. When
+// all parts are there, they may be taken one by one.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
-// Limits: those of `limits`. The number of tuples counts complete ones only.
-// Errors: CANCELLED; RESOURCE_EXHAUSTED for values that exceed the limits alone; INVALID_ARGUMENT
-// for indices out of range or not ascending, and for a part that was staged or taken before.
+// Limits: those of `limits`. Only complete tuples count towards the number of tuples.
+// Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if the
+// values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT for indices out of
+// range or not ascending, and for a part that was staged or taken before.
 #ifndef SLUICE_OPS_STAGING_STAGING_MAP_H_
 #define SLUICE_OPS_STAGING_STAGING_MAP_H_
 

@@ -1,8 +1,8 @@
 // A file of events for TensorBoard.
 //
 // Its name is `<logdir>/events.out.tfevents.<seconds>.<host><suffix>`. It has the framing of
-// ops/io/record_file.h, and the first event is the version of the file. Unlike TensorFlow, never
-// overwrites a file: the seconds in the name are increased until the name is new.
+// ops/io/record_file.h, and the first event is the version of the file. An existing file is never
+// overwritten, unlike in TensorFlow: the seconds in the name are increased until the name is new.
 //
 // Thread safety: all methods may be called from any thread.
 // Errors: errors of the file system, with the name of the file. After the first error, the file

@@ -20,9 +20,9 @@ absl::Status AddHistogram(const Tensor& values, const std::string& tag, const st
                           pb::Summary* summary);
 
 // Adds PNG images `<tag>/image` (if max_images is 1) or `<tag>/image/0`, … of [batch, height,
-// width, channels] with 1, 3 or 4 channels. Scales the pixels of each image that are not uint8:
-// without negative pixels so that the largest is 255, else around 128. Pixels that are not finite
-// become `bad_color` (uint8, one value per channel).
+// width, channels] with 1, 3 or 4 channels. Pixels that are not uint8 are scaled, image by image:
+// to [0, 255] if none is negative, and otherwise to [1, 255], where 0 becomes 128. Pixels that are
+// not finite become `bad_color` (uint8, one value per channel).
 absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max_images,
                        const Tensor& bad_color, pb::Summary* summary);
 

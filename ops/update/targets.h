@@ -21,10 +21,10 @@ class UpdateTargets {
  public:
   enum class Deferred { kSettle, kKeep };
 
-  // Claims the variables of inputs [0, count), in one order for all kernels. If a claim is held
-  // elsewhere, returns what makes the kernel run again when it is free.
-  // Deferred updates (executor/kernel/deferred_updates.h) are done now with kSettle.
-  // FAILED_PRECONDITION if a variable is not initialized. NOT_FOUND.
+  // Claims the variables of inputs [0, count). All kernels claim in the same order. If another
+  // kernel holds a claim, returns the status of KernelContext::RunAgainAfter, which the kernel must
+  // return. With kSettle, then does the deferred updates (executor/kernel/deferred_updates.h).
+  // FAILED_PRECONDITION if a variable is not initialized. NOT_FOUND if there is no such variable.
   absl::Status Claim(KernelContext& c, int count, Deferred deferred);
 
   int size() const { return static_cast<int>(tensors_.size()); }
