@@ -31,8 +31,9 @@ struct WhileOptions {
   // more memory.
   int parallel_iterations = 10;
 
-  // Whether gradients flow through the loop. Set it to false for loops without a gradient:
-  // otherwise a gradient makes the loop keep intermediate values of all its iterations.
+  // Whether gradients flow through the loop. They need intermediate values of all iterations, and
+  // Gradients makes the loop keep these. Set it to false if you do not need the gradient: it then
+  // stops at the loop's results, and the loop keeps nothing.
   bool back_prop = true;
   // For programs that run the graph on a GPU; not used here.
   bool swap_memory = false;

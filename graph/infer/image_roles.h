@@ -1,9 +1,10 @@
-// Describes a node whose images have channels before height and width (NCHW), so that a pass can
-// change them to channels last (NHWC). Ops declare it: OpTraits::image_roles.
+// The roles of a node's inputs and outputs if its images have channels before height and width
+// (NCHW). The pass choose_layout uses them to change the node to channels last (NHWC). Ops declare
+// them: OpTraits::image_roles.
 //
-// A node has roles only if it cannot fail because of the sizes of its images, or if its error does
-// not depend on the order of the dimensions. So all sizes except that of the batch are known, and
-// they fit.
+// The change must not change an error message. So a node has roles only if the sizes of its images
+// cannot make it fail, or if its message does not show these sizes. All sizes except the batch are
+// therefore known, and the node accepts them.
 #ifndef SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
 #define SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
 
