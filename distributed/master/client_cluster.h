@@ -1,7 +1,8 @@
 // The cluster that a client defines for one session (ConfigProto.cluster_def). The servers need not
 // know each other. The session calls their tasks by the names of this cluster.
 //
-// Thread safety: functions only. Reference: ClusterSpec propagation in TensorFlow.
+// Thread safety: all functions may be called from any thread.
+// Reference: ClusterSpec propagation in TensorFlow.
 #ifndef SLUICE_DISTRIBUTED_MASTER_CLIENT_CLUSTER_H_
 #define SLUICE_DISTRIBUTED_MASTER_CLIENT_CLUSTER_H_
 

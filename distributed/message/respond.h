@@ -1,6 +1,7 @@
-// Builds methods whose requests and responses are protocol buffers.
+// Functions that make RPC methods (RpcMethod) from handlers that use protocol buffers, and that
+// respond to calls.
 //
-// Thread safety: functions only.
+// Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_RESPOND_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_RESPOND_H_
 

@@ -6,8 +6,8 @@
 // these functions handle field 2; the other fields are an ordinary protocol buffer. The encoding is
 // TensorFlow's.
 //
-// Thread safety: functions only. Ownership: an encoded message shares the tensors' buffers until
-// gRPC has sent it.
+// Thread safety: all functions may be called from any thread.
+// Ownership: an encoded message shares the tensors' buffers until gRPC has sent it.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_TENSOR_MESSAGE_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_TENSOR_MESSAGE_H_
 

@@ -1,6 +1,6 @@
 // The response to RecvTensor and RecvBuf: one tensor, or a mark that the value is dead.
 //
-// Thread safety: functions only.
+// Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_TENSOR_RESPONSE_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_TENSOR_RESPONSE_H_
 
