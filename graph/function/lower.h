@@ -32,10 +32,10 @@ struct LowerOptions {
   bool keep_all_names = false;
   std::set<std::string> keep_names;
   int max_depth = 64;  // of nested calls, because a function may call itself
-  // The nodes that the calls may add, and the calls. A library of a few kilobytes can describe
-  // 2^64.
+  // The largest number of nodes that the calls may add, and of calls. Without a limit, a library of
+  // a few kilobytes could add 2^64 nodes.
   int64_t max_nodes = 300'000;
-  // Asked before each call. CANCELLED once it returns false. Not set: it never does.
+  // Called before each call is expanded. If it returns false, LowerFunctions ends with CANCELLED.
   std::function<bool()> is_wanted;
 };
 

@@ -21,8 +21,8 @@ class LoopStates {
                     bool colocate);
   bool empty() const { return states_.empty(); }
 
-  // The state of the loop around `op`. With `before`, an Exit counts as outside its loop, like its
-  // gradient before the gradient function has run.
+  // The state of the loop around `op`. With `before`, an Exit counts as a node outside its loop:
+  // its gradient is still outside the backward loop before the gradient function of Exit has run.
   LoopState* StateOf(const Node& op, bool before) const;
   // The context of op's gradient.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;
