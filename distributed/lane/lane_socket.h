@@ -65,8 +65,8 @@ class LaneSocket {
   bool PeerIsOwn() const;
 
   // Sends the frame; blocks while the peer reads nothing. Keeps the body until the peer has copied
-  // it. Returns false if the connection is broken, or if `is_wanted`, which is asked in the order
-  // in which frames are sent, returns false.
+  // it. Calls `is_wanted`, if given, when it is the frame's turn to be sent. Returns false if
+  // `is_wanted` returned false, or if the connection is broken.
   bool Send(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
   // The same, but the frame is kept until SendKept or the next Send, which the caller has to call.
   bool Keep(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
@@ -141,9 +141,9 @@ class LaneSocket {
   size_t begin_ = 0, end_ = 0;
 };
 
-// Connect to, or listen at, a socket of the system's abstract namespace, which belongs to the host
-// or container. Return the descriptor. Return -1 if no process listens there, or one of another
-// user.
+// These functions connect to, or listen at, a socket of the system's abstract namespace, which
+// belongs to the host or container. They return the descriptor, or -1 after an error. ConnectLane
+// also returns -1 if no process of this user listens at the address.
 int ConnectLane(const std::string& address);
 int ListenLane(const std::string& address);
 

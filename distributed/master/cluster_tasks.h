@@ -53,8 +53,8 @@ class ClusterTasks final : public RemoteTasks {
     std::vector<std::string> filters;  // names of devices that the session may use; empty: all
     pb::ConfigProto config;            // of the session
   };
-  // Requests the devices of all tasks that the session may use. A task that does not answer is
-  // waited for when a step needs it.
+  // Requests the devices of all tasks that the session may use. Does not fail if a task does not
+  // answer: a step that needs the task waits for it.
   static std::shared_ptr<ClusterTasks> Connect(const ClusterConnection& connection,
                                                const Options& options);
   // Notifies the tasks that the session has ended.

@@ -1,7 +1,7 @@
 // Looks after a server at intervals: checks that it accepts connections, and closes the sessions of
 // dead clients.
 //
-// The end of a time and a listener that is stuck are no events, so they need a timer.
+// It uses a timer, because no event reports that a client's time is over or that a listener hangs.
 //
 // Thread safety: all methods may be called from any thread. Lifetime: a thread calls the functions
 // until Stop, which waits for a running one.
