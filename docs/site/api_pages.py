@@ -96,7 +96,7 @@ class Header:
             for c in self.lines[end - 1][indent:] + "\n":
                 depth += (c in "({[") - (c in ")}]")
                 is_body = c == "{" and depth == 1 and doc.kind == "function" and ")" in text
-                is_initializer = c == ":" and depth == 0 and text.endswith(") ")
+                is_initializer = c == ":" and depth == 0 and re.search(r"\)\s+$", text)
                 if c == ";" and depth == 0 or is_body or is_initializer:
                     if is_body or is_initializer:
                         return text.rstrip() + ";", self.body_end(end)
@@ -158,15 +158,16 @@ class Links:
 
         def link(match):
             name = match["name"]
-            # A word at the start of a sentence may be no name.
-            starts = name and name == name.capitalize() and text[:match.start()].rstrip()[-1:] in (".", ":", "")
+            # A word at the start of a sentence, a label or the text after code may be no name.
+            before = text[:match.start()].rstrip(" \n*")
+            starts = name and name == name.capitalize() and (before[-1:] in (".", ":", "") or before.endswith("```"))
             if not name or name in linked or name not in self.page or starts:
                 return match[0]
             linked.add(name)
             target = os.path.relpath(self.page[name], os.path.dirname(page))
             return "[%s](%s.md#%s)" % (name, target.removesuffix(".h"), name)
 
-        return re.sub(r"```.*?```|`[^`]*`|(?<![\w:])(?P<name>[A-Z]\w+)(?![\w:])", link, text, flags=re.S)
+        return re.sub(r"```.*?```|`[^`]*`|(?<![\w:.])(?P<name>[A-Z]\w+)(?![\w:])", link, text, flags=re.S)
 
 
 def groups(docs, header):

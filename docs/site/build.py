@@ -64,7 +64,8 @@ def write_op_pages(sluice, pages):
         rows = file.read()
     link = lambda row: "| [%s](ops/%s.md) |" % (row[1], row[1]) if row[1] in names else row[0]
     with open(table, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"^\| (\w+) \|", link, rows, flags=re.M))
+        # Without the empty list of headings, the wide table fits on the page.
+        file.write("---\nhide: [toc]\n---\n" + re.sub(r"^\| (\w+) \|", link, rows, flags=re.M))
 
 
 def navigation(headers):

@@ -80,6 +80,19 @@ class SiteTest(unittest.TestCase):
                 "const a = document.querySelector(`a[href$='${arguments[0]}']`); a?.click(); return Boolean(a)", link), link)
             self.assertEqual(self.browser.wait(HEADING + " == arguments[0]", heading), True, heading)
         self.picture("api")
+        # "Thread safety" is a label, not the class Thread.
+        links_of_labels = self.browser.run("return Array.from(document.querySelectorAll('article strong a'), a => a.innerText)")
+        self.assertEqual(links_of_labels, [])
+
+    def test_a_constructor_is_shown_without_initializers(self):
+        self.open("api/training/sync/sync_replicas_optimizer.html", "training/sync/sync_replicas_optimizer.h")
+        text = self.browser.run("return document.querySelector('article').innerText")
+        self.assertIn("template <std::derived_from<Optimizer> O>\nSyncReplicasOptimizer(O optimizer, SyncReplicasOptions options);", text)
+
+    def test_the_table_of_ops_fits_on_the_page(self):
+        self.open("docs/ops.html", "Ops")
+        hidden = self.browser.run("const t = document.querySelector('.md-typeset__scrollwrap'); return t.scrollWidth - t.clientWidth")
+        self.assertLessEqual(hidden, 0)
 
     def test_an_op_page_has_all_parts(self):
         self.open("docs/ops/MatMul.html", "MatMul")

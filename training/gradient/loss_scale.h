@@ -44,8 +44,8 @@ struct DynamicLossScale {
 // clipping in between: the gradients are unscaled there.
 class LossScaleOptimizer : public Optimizer {
  public:
-  template <std::derived_from<Optimizer> O>
   // Wraps `optimizer`, which is moved. Its name becomes "LossScale<name>".
+  template <std::derived_from<Optimizer> O>
   LossScaleOptimizer(O optimizer, FixedLossScale scale)
       : LossScaleOptimizer(std::make_unique<O>(std::move(optimizer)), scale.scale, std::nullopt) {}
   template <std::derived_from<Optimizer> O>

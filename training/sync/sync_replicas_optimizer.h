@@ -30,8 +30,8 @@ namespace sluice {
 
 class SyncReplicasOptimizer : public ReplicaSynchronizer {
  public:
-  template <std::derived_from<Optimizer> O>
   // Wraps `optimizer`, which is moved and applies the mean gradients.
+  template <std::derived_from<Optimizer> O>
   SyncReplicasOptimizer(O optimizer, SyncReplicasOptions options)
       : SyncReplicasOptimizer(std::make_unique<O>(std::move(optimizer)), std::move(options)) {}
   SyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer, SyncReplicasOptions options);
