@@ -10,8 +10,8 @@ namespace sluice {
 struct SessionLimits {
   std::chrono::milliseconds idle{0};                        // since the last call
   std::chrono::milliseconds lost = std::chrono::hours(24);  // since its client is not connected
-  // Each host keeps its latest `lost_per_host` sessions that are lost for `surplus_lost`. Older
-  // ones are closed.
+  // Of the sessions whose clients on one host have been lost for at least `surplus_lost`, the
+  // master keeps the last `lost_per_host` that were used, and closes the others.
   int lost_per_host = 32;
   std::chrono::milliseconds surplus_lost = std::chrono::hours(2);
 };
