@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <map>
 
-#include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "graph/json.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 
@@ -34,29 +34,10 @@ State& Log() {
   return *state;
 }
 
-// A JSON string. Bytes outside ASCII become \u00xx.
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted.push_back('\\');
-      quoted.push_back(c);
-    } else if (byte < 0x20 || byte > 0x7e) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
-      quoted += escaped;
-    } else {
-      quoted.push_back(c);
-    }
-  }
-  return quoted + "\"";
-}
-
 // The value as it is, or quoted if it has spaces, quotes or control characters.
 std::string TextValue(const std::string& value) {
   for (const char c : value) {
-    if (c <= ' ' || c == '"' || c == '\\' || c == 0x7f) return Quoted(value);
+    if (c <= ' ' || c == '"' || c == '\\' || c == 0x7f) return JsonQuoted(value);
   }
   return value.empty() ? "\"\"" : value;
 }
@@ -71,9 +52,10 @@ std::string LineOf(LogFormat format, LogLevel level, const char* event, const Ev
     for (const auto& [key, value] : fields) StrAppend(&line, " ", key, "=", TextValue(value));
     return line + "\n";
   }
-  line = StrCat("{\"time\": \"", time, "\", \"level\": \"", name, "\", \"event\": ", Quoted(event));
+  line = StrCat("{\"time\": \"", time, "\", \"level\": \"", name,
+                "\", \"event\": ", JsonQuoted(event));
   for (const auto& [key, value] : fields) {
-    StrAppend(&line, ", ", Quoted(key), ": ", Quoted(value));
+    StrAppend(&line, ", ", JsonQuoted(key), ": ", JsonQuoted(value));
   }
   return line + "}\n";
 }

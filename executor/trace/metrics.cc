@@ -4,14 +4,17 @@
 #include <tuple>
 #include <utility>
 
+#include "graph/json.h"
 #include "graph/strings.h"
 
 namespace sluice {
 namespace {
 
+// The value of a label. It is not JSON: Prometheus knows these three escapes only. It rejects the
+// whole page if a label is not UTF-8, and clients choose the names of queues.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : ToUtf8(text)) {
     if (c == '"' || c == '\\') quoted.push_back('\\');
     if (c == '\n') {
       quoted += "\\n";

@@ -26,6 +26,17 @@ TEST(Metrics, AreReadWhileTheObjectLives) {
   EXPECT_THAT(Metrics::ToText(Metrics::Global().ReadAll()), Not(HasSubstr("test_elements")));
 }
 
+// A client could otherwise hide all metrics of a server: Prometheus rejects a page that is not
+// UTF-8.
+TEST(Metrics, LabelsAreUtf8) {
+  auto elements = std::make_shared<double>(1);
+  Metrics::Global().Watch<double>(elements, [](const double& n, std::vector<Metric>& out) {
+    out.push_back({"test_bytes", "queue", "a\xff\n", n});
+  });
+  EXPECT_THAT(Metrics::ToText(Metrics::Global().ReadAll()),
+              HasSubstr("test_bytes{queue=\"a\xef\xbf\xbd\\n\"} 1\n"));
+}
+
 TEST(Metrics, CountersGrow) {
   MetricCounter counter("test_total");
   counter.Add();

@@ -8,7 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "google/protobuf/stubs/common.h"
+#include "graph/json.h"
 #include "graph/strings.h"
 
 ABSL_FLAG(bool, json, false, "ops, inspect, run: print JSON; ops: one object per line");
@@ -59,21 +59,8 @@ std::string ValuesAs(const Tensor& tensor) {
 }  // namespace
 
 std::string JsonString(std::string_view text) {
-  if (!google::protobuf::internal::IsStructurallyValidUTF8(text.data(),
-                                                           static_cast<int>(text.size()))) {
-    return StrCat("{\"b64\": \"", absl::Base64Escape(absl::string_view(text.data(), text.size())),
-                  "\"}");
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += absl::StrFormat("\\u%04x", static_cast<unsigned>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
+  if (IsUtf8(text)) return JsonQuoted(text);
+  return StrCat("{\"b64\": \"", absl::Base64Escape(ToAbsl(text)), "\"}");
 }
 
 std::string JsonNumber(double value) {

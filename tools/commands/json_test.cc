@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 TEST(JsonTest, StringsAreEscapedOrBase64) {
-  EXPECT_EQ(JsonString("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
+  EXPECT_EQ(JsonString("a\"b\\\n"), "\"a\\\"b\\\\\\n\"");
   EXPECT_EQ(JsonString("na\xc3\xafve"), "\"na\xc3\xafve\"");
   EXPECT_EQ(JsonString("\xff\x01"), "{\"b64\": \"/wE=\"}");
 }

@@ -4,25 +4,11 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
+#include "graph/json.h"
 #include "graph/strings.h"
 
 namespace sluice {
 namespace {
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      quoted += absl::StrFormat("\\u%04x", static_cast<unsigned>(c));
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 // The op of a label "<name> = <Op>(<inputs>)".
 std::string_view OpOf(const NodeExecStats& node) {
@@ -43,18 +29,18 @@ std::string ChromeTrace(const StepStats& stats) {
   int process = 0;
   for (const DeviceStepStats& device : stats.dev_stats) {
     add(StrCat("{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": ", process,
-               ", \"args\": {\"name\": ", Quoted(device.device), "}}"));
+               ", \"args\": {\"name\": ", JsonQuoted(device.device), "}}"));
     std::map<uint32_t, int> lines;  // small numbers for threads, in order of appearance
     for (const NodeExecStats& node : device.node_stats) {
       const int line = lines.emplace(node.thread_id, static_cast<int>(lines.size())).first->second;
       const int64_t start = node.all_start_nanos + node.op_start_rel_nanos;
       const int64_t duration = node.op_end_rel_nanos - node.op_start_rel_nanos;
-      add(StrCat("{\"name\": ", Quoted(OpOf(node)),
+      add(StrCat("{\"name\": ", JsonQuoted(OpOf(node)),
                  ", \"cat\": \"Op\", \"ph\": \"X\", \"pid\": ", process, ", \"tid\": ", line,
                  ", \"ts\": ", absl::StrFormat("%d.%03d", start / 1000, start % 1000),
                  ", \"dur\": ", absl::StrFormat("%d.%03d", duration / 1000, duration % 1000),
-                 ", \"args\": {\"name\": ", Quoted(node.node_name),
-                 ", \"op\": ", Quoted(OpOf(node)), "}}"));
+                 ", \"args\": {\"name\": ", JsonQuoted(node.node_name),
+                 ", \"op\": ", JsonQuoted(OpOf(node)), "}}"));
     }
     ++process;
   }
