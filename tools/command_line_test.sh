@@ -60,6 +60,14 @@ expect 2 "needs targets" top
 expect 2 "needs targets" stalls
 expect 2 "bash zsh, got 'fish'" completion fish
 
+# A dashboard that other hosts reach needs a token, and TLS or --insecure.
+printf 'barley\n' > token && chmod 600 token
+top=(top grpc://127.0.0.1:1 --web=0 --web_bind=0.0.0.0)
+expect 1 "shows the cluster to every client that reaches it: set --web_token_file" "${top[@]}"
+expect 1 "set --web_token_file" "${top[@]}" --insecure
+expect 1 "without TLS sends its token" "${top[@]}" --web_token_file=token
+expect 1 "expected an IPv4 address" top grpc://127.0.0.1:1 --web=0 --web_bind=here --web_token_file=token --insecure
+
 json 'j["y:0"] == {"dtype": "float", "shape": [2], "values": [0.25, 16]}' run graph.pbtxt --fetches=y:0 --json
 json 'j["graphs"][0]["ops"]["Square"] == 1' inspect graph.pbtxt --json
 json 'j["graphs"][0]["inputs"] == [{"name": "x", "op": "Placeholder", "outputs": [{"dtype": "float", "shape": [None, 3]}]}]' \

@@ -9,11 +9,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
 
 from browser import Browser, free_port
 
 DATA = "/usr/share/datasets/fashion-mnist"
 WORKERS = 3
+TOKEN = "open %2F barley"
 
 
 def expect(condition, message):
@@ -28,6 +32,20 @@ def start_tasks(program, folder, addresses):
                f"--data={DATA}", f"--summary_dir={folder}/summaries", "--heartbeat_ms=2000"]
     return [subprocess.Popen([program, f"--cluster={spec}", f"--task={name}", *options], stdin=subprocess.PIPE,
                              stdout=subprocess.DEVNULL) for name in names]
+
+
+def check_token(browser, url):
+    """`url` without the token shows nothing of the cluster."""
+    state = urllib.request.Request(url + "state")
+    try:
+        urllib.request.urlopen(state)
+        expect(False, "the state is served without the token")
+    except urllib.error.HTTPError as error:
+        expect(error.code == 401, f"without the token: {error}")
+    browser.open(url)
+    expect(browser.wait("return document.querySelector('#summary').textContent.includes('#TOKEN')"),
+           "the page does not say that it needs a token")
+    expect(not browser.run("return document.querySelectorAll('#tasks tr').length > 1"), "tasks are shown without the token")
 
 
 def check(browser, url, tasks):
@@ -67,12 +85,18 @@ def main():
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
         tasks = start_tasks(cluster, folder, addresses)
         targets = [f"grpc://{address}" for address in addresses]
-        top = subprocess.Popen([sluice, "top", "--web=0", "--every_ms=500", f"--summaries={folder}/summaries", *targets],
+        token = os.path.join(folder, "token")
+        with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write(TOKEN + "\n")
+        top = subprocess.Popen([sluice, "top", "--web=0", f"--web_token_file={token}", "--every_ms=500",
+                                f"--summaries={folder}/summaries", *targets],
                                stdout=subprocess.PIPE, text=True)
         try:
-            url = top.stdout.readline().split()[-1]
+            url, mark = top.stdout.readline().split()[-1].split("#")
+            expect(mark == "TOKEN", f"the address ends with #{mark}")
             with Browser() as browser:
-                check(browser, url, tasks)
+                check_token(browser, url)
+                check(browser, f"{url}#{urllib.parse.quote(TOKEN)}", tasks)
                 browser.picture(picture)
         finally:
             for process in [*tasks, top]:

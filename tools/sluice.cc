@@ -78,7 +78,8 @@ queues and accumulators on it, and what became of gradients. With --metrics_port
 same numbers for Prometheus, at http://HOST:PORT/metrics.
 
 With --web=PORT a page at http://127.0.0.1:PORT shows the same, lost tasks and what steps wait for, and
-with --summaries the curves of a training run, and the gradients of each replica.)";
+with --summaries the curves of a training run, and the gradients of each replica. --web_bind listens
+on another address, with a token (--web_token_file) and TLS (--tls_cert, --tls_key).)";
 
 constexpr Command kCommands[] = {
     {"See it work", "demo", "", "trains on Fashion-MNIST, and shows curves", "sluice demo", kDemo,

@@ -13,6 +13,8 @@ SLUICE_SECURITY_FLAG(tls_key, "its key, PEM");
 SLUICE_SECURITY_FLAG(
     tls_ca, "authority that checks certificates; of a server: clients then need one too, PEM");
 SLUICE_SECURITY_FLAG(tls_server_name, "the name in all tasks' certificates");
+ABSL_FLAG(bool, insecure, false,
+          "server, top: listen without TLS on an address that other hosts reach");
 SLUICE_SECURITY_FLAG(token_file, "file whose first line is the token that every call must carry");
 
 namespace sluice {

@@ -1,12 +1,15 @@
 // --tls_cert, --tls_key, --tls_ca, --tls_server_name and --token_file, for all commands that are or
-// contact servers.
+// contact servers, and --insecure for those that listen.
 #ifndef SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 #define SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 
 #include <string>
 
+#include "absl/flags/declare.h"
 #include "absl/status/statusor.h"
 #include "distributed/security/security.h"
+
+ABSL_DECLARE_FLAG(bool, insecure);
 
 namespace sluice {
 

@@ -24,7 +24,6 @@ ABSL_DECLARE_FLAG(std::string, token_file);
 
 ABSL_FLAG(int, port, -1, "server: port; 0: any free one; -1: that of the cluster's address");
 ABSL_FLAG(std::string, bind, "127.0.0.1", "server: address to listen on");
-ABSL_FLAG(bool, insecure, false, "server: listen without TLS on an address that other hosts reach");
 ABSL_FLAG(int64_t, max_message_mb, 64 << 10, "server: larger messages are refused");
 ABSL_FLAG(int, cpus, 1, "server: CPU devices");
 ABSL_FLAG(int, metrics_port, -1, "server: port of /metrics; 0: any free one; -1: none");

@@ -24,6 +24,12 @@ ABSL_FLAG(int, every_ms, 1000, "top: milliseconds between two updates");
 ABSL_FLAG(int, times, 0, "top: number of updates; 0: until interrupted");
 ABSL_FLAG(int, web, -1,
           "top: serve a page with the same state at http://127.0.0.1:PORT; 0: any free port");
+ABSL_FLAG(std::string, web_bind, "127.0.0.1",
+          "top: address of the page; one that other hosts reach needs --web_token_file, and TLS or "
+          "--insecure");
+ABSL_FLAG(std::string, web_token_file, "",
+          "top: file whose first line is the token of the page; open the page with #TOKEN behind "
+          "its address");
 ABSL_FLAG(std::string, summaries, "",
           "top: with --web: folder of event files, for loss, accuracy and gradients by replica");
 
@@ -77,6 +83,24 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
   }
 }
 
+// Where the page listens. With TLS it is HTTPS, except on this host. The page shows what the token
+// of the cluster protects, so every host that reaches it needs a token too.
+absl::StatusOr<HttpPages::Options> PageOptions(const Security& security) {
+  HttpPages::Options http{.bind = absl::GetFlag(FLAGS_web_bind), .port = absl::GetFlag(FLAGS_web)};
+  SLUICE_ASSIGN_OR_RETURN(http.token, TokenFrom(absl::GetFlag(FLAGS_web_token_file)));
+  if (http.bind == "localhost") http.bind = "127.0.0.1";
+  if (http.bind.starts_with("127.")) return http;
+  SLUICE_INVALID_IF(http.token.empty(), "--web_bind: a page on '", http.bind,
+                    "' shows the cluster to every client that reaches it: set --web_token_file");
+  SLUICE_INVALID_IF(security.cert_file.empty() && !absl::GetFlag(FLAGS_insecure),
+                    "--web_bind: a page on '", http.bind,
+                    "' without TLS sends its token where others may read it: set --tls_cert and "
+                    "--tls_key, or say --insecure where the network is trusted");
+  SLUICE_ASSIGN_OR_RETURN(http.certificate, ReadPem(security.cert_file));
+  SLUICE_ASSIGN_OR_RETURN(http.key, ReadPem(security.key_file));
+  return http;
+}
+
 // Serves the page until SIGTERM or SIGINT.
 absl::Status ServeDashboard(const Arguments& targets, const Security& security) {
   // Before any other thread starts, so that this thread receives the signals.
@@ -84,6 +108,7 @@ absl::Status ServeDashboard(const Arguments& targets, const Security& security) 
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  SLUICE_ASSIGN_OR_RETURN(const HttpPages::Options http, PageOptions(security));
   SLUICE_ASSIGN_OR_RETURN(
       const std::unique_ptr<Dashboard> dashboard,
       Dashboard::Start({.targets = targets,
@@ -92,10 +117,11 @@ absl::Status ServeDashboard(const Arguments& targets, const Security& security) 
                         .summaries = absl::GetFlag(FLAGS_summaries)}));
   SLUICE_ASSIGN_OR_RETURN(
       const std::unique_ptr<HttpPages> pages,
-      HttpPages::Start({.port = absl::GetFlag(FLAGS_web)},
-                       {{"/", {"text/html; charset=utf-8", &Dashboard::Page}},
+      HttpPages::Start(http,
+                       {{"/", {"text/html; charset=utf-8", &Dashboard::Page, false}},
                         {"/state", {"application/json", [&] { return dashboard->State(); }}}}));
-  fmt::print("open http://127.0.0.1:{}/\n", pages->port());
+  fmt::print("open {}://{}:{}/{}\n", http.certificate.empty() ? "http" : "https", http.bind,
+             pages->port(), http.token.empty() ? "" : "#TOKEN");
   std::fflush(stdout);
   int signal;
   sigwait(&signals, &signal);
