@@ -18,169 +18,114 @@
 namespace sluice::c_api {
 namespace {
 
-// The given hyper-parameters, and the names of those that the optimizer has.
-class Parameters {
- public:
-  explicit Parameters(absl::Span<const sluice_hyper_parameter> given) {
-    for (const sluice_hyper_parameter& one : given) given_[one.name] = one.value;
-  }
-  // Sets `*field` if the hyper-parameter is given.
-  template <typename T>
-  void Set(const char* name, T* field) {
-    known_.push_back(name);
-    if (const auto it = given_.find(name); it != given_.end()) {
-      if constexpr (std::is_same_v<T, bool>) {
-        *field = it->second != 0;
-      } else {
-        *field = static_cast<T>(it->second);
-      }
-      given_.erase(it);
-    }
-  }
-  template <typename Options>
-  void SetMoments(Options* o) {
-    Set("learning_rate", &o->learning_rate);
-    Set("beta1", &o->beta1);
-    Set("beta2", &o->beta2);
-    Set("epsilon", &o->epsilon);
-  }
-  template <typename Options>
-  void SetPenalties(Options* o) {
-    Set("l1_regularization_strength", &o->l1_regularization_strength);
-    Set("l2_regularization_strength", &o->l2_regularization_strength);
-  }
-  absl::Status Unknown(const std::string& optimizer) const {
-    if (given_.empty()) return absl::OkStatus();
-    return absl::NotFoundError(StrCat("optimizer '", optimizer, "' has no hyper-parameter '",
-                                      given_.begin()->first,
-                                      "'; it has: ", absl::StrJoin(known_, ", ")));
-  }
+// Calls visit("field", &Options::field) for each hyper-parameter that the options declare. Make
+// does not compile if they have fields that are listed neither here nor in FieldsForPrograms.
+template <typename Options, typename Visit>
+constexpr void ForEachHyperParameter(Visit visit) {
+#define SLUICE_FIELD(name) \
+  if constexpr (requires { &Options::name; }) visit(#name, &Options::name)
+  SLUICE_FIELD(learning_rate);
+  SLUICE_FIELD(learning_rate_power);
+  SLUICE_FIELD(alpha);
+  SLUICE_FIELD(base);
+  SLUICE_FIELD(beta);
+  SLUICE_FIELD(beta1);
+  SLUICE_FIELD(beta2);
+  SLUICE_FIELD(centered);
+  SLUICE_FIELD(decay);
+  SLUICE_FIELD(epsilon);
+  SLUICE_FIELD(initial_accumulator_value);
+  SLUICE_FIELD(l1_regularization_strength);
+  SLUICE_FIELD(l2_regularization_strength);
+  SLUICE_FIELD(l2_shrinkage_regularization_strength);
+  SLUICE_FIELD(momentum);
+  SLUICE_FIELD(rho);
+  SLUICE_FIELD(sign_decay);
+  SLUICE_FIELD(use_nesterov);
+  SLUICE_FIELD(weight_decay);
+#undef SLUICE_FIELD
+}
 
- private:
-  std::map<std::string, double> given_;  // not yet set
-  std::vector<std::string> known_;
+// A value for any field, to count fields.
+struct AnyField {
+  template <typename T>
+  operator T() const;  // NOLINT: converts implicitly, as the count needs
 };
 
-using Made = std::unique_ptr<Optimizer>;
-
-template <typename Class, typename Options>
-Made MakeWithMoments(Parameters& p) {
-  Options o;
-  p.SetMoments(&o);
-  return std::make_unique<Class>(o);
-}
-
-template <typename Class, typename Options>
-Made MakeWithDecay(Parameters& p) {
-  Options o;
-  p.SetMoments(&o);
-  p.Set("weight_decay", &o.weight_decay);
-  return std::make_unique<Class>(o);
-}
-
-Made MakeGradientDescent(Parameters& p) {
-  GradientDescentOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  return std::make_unique<GradientDescent>(o);
-}
-
-Made MakeProximalGradientDescent(Parameters& p) {
-  ProximalGradientDescentOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.SetPenalties(&o);
-  return std::make_unique<ProximalGradientDescent>(o);
-}
-
-Made MakeMomentum(Parameters& p) {
-  MomentumOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.Set("momentum", &o.momentum);
-  p.Set("use_nesterov", &o.use_nesterov);
-  return std::make_unique<Momentum>(o);
-}
-
-Made MakeAdagrad(Parameters& p) {
-  AdagradOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.Set("initial_accumulator_value", &o.initial_accumulator_value);
-  return std::make_unique<Adagrad>(o);
-}
-
-Made MakeProximalAdagrad(Parameters& p) {
-  ProximalAdagradOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.Set("initial_accumulator_value", &o.initial_accumulator_value);
-  p.SetPenalties(&o);
-  return std::make_unique<ProximalAdagrad>(o);
-}
-
-Made MakeRMSProp(Parameters& p) {
-  RMSPropOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.Set("decay", &o.decay);
-  p.Set("momentum", &o.momentum);
-  p.Set("epsilon", &o.epsilon);
-  p.Set("centered", &o.centered);
-  return std::make_unique<RMSProp>(o);
-}
-
-Made MakeAdadelta(Parameters& p) {
-  AdadeltaOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.Set("rho", &o.rho);
-  p.Set("epsilon", &o.epsilon);
-  return std::make_unique<Adadelta>(o);
-}
-
-Made MakeFtrl(Parameters& p) {
-  FtrlOptions o;
-  p.Set("learning_rate", &o.learning_rate);
-  p.Set("learning_rate_power", &o.learning_rate_power);
-  p.Set("initial_accumulator_value", &o.initial_accumulator_value);
-  p.SetPenalties(&o);
-  p.Set("l2_shrinkage_regularization_strength", &o.l2_shrinkage_regularization_strength);
-  p.Set("beta", &o.beta);
-  return std::make_unique<Ftrl>(o);
+template <typename Options, typename... Fields>
+consteval int FieldsOf(Fields... fields) {
+  if constexpr (requires { Options{fields..., AnyField()}; }) {
+    return FieldsOf<Options>(fields..., AnyField());
+  } else {
+    return sizeof...(fields);
+  }
 }
 
 template <typename Options>
-void SetSigns(Parameters& p, Options* o) {
-  p.Set("learning_rate", &o->learning_rate);
-  p.Set("beta", &o->beta);
-  p.Set("sign_decay", &o->sign_decay);
+consteval int HyperParametersOf() {
+  int count = 0;
+  ForEachHyperParameter<Options>([&count](auto...) { ++count; });
+  return count;
 }
 
-Made MakePowerSign(Parameters& p) {
-  PowerSignOptions o;
-  SetSigns(p, &o);
-  p.Set("base", &o.base);
-  return std::make_unique<PowerSign>(o);
+// The number of fields that are no numbers. C cannot set them.
+template <typename Options>
+consteval int FieldsForPrograms() {
+  int count = 0;
+  if constexpr (requires { &Options::use_locking; }) ++count;
+  if constexpr (requires { &Options::name; }) ++count;
+  if constexpr (requires { &Options::accum_name; }) ++count;
+  if constexpr (requires { &Options::linear_name; }) ++count;
+  if constexpr (requires { &Options::exclude_from_weight_decay; }) ++count;
+  return count;
 }
 
-Made MakeAddSign(Parameters& p) {
-  AddSignOptions o;
-  SetSigns(p, &o);
-  p.Set("alpha", &o.alpha);
-  return std::make_unique<AddSign>(o);
+using Made = absl::StatusOr<std::unique_ptr<Optimizer>>;
+using Given = absl::Span<const sluice_hyper_parameter>;
+
+template <typename Class, typename Options>
+Made Make(const std::string& optimizer, Given given) {
+  static_assert(FieldsOf<Options>() == HyperParametersOf<Options>() + FieldsForPrograms<Options>());
+  Options options;
+  std::map<std::string, double> values;
+  for (const sluice_hyper_parameter& one : given) values[one.name] = one.value;
+  std::vector<std::string> known;
+  ForEachHyperParameter<Options>([&]<typename T>(const char* name, T Options::*field) {
+    known.push_back(name);
+    const auto it = values.find(name);
+    if (it == values.end()) return;
+    if constexpr (std::is_same_v<T, bool>) {
+      options.*field = it->second != 0;
+    } else {
+      options.*field = static_cast<T>(it->second);
+    }
+    values.erase(it);
+  });
+  if (values.empty()) return std::make_unique<Class>(options);
+  return absl::NotFoundError(StrCat("optimizer '", optimizer, "' has no hyper-parameter '",
+                                    values.begin()->first,
+                                    "'; it has: ", absl::StrJoin(known, ", ")));
 }
 
-const std::map<std::string, Made (*)(Parameters&)>& Makers() {
-  static const auto* makers = new std::map<std::string, Made (*)(Parameters&)>{
-      {"AMSGrad", MakeWithMoments<AMSGrad, AMSGradOptions>},
-      {"AdaMax", MakeWithMoments<AdaMax, AdaMaxOptions>},
-      {"Adadelta", MakeAdadelta},
-      {"Adagrad", MakeAdagrad},
-      {"Adam", MakeWithMoments<Adam, AdamOptions>},
-      {"AdamW", MakeWithDecay<AdamW, AdamWOptions>},
-      {"AddSign", MakeAddSign},
-      {"Ftrl", MakeFtrl},
-      {"GradientDescent", MakeGradientDescent},
-      {"Lamb", MakeWithDecay<Lamb, LambOptions>},
-      {"Momentum", MakeMomentum},
-      {"PowerSign", MakePowerSign},
-      {"ProximalAdagrad", MakeProximalAdagrad},
-      {"ProximalGradientDescent", MakeProximalGradientDescent},
-      {"RMSProp", MakeRMSProp},
+using Maker = Made (*)(const std::string& optimizer, Given given);
+
+const std::map<std::string, Maker>& Makers() {
+  static const auto* makers = new std::map<std::string, Maker>{
+      {"AMSGrad", Make<AMSGrad, AMSGradOptions>},
+      {"AdaMax", Make<AdaMax, AdaMaxOptions>},
+      {"Adadelta", Make<Adadelta, AdadeltaOptions>},
+      {"Adagrad", Make<Adagrad, AdagradOptions>},
+      {"Adam", Make<Adam, AdamOptions>},
+      {"AdamW", Make<AdamW, AdamWOptions>},
+      {"AddSign", Make<AddSign, AddSignOptions>},
+      {"Ftrl", Make<Ftrl, FtrlOptions>},
+      {"GradientDescent", Make<GradientDescent, GradientDescentOptions>},
+      {"Lamb", Make<Lamb, LambOptions>},
+      {"Momentum", Make<Momentum, MomentumOptions>},
+      {"PowerSign", Make<PowerSign, PowerSignOptions>},
+      {"ProximalAdagrad", Make<ProximalAdagrad, ProximalAdagradOptions>},
+      {"ProximalGradientDescent", Make<ProximalGradientDescent, ProximalGradientDescentOptions>},
+      {"RMSProp", Make<RMSProp, RMSPropOptions>},
   };
   return *makers;
 }
@@ -196,10 +141,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> MakeOptimizer(
     return absl::NotFoundError(
         StrCat("no optimizer '", name, "'; there are: ", absl::StrJoin(names, ", ")));
   }
-  Parameters given(parameters);
-  Made made = maker->second(given);
-  SLUICE_RETURN_IF_ERROR(given.Unknown(name));
-  return made;
+  return maker->second(name, parameters);
 }
 
 }  // namespace sluice::c_api
