@@ -1,5 +1,5 @@
-"""Copies the files of the installed library: lay_out LISTING FOLDER VERSION. A line of the listing
-is a kind, a path and a name."""
+"""Copies the files of the installed library: lay_out LISTING FOLDER VERSION SOVERSION. A line of
+the listing is a kind, a path and a name."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = {".pc": "lib/pkgconfig", ".cmake": "lib/cmake/Sluice"}
+FOLDERS = {".pc": "lib/pkgconfig", ".cmake": "lib/cmake/sluice"}
 
 
 def exported(map_path):
@@ -52,7 +52,7 @@ def archive(archives, wraps, patterns, to):
 
 
 def main():
-    listing, folder, version = sys.argv[1:]
+    listing, folder, version, soversion = sys.argv[1:]
     entries = [line.split(" ") for line in open(listing).read().splitlines()]
     of_kind = lambda kind: [(path, name) for k, path, name in entries if k == kind]
     place = lambda *parts: os.path.join(folder, *parts)
@@ -65,9 +65,9 @@ def main():
     wraps = [flag[len("-Wl,"):] for flag in names("flag") if flag.startswith("-Wl,--wrap=")]
     flags = [flag for flag in names("flag") if not flag.startswith("-Wl,--wrap=")]
     archive(names("archive"), wraps, exported(names("map")[0]), place("lib/libsluice.a"))
-    major = "libsluice.so." + version.split(".")[0]
-    shutil.copyfile(of_kind("shared")[0][0], place("lib", major))
-    os.symlink(major, place("lib/libsluice.so"))
+    soname = "libsluice.so." + soversion
+    shutil.copyfile(of_kind("shared")[0][0], place("lib", soname))
+    os.symlink(soname, place("lib/libsluice.so"))
     targets = [re.sub("^absl_", "absl::", name).replace("protobuf", "protobuf::libprotobuf") for name in names("requires")]
     values = {"VERSION": version, "FLAGS": " ".join(flags), "REQUIRES": " ".join(names("requires")),
               "TARGETS": ";".join(targets)}

@@ -76,7 +76,7 @@ def _installed_library_impl(ctx):
     ) + "\n")
     ctx.actions.run(
         executable = "/usr/bin/python3",
-        arguments = [ctx.file._lay_out.path, listing.path, tree.path, ctx.attr.version],
+        arguments = [ctx.file._lay_out.path, listing.path, tree.path, ctx.attr.version, ctx.attr.soversion],
         inputs = [ctx.file._lay_out] + headers + archives + ctx.files.templates + [ctx.file.map, ctx.file.shared, listing],
         outputs = [tree],
         mnemonic = "LayOut",
@@ -92,6 +92,7 @@ installed_library = rule(
         "library": attr.label(providers = [CcInfo], mandatory = True, doc = "What users see, with all that it needs."),
         "map": attr.label(allow_single_file = True, mandatory = True, doc = "The linker's list of what is exported."),
         "shared": attr.label(allow_single_file = True, mandatory = True, doc = "The shared object."),
+        "soversion": attr.string(mandatory = True, doc = "N of the file libsluice.so.N."),
         "requires": attr.string_list(doc = "pkg-config's modules that the headers include."),
         "templates": attr.label_list(
             allow_files = True,

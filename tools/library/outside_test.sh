@@ -36,6 +36,15 @@ c++ main.o cmake/libother.a $(pkg-config --libs sluice-static) -o with_static
 expect "pkg-config, shared" ./with_shared
 expect "pkg-config, static" ./with_static
 
+# What is not there is an error that names it, unless it is optional.
+for request in "0.1 REQUIRED COMPONENTS rust" "99 REQUIRED"; do
+  mkdir -p request
+  printf 'cmake_minimum_required(VERSION 3.20)\nproject(request C)\nfind_package(sluice %s)\n' "$request" > request/CMakeLists.txt
+  cmake -S request -B request/build -DCMAKE_PREFIX_PATH="$prefix" > log 2>&1 && fail "find_package(sluice $request) succeeds"
+  grep -Eq "no component 'rust' here|compatible with" log || fail "find_package(sluice $request): $(cat log)"
+done
+echo "PASS: CMake rejects other components and versions"
+
 # The library exports only its own symbols, which cannot clash with another copy of a dependency.
 own='^sluice_|^_Z(Z|GVZ?|T[VIST]|Thn?[0-9]+_|Tv0_n[0-9]+_)?N([KRO]*6sluice|6google8protobuf5Arena18CreateMaybeMessageIN6sluice)'
 for symbols in "nm -D --defined-only libsluice.so" "nm -g --defined-only libsluice.a"; do
