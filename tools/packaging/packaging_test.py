@@ -9,8 +9,40 @@ import unittest
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = """#include <iostream>
-int main(int argc, char** argv) { std::cout << (argc > 1 && argv[1][0] == 's' ? "listening at grpc://127.0.0.1:1" : "sluice") << std::endl; }
+PROGRAM = r"""#include <iostream>
+#include <string>
+int main(int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "server") std::cout << "listening at grpc://127.0.0.1:1" << std::endl;
+  else if (command == "completion") std::cout << "completes in " << argv[2] << std::endl;
+  else if (command == "--version") std::cout << "sluice 1.2.3\nsse4" << std::endl;
+  else if (argc == 2) std::cout << R"(sluice runs graphs.
+
+Usage: sluice COMMAND [--OPTION=VALUE …]
+
+See it work:
+  run         runs steps
+                $ sluice run --x=1
+  top         shows it's well
+
+Help:
+  help        describes a command
+
+Exit codes: 0 success.
+)";
+  else std::cout << "Usage: sluice " << argv[2] << R"( MODEL
+
+Runs the steps.
+
+.With a dot.
+
+Example:
+  $ sluice run --x=1
+
+Options:
+  --x=               how - often (default 1)
+)";
+}
 """
 
 
@@ -37,6 +69,27 @@ class Packages(unittest.TestCase):
         self.assertRegex(paths[0], r"sluice_server-1\.2\.3-py3-none-manylinux_2_\d+_x86_64\.whl$")
         first, second = (open(path, "rb").read() for path in paths)
         self.assertEqual(first, second)
+
+    def test_CompletionIsInstalledBelowThePrefix(self):
+        program = self.compiled("program", "-static-libstdc++", "-static-libgcc")
+        with zipfile.ZipFile(self.wheel(program, "e").stdout.strip()) as archive:
+            for shell, place in (("bash", "bash-completion/completions/sluice"), ("zsh", "zsh/site-functions/_sluice")):
+                script = archive.read("sluice_server-1.2.3.data/data/share/" + place)
+                self.assertEqual(script.decode(), "completes in %s\n" % shell)
+
+    def test_EachCommandHasAManualPage(self):
+        folder = os.path.join(self.folder, "man")
+        subprocess.run([sys.executable, os.path.join(HERE, "man_page.py"), self.compiled("program"), folder], check=True)
+        self.assertEqual(sorted(os.listdir(folder)), ["sluice-run.1", "sluice-top.1", "sluice.1"])
+        with open(os.path.join(folder, "sluice.1")) as file:
+            page = file.read()
+        self.assertIn('.TH SLUICE 1 "" "sluice 1.2.3" "User Commands"\n.SH NAME\nsluice \\- runs graphs\n', page)
+        self.assertIn(".BR sluice\\-run (1),\n.BR sluice\\-top (1)\n", page)
+        with open(os.path.join(folder, "sluice-run.1")) as file:
+            page = file.read()
+        self.assertIn("sluice\\-run \\- runs steps\n", page)
+        self.assertIn("Runs the steps.\n.PP\n\\&.With a dot.\n", page)
+        self.assertIn(".TP\n.B \\-\\-x=\nhow \\- often (default 1)\n", page)
 
     def test_HelperStartsTheProgramOfTheWheelAndYieldsItsTarget(self):
         program = self.compiled("program", "-static-libstdc++", "-static-libgcc")

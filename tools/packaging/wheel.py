@@ -55,6 +55,14 @@ def newest_glibc(program):
     return max(int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", text))
 
 
+def completions(program, version):
+    """Scripts for shells, below the prefix of the installation: share/bash-completion and so on."""
+    places = {"bash": "bash-completion/completions/sluice", "zsh": "zsh/site-functions/_sluice"}
+    script = lambda shell: subprocess.run([program, "completion", shell], check=True, stdout=subprocess.PIPE).stdout
+    return [("sluice_server-%s.data/data/share/%s" % (version, place), script(shell), False)
+            for shell, place in places.items()]
+
+
 def digest(data):
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
@@ -81,6 +89,7 @@ def main():
     files = [
         ("sluice_server/__init__.py", read(os.path.join(HERE, "sluice_server/__init__.py")), False),
         ("sluice_server/sluice", read(program), True),
+        *completions(program, version),
         (info + "/METADATA", METADATA.format(version=version).encode(), False),
         (info + "/WHEEL", WHEEL.format(tag=tag).encode(), False),
         (info + "/entry_points.txt", ENTRY_POINTS.encode(), False),
