@@ -91,6 +91,17 @@ class Packages(unittest.TestCase):
         self.assertIn("Runs the steps.\n.PP\n\\&.With a dot.\n", page)
         self.assertIn(".TP\n.B \\-\\-x=\nhow \\- often (default 1)\n", page)
 
+    def test_BillOfMaterialsNamesEachLoadedLibrary(self):
+        command = [sys.executable, os.path.join(HERE, "sbom.py"), "1.2.3", "--programs", self.compiled("program", "-Wl,--no-as-needed", "-lz")]
+        bill = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        self.assertEqual((bill["bomFormat"], bill["specVersion"], bill["metadata"]["component"]["version"]), ("CycloneDX", "1.5", "1.2.3"))
+        names = [part["name"] for part in bill["components"]]
+        self.assertEqual(len(names), len(set(names)))
+        for name in ("libc6", "libstdc++6", "zlib1g", "libprotobuf-dev"):
+            self.assertIn(name, names)
+        for part in bill["components"]:
+            self.assertEqual(part["purl"], "pkg:deb/debian/%s@%s?arch=amd64&distro=debian-12" % (part["name"], part["version"]))
+
     def test_HelperStartsTheProgramOfTheWheelAndYieldsItsTarget(self):
         program = self.compiled("program", "-static-libstdc++", "-static-libgcc")
         site = os.path.join(self.folder, "site")

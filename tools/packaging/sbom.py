@@ -1,11 +1,14 @@
-"""Writes a CycloneDX bill of materials to stdout: sbom.py VERSION [ARCHIVES]
+"""Writes a CycloneDX bill of materials to stdout.
 
-ARCHIVES is the folder that static_libraries filled. Without it the list has the packages that
-Sluice is built from (tools/packages.txt) and whose libraries it loads.
+sbom.py VERSION --archives FOLDER     of a static program: FOLDER is what static_libraries filled
+sbom.py VERSION --programs PROGRAM…   of programs that load libraries: the packages with headers and
+                                      archives that Sluice is built from (tools/packages.txt), and the
+                                      packages whose libraries the programs load
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -15,9 +18,14 @@ HEADERS = ["libeigen3-dev"]
 
 
 def packages_of(paths):
-    """Names of the Debian packages that own the files."""
-    out = subprocess.run(["dpkg-query", "-S", *sorted(paths)], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return {line.split(":")[0] for line in out.splitlines()}
+    """Names of the Debian packages that own the files. Some are registered below /lib instead of /usr/lib."""
+    names = [name for path in sorted(paths) for name in (path, path.removeprefix("/usr"))]
+    out = subprocess.run(["dpkg-query", "-S", *names], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    owners = {path: owner.split(":")[0] for owner, path in (line.split(": ") for line in out.splitlines())}
+    missing = [path for path in paths if not {path, path.removeprefix("/usr")} & owners.keys()]
+    if missing:
+        sys.exit("sbom.py: no package owns %s" % ", ".join(sorted(missing)))
+    return set(owners.values())
 
 
 def debian(package):
@@ -51,15 +59,30 @@ def listed():
             if (name.startswith("lib") or name.startswith("zlib")) and not name.startswith(unlinked)]
 
 
+def loaded(programs):
+    """The packages of the libraries that the programs name, such as libprotobuf32."""
+    paths = set()
+    for program in programs:
+        lines = subprocess.run(["ldd", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+        found = dict(re.findall(r"(\S+) => (/\S+)", lines))
+        dynamic = subprocess.run(["readelf", "-d", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+        for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
+            if name in found:
+                paths.add(os.path.realpath(found[name]))
+    return [debian(name) for name in sorted(packages_of(paths))] if paths else []
+
+
 def main():
-    version, *folder = sys.argv[1:]
+    version, kind, *paths = sys.argv[1:]
+    if kind not in ("--archives", "--programs"):
+        sys.exit("sbom.py: expected --archives or --programs, got '%s'" % kind)
     json.dump({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
         "metadata": {"component": {"type": "application", "name": "sluice", "version": version,
                                    "licenses": [{"license": {"id": "Apache-2.0"}}]}},
-        "components": linked(folder[0]) if folder else listed(),
+        "components": linked(paths[0]) if kind == "--archives" else listed() + loaded(paths),
     }, sys.stdout, indent=1)
     sys.stdout.write("\n")
 
