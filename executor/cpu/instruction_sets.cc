@@ -97,6 +97,28 @@ bool is_limit_known = false;
 
 InstructionSets InstructionSetLimit() { return limit; }
 
+// clang knows the names of levels from version 18 on. The features that it lacks names for (F16C,
+// LZCNT, MOVBE) came with AVX2 in all processors.
+InstructionSets UsableInstructionSets() {
+#if defined(__x86_64__) && defined(__clang__)
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") &&
+                          __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512cd") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#elif defined(__x86_64__)
+  const bool has_avx2 = __builtin_cpu_supports("x86-64-v3");
+  const bool has_avx512 = __builtin_cpu_supports("x86-64-v4");
+#endif
+#if defined(__x86_64__)
+  if (has_avx512) return InstructionSets::kAvx512;
+  if (has_avx2) return InstructionSets::kAvx2;
+  if (__builtin_cpu_supports("sse4.2")) return InstructionSets::kSse4;
+#endif
+  return InstructionSets::kNone;
+}
+
 }  // namespace sluice
 
 #if defined(__x86_64__) && defined(__GNUC__)

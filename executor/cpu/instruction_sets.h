@@ -23,6 +23,10 @@ enum class InstructionSets {
 // stderr.
 InstructionSets InstructionSetLimit();
 
+// The largest set up to kAvx512 that the processor has and the limit permits. kNone on other
+// processors than x86-64.
+InstructionSets UsableInstructionSets();
+
 }  // namespace sluice
 
 #endif  // SLUICE_EXECUTOR_CPU_INSTRUCTION_SETS_H_

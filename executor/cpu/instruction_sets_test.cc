@@ -20,6 +20,10 @@ TEST(InstructionSets, LimitIsThatOfTheEnvironment) {
   EXPECT_EQ(static_cast<int>(InstructionSetLimit()), LimitInEnvironment());
 }
 
+TEST(InstructionSets, UsableOnesAreWithinTheLimit) {
+  EXPECT_LE(static_cast<int>(UsableInstructionSets()), LimitInEnvironment());
+}
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 
 TEST(InstructionSets, SetsBeyondTheLimitAreNotSupported) {
@@ -61,6 +65,8 @@ TEST(InstructionSets, ResolversSelectAVersionWithinTheLimit) {
                        : __builtin_cpu_supports("x86-64-v3") ? 3
                                                              : 1;
   EXPECT_EQ(Version(), expected);
+  EXPECT_EQ(UsableInstructionSets() == InstructionSets::kAvx512, expected == 4);
+  EXPECT_EQ(UsableInstructionSets() >= InstructionSets::kAvx2, expected >= 3);
   if (!Permits(InstructionSets::kAvx2)) {
     EXPECT_EQ(Version(), 1);
   }

@@ -1,3 +1,4 @@
+#include "executor/cpu/instruction_sets.h"
 #include "ops/matmul/eigen_product.h"
 #include "ops/matmul/library_gemm.h"
 
@@ -5,11 +6,14 @@ namespace sluice {
 namespace {
 
 EigenProduct* ProductForProcessor() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return EigenProductAvx512;
-  if (__builtin_cpu_supports("x86-64-v3")) return EigenProductAvx2;
-#endif
-  return EigenProductSse2;
+  switch (UsableInstructionSets()) {
+    case InstructionSets::kAvx512:
+      return EigenProductAvx512;
+    case InstructionSets::kAvx2:
+      return EigenProductAvx2;
+    default:
+      return EigenProductSse2;
+  }
 }
 
 ProductOperand OperandOf(const MatrixView<float>& view) {

@@ -11,8 +11,8 @@ namespace {
 std::string InstructionSetsInUse() {
 #if defined(__x86_64__) && defined(__GNUC__)
   std::string sets = "x86-64";
-  if (__builtin_cpu_supports("sse4.2")) sets += " sse4";
-  if (__builtin_cpu_supports("x86-64-v3")) sets += " avx2";
+  if (UsableInstructionSets() >= InstructionSets::kSse4) sets += " sse4";
+  if (UsableInstructionSets() >= InstructionSets::kAvx2) sets += " avx2";
   if (HasAvx512()) sets += " avx512";
   if (HasAmx()) sets += " amx";
   return sets;
