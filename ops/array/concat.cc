@@ -14,7 +14,6 @@
 namespace sluice {
 namespace {
 
-// The shape of the concatenation of inputs [first, last) along the axis in input `axis_input`.
 // An unknown shape of the rank of the first input in [first, last) whose rank is known.
 PartialShape CommonRank(const ShapeContext& c, int first, int last) {
   for (int i = first; i < last; ++i) {
@@ -55,6 +54,7 @@ absl::Status CheckRanks(ShapeContext& c, int first, int last, const PartialShape
   return absl::OkStatus();
 }
 
+// Sets output 0 to the shape of inputs [first, last), joined along the axis in input `axis_input`.
 absl::Status ConcatShapeOf(ShapeContext& c, int first, int last, int axis_input) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(axis_input, 0).status());
   const std::optional<std::vector<int64_t>> given = c.InputInts(axis_input);

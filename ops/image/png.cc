@@ -66,8 +66,8 @@ bool IsLittleEndian() {
   return *reinterpret_cast<const unsigned char*>(&one) == 1;
 }
 
-// The channels of an image, if the caller asks for no number of them. A palette has colours.
-// Transparency of a palette or of RGB adds a channel.
+// The number of channels if the caller requests none: a palette counts as RGB, and transparency of
+// a palette or of RGB adds a channel.
 int OwnChannels(Reader& r, int color, bool has_alpha) {
   const bool is_grey = (color & PNG_COLOR_MASK_COLOR) == 0;
   int channels =

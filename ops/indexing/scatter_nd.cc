@@ -14,8 +14,7 @@
 namespace sluice {
 namespace {
 
-// Checks that shapes are indices [..., K] and updates [...] + output[K:], if the ranks are known.
-// Whether each of the updates has the sizes that the indices leave.
+// Whether the shapes are indices [..., K] and updates [...] + output[K:].
 bool SizesFit(const PartialShape& indices, const PartialShape& updates,
               const PartialShape& output) {
   const int outer = indices.rank() - 1;
@@ -29,6 +28,7 @@ bool SizesFit(const PartialShape& indices, const PartialShape& updates,
   return true;
 }
 
+// Checks that SizesFit, if the ranks and the size of the last dimension of `indices` are known.
 absl::Status CheckUpdates(const PartialShape& indices, const PartialShape& updates,
                           const PartialShape& output) {
   if (!indices.rank_known() || !updates.rank_known() || !output.rank_known()) {

@@ -1,6 +1,7 @@
-// Staging maps: tuples of tensors by key that one step stages and another takes. All ops with one
-// container and `shared_name` (or, without it, one node name) share a map. The first of them to run
-// sets its limits and the number of parts of a tuple.
+// Ops on staging maps (staging_map.h): one step stages a tuple of tensors under a key, and another
+// step takes it. All ops with one container and `shared_name` share a map. Without a `shared_name`,
+// the name of the node counts. The first op that runs sets the map's limits and the number of parts
+// of a tuple.
 #include "ops/op.h"
 #include "ops/staging/mixins.h"
 

@@ -1,7 +1,7 @@
-// Staging areas: first-in, first-out buffers of tuples of tensors that one step stages for a later
-// one, so that the input of a step is ready when the step starts. All ops with one container and
-// `shared_name` (or, without it, one node name) share an area. The first of them to run sets its
-// limits.
+// Ops on staging areas (staging_area.h): one step stages a tuple of tensors for a later step, so
+// that the later step finds its input ready. All ops with one container and `shared_name` share an
+// area. Without a `shared_name`, the name of the node counts. The first op that runs sets the
+// area's limits.
 #include "ops/op.h"
 #include "ops/staging/mixins.h"
 
