@@ -119,9 +119,9 @@ std::string Overview(absl::Span<const Command> commands) {
 }
 
 std::string HelpOf(const Command& command) {
-  std::string text =
-      fmt::format("Usage: sluice {} {} [--OPTION=VALUE …]\n\n{}\n\nExample:\n  $ {}\n",
-                  command.name, command.arguments, command.details, command.example);
+  std::string text = fmt::format(
+      "Usage: sluice {}{}{} [--OPTION=VALUE …]\n\n{}\n\nExample:\n  $ {}\n", command.name,
+      *command.arguments == 0 ? "" : " ", command.arguments, command.details, command.example);
   const std::vector<CommandOption> options = OptionsOf(command.name);
   if (!options.empty()) text += "\nOptions:\n";
   for (const CommandOption& option : options) {

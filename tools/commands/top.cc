@@ -43,23 +43,28 @@ struct Look {
   absl::StatusOr<MetricValues> metrics = absl::UnavailableError("");
 };
 
-double Rate(const Look& now, const Look& before, const char* name) {
-  if (!before.metrics.ok()) return 0;
+// The width of "/job:localhost/replica:0/task:0" and a blank.
+constexpr int kTaskWidth = 32;
+
+// Units of a metric per second since the look before, and "-" in the first look.
+std::string Rate(const Look& now, const Look& before, const char* name, double unit = 1) {
+  if (!before.metrics.ok()) return "-";
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
-  return (now.metrics->Sum(name) - before.metrics->Sum(name)) / seconds;
+  return fmt::format("{:.1f}",
+                     (now.metrics->Sum(name) - before.metrics->Sum(name)) / seconds / unit);
 }
 
 void PrintTask(const std::string& target, const Look& now, const Look& before) {
   if (!now.metrics.ok()) {
-    fmt::print("{:<26} {}\n", target, std::string(now.metrics.status().message()));
+    fmt::print("{:<{}} {}\n", target, kTaskWidth, std::string(now.metrics.status().message()));
     return;
   }
   const MetricValues& m = *now.metrics;
-  fmt::print("{:<26} {:>8.1f} {:>8.1f} {:>7.0f} {:>8.1f} {:>8.1f} {:>7.1f}\n",
-             m.Label("sluice_task_info"), Rate(now, before, "sluice_steps_total"),
+  fmt::print("{:<{}} {:>8} {:>8} {:>7.0f} {:>8} {:>8} {:>7.1f}\n", m.Label("sluice_task_info"),
+             kTaskWidth, Rate(now, before, "sluice_steps_total"),
              Rate(now, before, "sluice_parts_total"), m.Sum("sluice_waiting_ops"),
-             Rate(now, before, "sluice_tensor_sent_bytes_total") / 1e6,
-             Rate(now, before, "sluice_tensor_received_bytes_total") / 1e6,
+             Rate(now, before, "sluice_tensor_sent_bytes_total", 1e6),
+             Rate(now, before, "sluice_tensor_received_bytes_total", 1e6),
              m.Sum("sluice_resident_memory_bytes") / 1e6);
   for (const auto& [session, age] : m.Of("sluice_session_age_seconds")) {
     const auto of = [&, &name = session](const char* metric) { return m.Of(metric)[name]; };
@@ -75,8 +80,7 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
     const auto of = [&, &name = accumulator](const char* metric) { return m.Of(metric)[name]; };
     fmt::print(
         "  accumulator {}: {:.0f} gradients now; {:.0f} applied in {:.0f} updates, {:.0f} dropped "
-        "as "
-        "stale, {:.0f} as surplus\n",
+        "as stale, {:.0f} as surplus\n",
         accumulator, gradients, of("sluice_accumulator_applied_total"),
         of("sluice_accumulator_updates_total"), of("sluice_accumulator_stale_total"),
         of("sluice_accumulator_surplus_total"));
@@ -152,8 +156,8 @@ absl::Status TopCommand(const Arguments& arguments) {
       }
     }
     if (is_terminal) fmt::print("\x1b[2J\x1b[H");
-    fmt::print("{:<26} {:>8} {:>8} {:>7} {:>8} {:>8} {:>7}\n", "task", "steps/s", "parts/s",
-               "waiting", "MB/s out", "MB/s in", "MB");
+    fmt::print("{:<{}} {:>8} {:>8} {:>7} {:>8} {:>8} {:>7}\n", "task", kTaskWidth, "steps/s",
+               "parts/s", "waiting", "MB/s out", "MB/s in", "MB");
     for (const std::string& target : arguments) PrintTask(target, now[target], before[target]);
     std::fflush(stdout);
     before = std::move(now);
