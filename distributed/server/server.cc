@@ -49,12 +49,12 @@ absl::Status CheckAddress(const ServerOptions& options, const std::string& bind,
     return InvalidArgument(
         "listening on '", bind,
         "' without TLS accepts every client that reaches it: name a certificate, or "
-        "say --insecure where the network is trusted");
+        "say --insecure if the network is trusted");
   }
   if (checks_clients || !token.empty()) return absl::OkStatus();
   return InvalidArgument("listening on '", bind,
                          "' with TLS but without client certificates or a token accepts every "
-                         "client that reaches it: set --tls_ca or a token, or say --insecure where "
+                         "client that reaches it: set --tls_ca or a token, or say --insecure if "
                          "the network is trusted");
 }
 

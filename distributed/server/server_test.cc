@@ -319,7 +319,7 @@ TEST_F(ServerTest, AGraphThatFitsNoDeviceIsRefusedWhenTheSessionIsMade) {
 
 TEST(Server, ListensOnThisHostAloneUnlessToldOtherwise) {
   EXPECT_THAT(Server::Start({.bind = "0.0.0.0", .port = 0}).status().message(),
-              HasSubstr("say --insecure where the network is trusted"));
+              HasSubstr("say --insecure if the network is trusted"));
   EXPECT_TRUE(Server::Start({.bind = "0.0.0.0", .port = 0, .insecure = true}).ok());
 }
 
