@@ -10,8 +10,8 @@ namespace sluice {
 struct SessionLimits {
   std::chrono::milliseconds idle{0};                        // since the last call
   std::chrono::milliseconds lost = std::chrono::hours(24);  // since its client is not connected
-  // Of the sessions whose clients on one host have been lost for at least `surplus_lost`, the
-  // master keeps the last `lost_per_host` that were used, and closes the others.
+  // If more than `lost_per_host` sessions have clients on one host that have been lost for
+  // `surplus_lost`, the master closes those that were used first.
   int lost_per_host = 32;
   std::chrono::milliseconds surplus_lost = std::chrono::hours(2);
 };
