@@ -9,7 +9,7 @@ ABSL_FLAG(std::string, file_root, "", "server: clients use only files in this fo
 ABSL_FLAG(bool, no_files, false, "server: clients use no files");
 ABSL_FLAG(bool, special_files, false, "server: clients may open FIFOs and devices");
 ABSL_FLAG(bool, mapped_files, false,
-          "server: clients may map files (LMDB, ImmutableConst); a damaged one ends the server");
+          "server: clients may map files (ImmutableConst); a damaged one ends the server");
 
 namespace sluice {
 
