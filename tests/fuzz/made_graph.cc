@@ -275,24 +275,6 @@ class Maker {
     *graph_.def.add_node() = std::move(node);
   }
 
-  static std::vector<DataType> TypesOf(const ArgDef& arg, const pb::NodeDef& node) {
-    const auto attr = [&](const std::string& name) -> const pb::AttrValue& {
-      return node.attr().at(name);
-    };
-    std::vector<DataType> types;
-    if (!arg.type_list_attr.empty()) {
-      for (const int type : attr(arg.type_list_attr).list().type()) {
-        types.push_back(static_cast<DataType>(type));
-      }
-      return types;
-    }
-    const DataType type =
-        arg.type_attr.empty() ? arg.type : static_cast<DataType>(attr(arg.type_attr).type());
-    types.assign(arg.number_attr.empty() ? 1 : static_cast<size_t>(attr(arg.number_attr).i()),
-                 type);
-    return types;
-  }
-
   ByteReader& bytes_;
   MadeGraph graph_;
   std::vector<Made> made_;
@@ -369,6 +351,23 @@ std::string_view ByteReader::Take(size_t n) {
   const std::string_view taken = bytes_.substr(0, n);
   bytes_.remove_prefix(taken.size());
   return taken;
+}
+
+std::vector<DataType> TypesOf(const ArgDef& arg, const pb::NodeDef& node) {
+  const auto attr = [&](const std::string& name) -> const pb::AttrValue& {
+    return node.attr().at(name);
+  };
+  std::vector<DataType> types;
+  if (!arg.type_list_attr.empty()) {
+    for (const int type : attr(arg.type_list_attr).list().type()) {
+      types.push_back(static_cast<DataType>(type));
+    }
+    return types;
+  }
+  const DataType type =
+      arg.type_attr.empty() ? arg.type : static_cast<DataType>(attr(arg.type_attr).type());
+  types.assign(arg.number_attr.empty() ? 1 : static_cast<size_t>(attr(arg.number_attr).i()), type);
+  return types;
 }
 
 MadeGraph MakeGraph(ByteReader& bytes) { return Maker(bytes).Make(); }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "graph/format/proto/graph.pb.h"
+#include "graph/op/op_def.h"
+#include "graph/tensor/dtype.h"
 
 namespace sluice {
 
@@ -44,6 +46,9 @@ MadeGraph MakeGraph(ByteReader& bytes);
 
 // The value of a tensor of numbers or strings. Unknown sizes become 1.
 pb::TensorProto MakeValue(ByteReader& bytes, pb::DataType dtype, const pb::TensorShapeProto& shape);
+
+// The dtypes of the tensors of an argument. The node has all attributes of its op.
+std::vector<DataType> TypesOf(const ArgDef& arg, const pb::NodeDef& node);
 
 // Ops that a fuzzer does not run, because they write files.
 bool WritesFiles(std::string_view op);

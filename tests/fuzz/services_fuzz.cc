@@ -8,20 +8,19 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "distributed/cluster/address_book.h"
 #include "distributed/master/master.h"
-#include "distributed/message/bytes.h"
 #include "distributed/message/tensor_message.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "distributed/worker/worker.h"
 #include "executor/device/device_set.h"
 #include "google/protobuf/stubs/logging.h"
 #include "graph/mutex.h"
+#include "tests/fuzz/fuzz_call.h"
 
 namespace {
 
@@ -30,28 +29,6 @@ using namespace sluice;  // NOLINT: a test
 constexpr char kTask[] = "/job:localhost/replica:0/task:0";
 constexpr char kHandle[] = "SSSSSSSSSSSSSSSS";
 constexpr auto kPatience = std::chrono::milliseconds(100);
-
-class Call final : public RpcCall {
- public:
-  explicit Call(const std::string& bytes) : request_(BytesOf(bytes)) {}
-  grpc::ByteBuffer& request() override { return request_; }
-  CancellationManager& cancellation() override { return cancellation_; }
-  void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
-    ScopedLock lock(&mutex_);
-    if (response_) std::abort();  // finished twice
-    response_ = response;
-  }
-  std::optional<absl::StatusOr<grpc::ByteBuffer>> response() {
-    ScopedLock lock(&mutex_);
-    return response_;
-  }
-
- private:
-  grpc::ByteBuffer request_;
-  CancellationManager cancellation_;
-  Mutex mutex_;
-  std::optional<absl::StatusOr<grpc::ByteBuffer>> response_ ABSL_GUARDED_BY(mutex_);
-};
 
 // Cancels a call that takes too long. Its step may wait forever, because the input requests it.
 class Watchdog {
@@ -65,7 +42,7 @@ class Watchdog {
     }
     thread_.join();
   }
-  void Watch(Call* call) {
+  void Watch(FuzzCall* call) {
     ScopedLock lock(&mutex_);
     call_ = call;
     changed_.NotifyAll();
@@ -76,7 +53,7 @@ class Watchdog {
     ScopedLock lock(&mutex_);
     while (!ends_) {
       while (!ends_ && call_ == nullptr) changed_.Wait(&mutex_);
-      Call* const watched = call_;
+      FuzzCall* const watched = call_;
       const auto deadline = std::chrono::steady_clock::now() + kPatience;
       while (!ends_ && call_ == watched && changed_.WaitUntil(&mutex_, deadline)) {
       }
@@ -87,7 +64,7 @@ class Watchdog {
   }
   Mutex mutex_;
   CondVar changed_;
-  Call* call_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  FuzzCall* call_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool ends_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
@@ -117,8 +94,8 @@ class Services {
     for (size_t at; (at = bytes.find(kHandle)) != std::string::npos;) {
       bytes.replace(at, handle_.size(), handle_);
     }
-    calls_.push_back(std::make_unique<Call>(bytes));
-    Call& call = *calls_.back();
+    calls_.push_back(std::make_unique<FuzzCall>(bytes));
+    FuzzCall& call = *calls_.back();
     static Watchdog watchdog;
     watchdog.Watch(&call);
     const RpcMethod& called = methods_[method % methods_.size()];
@@ -152,7 +129,7 @@ class Services {
   Worker worker_;
   Master master_;
   std::vector<RpcMethod> methods_;
-  std::vector<std::unique_ptr<Call>> calls_;
+  std::vector<std::unique_ptr<FuzzCall>> calls_;
   std::string handle_ = "0000000000000000";
 };
 

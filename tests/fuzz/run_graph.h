@@ -1,0 +1,27 @@
+// Runs the graphs of fuzzers. Limits the memory of the process as soon as it is linked.
+#ifndef SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
+#define SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
+
+#include <string>
+
+#include "absl/types/span.h"
+#include "executor/session/session.h"
+#include "graph/format/graph_def.h"
+#include "tests/fuzz/made_graph.h"
+
+namespace sluice {
+
+// For ImportGraphDef: small tensors and few nodes.
+ImportOptions SmallLimits();
+
+// Runs all fetches and targets at once, then each fetch, and all that once more. Tells libFuzzer
+// what was returned.
+void RunSteps(Graph& graph, absl::Span<const NamedFeed> feeds,
+              absl::Span<const std::string> fetches, absl::Span<const std::string> targets);
+
+// Imports the graph and runs it, unless it is rejected.
+void RunMade(const MadeGraph& made);
+
+}  // namespace sluice
+
+#endif  // SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
