@@ -1,19 +1,24 @@
 """Clients that give ops inputs without a meaning."""
 
+import importlib
+
 from tests.attacks import attack
 
 
 class InputsTest(attack.AttackTest):
 
     def test_ops_reject_or_answer_them(self):
-        self.attack(send_inputs, timeout_s=280)
+        self.attack(send_inputs, "hostile_inputs", timeout_s=280)
+
+    def test_sizes_indices_and_shapes_that_do_not_fit(self):
+        self.attack(send_inputs, "advisory_inputs", timeout_s=280)
 
 
-def send_inputs(server):
-    from tests.attacks import hostile_inputs
-    tf = hostile_inputs.tf
+def send_inputs(server, module):
+    inputs = importlib.import_module("tests.attacks." + module)
+    tf = inputs.tf
     count = 0
-    for name, make in hostile_inputs.everything().items():
+    for name, make in inputs.everything().items():
         with tf.Graph().as_default():
             try:
                 fetch = make()
@@ -27,6 +32,6 @@ def send_inputs(server):
                 raise AssertionError("%s: %s" % (name, error.message)) from error
             except tf.errors.OpError:
                 continue
-            if any(part in name for part in hostile_inputs.REJECTED):
+            if any(part in name for part in inputs.REJECTED):
                 raise AssertionError("%s: expected an error" % name)
     print(count, "inputs")
