@@ -281,18 +281,19 @@ class RebatchIterator : public DatasetIterator {
       at_ = 0;
       batch_.clear();
       if (inner_ == nullptr) return false;
-      SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&batch_));
+      Tensors batch;  // kept only if it is valid, because a reader may go on after an error
+      SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&batch));
       if (!any) {
         inner_ = nullptr;
-        batch_.clear();
         return false;
       }
-      for (const Tensor& t : batch_) {
+      for (const Tensor& t : batch) {
         SLUICE_INVALID_IF(t.rank() == 0,
                           "Input element must have a non-scalar value in each component.");
-        SLUICE_INVALID_IF(t.dim(0) != rows(),
+        SLUICE_INVALID_IF(t.dim(0) != batch[0].dim(0),
                           "Input element must have the same batch size in each component.");
       }
+      batch_ = std::move(batch);
     }
     return true;
   }
