@@ -235,6 +235,17 @@ TEST(SessionErrors, GraphWithAnErrorDoesNotRun) {
   EXPECT_EQ(session.Run({}, {a}).status(), g.status());
 }
 
+// A server ended when a client assigned one variable without a value to another.
+TEST(SessionErrors, AnUninitializedVariableCannotBeAssigned) {
+  Graph g;
+  const Output from = Variable(g, "from");
+  const Output assigned = Assign(Variable(g, "to"), from, "to/Assign");
+  Session session(g);
+  const absl::Status status = session.Run({}, {assigned}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(status), StartsWith("Attempting to use uninitialized value from"));
+}
+
 TEST(SessionErrors, UninitializedVariableIsExplained) {
   Graph g;
   const Output w = Variable(g, "w");

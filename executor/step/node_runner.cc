@@ -20,8 +20,7 @@ namespace {
 // The asynchronous call that this thread is starting.
 thread_local AsyncCall* t_starting = nullptr;
 
-// Runs the deferred updates of a variable, unless the node accepts such variables. Returns whether
-// the variable is initialized.
+// Runs a variable's deferred updates, unless the node accepts them. Returns if it is initialized.
 bool SettleVariable(const PlanNode& node, ValueRef ref, Tensor* variable, const StepContext& step) {
   if (!ref.dereference) {
     // The kernel of such a node settles the variable under its own lock.
@@ -291,7 +290,7 @@ absl::Status NodeRunner::ReadRefs(const Iteration& it, const PlanNode& node, Val
       }
       if (refs[i].dereference) read[i].tensor = *variable.ref;
     }
-    if (!is_initialized && !node.node->def().allows_uninitialized_input) {
+    if (!is_initialized && (refs[i].dereference || !node.node->def().allows_uninitialized_input)) {
       return Uninitialized(node, i);
     }
     if (refs[i].dereference) inputs[i] = &read[i];

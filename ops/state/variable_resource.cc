@@ -162,6 +162,9 @@ absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
 }
 
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator) {
+  if (!value.IsInitialized()) {
+    return absl::FailedPreconditionError("Attempting to use uninitialized value");
+  }
   BringHome(variable);
   if (value.BufferIsUnique() && !IsSmallPartOfBuffer(value)) {
     *variable = std::move(value);
