@@ -1,5 +1,8 @@
 #include "ops/embedding/embedding.h"
 
+#include <map>
+#include <utility>
+
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "graph/status.h"
@@ -7,6 +10,7 @@
 #include "ops/array/fill_builders.h"
 #include "ops/array/identity_builders.h"
 #include "ops/array/reshape_builders.h"
+#include "ops/embedding/lookup_all_builders.h"
 #include "ops/indexing/gather_builders.h"
 #include "ops/indexing/partition_builders.h"
 #include "ops/indexing/slice_builders.h"
@@ -170,6 +174,75 @@ Output EmbeddingLookup(const EmbeddingSource& table, Output ids,
 
 namespace {
 
+// The row of each entry of a sparse matrix: the first column of its indices.
+Output RowsOfEntries(const SparseOutput& ids, At at) {
+  Graph& g = *ids.values.graph();
+  const Output column = StridedSlice(
+      ids.indices, Constant(g, {0, 0}, "strided_slice/stack", at),
+      Constant(g, {0, 1}, "strided_slice/stack_1", at),
+      Constant(g, {1, 1}, "strided_slice/stack_2", at),
+      {.name = "strided_slice", .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2}, at);
+  return Cast(column, DT_INT32, {}, at);
+}
+
+// An embedding table without parts.
+bool IsOneTable(const EmbeddingSource& source) {
+  return source.parts().size() == 1 && IsEmbeddingTable(source.parts()[0]);
+}
+
+std::string CombinerName(Combiner combiner) {
+  return combiner == Combiner::kSum ? "sum" : combiner == Combiner::kMean ? "mean" : "sqrtn";
+}
+
+Output Joined(const OutputList& vectors, At at) {
+  return vectors.size() == 1 ? vectors[0] : Concat(vectors, 0, {}, at);
+}
+
+// Looks fields up in tables without parts that are on one device, in one node.
+Output LookupTables(const std::vector<const FieldLookup*>& fields, Output num_rows,
+                    std::string_view name, At at) {
+  Graph& g = *num_rows.graph();
+  OutputList tables, keys, sizes, segments, weights;
+  std::vector<int64_t> dims;
+  std::vector<std::string> combiners;
+  bool has_bags = false, has_weights = false, has_wide = false;
+  for (const FieldLookup* f : fields) {
+    has_bags |= f->bags.has_value();
+    has_weights |= f->weights.has_value();
+    has_wide |= (f->bags ? f->bags->values : f->ids).dtype() == DT_INT64;
+  }
+  for (const FieldLookup* f : fields) {
+    const Variable& table = f->table.parts()[0];
+    tables.push_back(table.handle());
+    dims.push_back(table.shape().dim(1));
+    combiners.push_back(CombinerName(f->combiner));
+    const Output own = f->bags ? f->bags->values : f->ids;
+    keys.push_back(has_wide && own.dtype() != DT_INT64 ? Cast(own, DT_INT64, {}, at) : own);
+    const Output size = SizeOf(own, "Size", at);
+    if (has_bags) {
+      segments.push_back(f->bags ? RowsOfEntries(*f->bags, at) : Range(size, "range", at));
+      sizes.push_back(Cast(size, DT_INT64, {}, at));
+    }
+    if (has_weights && f->weights) {
+      const Output given = f->weights->values;
+      weights.push_back(given.dtype() == DT_FLOAT ? given : Cast(given, DT_FLOAT, {}, at));
+    } else if (has_weights) {
+      weights.push_back(Fill(ExpandDims(size, 0, {}, at), Constant(g, 1.0f), {}, at));
+    }
+  }
+  const Output all_keys = Joined(keys, at);
+  const Output all_sizes =
+      has_bags ? Stack(sizes, 0, {}, at) : Constant(g, Tensor(DT_INT64, {0}), "Const", at);
+  const Output all_segments =
+      has_bags ? Joined(segments, at) : Constant(g, Tensor(DT_INT32, {0}), "Const", at);
+  const Output all_weights =
+      has_weights ? Joined(weights, at) : Constant(g, Tensor(DT_FLOAT, {0}), "Const", at);
+  ColocateWith here(g, fields[0]->table.parts()[0].op(), true);
+  return EmbeddingTableLookupAll(tables, all_keys, all_sizes, all_segments, all_weights, num_rows,
+                                 dims, combiners, fields[0]->table.parts()[0].dtype(),
+                                 {.name = name}, at);
+}
+
 // Multiplies the rows of `x` by their weights and combines them by segments.
 Output CombineWeighted(Output x, Output weights, Output segments, Combiner combiner,
                        const std::string& scope, At at) {
@@ -206,13 +279,12 @@ Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& i
   if (!ids.indices || !ids.values || (weights && !weights->values)) return Output();
   Graph& g = *ids.values.graph();
   NameScope scope(g, options.name);
-  // The first column of the indices, which are the rows.
-  const Output column = StridedSlice(
-      ids.indices, Constant(g, {0, 0}, "strided_slice/stack", at),
-      Constant(g, {0, 1}, "strided_slice/stack_1", at),
-      Constant(g, {1, 1}, "strided_slice/stack_2", at),
-      {.name = "strided_slice", .begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2}, at);
-  const Output segments = Cast(column, DT_INT32, {}, at);
+  if (IsOneTable(table) && !options.max_norm) {
+    const FieldLookup field = {
+        .table = table, .bags = ids, .weights = weights, .combiner = options.combiner};
+    return LookupTables({&field}, Constant(g, int64_t{-1}), scope.prefix(), at);
+  }
+  const Output segments = RowsOfEntries(ids, at);
   const UniqueOutputs unique = Unique(ids.values, {}, at);
   const Output rows = EmbeddingLookup(
       table, unique.y, {.strategy = options.strategy, .max_norm = options.max_norm}, at);
@@ -301,6 +373,98 @@ Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutpu
     rows = SelectV2(is_empty, ZerosLike(rows, {}, at), rows, {}, at);
   }
   return WithLeading(rows, ids.shape, at);
+}
+
+namespace {
+
+absl::Status CheckField(const FieldLookup& f, size_t number) {
+  SLUICE_RETURN_IF_ERROR(CheckTable(f.table.parts(), PartitionStrategy::kMod));
+  const PartialShape& row = f.table.parts()[0].shape();
+  SLUICE_INVALID_IF(row.rank() != 2, "lookup_all: field ", number, ": expected rows of one ",
+                    "dimension, got variable '", f.table.parts()[0].name(), "' of shape ",
+                    row.ToString());
+  SLUICE_INVALID_IF(f.ids.node != nullptr && f.bags, "lookup_all: field ", number,
+                    ": expected ids or bags, got both");
+  SLUICE_INVALID_IF(f.weights && !f.bags, "lookup_all: field ", number,
+                    ": expected weights of bags, got weights of ids");
+  SLUICE_INVALID_IF(!f.bags && f.ids.shape().rank_known() && f.ids.shape().rank() != 1,
+                    "lookup_all: field ", number, ": expected a vector of ids, got shape ",
+                    f.ids.shape().ToString());
+  return absl::OkStatus();
+}
+
+bool IsValid(const SparseOutput& s) { return s.indices && s.values && s.shape; }
+
+Output RowsOfMatrix(const SparseOutput& matrix, At at) {
+  const Output rows = Gather(matrix.shape, Constant(*matrix.shape.graph(), 0), 0, "", at);
+  return rows.dtype() == DT_INT64 ? rows : Cast(rows, DT_INT64, {}, at);
+}
+
+// A field whose table has parts or is a variable.
+Output LookupField(const FieldLookup& f, At at) {
+  if (!f.bags) return EmbeddingLookup(f.table, f.ids, {.strategy = f.strategy}, at);
+  const Output found = EmbeddingLookupSparse(f.table, *f.bags, f.weights,
+                                             {.combiner = f.combiner, .strategy = f.strategy}, at);
+  if (!found) return Output();
+  // Rows at the end that have no id are missing.
+  Graph& g = *found.graph();
+  const Output have = Gather(ShapeOf(found, "Shape", at), Constant(g, 0), 0, "", at);
+  const Output missing = Sub(Cast(RowsOfMatrix(*f.bags, at), DT_INT32, {}, at), have, {}, at);
+  const Output shape =
+      Stack({missing, Constant(g, static_cast<int32_t>(found.shape().dim(1)))}, 0, {}, at);
+  return Concat({found, Fill(shape, Constant(g, 0, found.dtype()), {}, at)}, 0, {}, at);
+}
+
+using FieldGroup = std::vector<const FieldLookup*>;
+
+// Looks up fields whose tables are read by one node.
+Output LookupGroup(const FieldGroup& group, std::string_view name, At at) {
+  for (const FieldLookup* f : group) {
+    if (f->bags) return LookupTables(group, RowsOfMatrix(*f->bags, at), name, at);
+  }
+  Graph& g = group[0]->table.parts()[0].graph();
+  return LookupTables(group, Constant(g, int64_t{-1}), name, at);
+}
+
+// The result of each field of a group.
+OutputList SplitGroup(const FieldGroup& group, At at) {
+  std::vector<int64_t> dims;
+  for (const FieldLookup* f : group) dims.push_back(f->table.parts()[0].shape().dim(1));
+  const Output all = LookupGroup(group, "", at);
+  if (!all) return OutputList(group.size());
+  return group.size() == 1 ? OutputList{all} : Split(all, dims, 1, {}, at);
+}
+
+}  // namespace
+
+Output LookupAll(const std::vector<FieldLookup>& fields, const LookupAllOptions& options, At at) {
+  // The fields of each device and type.
+  std::map<std::pair<std::string, DataType>, FieldGroup> groups;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const FieldLookup& f = fields[i];
+    if (f.table.parts().empty() || !f.table.parts()[0]) return Output();
+    const Variable& first = f.table.parts()[0];
+    const absl::Status status = CheckField(f, i);
+    if (!status.ok()) return Refuse(first.graph(), status, at);
+    const bool is_valid = f.bags ? IsValid(*f.bags) && (!f.weights || f.weights->values) : !!f.ids;
+    if (!is_valid) return Output();
+    if (IsOneTable(f.table)) groups[{first.device(), first.dtype()}].push_back(&f);
+  }
+  if (fields.empty()) return Output();
+  NameScope scope(fields[0].table.parts()[0].graph(), options.name);
+  if (groups.size() == 1 && groups.begin()->second.size() == fields.size()) {
+    return LookupGroup(groups.begin()->second, scope.prefix(), at);
+  }
+  std::map<const FieldLookup*, Output> found;
+  for (const auto& [place, group] : groups) {
+    const OutputList results = SplitGroup(group, at);
+    for (size_t k = 0; k < group.size(); ++k) found[group[k]] = results[k];
+  }
+  OutputList in_order;
+  for (const FieldLookup& f : fields) {
+    in_order.push_back(IsOneTable(f.table) ? found[&f] : LookupField(f, at));
+  }
+  return Concat(in_order, 1, {.name = scope.prefix()}, at);
 }
 
 }  // namespace sluice

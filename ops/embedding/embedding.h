@@ -13,6 +13,11 @@
 //   EmbeddingTable items(g, "items", 16, {.num_shards = 2});
 //   Output rows = EmbeddingLookup(items, ids);                       // [batch, length, 16]
 //
+// LookupAll looks all features of a model up and concatenates the results:
+//
+//   Output x = LookupAll({{.table = users, .ids = user},
+//                         {.table = items, .bags = clicks, .combiner = Combiner::kSum}});
+//
 // Thread safety: as the graph's; one thread builds.
 // Ownership: the arguments are handles, which are valid as long as the graph.
 // Errors: stay in the graph. The result is then an invalid handle.
@@ -111,6 +116,31 @@ struct SafeEmbeddingOptions {
 Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());
+
+// One feature of LookupAll: a table with either `ids` or `bags`.
+struct FieldLookup {
+  EmbeddingSource table;
+  // One id per row: a vector.
+  Output ids;
+  // Any number of ids per row: a sparse matrix, with its shape. The rows of the table are combined,
+  // multiplied by `weights` with the same indices, if they are given.
+  std::optional<SparseOutput> bags;
+  std::optional<SparseOutput> weights;
+  Combiner combiner = Combiner::kMean;
+  PartitionStrategy strategy = PartitionStrategy::kMod;  // of variables in parts
+};
+
+struct LookupAllOptions {
+  std::string_view name = "lookup_all";
+};
+
+// Looks up at least one field. Row i is the concatenation of the fields' results for row i: [rows,
+// sum of row sizes]. Tables without parts that are on one device are read by one node, which also
+// combines, and their gradients are summed by key in one node. Other tables and variables are read
+// as by EmbeddingLookup and EmbeddingLookupSparse. Results and gradients have the same bits as
+// those of single lookups.
+Output LookupAll(const std::vector<FieldLookup>& fields, const LookupAllOptions& options = {},
+                 At at = At::current());
 
 }  // namespace sluice
 

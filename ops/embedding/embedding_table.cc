@@ -101,6 +101,10 @@ Output GatherRows(const Variable& shard, Output keys, std::string_view name, At 
                     .Finish());
 }
 
+bool HasDistinctKeys(Output keys) {
+  return keys && keys.node->op() == "EmbeddingTableLookupAllGrad";
+}
+
 absl::Status SetTableSlots(const Variable& shard, std::string_view optimizer,
                            const std::vector<float>& slot_values) {
   Node* node = shard.op().node;

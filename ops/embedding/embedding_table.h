@@ -82,6 +82,10 @@ bool IsEmbeddingTable(const Variable& variable);
 Output GatherRows(const Variable& shard, Output keys, std::string_view name = "",
                   At at = At::current());
 
+// Whether the keys of a sparse gradient differ from each other because the op that computes them
+// sums by key.
+bool HasDistinctKeys(Output keys);
+
 // Declares that an optimizer trains the part, whose records get a slot for each initial value.
 // FAILED_PRECONDITION if another optimizer trains it.
 absl::Status SetTableSlots(const Variable& shard, std::string_view optimizer,

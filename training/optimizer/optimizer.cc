@@ -429,6 +429,7 @@ Grad WithValues(const Grad& grad, Output values) {
 }
 
 IndexedSlices SumDuplicateIndices(const IndexedSlices& grad) {
+  if (HasDistinctKeys(grad.indices)) return grad;
   UniqueOutputs unique = Unique(grad.indices);
   const Output rows = ElementAt(Shape(unique.y), 0);
   return {.values = UnsortedSegmentSum(grad.values, unique.idx, rows),

@@ -1,0 +1,78 @@
+// The fields of ops that look keys up in several tables (lookup_all.cc).
+//
+// Thread safety: constant once made.
+// Lifetime: Fields point to the inputs of the kernel call.
+// Errors: INVALID_ARGUMENT, with the node's name.
+#ifndef SLUICE_OPS_EMBEDDING_LOOKUP_FIELDS_H_
+#define SLUICE_OPS_EMBEDDING_LOOKUP_FIELDS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "executor/kernel/context.h"
+
+namespace sluice {
+
+enum class Combine { kSum, kMean, kSqrtN };
+
+// The attributes of an op over several fields.
+struct FieldAttrs {
+  explicit FieldAttrs(const KernelInit& init);
+  size_t size() const { return dims.size(); }
+
+  std::vector<int64_t> dims;
+  std::vector<Combine> combiners;
+  std::vector<int64_t> first_columns;  // of each field in a row of the result
+  int64_t width = 0;                   // of a row of the result
+  DataType dtype;
+};
+
+// The keys of all fields.
+struct Fields {
+  absl::Span<const int64_t> keys;
+  absl::InlinedVector<int64_t, 64> begin;  // of each field in `keys`, and their number
+  bool has_segments = false;               // otherwise the row of a key is its place in its field
+  const int32_t* segments = nullptr;
+  const float* weights = nullptr;  // null: all are 1
+  std::vector<int64_t> wide;       // if the keys were int32
+
+  int64_t RowOf(size_t field, int64_t i) const {
+    return has_segments ? segments[i] : i - begin[field];
+  }
+  // The first key of a field that belongs to `row` or one behind it.
+  int64_t FirstKey(size_t field, int64_t row) const {
+    if (!has_segments) return begin[field] + row;
+    return std::lower_bound(segments + begin[field], segments + begin[field + 1], row) - segments;
+  }
+};
+
+// Reads the inputs keys, sizes, segments and weights of `n` fields, which are inputs `first` to
+// `first` + 3.
+absl::StatusOr<Fields> FieldsOf(const KernelContext& c, int first, size_t n);
+// Checks that the segments ascend. Returns the number of rows: `given`, which must suffice, or as
+// many as the keys need if it is -1.
+absl::StatusOr<int64_t> RowsOf(const KernelContext& c, const Fields& fields, int64_t given);
+
+// The keys [begin, end) of one row of a field.
+struct Bag {
+  int64_t begin = 0, end = 0;
+  // The sum of the weights, or of their squares for kSqrtN.
+  float sum = 0;
+
+  int64_t size() const { return end - begin; }
+};
+
+// The bag that begins at key `begin`. `end` is the end of the field's keys.
+Bag BagAt(const Fields& fields, size_t field, Combine combiner, int64_t begin, int64_t end);
+// The number that a sum of weighted rows is divided by. A sum with divisor 0 is replaced by 0.
+float DivisorOf(const Bag& bag, Combine combiner);
+// The factor of a sum of rows without weights; as in SparseSegmentMean.
+float FactorOf(const Bag& bag, Combine combiner);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_LOOKUP_FIELDS_H_
