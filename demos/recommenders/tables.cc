@@ -35,12 +35,12 @@ Output Tables::LookupFields(const std::string& name, Output keys, int64_t size) 
     for (const int64_t different : kFieldKeys) rows.push_back(RowsOf(different));
     ids = FloorMod(keys, Constant(graph_, Tensor::Vector<int64_t>(rows)));
   }
-  OutputList found;
+  std::vector<FieldLookup> fields;
   for (const Output& field : Unstack(ids, 1)) {
-    const size_t f = found.size();
-    found.push_back(EmbeddingLookup(Table(StrCat(name, "_", f), kFieldKeys[f], size), field));
+    const size_t f = fields.size();
+    fields.push_back({.table = Table(StrCat(name, "_", f), kFieldKeys[f], size), .ids = field});
   }
-  return Stack(found, 1);
+  return Reshape(LookupAll(fields), {-1, kFields, size});
 }
 
 }  // namespace sluice::recommenders
