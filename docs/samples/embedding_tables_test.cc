@@ -30,5 +30,25 @@ TEST(EmbeddingTableSamples, Train) {
   EXPECT_NE((*first)[0].scalar<float>(), (*second)[0].scalar<float>());
 }
 
+TEST(EmbeddingTableSamples, AllFieldsAtOnce) {
+  Graph g;
+  const EmbeddingTable users(g, "users", 16), items(g, "items", 8);
+  const Output user = Constant(g, Tensor::Vector<int64_t>({4, 9}));
+  const SparseOutput clicks = {Constant(g, Tensor::Of<int64_t>({3, 2}, {0, 0, 1, 0, 1, 1})),
+                               Constant(g, Tensor::Vector<int64_t>({1, 2, 3})),
+                               Constant(g, Tensor::Vector<int64_t>({2, 2}))};
+  // [all]
+  Output x = LookupAll({
+      {.table = users, .ids = user},                                 // one id per example
+      {.table = items, .bags = clicks, .combiner = Combiner::kSum},  // any number of ids
+  });                                                                // [batch, 16 + 8]
+  // [/all]
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const auto rows = session.Run({}, {x});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ((*rows)[0].shape(), TensorShape({2, 24}));
+}
+
 }  // namespace
 }  // namespace sluice

@@ -17,6 +17,10 @@ kind == "ops" && /^inline constexpr UpdateRule k/ {
 }
 kind == "ops" && /^ *\.has_ref = false/ { delete home["Apply" rule]; delete home["SparseApply" rule] }
 kind == "ops" && /^ *\.has_sparse = false/ { delete home["SparseApply" rule]; delete home["ResourceSparseApply" rule] }
+kind == "ops" && /^ *\.is_for_tables_only = true/ {
+  delete home["Apply" rule]; delete home["ResourceApply" rule]
+  delete home["SparseApply" rule]; delete home["ResourceSparseApply" rule]
+}
 
 # The kernels of some ops are in another family.
 kind == "kernels" && /KERNELS?\(_?[A-Z][A-Za-z0-9]*,/ {

@@ -14,7 +14,8 @@
 // variable, and only rows with a gradient change. Rows of equal keys in a step are summed first, in
 // the order of the batch. Adam is therefore the lazy Adam. A table has one optimizer, whose slots
 // are in the records: call Minimize before the first step, which makes the table. A graph without
-// an optimizer can open and restore a trained table. AdamW and LAMB return UNIMPLEMENTED.
+// an optimizer can open and restore a trained table. AdamW decays rows with a gradient only, and
+// LAMB uses the norms of rows.
 //
 // Thread safety: as the graph's; one thread builds. Steps may read and update a table at once. A
 // read sees each row before or after an update, and no update is lost. A read waits while one of

@@ -20,6 +20,8 @@ struct RowWork {
   int64_t row_size;      // in elements
   int64_t element_size;  // in bytes
   double cost;           // in nanoseconds per element
+  // Whether a row may be split by columns.
+  bool may_split_rows = true;
 
   static constexpr int64_t kWide = 512;  // elements
   static constexpr int kMostShares = 8;  // each share visits all positions
@@ -42,7 +44,7 @@ struct RowWork {
 template <typename StartOf, typename F>
 void ForRowShares(KernelContext& context, const RowWork& work, const StartOf& start_of,
                   const F& f) {
-  const bool is_wide = work.row_size >= RowWork::kWide;
+  const bool is_wide = work.may_split_rows && work.row_size >= RowWork::kWide;
   const bool is_alone = is_wide || work.total_cost() < 2 * kWorthSharingNs;
   const int shares = is_alone ? 1 : std::min(context.num_threads(), RowWork::kMostShares);
   const auto columns_of_share = [&](int share, int64_t begin, int64_t end) {

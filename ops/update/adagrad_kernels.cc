@@ -72,5 +72,26 @@ SLUICE_TARGET_CLONES void ProximalAdagrad(const UpdateCall<kProximalAdagrad, T>&
 }
 UPDATE_KERNELS(ProximalAdagrad, 1, FloatList);
 
+template <typename T>
+SLUICE_TARGET_CLONES void AdagradDecay(const UpdateCall<kAdagradDecay, T>& c, int64_t begin,
+                                       int64_t end) {
+  T* var = c.var();
+  T* accum = c.slot("accum");
+  T* power = c.slot("accum_decay_power");
+  const T* grad = c.grad();
+  const T lr = c.scalar("lr");
+  const T rate = c.scalar("accum_decay_rate");
+  const T baseline = c.scalar("accum_baseline");
+  const T due = static_cast<T>(c.integer("global_step") / c.integer("accum_decay_step"));
+  SLUICE_UPDATE_LOOP {
+    const bool decays = due > power[i];
+    const T kept = decays ? Larger(accum[i] * rate, baseline) : accum[i];
+    power[i] = decays ? power[i] + T(1) : power[i];
+    accum[i] = kept + grad[i] * grad[i];
+    var[i] = var[i] - grad[i] * lr * ReciprocalSqrt(accum[i]);
+  }
+}
+UPDATE_KERNELS(AdagradDecay, 1, FloatList);
+
 }  // namespace
 }  // namespace sluice

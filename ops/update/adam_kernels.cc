@@ -1,4 +1,4 @@
-// The update loops of Adam, AMSGrad and AdaMax.
+// The update loops of Adam, AMSGrad, AdaMax, AdamW and AdamAsync.
 #include "ops/update/update_math.h"
 
 namespace sluice {
@@ -76,6 +76,54 @@ SLUICE_TARGET_CLONES void AdaMax(const UpdateCall<kAdaMax, T>& c, int64_t begin,
   }
 }
 UPDATE_KERNELS(AdaMax, 1.5, FloatList);
+
+template <typename T>
+SLUICE_TARGET_CLONES void AdamW(const UpdateCall<kAdamW, T>& c, int64_t begin, int64_t end) {
+  T* var = c.var();
+  T* m = c.slot("m");
+  T* v = c.slot("v");
+  const T* grad = c.grad();
+  const T alpha = AdamRate(c);
+  const T share = c.scalar("lr") * c.scalar("weight_decay");
+  const T one_minus_beta1 = T(1) - c.scalar("beta1");
+  const T one_minus_beta2 = T(1) - c.scalar("beta2");
+  const T epsilon = c.scalar("epsilon");
+  SLUICE_UPDATE_LOOP {
+    m[i] = m[i] + (grad[i] - m[i]) * one_minus_beta1;
+    v[i] = v[i] + (grad[i] * grad[i] - v[i]) * one_minus_beta2;
+    const T decayed = var[i] - var[i] * share;
+    var[i] = decayed - m[i] * alpha / (Sqrt(v[i]) + epsilon);
+  }
+}
+UPDATE_KERNELS(AdamW, 1.5, FloatList);
+
+template <typename T>
+SLUICE_TARGET_CLONES void AdamAsync(const UpdateCall<kAdamAsync, T>& c, int64_t begin,
+                                    int64_t end) {
+  T* var = c.var();
+  T* m = c.slot("m");
+  T* v = c.slot("v");
+  const T* grad = c.grad();
+  const T lr = c.scalar("lr");
+  const T alpha = AdamRate(c);
+  const T beta1 = c.scalar("beta1");
+  const T beta2 = c.scalar("beta2");
+  const T epsilon = c.scalar("epsilon");
+  if (c.flag("apply_sparse_rmsprop")) {
+    SLUICE_UPDATE_LOOP {
+      v[i] = v[i] * beta2 + grad[i] * grad[i] * (T(1) - beta2);
+      m[i] = m[i] * beta1 + ReciprocalSqrt(v[i] + epsilon) * lr * grad[i];
+      var[i] = var[i] - m[i];
+    }
+  } else {
+    SLUICE_UPDATE_LOOP {
+      m[i] = m[i] * beta1 + grad[i] * (T(1) - beta1);
+      v[i] = v[i] * beta2 + grad[i] * grad[i] * (T(1) - beta2);
+      var[i] = var[i] - m[i] * alpha / (Sqrt(v[i]) + epsilon);
+    }
+  }
+}
+UPDATE_KERNELS(AdamAsync, 1.5, FloatList);
 
 }  // namespace
 }  // namespace sluice

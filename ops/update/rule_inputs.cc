@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Rules that restrict the domain of a scalar have real types only.
+// Rules that restrict the domain of a scalar have real types and int64 only.
 double ScalarAsDouble(const Tensor& t) {
   switch (t.dtype()) {
     case DT_HALF:
@@ -19,6 +19,8 @@ double ScalarAsDouble(const Tensor& t) {
       return t.scalar<float>();
     case DT_DOUBLE:
       return t.scalar<double>();
+    case DT_INT64:
+      return static_cast<double>(t.scalar<int64_t>());
     default:
       return 0;
   }

@@ -98,8 +98,10 @@ absl::Status TableUpdateShape(ShapeContext& c) {
 // Updates rows of an embedding table.
 OpDefBuilder TableOpOf(const UpdateRule& rule) {
   const UpdateForm dense = {.is_resource = !rule.has_ref, .is_sparse = false};
+  const std::string what =
+      rule.is_for_tables_only ? StrCat(rule.doc, " It is done") : rule.OpName(dense);
   OpDefBuilder op(rule.TableOpName(),
-                  StrCat(rule.OpName(dense),
+                  StrCat(what,
                          " for the rows of `keys` in an embedding table, whose records have the "
                          "slots. Updates of equal keys are done one after the other. `step` is the "
                          "global step; -1 counts the updates of the table instead."));
@@ -129,7 +131,8 @@ bool RegisterOps(const Rules&... rules) {
 const bool kRegistered =
     RegisterOps(kGradientDescent, kProximalGradientDescent, kMomentum, kKerasMomentum, kAdagrad,
                 kAdagradV2, kAdagradDA, kProximalAdagrad, kAdadelta, kAdam, kAdamWithAmsgrad,
-                kAdaMax, kRMSProp, kCenteredRMSProp, kFtrl, kFtrlV2, kAddSign, kPowerSign);
+                kAdaMax, kRMSProp, kCenteredRMSProp, kFtrl, kFtrlV2, kAddSign, kPowerSign, kAdamW,
+                kLamb, kAdamAsync, kAdagradDecay, kGroupFtrl, kGroupAdam);
 
 }  // namespace
 }  // namespace sluice

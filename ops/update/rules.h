@@ -215,6 +215,105 @@ inline constexpr UpdateRule kPowerSign = {
     .has_sparse = false,
 };
 
+// Adam after a decay of the weights (Loshchilov, Hutter 2019), as tf.keras.optimizers.AdamW.
+inline constexpr UpdateRule kAdamW = {
+    .name = "AdamW",
+    .doc = "var -= lr * weight_decay * var; then Adam.",
+    .slots = {"m", "v"},
+    .inputs = {"beta1_power", "beta2_power", kAdamLr, "beta1", "beta2", "epsilon", "weight_decay",
+               "grad"},
+    .has_sparse = false,
+};
+
+// LAMB (You and others 2020) with a trust ratio per row, as FBGEMM's LAMB of embedding tables.
+inline constexpr UpdateRule kLamb = {
+    .name = "Lamb",
+    .doc =
+        "m += (1 - beta1) * (grad - m); v += (1 - beta2) * (grad² - v); u = m / (1 - beta1_power) "
+        "/ (sqrt(v / (1 - beta2_power)) + epsilon) + weight_decay * var; var -= lr * |var| / |u| * "
+        "u, where |x| is the norm of a row. |var| / |u| is 1 if one of them is 0.",
+    .slots = {"m", "v"},
+    .inputs = {"beta1_power", "beta2_power", kAdamLr, "beta1", "beta2", "epsilon", "weight_decay",
+               "grad"},
+    .is_row_wise = true,
+    .is_for_tables_only = true,
+};
+
+// Adam whose powers of beta belong to one variable, so that variables are updated without waiting
+// for each other: DeepRec's AdamAsync.
+inline constexpr UpdateRule kAdamAsync = {
+    .name = "AdamAsync",
+    .doc =
+        "m = beta1 * m + (1 - beta1) * grad; v = beta2 * v + (1 - beta2) * grad²; var -= lr * "
+        "sqrt(1 - beta2_power) / (1 - beta1_power) * m / (sqrt(v) + epsilon). With "
+        "`apply_sparse_rmsprop`: v = beta2 * v + (1 - beta2) * grad²; m = beta1 * m + lr * grad / "
+        "sqrt(v + epsilon); var -= m.",
+    .slots = {"m", "v"},
+    .inputs = {"beta1_power", "beta2_power", kAdamLr, "beta1", "beta2", "epsilon", "grad"},
+    .flag = "apply_sparse_rmsprop",
+};
+
+// Adagrad whose accumulator decays every accum_decay_step steps: DeepRec's AdagradDecay.
+inline constexpr UpdateRule kAdagradDecay = {
+    .name = "AdagradDecay",
+    .doc =
+        "If floor(global_step / accum_decay_step) > accum_decay_power: accum = max(accum * "
+        "accum_decay_rate, accum_baseline), accum_decay_power += 1. Then accum += grad²; var -= lr "
+        "* grad / sqrt(accum).",
+    .slots = {"accum", "accum_decay_power"},
+    .inputs = {"lr",
+               {"accum_decay_step", DT_INT64, {ScalarCheck::kPositive}},
+               "accum_decay_rate",
+               "accum_baseline",
+               {"global_step", DT_INT64},
+               "grad"},
+};
+
+// Penalties of group rules: of single elements, of their squares, and of the norm of a row.
+inline constexpr UpdateInput kGroupL21 = {"l21", {ScalarCheck::kNonNegative}};
+
+// FTRL with a sparse group lasso, whose groups are rows (Ni and others 2019): TFPlus's
+// SparseGroupFtrl.
+inline constexpr UpdateRule kGroupFtrl = {
+    .name = "GroupFtrl",
+    .doc =
+        "n = accum + grad²; linear += grad - (n^-lr_power - accum^-lr_power) / lr * var; s = "
+        "clip(linear, -l1, l1) - linear; b = l21 * sqrt(elements of the row); var = max(1 - b / "
+        "|s|, 0) * s / (n^-lr_power / lr + 2 * l2), where |s| is the norm of the row; accum = n.",
+    .slots = {"accum", "linear"},
+    .inputs = {"grad",
+               {"lr", {ScalarCheck::kPositive}},
+               {"l1", {ScalarCheck::kNonNegative}},
+               {"l2", {ScalarCheck::kNonNegative}},
+               kGroupL21,
+               {"lr_power", {ScalarCheck::kNonPositive}}},
+    .is_row_wise = true,
+};
+
+// Adam with a sparse group lasso, whose groups are rows (Yue and others 2021, arXiv:2107.14432), in
+// the form of TFPlus's GroupAdam, version 4. It is Adam if l1, l2 and l21 are 0.
+inline constexpr UpdateRule kGroupAdam = {
+    .name = "GroupAdam",
+    .doc =
+        "m = beta1 * m + (1 - beta1) * grad; w = beta2 * v + (1 - beta2) * grad²; linear += lr * "
+        "sqrt(1 - beta2_power) / (1 - beta1_power) * m - (sqrt(w) - sqrt(v)) * var, and -= epsilon "
+        "* var in the first update; s = clip(linear, -lr * l1, lr * l1) - linear; b = lr * l21 * "
+        "sqrt(elements of the row); var = max(1 - b / |s|, 0) * s / (sqrt(w) + epsilon + 2 * lr * "
+        "l2), where |s| is the norm of the row; v = w.",
+    .slots = {"m", "v", "linear"},
+    .inputs = {"beta1_power",
+               "beta2_power",
+               {"lr", {ScalarCheck::kPositive}},
+               "beta1",
+               "beta2",
+               "epsilon",
+               {"l1", {ScalarCheck::kNonNegative}},
+               {"l2", {ScalarCheck::kNonNegative}},
+               kGroupL21,
+               "grad"},
+    .is_row_wise = true,
+};
+
 }  // namespace sluice
 
 #endif  // SLUICE_OPS_UPDATE_RULES_H_

@@ -36,7 +36,7 @@ class UpdateKernel : public Kernel, public TileTaker {
   UpdateKernel(KernelInit& init, const UpdateRule& rule, double cost, UpdateFunction function);
   absl::Status Compute(KernelContext& c) override;
   // A dense gradient may arrive in tiles.
-  int tiled_input() const override { return is_sparse() ? -1 : grad_input(); }
+  int tiled_input() const override { return is_sparse() || rule_.is_row_wise ? -1 : grad_input(); }
   absl::Status ComputeFromTiles(KernelContext& c, const TileMaker& maker, const Tensor& a,
                                 const Tensor& b) override;
 
@@ -48,6 +48,7 @@ class UpdateKernel : public Kernel, public TileTaker {
   absl::Status CheckDense(const TensorShape& var, const TensorShape& grad) const;
   void RunSparse(KernelContext& c, const UpdateData& data, const Tensor& var,
                  const Tensor& indices) const;
+  void RunRows(KernelContext& c, const UpdateData& data, const Tensor& var) const;
 
   const UpdateRule& rule_;
   const double cost_;  // nanoseconds per element
@@ -120,7 +121,8 @@ void UpdateKernel::RunSparse(KernelContext& c, const UpdateData& data, const Ten
     }
   };
   ForRowShares(
-      c, {rows.size(), row_size, element, cost_}, [&](int64_t i) { return rows[i] * row_size; },
+      c, {rows.size(), row_size, element, cost_, !rule_.is_row_wise},
+      [&](int64_t i) { return rows[i] * row_size; },
       [&](absl::Span<const int64_t> positions, int64_t begin, int64_t end) {
         UpdateData row = data;
         for (size_t i = 0; i < positions.size(); ++i) {
@@ -130,6 +132,22 @@ void UpdateKernel::RunSparse(KernelContext& c, const UpdateData& data, const Ten
           function_(row, begin, end);
         }
       });
+}
+
+// Updates each row by a call of its own. A scalar is one row.
+void UpdateKernel::RunRows(KernelContext& c, const UpdateData& data, const Tensor& var) const {
+  const int64_t rows = var.rank() == 0 ? 1 : var.dim(0);
+  if (var.num_elements() == 0) return;
+  const int64_t row_size = var.num_elements() / rows;
+  const int64_t row_bytes = row_size * static_cast<int64_t>(DataTypeSize(dtype_));
+  c.ParallelFor(rows, cost_ * static_cast<double>(row_size), [&](int64_t begin, int64_t end) {
+    UpdateData row = data;
+    for (int64_t i = begin; i < end; ++i) {
+      row.grad = static_cast<const char*>(data.grad) + i * row_bytes;
+      row.offset = i * row_size;
+      function_(row, 0, row_size);
+    }
+  });
 }
 
 absl::Status UpdateKernel::Open(KernelContext& c, UpdateTargets& targets, UpdateData* data) const {
@@ -160,6 +178,8 @@ absl::Status UpdateKernel::Compute(KernelContext& c) {
   data.grad = grad.raw();
   if (is_sparse()) {
     RunSparse(c, data, var, c.input(inputs_.rows()));
+  } else if (rule_.is_row_wise) {
+    RunRows(c, data, var);
   } else {
     c.ParallelFor(var.num_elements(), cost_,
                   [&](int64_t begin, int64_t end) { function_(data, begin, end); });

@@ -54,6 +54,8 @@ struct UpdateInput {
   constexpr UpdateInput() = default;
   constexpr UpdateInput(const char* input) : name(input) {}  // NOLINT: a name is an input
   constexpr UpdateInput(const char* input, DataType type) : name(input), type(type) {}
+  constexpr UpdateInput(const char* input, DataType type, ScalarCheck check)
+      : name(input), type(type), dense(check), sparse(check) {}
   constexpr UpdateInput(const char* input, ScalarCheck check) : UpdateInput(input, check, check) {}
   constexpr UpdateInput(const char* input, ScalarCheck dense, ScalarCheck sparse)
       : name(input), dense(dense), sparse(sparse) {}
@@ -73,7 +75,7 @@ struct UpdateForm {
 
 struct UpdateRule {
   static constexpr int kSlotsMax = 3;
-  static constexpr int kInputsMax = 7;
+  static constexpr int kInputsMax = 10;
 
   std::string_view name;                // "Adam"
   std::string_view doc;                 // one step, as formulas
@@ -83,6 +85,10 @@ struct UpdateRule {
   bool flag_default = false;
   bool has_ref = true;     // exists for variables by reference
   bool has_sparse = true;  // exists for sparse gradients
+  // The new value of an element depends on its whole row: a slice along the first dimension. The
+  // loop then gets one whole row per call.
+  bool is_row_wise = false;
+  bool is_for_tables_only = false;
 
   constexpr int num_slots() const {
     int n = 0;
@@ -125,6 +131,7 @@ struct UpdateRule {
   // Calls function(form) for each op of the rule that updates variables.
   template <typename Function>
   void ForEachForm(const Function& function) const {
+    if (is_for_tables_only) return;
     for (const bool is_sparse : {false, true}) {
       if (is_sparse && !has_sparse) continue;
       if (has_ref) function(UpdateForm{.is_resource = false, .is_sparse = is_sparse});

@@ -67,4 +67,34 @@ ProximalAdagrad::ProximalAdagrad(const ProximalAdagradOptions& options)
   CheckPositive("initial_accumulator_value", options.initial_accumulator_value);
 }
 
+AdagradDecay::AdagradDecay(const AdagradDecayOptions& options)
+    : RuleOptimizer(
+          kAdagradDecay, options,
+          {{"accum", "accumulator", ConstantInit(options.initial_accumulator_value)},
+           {"accum_decay_power", "accumulator_decay_power"}},
+          {{"lr", options.learning_rate, "learning_rate"},
+           {"accum_decay_rate", options.accumulator_decay_rate, "accumulator_decay_rate"},
+           {"accum_baseline", options.initial_accumulator_value, "accumulator_baseline"}}),
+      global_step_(options.global_step),
+      decay_step_(options.accumulator_decay_step) {
+  CheckPositive("initial_accumulator_value", options.initial_accumulator_value);
+  CheckPositive("accumulator_decay_step", static_cast<double>(decay_step_));
+  if (!global_step_) SetInvalid(InvalidArgument("AdagradDecay needs a global step"));
+}
+
+void AdagradDecay::Prepare(Graph& graph) {
+  RuleOptimizer::Prepare(graph);
+  SetScalar("accum_decay_step", Constant(graph, decay_step_, "accumulator_decay_step"));
+  SetScalar("global_step", CastTo(global_step_.Read(), DT_INT64));
+}
+
+AdagradDecay::Scalars AdagradDecay::ScalarsFor(const Variable& var) const {
+  Scalars scalars;
+  for (const char* name : {"lr", "accum_decay_rate", "accum_baseline"}) {
+    scalars[name] = Typed(name, var);
+  }
+  for (const char* name : {"accum_decay_step", "global_step"}) scalars[name] = scalar(name);
+  return scalars;
+}
+
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAGRAD_H_
 #define SLUICE_TRAINING_OPTIMIZER_ADAGRAD_H_
 
+#include <cstdint>
 #include <string>
 
 #include "training/optimizer/rule_optimizer.h"
@@ -87,6 +88,43 @@ struct ProximalAdagradOptions {
 class ProximalAdagrad : public RuleOptimizer {
  public:
   explicit ProximalAdagrad(const ProximalAdagradOptions& options);
+};
+
+// Options of AdagradDecay. The defaults are those of DeepRec.
+struct AdagradDecayOptions {
+  HyperParameter learning_rate = 0.01f;
+  // Required.
+  Variable global_step;
+  // The accumulator's first value, and the least value to which it decays. Must be positive.
+  double initial_accumulator_value = 0.1;
+  // Every so many steps, an accumulator is multiplied by the rate. Must be positive.
+  int64_t accumulator_decay_step = 100'000;
+  float accumulator_decay_rate = 0.9f;
+  bool use_locking = false;
+  std::string name = "AdagradDecay";
+};
+
+// Adagrad whose accumulator decays, so that the steps of long training do not become too small.
+// When floor(global_step / accumulator_decay_step) exceeds the number of decays of an element, an
+// update first computes
+//
+//   accumulator = max(accumulator * accumulator_decay_rate, initial_accumulator_value)
+//
+// An element decays at most once per update. Slots "accumulator" and "accumulator_decay_power" (the
+// number of decays), saved as "<var>/AdagradDecay" and "<var>/AdagradDecay_1". A sparse gradient
+// changes its own rows only. INVALID_ARGUMENT without a global step. Reference:
+// AdagradDecayOptimizer of DeepRec.
+class AdagradDecay : public RuleOptimizer {
+ public:
+  explicit AdagradDecay(const AdagradDecayOptions& options);
+
+ protected:
+  void Prepare(Graph& graph) override;
+  Scalars ScalarsFor(const Variable& var) const override;
+
+ private:
+  Variable global_step_;
+  int64_t decay_step_;
 };
 
 }  // namespace sluice

@@ -15,11 +15,14 @@
 #include "ops/array/builders.h"
 #include "ops/embedding/embedding.h"
 #include "ops/math/cast_builders.h"
+#include "ops/math/power_builders.h"
 #include "ops/sugar.h"
 #include "training/optimizer/adagrad.h"
 #include "training/optimizer/adam.h"
+#include "training/optimizer/adam_async.h"
 #include "training/optimizer/ftrl.h"
 #include "training/optimizer/gradient_descent.h"
+#include "training/optimizer/group_lasso.h"
 #include "training/optimizer/momentum.h"
 #include "training/optimizer/rms_prop.h"
 #include "training/optimizer/sign.h"
@@ -142,6 +145,14 @@ Make DualAveraging() {
   };
 }
 
+Make Decaying() {
+  return [](Graph& g) {
+    const Variable step(g, "step", int64_t{5}, {.trainable = false});
+    return std::make_unique<AdagradDecay>(AdagradDecayOptions{
+        .learning_rate = 0.1f, .global_step = step, .accumulator_decay_step = 2});
+  };
+}
+
 struct Case {
   const char* name;
   Make make;
@@ -181,6 +192,19 @@ std::vector<Case> Cases() {
       {"AMSGrad", MakerOf<AMSGrad>(AMSGradOptions{.learning_rate = 0.01f}), false},
       {"AdaMax", MakerOf<AdaMax>(AdaMaxOptions{.learning_rate = 0.01f}), false},
       {"AddSign", MakerOf<AddSign>(AddSignOptions{.learning_rate = 0.01f}), false},
+      {"AdamW", MakerOf<AdamW>(AdamWOptions{.learning_rate = 0.01f, .weight_decay = 0.1f}), false},
+      {"AdamAsync", MakerOf<AdamAsync>(AdamAsyncOptions{.learning_rate = 0.01f}), true},
+      {"AdagradDecay", Decaying(), true},
+      {"GroupFtrl",
+       MakerOf<GroupFtrl>(GroupFtrlOptions{.learning_rate = 0.1f,
+                                           .l1_regularization_strength = 0.01f,
+                                           .l21_regularization_strength = 0.1f}),
+       true},
+      {"GroupAdam",
+       MakerOf<GroupAdam>(GroupAdamOptions{.learning_rate = 0.01f,
+                                           .l1_regularization_strength = 0.01f,
+                                           .l21_regularization_strength = 0.1f}),
+       true},
       {"PowerSign", MakerOf<PowerSign>(PowerSignOptions{.learning_rate = 0.01f}), false},
   };
 }
@@ -190,6 +214,67 @@ TEST(EmbeddingTable, TrainsLikeAStaticTable) {
     SCOPED_TRACE(c.name);
     ExpectEqualToStatic(c.make, Batch::kAllRows);
     if (c.has_sparse) ExpectEqualToStatic(c.make, Batch::kRepeatedRows);
+  }
+}
+
+TEST(EmbeddingTable, AdamAsyncTrainsRowsByRmsprop) {
+  ExpectEqualToStatic(
+      MakerOf<AdamAsync>(AdamAsyncOptions{.learning_rate = 0.01f, .apply_sparse_rmsprop = true}),
+      Batch::kRepeatedRows);
+}
+
+// Moves one row towards 2 and returns the row after each of some steps.
+std::vector<std::vector<float>> PathOfOneRow(const Make& make, std::optional<Tensor> initial) {
+  Graph g;
+  Output row;
+  if (initial) {
+    row = Variable(g, "row", *initial).Read();
+  } else {
+    EmbeddingTable table(g, "table", kDim, {.initial_rows = InitialRows::Uniform(-1, 1)});
+    row = EmbeddingLookup(table, Constant(g, Keys({3})));
+  }
+  const Operation train = make(g)->Minimize(ReduceSum(Square(row - 2.0f)));
+  const Operation init = InitializeVariables(g);
+  Session session(g);
+  EXPECT_TRUE(session.Run({init}).ok());
+  std::vector<std::vector<float>> path;
+  for (int step = 0; step < 20; ++step) {
+    const absl::StatusOr<Tensors> now = session.Run({}, {row});
+    EXPECT_TRUE(now.ok()) << now.status();
+    path.push_back(now.ok() ? Numbers(now->at(0)) : std::vector<float>(kDim));
+    EXPECT_TRUE(session.Run({train}).ok());
+  }
+  return path;
+}
+
+// The norms of a variable with one row are those of its row.
+TEST(EmbeddingTable, LambTrainsARowLikeAVariable) {
+  const Make make = MakerOf<Lamb>(LambOptions{.learning_rate = 0.05f, .weight_decay = 0.1f});
+  const auto dynamic = PathOfOneRow(make, std::nullopt);
+  const auto fixed = PathOfOneRow(make, Tensor::Of<float>({1, kDim}, dynamic[0]));
+  for (size_t step = 0; step < fixed.size(); ++step) {
+    for (size_t k = 0; k < kDim; ++k) {
+      EXPECT_NEAR(dynamic[step][k], fixed[step][k], 1e-5) << step;
+    }
+  }
+  EXPECT_NE(dynamic[0], dynamic[19]);
+}
+
+TEST(EmbeddingTable, GroupAdamWithoutPenaltiesIsAdam) {
+  const auto group =
+      PathOfOneRow(MakerOf<GroupAdam>(GroupAdamOptions{.learning_rate = 0.05f}), std::nullopt);
+  const auto adam = PathOfOneRow(MakerOf<Adam>(AdamOptions{.learning_rate = 0.05f}), std::nullopt);
+  for (size_t step = 0; step < adam.size(); ++step) {
+    for (size_t k = 0; k < kDim; ++k) EXPECT_NEAR(group[step][k], adam[step][k], 1e-4) << step;
+  }
+}
+
+TEST(EmbeddingTable, GroupLassoMakesWholeRowsZero) {
+  for (const Make& make : {MakerOf<GroupAdam>(GroupAdamOptions{.learning_rate = 0.05f,
+                          .l21_regularization_strength = 1e3f}),
+                           MakerOf<GroupFtrl>(GroupFtrlOptions{.learning_rate = 0.05f,
+                           .l21_regularization_strength = 1e3f})}) {
+    EXPECT_EQ(PathOfOneRow(make, std::nullopt).back(), std::vector<float>(kDim));
   }
 }
 
@@ -237,13 +322,21 @@ std::string ErrorOf(Graph& g, Optimizer& optimizer, const EmbeddingTable& table)
   return std::string(g.status().message());
 }
 
+// An optimizer whose update is not one rule.
+class InSteps : public Optimizer {
+ public:
+  InSteps() : Optimizer("InSteps", false) {}
+
+ protected:
+  Operation ApplyDense(Output, const Variable&) override { return {}; }
+  Operation ApplySparse(const IndexedSlices&, const Variable&) override { return {}; }
+};
+
 TEST(EmbeddingTableErrors, OptimizersThatAreNotOneRule) {
-  Graph g, h;
-  AdamW adamw({.weight_decay = 0.1f});
-  EXPECT_THAT(ErrorOf(g, adamw, EmbeddingTable(g, "t", 4)),
-              HasSubstr("AdamW: expected variables, got embedding table 't'"));
-  Lamb lamb;
-  EXPECT_THAT(ErrorOf(h, lamb, EmbeddingTable(h, "t", 4)), HasSubstr("got embedding table 't'"));
+  Graph g;
+  InSteps optimizer;
+  EXPECT_THAT(ErrorOf(g, optimizer, EmbeddingTable(g, "t", 4)),
+              HasSubstr("InSteps: expected variables, got embedding table 't'"));
 }
 
 TEST(EmbeddingTableErrors, TwoOptimizers) {

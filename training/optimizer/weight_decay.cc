@@ -32,8 +32,14 @@ Output RatioOfNorms(Output a, Output b) {
 }  // namespace
 
 AdamW::AdamW(const AdamWOptions& options)
-    : Adam(kAdam, options), excluded_(options.exclude_from_weight_decay) {
+    : Adam(kAdamW, options), excluded_(options.exclude_from_weight_decay) {
   AddScalar({"weight_decay", options.weight_decay});
+}
+
+AdamW::Scalars AdamW::ScalarsFor(const Variable& var) const {
+  Scalars scalars = Adam::ScalarsFor(var);
+  if (!Decays(var, excluded_)) scalars["weight_decay"] = Constant(var.graph(), 0, var.dtype());
+  return scalars;
 }
 
 Operation AdamW::Decay(const Variable& var, Operation grad) {
@@ -44,20 +50,21 @@ Operation AdamW::Decay(const Variable& var, Operation grad) {
   return var.AssignSub(var * share, {.use_locking = use_locking()});
 }
 
-Operation AdamW::ApplyDense(Output grad, const Variable& var) {
-  ControlDependencies after(var.graph(), {Decay(var, grad)});
-  return Adam::ApplyDense(grad, var);
-}
-
 Operation AdamW::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   ControlDependencies after(var.graph(), {Decay(var, grad.values)});
   return Adam::ApplySparse(grad, var);
 }
 
-// LAMB has the slots and scalars of Adam's rule, but its update has no op of its own.
+// The rule is for rows of embedding tables. The update of a variable has no op of its own.
 Lamb::Lamb(const LambOptions& options)
-    : MomentOptimizer(kAdam, options), excluded_(options.exclude_from_weight_decay) {
+    : MomentOptimizer(kLamb, options), excluded_(options.exclude_from_weight_decay) {
   AddScalar({"weight_decay", options.weight_decay});
+}
+
+Lamb::Scalars Lamb::ScalarsFor(const Variable& var) const {
+  Scalars scalars = MomentOptimizer::ScalarsFor(var);
+  if (!Decays(var, excluded_)) scalars["weight_decay"] = Constant(var.graph(), 0, var.dtype());
+  return scalars;
 }
 
 Operation Lamb::ApplyDense(Output grad, const Variable& var) { return ApplyInSteps(grad, var); }

@@ -34,7 +34,8 @@ struct AdamWOptions {
 };
 
 // Decoupled weight decay (Loshchilov and Hutter 2019). Before Adam's update, var -= learning_rate *
-// weight_decay * var, on all rows even if the gradient is sparse.
+// weight_decay * var, on all rows even if the gradient is sparse. In an embedding table only rows
+// with a gradient decay and change.
 //
 // Slots "m" and "v", saved as "<var>/AdamW" and "<var>/AdamW_1".
 class AdamW : public Adam {
@@ -42,12 +43,8 @@ class AdamW : public Adam {
   explicit AdamW(const AdamWOptions& options = {});
 
  protected:
-  Operation ApplyDense(Output grad, const Variable& var) override;
+  Scalars ScalarsFor(const Variable& var) const override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
-  // The decay is not a part of a rule.
-  Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override {
-    return Optimizer::ApplyToTable(grad, table);
-  }
 
  private:
   Operation Decay(const Variable& var, Operation grad);
@@ -74,18 +71,16 @@ struct LambOptions {
 //   var -= learning_rate * |var| / |u| * u
 //
 // |var| / |u| is 1 if one of the norms is 0. Slots "m" and "v", saved as "<var>/LAMB" and
-// "<var>/LAMB_1". A sparse gradient costs as much as a dense one.
+// "<var>/LAMB_1". A sparse gradient costs as much as a dense one. In an embedding table, |var| and
+// |u| are the norms of a row, and only rows with a gradient change, as in FBGEMM's LAMB.
 class Lamb : public MomentOptimizer {
  public:
   explicit Lamb(const LambOptions& options = {});
 
  protected:
+  Scalars ScalarsFor(const Variable& var) const override;
   Operation ApplyDense(Output grad, const Variable& var) override;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
-  // The decay is not a part of a rule.
-  Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override {
-    return Optimizer::ApplyToTable(grad, table);
-  }
 
  private:
   Operation ApplyInSteps(const Grad& grad, const Variable& var);

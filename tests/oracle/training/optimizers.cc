@@ -5,8 +5,10 @@
 #include "tests/oracle/training/examples.h"
 #include "training/optimizer/adagrad.h"
 #include "training/optimizer/adam.h"
+#include "training/optimizer/adam_async.h"
 #include "training/optimizer/ftrl.h"
 #include "training/optimizer/gradient_descent.h"
+#include "training/optimizer/group_lasso.h"
 #include "training/optimizer/rms_prop.h"
 #include "training/optimizer/sign.h"
 #include "training/optimizer/weight_decay.h"
@@ -56,6 +58,25 @@ std::vector<Subject> Subjects() {
       {"lamb",
        Of<Lamb>(LambOptions{
            .learning_rate = 0.1f, .weight_decay = 0.1f, .exclude_from_weight_decay = {"bias"}})},
+      {"adamasync", Of<AdamAsync>(AdamAsyncOptions{.learning_rate = 0.1f})},
+      {"adamasyncrms", Of<AdamAsync>(AdamAsyncOptions{
+                           .learning_rate = 0.1f, .epsilon = 1e-3f, .apply_sparse_rmsprop = true})},
+      {"adagraddecay",
+       [](Variable step) -> std::unique_ptr<Optimizer> {
+         return std::make_unique<AdagradDecay>(AdagradDecayOptions{.learning_rate = 0.3f,
+                                                                   .global_step = step,
+                                                                   .accumulator_decay_step = 2,
+                                                                   .accumulator_decay_rate = 0.5f});
+       }},
+      {"groupftrl", Of<GroupFtrl>(GroupFtrlOptions{.learning_rate = 0.5f,
+                                                   .l1_regularization_strength = 0.1f,
+                                                   .l2_regularization_strength = 0.02f,
+                                                   .l21_regularization_strength = 2.0f})},
+      {"groupadam", Of<GroupAdam>(GroupAdamOptions{.learning_rate = 0.1f,
+                                                   .epsilon = 1e-3f,
+                                                   .l1_regularization_strength = 0.1f,
+                                                   .l2_regularization_strength = 0.2f,
+                                                   .l21_regularization_strength = 3.0f})},
       {"lockedsgd",
        Of<GradientDescent>(GradientDescentOptions{.learning_rate = 0.1f, .use_locking = true})},
       {"lockedmomentum",

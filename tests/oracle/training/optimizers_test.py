@@ -204,7 +204,98 @@ def proximal_adagrad(x, g, s, t, touched):
     return x
 
 
-FORMULAS = {"lamb": lamb, "proximal": proximal, "proximaladagrad": proximal_adagrad}
+def moments(g, s, touched, beta1, beta2):
+    """The moments of Adam, which change in the touched rows only."""
+    m, v = s.get("m", numpy.zeros_like(g)).copy(), s.get("v", numpy.zeros_like(g)).copy()
+    m[touched] = (beta1 * m + (1 - beta1) * g)[touched]
+    v[touched] = (beta2 * v + (1 - beta2) * g * g)[touched]
+    s["m"], s["v"] = m, v
+    return m, v
+
+
+def corrected_rate(t):
+    return single(0.1) * numpy.sqrt(1 - float(power(0.999, t))) / (1 - float(power(0.9, t)))
+
+
+def adam_async(x, g, s, t, touched):
+    """DeepRec's SparseApplyAdamAsync."""
+    m, v = moments(g, s, touched, single(0.9), single(0.999))
+    x = x.copy()
+    x[touched] -= (corrected_rate(t) * m / (numpy.sqrt(v) + single(1e-8)))[touched]
+    return x
+
+
+def adam_async_rms(x, g, s, t, touched):
+    """The same with apply_sparse_rmsprop, which dense gradients ignore."""
+    if isinstance(touched, slice):
+        m, v = moments(g, s, touched, single(0.9), single(0.999))
+        return x - corrected_rate(t) * m / (numpy.sqrt(v) + single(1e-3))
+    v, m = s.get("v", numpy.zeros_like(x)).copy(), s.get("m", numpy.zeros_like(x)).copy()
+    v[touched] = (single(0.999) * v + (1 - single(0.999)) * g * g)[touched]
+    m[touched] = (single(0.9) * m + single(0.1) * g / numpy.sqrt(v + single(1e-3)))[touched]
+    s["v"], s["m"] = v, m
+    x = x.copy()
+    x[touched] -= m[touched]
+    return x
+
+
+def adagrad_decay(x, g, s, t, touched):
+    """DeepRec's SparseApplyAdagradDecay; t - 1 is the global step."""
+    n = s.get("n", numpy.full_like(x, 0.1)).copy()
+    decays = s.get("decays", 0)
+    if (t - 1) // 2 > decays:
+        n[touched] = numpy.maximum(n * single(0.5), single(0.1))[touched]
+        s["decays"] = decays + 1
+    n[touched] += (g * g)[touched]
+    s["n"] = n
+    x = x.copy()
+    x[touched] -= (single(0.3) * g / numpy.sqrt(n))[touched]
+    return x
+
+
+def shrink_rows(z, quotient, l1, l21):
+    """The weights of a sparse group lasso, whose groups are the rows (arXiv:2107.14432, algorithm 1)."""
+    shrunk = numpy.clip(z, -l1, l1) - z
+    rows = shrunk.reshape(len(shrunk), -1)
+    norms = numpy.sqrt((rows * rows).sum(axis=1))
+    bound = l21 * numpy.sqrt(rows.shape[1])
+    factors = numpy.array([1 - bound / norm if norm > bound else 0 for norm in norms])
+    return (rows * factors[:, None]).reshape(z.shape) / quotient
+
+
+def group_ftrl(x, g, s, t, touched):
+    """TFPlus's SparseGroupSparseApplyFtrl."""
+    n, z = s.get("n", numpy.full_like(x, 0.1)), s.get("z", numpy.zeros_like(x))
+    more, z_more = n.copy(), z.copy()
+    more[touched] += (g * g)[touched]
+    z_more[touched] += (g - (numpy.sqrt(more) - numpy.sqrt(n)) / single(0.5) * x)[touched]
+    s["n"], s["z"] = more, z_more
+    x = x.copy()
+    x[touched] = shrink_rows(z_more, numpy.sqrt(more) / single(0.5) + 2 * single(0.02), single(0.1), single(2))[touched]
+    return x
+
+
+def group_adam(x, g, s, t, touched):
+    """Algorithm 2 of arXiv:2107.14432 with its learning rate multiplied through: z is lr * z there."""
+    lr, epsilon = single(0.1), single(1e-3)
+    before, z = s.get("v", numpy.zeros_like(x)), s.get("z", numpy.zeros_like(x)).copy()
+    seen = s.get("seen", numpy.zeros(len(x), bool)).copy()
+    m, v = moments(g, s, touched, single(0.9), single(0.999))
+    # The first difference is that to 0, so it has epsilon.
+    first = (epsilon * ~seen).reshape((-1,) + (1,) * (x.ndim - 1))
+    z[touched] += (corrected_rate(t) * m - (numpy.sqrt(v) - numpy.sqrt(before) + first) * x)[touched]
+    seen[touched] = True
+    s["z"], s["seen"] = z, seen
+    x = x.copy()
+    quotient = numpy.sqrt(v) + epsilon + 2 * lr * single(0.2)
+    x[touched] = shrink_rows(z, quotient, lr * single(0.1), lr * single(3))[touched]
+    return x
+
+
+FORMULAS = {
+    "lamb": lamb, "proximal": proximal, "proximaladagrad": proximal_adagrad, "adamasync": adam_async,
+    "adamasyncrms": adam_async_rms, "adagraddecay": adagrad_decay, "groupftrl": group_ftrl, "groupadam": group_adam,
+}
 
 
 def values_of_formula(optimizer, name, parts, steps):
@@ -264,6 +355,11 @@ class Optimizers(unittest.TestCase):
             "adamax": ["m w w/AdaMax", "v w w/AdaMax_1"],
             "adamw": ["m w w/AdamW", "v w w/AdamW_1"],
             "lamb": ["m w w/LAMB", "v w w/LAMB_1"],
+            "adamasync": ["beta1_power w w/AdamAsync/beta1_power", "beta2_power w w/AdamAsync/beta2_power", "m w w/AdamAsync",
+                          "v w w/AdamAsync_1"],
+            "adagraddecay": ["accumulator w w/AdagradDecay", "accumulator_decay_power w w/AdagradDecay_1"],
+            "groupftrl": ["accum w w/GroupFtrl", "linear w w/GroupFtrl_1"],
+            "groupadam": ["linear w w/GroupAdam_2", "m w w/GroupAdam", "v w w/GroupAdam_1"],
             "powersign": ["m w w/PowerSign"],
             "addsign": ["m w w/AddSign"],
         }

@@ -1,0 +1,62 @@
+// Adam for asynchronous training: each variable has its own powers of the decays.
+//
+//   Operation train = AdamAsync({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
+//
+// Adam's powers are one pair of variables that all updates read and all steps change, on one
+// server. Here the update of a variable reads and changes only what is beside the variable.
+//
+// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Errors: those of Optimizer.
+// Reference: AdamAsyncOptimizer of DeepRec.
+#ifndef SLUICE_TRAINING_OPTIMIZER_ADAM_ASYNC_H_
+#define SLUICE_TRAINING_OPTIMIZER_ADAM_ASYNC_H_
+
+#include <string>
+#include <vector>
+
+#include "training/optimizer/rule_optimizer.h"
+
+namespace sluice {
+
+// Options of AdamAsync; see AdamOptions. The defaults are those of DeepRec.
+struct AdamAsyncOptions {
+  HyperParameter learning_rate = 0.001f;
+  HyperParameter beta1 = 0.9f;
+  HyperParameter beta2 = 0.999f;
+  HyperParameter epsilon = 1e-8f;
+  // Sparse gradients and embedding tables are updated by RMSProp with momentum beta1 instead, which
+  // does not shrink the step of a row that has few gradients.
+  bool apply_sparse_rmsprop = false;
+  bool use_locking = false;
+  std::string name = "AdamAsync";
+};
+
+// Adam's formula, with t the number of updates of the variable. With apply_sparse_rmsprop:
+//
+//   v = beta2 * v + (1 - beta2) * gradient^2
+//   m = beta1 * m + learning_rate * gradient / sqrt(v + epsilon);   var -= m
+//
+// Slots "m" and "v", saved as "<var>/AdamAsync" and "<var>/AdamAsync_1", and the scalar slots
+// "beta1_power" and "beta2_power". A sparse gradient changes its own rows only.
+class AdamAsync : public RuleOptimizer {
+ public:
+  explicit AdamAsync(const AdamAsyncOptions& options = {});
+
+ protected:
+  void CreateSlots(const std::vector<Variable>& vars) override;
+  Scalars ScalarsFor(const Variable& var) const override;
+  Operation ApplyDense(Output grad, const Variable& var) override;
+  Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
+  Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override;
+
+ private:
+  // Multiplies the powers of a variable by their decays after its update.
+  Operation ThenAdvance(const Variable& var, Operation update);
+
+  const HyperParameter beta1_, beta2_;
+  const bool apply_sparse_rmsprop_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_TRAINING_OPTIMIZER_ADAM_ASYNC_H_
