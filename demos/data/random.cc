@@ -4,12 +4,23 @@
 
 namespace sluice::demos {
 
-uint64_t Random::Bits() {
-  uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+namespace {
+
+constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
+
+uint64_t Mixed(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
+
+}  // namespace
+
+// The seed is mixed, because states that differ by a multiple of kStep have the same numbers,
+// shifted.
+Random::Random(uint64_t seed) : state_(Mixed(seed + kStep)) {}
+
+uint64_t Random::Bits() { return Mixed(state_ += kStep); }
 
 double Random::Uniform() { return static_cast<double>(Bits() >> 11) * 0x1p-53; }
 

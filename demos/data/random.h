@@ -1,4 +1,5 @@
-// Random numbers from a seed, the same on every machine (splitmix64).
+// Random numbers from a seed, the same on every machine (splitmix64). Neighbouring seeds give
+// unrelated numbers.
 //
 // Thread safety: none.
 #ifndef SLUICE_DEMOS_DATA_RANDOM_H_
@@ -10,7 +11,7 @@ namespace sluice::demos {
 
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  explicit Random(uint64_t seed);
   uint64_t Bits();
   double Uniform();          // [0, 1)
   int64_t Below(int64_t n);  // 0 to n - 1
