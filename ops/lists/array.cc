@@ -113,10 +113,12 @@ absl::Status TensorArrayObject::AddTo(Allocator& allocator, int64_t index, Eleme
 
 absl::StatusOr<Tensor> TensorArrayObject::Zeros(Allocator& allocator,
                                                 const TensorShape& shape) const {
-  SLUICE_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(allocator, dtype_, shape));
-  if (IsPlainBytes(dtype_) && zeros.bytes() > 0) {
-    std::memset(zeros.raw(), 0, zeros.bytes());
+  if (!IsPlainBytes(dtype_)) {
+    return Wrong("expected an element that was written, because there are no zeros of type ",
+                 DataTypeName(dtype_), " (tensor_array::TensorSetZero type not supported)");
   }
+  SLUICE_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Allocate(allocator, dtype_, shape));
+  if (zeros.bytes() > 0) std::memset(zeros.raw(), 0, zeros.bytes());
   return zeros;
 }
 

@@ -46,11 +46,12 @@ absl::Status SetListOutput(ShapeContext& c, PartialShape element) {
   return c.SetOutput(0, PartialShape::Scalar());
 }
 
-// Output 0 is the list of input 0, which must be compatible with `element`.
+// Output 0 is the list of input 0. An element of shape `element` must fit into it, and tells
+// nothing about the others.
 absl::Status SetSameListOutput(ShapeContext& c, const PartialShape& element) {
-  SLUICE_ASSIGN_OR_RETURN(PartialShape merged, KnownElement(c, 0).MergeWith(element));
+  SLUICE_RETURN_IF_ERROR(KnownElement(c, 0).MergeWith(element).status());
   if (c.InputHandle(0) == nullptr) return c.SetOutput(0, PartialShape::Scalar());
-  return SetListOutput(c, std::move(merged));
+  return SetListOutput(c, KnownElement(c, 0));
 }
 
 // The element shape of the list in input 0, merged with that in another input.

@@ -36,6 +36,19 @@ absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i) {
   return PartialShape(absl::MakeConstSpan(dims));
 }
 
+absl::StatusOr<PartialShape> ElementShapeInput(const KernelContext& c, const TensorList& list,
+                                               int i) {
+  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, i));
+  return MergedShape(given, list.element_shape());
+}
+
+absl::StatusOr<PartialShape> MergedShape(const PartialShape& a, const PartialShape& b) {
+  absl::StatusOr<PartialShape> merged = a.MergeWith(b);
+  SLUICE_INVALID_IF(!merged.ok(), "Incompatible shapes during merge: ", a.ToString(), " vs. ",
+                    b.ToString());
+  return merged;
+}
+
 absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);
   SLUICE_INVALID_IF(t.num_elements() != 1, "expected a scalar as input ", i, ", got shape ",
@@ -63,31 +76,13 @@ Tensor RowOf(const Tensor& tensor, int64_t i) {
   return tensor.SliceRows(i, i + 1).Reshaped(shape);
 }
 
-absl::Status FillUnset(KernelContext& c, const PartialShape& known, const char* what,
-                       Tensors* elements) {
+absl::StatusOr<PartialShape> ShapeOfAll(const PartialShape& known, const Tensors& elements) {
   PartialShape shape = known;
-  bool has_unset = false;
-  for (const Tensor& e : *elements) {
-    if (!e.IsInitialized()) {
-      has_unset = true;
-      continue;
-    }
-    absl::StatusOr<PartialShape> merged = shape.MergeWith(e.shape());
-    SLUICE_INVALID_IF(!merged.ok(), "Tried to ", what,
-                      " tensors with incompatible shapes: ", shape.ToString(), " and ",
-                      e.shape().ToString());
-    shape = *std::move(merged);
+  for (const Tensor& e : elements) {
+    if (!e.IsInitialized()) continue;
+    SLUICE_ASSIGN_OR_RETURN(shape, MergedShape(shape, e.shape()));
   }
-  if (!has_unset) return absl::OkStatus();
-  SLUICE_INVALID_IF(!shape.IsFullyDefined(), "Tried to ", what,
-                    " list which only contains uninitialized tensors ",
-                    "and has a non-fully-defined element_shape: ", shape.ToString());
-  const auto* dtype = c.node().FindAttr<DataType>("element_dtype");
-  SLUICE_ASSIGN_OR_RETURN(const Tensor zeros, ZerosOf(c, *dtype, shape.AsShape()));
-  for (Tensor& e : *elements) {
-    if (!e.IsInitialized()) e = zeros;
-  }
-  return absl::OkStatus();
+  return shape;
 }
 
 }  // namespace sluice

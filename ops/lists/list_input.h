@@ -14,6 +14,11 @@ namespace sluice {
 absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i);
 // Input i as a shape. A scalar -1 stands for an unknown rank.
 absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i);
+// The shape in input i, merged with that of the list's elements. INVALID_ARGUMENT if they differ.
+absl::StatusOr<PartialShape> ElementShapeInput(const KernelContext& c, const TensorList& list,
+                                               int i);
+// INVALID_ARGUMENT "Incompatible shapes during merge" if the shapes differ.
+absl::StatusOr<PartialShape> MergedShape(const PartialShape& a, const PartialShape& b);
 absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i);
 // RESOURCE_EXHAUSTED if there is no memory for a list of `size` elements.
 absl::Status CheckListSize(int64_t size);
@@ -23,10 +28,8 @@ void SetListOutput(KernelContext& c, std::shared_ptr<const TensorList> list);
 absl::StatusOr<Tensor> ZerosOf(KernelContext& c, DataType dtype, const TensorShape& shape);
 // Row i of `tensor`. Shares its buffer.
 Tensor RowOf(const Tensor& tensor, int64_t i);
-// Sets elements that were never set to zeros. Their shape is `known` merged with the shapes of the
-// other elements. Errors begin with "Tried to <what>".
-absl::Status FillUnset(KernelContext& c, const PartialShape& known, const char* what,
-                       Tensors* elements);
+// `known`, merged with the shapes of the elements that were set.
+absl::StatusOr<PartialShape> ShapeOfAll(const PartialShape& known, const Tensors& elements);
 
 }  // namespace sluice
 

@@ -48,41 +48,43 @@ absl::Status PushBack(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Element i. If it was never set, zeros of its shape, which must be known.
-absl::StatusOr<Tensor> ElementOrZeros(KernelContext& c, const TensorList& list, int64_t i,
-                                      int shape_input) {
-  Tensor value = list.element(i);
-  if (value.IsInitialized()) return value;
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, shape_input));
-  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, list.element_shape().MergeWith(given));
-  for (const Tensor& e : list.elements()) {
-    if (shape.IsFullyDefined()) break;
-    if (e.IsInitialized()) {
-      SLUICE_ASSIGN_OR_RETURN(shape, shape.MergeWith(e.shape()));
-    }
-  }
+// An element that was never set: zeros. INVALID_ARGUMENT if its shape is not known.
+absl::StatusOr<Tensor> UnsetElement(KernelContext& c, const TensorList& list,
+                                    const PartialShape& shape) {
   SLUICE_INVALID_IF(!shape.IsFullyDefined(),
-                    "Trying to read an uninitialized element but element_shape is not fully "
-                    "defined. ",
-                    shape.ToString());
+                    "Trying to read an uninitialized tensor but element_shape is not fully "
+                    "defined: ",
+                    shape.ToString(), " and no list element is set.");
   return ZerosOf(c, list.dtype(), shape.AsShape());
 }
 
 absl::Status PopBack(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_INVALID_IF(list->size() == 0, "Trying to pop from an empty list.");
-  SLUICE_ASSIGN_OR_RETURN(Tensor last, ElementOrZeros(c, *list, list->size() - 1, 1));
+  Tensor last = list->element(list->size() - 1);
+  if (!last.IsInitialized()) {
+    SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ElementShapeInput(c, *list, 1));
+    SLUICE_ASSIGN_OR_RETURN(last, UnsetElement(c, *list, shape));
+  }
   c.set_output(1, std::move(last));
   SetListOutput(c, list->WithoutLast());
   return absl::OkStatus();
 }
 
+// An element that was never set has the shape of the others, if no other shape is known.
 absl::Status GetItem(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const int32_t i, NumberInput(c, 1));
   SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Trying to access element ", i, " in a list with ",
                     list->size(), " elements.");
-  SLUICE_ASSIGN_OR_RETURN(Tensor value, ElementOrZeros(c, *list, i, 2));
+  Tensor value = list->element(i);
+  if (!value.IsInitialized()) {
+    SLUICE_ASSIGN_OR_RETURN(PartialShape shape, ElementShapeInput(c, *list, 2));
+    if (!shape.IsFullyDefined()) {
+      SLUICE_ASSIGN_OR_RETURN(shape, ShapeOfAll(shape, list->elements()));
+    }
+    SLUICE_ASSIGN_OR_RETURN(value, UnsetElement(c, *list, shape));
+  }
   c.set_output(0, std::move(value));
   return absl::OkStatus();
 }
@@ -171,8 +173,8 @@ absl::StatusOr<Tensor> SumOf(KernelContext& c, const Tensor& a, const Tensor& b)
   SLUICE_INVALID_IF(a.dtype() != b.dtype(), "Trying to add tensors of different dtypes. One is ",
                     DataTypeName(a.dtype()), " and other is ", DataTypeName(b.dtype()));
   SLUICE_INVALID_IF(!(a.shape() == b.shape()),
-                    "Trying to add two lists of tensors with elements of shapes ",
-                    a.shape().ToString(), " and ", b.shape().ToString());
+                    "Trying to add two tensors with incompatible element shapes. One is ",
+                    a.shape().ToString(), " and other is ", b.shape().ToString());
   const ArithmeticRow add = FindArithmetic(ArithmeticOp::kAdd, a.dtype());
   SLUICE_INVALID_IF(add == nullptr, "lists of ", DataTypeName(a.dtype()), " cannot be added");
   SLUICE_ASSIGN_OR_RETURN(Tensor sum, a.Clone(*c.step().allocator));

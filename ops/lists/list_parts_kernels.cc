@@ -14,22 +14,20 @@ DataType ElementType(const KernelContext& c) {
   return *c.node().FindAttr<DataType>("element_dtype");
 }
 
-// Stacks the elements along a new first dimension to output 0.
-absl::Status OutputStacked(KernelContext& c, const PartialShape& known, const char* what,
-                           Tensors elements) {
-  if (elements.empty()) {
-    SLUICE_INVALID_IF(
-        !known.IsFullyDefined(), "Tried to ", what,
-        " elements of an empty list with non-fully-defined element_shape: ", known.ToString());
-    TensorShape shape = known.AsShape();
-    shape.InsertDim(0, 0);
-    return c.AllocateOutput(0, shape).status();
+// Stacks elements of a fully known shape along a new first dimension to output 0. Those that were
+// never set are zeros.
+absl::Status OutputStacked(KernelContext& c, TensorShape shape, Tensors elements) {
+  Tensor zeros;
+  for (Tensor& e : elements) {
+    if (e.IsInitialized()) continue;
+    if (!zeros.IsInitialized()) {
+      SLUICE_ASSIGN_OR_RETURN(zeros, ZerosOf(c, ElementType(c), shape));
+    }
+    e = zeros;
   }
-  SLUICE_RETURN_IF_ERROR(FillUnset(c, known, what, &elements));
-  TensorShape shape = elements[0].shape();
   shape.InsertDim(0, static_cast<int64_t>(elements.size()));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-  JoinElements(elements, out);
+  if (!elements.empty()) JoinElements(elements, out);
   return absl::OkStatus();
 }
 
@@ -38,23 +36,39 @@ absl::Status Stack(KernelContext& c) {
   const int64_t expected = c.node().AttrOr<int64_t>("num_elements", -1);
   SLUICE_INVALID_IF(expected >= 0 && expected != list->size(), "Operation expected a list with ",
                     expected, " elements but got a list with ", list->size(), " elements.");
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 1));
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
-  return OutputStacked(c, known, "stack", list->elements());
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, ElementShapeInput(c, *list, 1));
+  SLUICE_INVALID_IF(!shape.IsFullyDefined() && list->size() == 0,
+                    "Tried to stack elements of an empty list with non-fully-defined "
+                    "element_shape: ",
+                    shape.ToString());
+  SLUICE_ASSIGN_OR_RETURN(shape, ShapeOfAll(shape, list->elements()));
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(),
+                    "Tried to stack list which only contains uninitialized tensors and has a "
+                    "non-fully-defined element_shape: ",
+                    shape.ToString());
+  return OutputStacked(c, shape.AsShape(), list->elements());
 }
 
 absl::Status Gather(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, 2));
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
+  SLUICE_ASSIGN_OR_RETURN(PartialShape shape, ElementShapeInput(c, *list, 2));
+  const auto indices = c.input(1).flat<int32_t>();
+  SLUICE_INVALID_IF(
+      !shape.IsFullyDefined() && indices.empty(),
+      "Tried to gather 0-elements from a list with non-fully-defined shape: ", shape.ToString());
   const Tensors all = list->elements();
   Tensors chosen;
-  for (int32_t i : c.input(1).flat<int32_t>()) {
-    SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Index ", i, " out of range; list only has ",
-                      list->size(), " elements.");
+  for (int32_t i : indices) {
+    SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Trying to gather element ", i,
+                      " in a list with ", list->size(), " elements.");
     chosen.push_back(all[static_cast<size_t>(i)]);
   }
-  return OutputStacked(c, known, "gather", std::move(chosen));
+  SLUICE_ASSIGN_OR_RETURN(shape, ShapeOfAll(shape, chosen));
+  SLUICE_INVALID_IF(!shape.IsFullyDefined(),
+                    "Tried to gather uninitialized tensors from a list with non-fully-defined "
+                    "element_shape: ",
+                    shape.ToString());
+  return OutputStacked(c, shape.AsShape(), std::move(chosen));
 }
 
 absl::Status FromTensor(KernelContext& c) {
@@ -73,16 +87,14 @@ absl::Status FromTensor(KernelContext& c) {
   return absl::OkStatus();
 }
 
+absl::Status CheckRows(const Tensor& tensor) {
+  SLUICE_INVALID_IF(tensor.rank() < 1,
+                    "Tensor must be at least a vector, but saw shape: ", tensor.shape().ToString());
+  return absl::OkStatus();
+}
+
 // Sets the elements at `indices` to the rows of `tensor`. With `grows`, adds elements as needed.
-absl::Status SetRows(const Tensor& tensor, const Tensor& indices, const PartialShape& shape,
-                     bool grows, Tensors* elements) {
-  SLUICE_INVALID_IF(tensor.rank() < 1 || tensor.dim(0) != indices.num_elements(),
-                    "Invalid number of rows in input tensor. Expected: ", indices.num_elements(),
-                    " Actual: ", tensor.rank() < 1 ? 0 : tensor.dim(0));
-  TensorShape row = tensor.shape();
-  row.RemoveDim(0);
-  SLUICE_INVALID_IF(!shape.IsCompatibleWith(row), "Specified a list with shape ", shape.ToString(),
-                    " from a tensor with shape ", row.ToString());
+absl::Status SetRows(const Tensor& tensor, const Tensor& indices, bool grows, Tensors* elements) {
   const auto at = indices.flat<int32_t>();
   for (size_t k = 0; k < at.size(); ++k) {
     SLUICE_INVALID_IF(at[k] < 0, "Indices in TensorListScatter must all be non-negative.");
@@ -105,18 +117,33 @@ absl::Status Scatter(KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(n, NumberInput(c, 3));
     SLUICE_INVALID_IF(n < -1, "TensorListScatter expects num_elements >= -1, found: ", n);
   }
+  const Tensor &tensor = c.input(0), &indices = c.input(1);
+  SLUICE_RETURN_IF_ERROR(CheckRows(tensor));
+  TensorShape row = tensor.shape();
+  row.RemoveDim(0);
+  SLUICE_INVALID_IF(!shape.IsCompatibleWith(row), "Specified a list with shape ", shape.ToString(),
+                    " from a tensor with shape ", row.ToString());
+  SLUICE_INVALID_IF(tensor.dim(0) != indices.num_elements(),
+                    "Invalid number of rows in input tensor. Expected: ", indices.num_elements(),
+                    " Actual: ", tensor.dim(0));
   SLUICE_RETURN_IF_ERROR(CheckListSize(std::max(n, 0)));
   Tensors elements(static_cast<size_t>(std::max(n, 0)));
-  SLUICE_RETURN_IF_ERROR(SetRows(c.input(0), c.input(1), shape, n < 0, &elements));
+  SLUICE_RETURN_IF_ERROR(SetRows(tensor, indices, n < 0, &elements));
   SetListOutput(c, std::make_shared<TensorList>(ElementType(c), shape, std::move(elements)));
   return absl::OkStatus();
 }
 
 absl::Status ScatterInto(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
-  Tensors elements = list->elements();
+  const Tensor &tensor = c.input(1), &indices = c.input(2);
+  SLUICE_RETURN_IF_ERROR(CheckRows(tensor));
   SLUICE_RETURN_IF_ERROR(
-      SetRows(c.input(1), c.input(2), list->element_shape(), /*grows=*/true, &elements));
+      ExpectRank(indices, 1, "Expected indices to be a vector, but received shape: "));
+  SLUICE_INVALID_IF(tensor.dim(0) != indices.num_elements(),
+                    "Expected len(indices) == tensor.shape[0], but saw: ", indices.num_elements(),
+                    " vs. ", tensor.dim(0));
+  Tensors elements = list->elements();
+  SLUICE_RETURN_IF_ERROR(SetRows(tensor, indices, /*grows=*/true, &elements));
   SetListOutput(c, list->With(std::move(elements)));
   return absl::OkStatus();
 }
@@ -126,60 +153,84 @@ PartialShape WithoutFirst(const PartialShape& shape) {
   return PartialShape(shape.dims().subspan(1));
 }
 
-// The shape of all elements without their first size.
-absl::StatusOr<PartialShape> CommonRest(const PartialShape& known, const Tensors& elements) {
-  PartialShape rest = WithoutFirst(known);
+struct ConcatShape {
+  int64_t first = -1;  // the first size of elements that were never set, if it is known
+  PartialShape rest;   // the other sizes, of all elements
+};
+
+// Merges the shape with those of the elements. The first sizes may differ if none is required.
+absl::Status MergeElements(const Tensors& elements, ConcatShape* shape) {
+  bool is_common = true;
+  int64_t common = -1;
   for (size_t i = 0; i < elements.size(); ++i) {
     const Tensor& e = elements[i];
     if (!e.IsInitialized()) continue;
     SLUICE_INVALID_IF(e.rank() < 1, "Concat saw a scalar shape at index ", i,
                       " but requires at least vectors.");
-    absl::StatusOr<PartialShape> merged = rest.MergeWith(WithoutFirst(e.shape()));
-    SLUICE_INVALID_IF(!merged.ok(),
-                      "Tried to concat tensors with unequal shapes: ", rest.ToString(), " vs ",
-                      e.shape().ToString());
-    rest = *std::move(merged);
+    SLUICE_ASSIGN_OR_RETURN(shape->rest, MergedShape(shape->rest, WithoutFirst(e.shape())));
+    SLUICE_INVALID_IF(shape->first >= 0 && shape->first != e.dim(0),
+                      "First entry of element_shape input does not match the first dim of list "
+                      "element at index: ",
+                      i, " Expected: ", shape->first, " Actual: ", e.dim(0));
+    is_common = is_common && (common < 0 || common == e.dim(0));
+    common = e.dim(0);
   }
-  return rest;
+  if (shape->first < 0 && is_common) shape->first = common;
+  SLUICE_INVALID_IF(!shape->rest.IsFullyDefined(),
+                    "Trying to concat list with only uninitialized tensors but "
+                    "element_shape_except_first_dim is not fully defined: ",
+                    shape->rest.ToString());
+  return absl::OkStatus();
+}
+
+// Sets elements that were never set to zeros with `leading_dims[i]` or else `shape.first` rows.
+absl::Status FillUnset(KernelContext& c, const ConcatShape& shape,
+                       absl::Span<const int64_t> leading_dims, Tensors* elements) {
+  for (size_t i = 0; i < elements->size(); ++i) {
+    Tensor& e = (*elements)[i];
+    if (e.IsInitialized()) continue;
+    const int64_t rows = i < leading_dims.size() ? leading_dims[i] : shape.first;
+    SLUICE_INVALID_IF(rows < 0, "List contains uninitialized tensor at index ", i,
+                      " but leading_dims has only ", leading_dims.size(), " elements.");
+    TensorShape full = shape.rest.AsShape();
+    full.InsertDim(0, rows);
+    SLUICE_ASSIGN_OR_RETURN(e, ZerosOf(c, ElementType(c), full));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Concat(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   const bool is_v2 = c.num_inputs() > 1;
-  PartialShape given = c.node().AttrOr<PartialShape>("element_shape", PartialShape());
+  PartialShape known;
   if (is_v2) {
-    SLUICE_ASSIGN_OR_RETURN(given, ShapeInput(c, 1));
+    SLUICE_ASSIGN_OR_RETURN(known, ElementShapeInput(c, *list, 1));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(
+        known, MergedShape(c.node().AttrOr<PartialShape>("element_shape", PartialShape()),
+                           list->element_shape()));
   }
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape known, list->element_shape().MergeWith(given));
   SLUICE_INVALID_IF(known.rank() == 0,
                     "Concat requires elements to be at least vectors, found scalars ", "instead.");
+  ConcatShape shape{.first = known.rank() > 0 ? known.dim(0) : -1, .rest = WithoutFirst(known)};
+  SLUICE_INVALID_IF(list->size() == 0 && !shape.rest.IsFullyDefined(),
+                    "All except the first dimension must be fully defined when concating an empty "
+                    "tensor list. element_shape: ",
+                    shape.rest.ToString());
   Tensors elements = list->elements();
-  SLUICE_ASSIGN_OR_RETURN(const PartialShape rest, CommonRest(known, elements));
+  SLUICE_RETURN_IF_ERROR(MergeElements(elements, &shape));
+  absl::Span<const int64_t> leading_dims;
+  if (is_v2) leading_dims = c.input(2).flat<int64_t>();
+  SLUICE_RETURN_IF_ERROR(FillUnset(c, shape, leading_dims, &elements));
   SLUICE_ASSIGN_OR_RETURN(Tensor * lengths, c.AllocateOutput(1, {list->size()}));
   int64_t rows = 0;
   for (size_t i = 0; i < elements.size(); ++i) {
-    Tensor& e = elements[i];
-    if (!e.IsInitialized()) {
-      int64_t length = known.rank() > 0 ? known.dim(0) : -1;
-      if (is_v2 && static_cast<int64_t>(i) < c.input(2).num_elements()) {
-        length = c.input(2).data<int64_t>()[i];
-      }
-      SLUICE_INVALID_IF(
-          length < 0 || !rest.IsFullyDefined(), "List contains uninitialized tensor at index ", i,
-          " but leading_dims has only ", is_v2 ? c.input(2).num_elements() : 0, " elements.");
-      TensorShape shape = rest.AsShape();
-      shape.InsertDim(0, length);
-      SLUICE_ASSIGN_OR_RETURN(e, ZerosOf(c, list->dtype(), shape));
-    }
-    lengths->data<int64_t>()[i] = e.dim(0);
-    rows = SaturatedSum(rows, e.dim(0));
+    lengths->data<int64_t>()[i] = elements[i].dim(0);
+    rows = SaturatedSum(rows, elements[i].dim(0));
   }
-  SLUICE_INVALID_IF(elements.empty() && !rest.IsFullyDefined(),
-                    "All except the first dimension must be fully defined when ",
-                    "concatenating an empty tensor list. element_shape: ", known.ToString());
-  TensorShape shape = rest.AsShape();
-  shape.InsertDim(0, rows);
-  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
+  TensorShape full = shape.rest.AsShape();
+  full.InsertDim(0, rows);
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, full));
   JoinElements(elements, out);
   return absl::OkStatus();
 }
@@ -229,13 +280,15 @@ absl::Status ConcatLists(KernelContext& c) {
   for (int64_t i = 0; i < a.num_elements(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(const TensorList* first, ListAt(c, a, i));
     SLUICE_ASSIGN_OR_RETURN(const TensorList* second, ListAt(c, b, i));
-    SLUICE_ASSIGN_OR_RETURN(PartialShape shape,
-                            first->element_shape().MergeWith(second->element_shape()));
+    SLUICE_INVALID_IF(!(first->element_shape() == second->element_shape()),
+                      "input_a and input_b TensorList element shapes are not identical at index ",
+                      i, ". Saw ", first->element_shape().ToString(), " vs. ",
+                      second->element_shape().ToString());
     Tensors all = first->elements();
     const Tensors more = second->elements();
     all.insert(all.end(), more.begin(), more.end());
-    out->data<Variant>()[i] =
-        Variant(std::make_shared<TensorList>(first->dtype(), shape, std::move(all)));
+    out->data<Variant>()[i] = Variant(
+        std::make_shared<TensorList>(first->dtype(), first->element_shape(), std::move(all)));
   }
   return absl::OkStatus();
 }
