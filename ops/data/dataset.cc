@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/ir/graph.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -79,14 +80,19 @@ absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor) {
   return InvalidArgument("Tensor must be a Dataset object.");
 }
 
-Tensor TensorOf(DatasetPointer dataset, int depth) {
-  return Tensor::Scalar(Variant(std::make_shared<DatasetVariant>(std::move(dataset), depth)));
+Tensor TensorOf(DatasetPointer dataset, int depth, std::shared_ptr<const DatasetOrigin> origin) {
+  return Tensor::Scalar(
+      Variant(std::make_shared<DatasetVariant>(std::move(dataset), depth, std::move(origin))));
 }
 
 absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset) {
   int deepest = 0;
+  auto origin = std::make_shared<DatasetOrigin>();
+  origin->op = c.node().op();
+  origin->attrs = c.node().attrs();
   for (int i = 0; i < c.num_inputs(); ++i) {
     const Tensor& input = c.input(i);
+    origin->inputs.push_back(input);
     for (int64_t k = 0; input.dtype() == DT_VARIANT && k < input.num_elements(); ++k) {
       const auto* read = input.data<Variant>()[k].get<DatasetVariant>();
       if (read != nullptr) deepest = std::max(deepest, read->depth());
@@ -96,7 +102,7 @@ absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset) {
     return absl::ResourceExhaustedError(
         StrCat("expected a chain of at most ", kMaxDatasetDepth, " datasets, got a longer one"));
   }
-  c.set_output(0, TensorOf(std::move(dataset), deepest + 1));
+  c.set_output(0, TensorOf(std::move(dataset), deepest + 1, std::move(origin)));
   return absl::OkStatus();
 }
 

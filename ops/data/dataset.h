@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "executor/kernel/context.h"
 #include "executor/wait/cancellation.h"
+#include "graph/op/attr.h"
 #include "graph/status.h"
 #include "graph/tensor/tensor.h"
 #include "graph/tensor/variant.h"
@@ -127,22 +128,35 @@ IteratorPointer MakeIterator(F next) {
   return std::make_unique<FunctionIterator>(std::move(next));
 }
 
+// The op that made a dataset, for fingerprints. Datasets with equal origins have equal elements, as
+// far as these do not depend on files, random numbers and state.
+struct DatasetOrigin {
+  std::string op;
+  AttrMap attrs;
+  Tensors inputs;  // among them the datasets that it reads, with their own origins
+};
+
 class DatasetVariant : public VariantObject {
  public:
-  DatasetVariant(DatasetPointer dataset, int depth) : dataset_(std::move(dataset)), depth_(depth) {}
+  DatasetVariant(DatasetPointer dataset, int depth, std::shared_ptr<const DatasetOrigin> origin)
+      : dataset_(std::move(dataset)), depth_(depth), origin_(std::move(origin)) {}
   std::string TypeName() const override { return "tensorflow::DatasetVariantWrapper"; }
   const DatasetPointer& dataset() const { return dataset_; }
   // The length of the longest chain of datasets that read each other, this one included.
   int depth() const { return depth_; }
+  // Null if no op made the dataset, but another dataset did (a window).
+  const std::shared_ptr<const DatasetOrigin>& origin() const { return origin_; }
 
  private:
   const DatasetPointer dataset_;
   const int depth_;
+  const std::shared_ptr<const DatasetOrigin> origin_;
 };
 
 // The dataset in a tensor. INVALID_ARGUMENT if there is none.
 absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor);
-Tensor TensorOf(DatasetPointer dataset, int depth = 1);
+Tensor TensorOf(DatasetPointer dataset, int depth = 1,
+                std::shared_ptr<const DatasetOrigin> origin = nullptr);
 // The largest depth. An iterator takes as many stack frames as its dataset is deep.
 inline constexpr int kMaxDatasetDepth = 1000;
 // Sets output 0 of a kernel to a dataset that reads the datasets among the kernel's inputs.

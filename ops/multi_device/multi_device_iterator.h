@@ -1,0 +1,90 @@
+// The resource behind the handle of a MultiDeviceIterator: one reading of a dataset, whose elements
+// go to shards in turn. Element i belongs to shard i modulo the number of shards, whichever shard
+// asks first.
+//
+// A thread reads the dataset. It holds up to `max_buffer_size` elements for each shard, and waits
+// for the shard whose turn it is.
+// Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
+//   lock, per shard in the order of the calls.
+// Errors: OUT_OF_RANGE "End of sequence"; INVALID_ARGUMENT for a shard or an incarnation that is
+// not
+//   the current one; CANCELLED; RESOURCE_EXHAUSTED without a thread; errors of the dataset, each
+//   for the shard whose element failed.
+// Reference: TensorFlow's multi_device_iterator_ops.cc.
+#ifndef SLUICE_OPS_MULTI_DEVICE_MULTI_DEVICE_ITERATOR_H_
+#define SLUICE_OPS_MULTI_DEVICE_MULTI_DEVICE_ITERATOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/device/resource_manager.h"
+#include "executor/wait/thread.h"
+#include "graph/mutex.h"
+#include "ops/data/dataset.h"
+#include "ops/staging/attempts.h"
+
+namespace sluice {
+
+class MultiDeviceIterator final : public Resource,
+                                  public std::enable_shared_from_this<MultiDeviceIterator> {
+ public:
+  static constexpr const char* kTypeName = "N10tensorflow4data19MultiDeviceIteratorE";
+  using Taken = std::function<void(absl::StatusOr<Tensors>)>;
+
+  MultiDeviceIterator(std::string name, size_t shards, std::vector<DataType> types,
+                      std::vector<PartialShape> shapes);
+  ~MultiDeviceIterator() override;
+
+  // Moves to the beginning of the dataset. Returns the number of the reading, its incarnation.
+  absl::StatusOr<int64_t> SetDataset(const DatasetPointer& dataset, int64_t max_buffer_size);
+  void GetNext(const Caller& caller, int64_t shard, int64_t incarnation, Taken taken);
+  std::string DebugString() const override;
+
+ private:
+  // One reading of a dataset.
+  struct Source {
+    Reading reading;
+    IteratorPointer iterator;
+    int64_t max_buffer_size = 0;
+  };
+  struct Shard {
+    std::deque<absl::StatusOr<Tensors>> ready;
+    int64_t requested =
+        0;  // elements that calls wait for and that the thread has not begun to read
+  };
+  // Shared with the thread, which may outlive the resource.
+  struct State {
+    State(const std::string& name, size_t num_shards);
+    bool ShouldRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts.mutex());
+
+    Attempts attempts;
+    CondVar wake;
+    ReaderGate gate;  // open while calls wait, and while a reading begins or ends
+    // The thread of another source ends.
+    std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
+    std::vector<Shard> shards ABSL_GUARDED_BY(attempts.mutex());
+    size_t turn ABSL_GUARDED_BY(attempts.mutex()) = 0;  // the shard of the next element
+    int64_t incarnation ABSL_GUARDED_BY(attempts.mutex()) = 0;
+    bool has_begun ABSL_GUARDED_BY(attempts.mutex()) = false;  // a call asked for an element
+    bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
+  };
+  // The body of the thread.
+  static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
+  void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
+
+  const std::string name_;
+  const std::vector<DataType> types_;
+  const std::vector<PartialShape> shapes_;
+  const std::shared_ptr<State> state_;
+  Mutex thread_mutex_;
+  Thread thread_ ABSL_GUARDED_BY(thread_mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_MULTI_DEVICE_MULTI_DEVICE_ITERATOR_H_

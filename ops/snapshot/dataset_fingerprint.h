@@ -1,0 +1,19 @@
+// A number that is the same for datasets that are made in the same way, in every process.
+#ifndef SLUICE_OPS_SNAPSHOT_DATASET_FINGERPRINT_H_
+#define SLUICE_OPS_SNAPSHOT_DATASET_FINGERPRINT_H_
+
+#include <cstdint>
+
+#include "graph/function/library.h"
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+// The fingerprint of the dataset in `tensor`: of its ops, their attributes, the bodies of their
+// functions in `library`, and the values of their inputs. Names of nodes and functions, random
+// seeds, and the contents of files and resources do not count. TensorFlow computes other numbers.
+uint64_t DatasetFingerprint(const Tensor& tensor, const FunctionLibrary& library);
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_SNAPSHOT_DATASET_FINGERPRINT_H_

@@ -1,0 +1,152 @@
+#include "ops/snapshot/snapshot_folder.h"
+
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "executor/files/files.h"
+#include "graph/status.h"
+
+namespace sluice {
+namespace {
+
+std::string MetadataName(const std::string& folder) {
+  return JoinPath(folder, "snapshot.metadata");
+}
+
+constexpr const char* kShardSuffix = ".shard";
+
+// Reads the files of a shard one after the other.
+class ShardIterator : public DatasetIterator {
+ public:
+  ShardIterator(std::string folder, const ElementFormat& format, std::vector<DataType> types,
+                int64_t start, const Reading& reading)
+      : folder_(std::move(folder)),
+        format_(format),
+        types_(std::move(types)),
+        left_(start),
+        reading_(reading) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    while (true) {
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
+      if (reader_ == nullptr) {
+        const std::string path = SnapshotFileName(folder_, file_);
+        if (file_ > 0 && !FileExists(path)) return false;
+        SLUICE_ASSIGN_OR_RETURN(reader_, ElementReader::Open(path, format_, types_));
+        ++file_;
+      }
+      const absl::StatusOr<bool> any = reader_->Next(element);
+      if (!any.ok()) {
+        reader_ = nullptr;
+        return any.status();
+      }
+      if (!*any) {
+        reader_ = nullptr;
+        continue;
+      }
+      SLUICE_RETURN_IF_ERROR(CheckElement(*element, types_, {}));
+      if (left_ == 0) return true;
+      --left_;
+    }
+  }
+
+ private:
+  const std::string folder_;
+  const ElementFormat format_;
+  const std::vector<DataType> types_;
+  int64_t left_;  // elements to skip
+  const Reading& reading_;
+  uint64_t file_ = 0;  // the next one
+  std::unique_ptr<ElementReader> reader_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::optional<SnapshotMetadata>> ReadSnapshotMetadata(const std::string& folder) {
+  const std::string name = MetadataName(folder);
+  SLUICE_RETURN_IF_ERROR(FileSystemOf(name).status());
+  if (!FileExists(name)) return std::optional<SnapshotMetadata>();
+  SLUICE_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(name));
+  SnapshotMetadata metadata;
+  if (!metadata.ParseFromString(bytes)) {
+    return absl::DataLossError(StrCat(name, "; not the metadata of a snapshot"));
+  }
+  // It is a part of paths.
+  if (metadata.run_id().find_first_of("/*?[\\") != std::string::npos ||
+      metadata.run_id().starts_with(".")) {
+    return absl::DataLossError(StrCat(name, "; '", metadata.run_id(), "' is not the id of a run"));
+  }
+  return std::optional<SnapshotMetadata>(std::move(metadata));
+}
+
+absl::Status WriteSnapshotMetadata(const std::string& folder, SnapshotMetadata metadata) {
+  metadata.set_creation_timestamp(MicrosecondsSince1970());
+  SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
+  return WriteFileAtomically(MetadataName(folder), metadata.SerializeAsString());
+}
+
+int64_t MicrosecondsSince1970() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+uint64_t NewRunId() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+std::string SnapshotFileName(const std::string& folder, uint64_t number) {
+  return JoinPath(folder, absl::StrFormat("%08d.snapshot", number));
+}
+
+absl::Status ShardWriters::Write(int64_t shard, const Tensors& element) {
+  std::unique_ptr<ElementWriter>& writer = writers_[shard];
+  if (writer == nullptr) {
+    if (writers_.size() > kShardsMax) {
+      return absl::ResourceExhaustedError(
+          StrCat("expected a `shard_func` with at most ", kShardsMax, " results, got more"));
+    }
+    const std::string folder = JoinPath(
+        run_folder_, absl::StrFormat("%08d%s", static_cast<uint64_t>(shard), kShardSuffix));
+    SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
+    SLUICE_ASSIGN_OR_RETURN(writer, ElementWriter::Create(SnapshotFileName(folder, 0), format_));
+  }
+  return writer->Write(element);
+}
+
+absl::Status ShardWriters::Close() {
+  for (auto& [shard, writer] : writers_) SLUICE_RETURN_IF_ERROR(writer->Close());
+  writers_.clear();
+  return absl::OkStatus();
+}
+
+DatasetPointer ShardDataset(const std::string& shard_folder, const ElementFormat& format,
+                            const std::vector<DataType>& types, int64_t start) {
+  return MakeDataset({}, [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    return std::make_unique<ShardIterator>(shard_folder, format, types, start, reading);
+  });
+}
+
+absl::StatusOr<DatasetPointer> ShardsOfRun(const std::string& run_folder,
+                                           const ElementFormat& format,
+                                           const std::vector<DataType>& types) {
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::vector<std::string> folders,
+      MatchFiles(JoinPath(EscapePattern(run_folder), StrCat("*", kShardSuffix))));
+  std::vector<DatasetPointer> shards;
+  for (const std::string& folder : folders) {
+    shards.push_back(ShardDataset(folder, format, types, 0));
+  }
+  return DatasetOfDatasets(shards);
+}
+
+DatasetPointer DatasetOfDatasets(const std::vector<DatasetPointer>& datasets) {
+  std::vector<Tensors> elements;
+  for (const DatasetPointer& dataset : datasets) elements.push_back({TensorOf(dataset)});
+  return DatasetOf({}, std::move(elements));
+}
+
+}  // namespace sluice

@@ -1,0 +1,355 @@
+// Snapshots: the elements of a dataset in files that later readings use.
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "executor/files/files.h"
+#include "executor/kernel/context.h"
+#include "graph/function/library.h"
+#include "graph/ir/graph.h"
+#include "graph/status.h"
+#include "ops/data/dataset.h"
+#include "ops/data/dataset_function.h"
+#include "ops/data/dataset_kernel.h"
+#include "ops/snapshot/dataset_fingerprint.h"
+#include "ops/snapshot/snapshot_folder.h"
+#include "ops/strings/hash.h"
+
+namespace sluice {
+namespace {
+
+using MadeDataset = absl::StatusOr<DatasetPointer>;
+
+absl::StatusOr<uint64_t> FingerprintOfInput(const KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const FunctionLibrary library,
+                          FunctionLibrary::Parse(c.node().graph()->function_library()));
+  return DatasetFingerprint(c.input(0), library);
+}
+
+std::vector<DataType> ElementTypes(const KernelContext& c) {
+  return c.node().AttrOr<std::vector<DataType>>("output_types", {});
+}
+
+std::string StringAttrOf(const KernelContext& c, std::string_view name) {
+  return c.node().AttrOr<std::string>(name, "");
+}
+
+enum class SnapshotMode { kRead, kWrite, kPassThrough };
+
+// What to do with a snapshot whose files are in the state that `metadata` tells.
+absl::StatusOr<SnapshotMode> ModeFor(const std::string& mode,
+                                     const std::optional<SnapshotMetadata>& metadata,
+                                     int64_t expiry_seconds) {
+  if (mode == "read") {
+    if (!metadata.has_value()) return absl::NotFoundError("Metadata file does not exist.");
+    return SnapshotMode::kRead;
+  }
+  if (mode == "write") return SnapshotMode::kWrite;
+  if (mode == "passthrough") return SnapshotMode::kPassThrough;
+  if (!metadata.has_value()) return SnapshotMode::kWrite;
+  if (metadata->finalized()) return SnapshotMode::kRead;
+  // Another program may be writing.
+  const bool is_pending =
+      (MicrosecondsSince1970() - metadata->creation_timestamp()) / 1000000 < expiry_seconds;
+  return is_pending ? SnapshotMode::kPassThrough : SnapshotMode::kWrite;
+}
+
+// --- version 2
+
+struct Sharded {
+  std::string folder;
+  ElementFormat format;
+  std::vector<DataType> types;
+  uint64_t hash = 0;
+  Closure shard_func;
+};
+
+// Passes the elements through and writes them. The metadata is complete at the end.
+class SnapshotWriter : public DatasetIterator {
+ public:
+  SnapshotWriter(Sharded snapshot, IteratorPointer inner, Reading& reading)
+      : snapshot_(std::move(snapshot)), inner_(std::move(inner)), reading_(reading) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    if (inner_ == nullptr) return false;
+    if (writers_ == nullptr) SLUICE_RETURN_IF_ERROR(Begin());
+    SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(element));
+    if (!any) {
+      inner_ = nullptr;
+      SLUICE_RETURN_IF_ERROR(writers_->Close());
+      metadata_.set_finalized(true);
+      SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(snapshot_.folder, metadata_));
+      return false;
+    }
+    SLUICE_ASSIGN_OR_RETURN(const Tensors shard, snapshot_.shard_func(*element, reading_));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t index, ReturnedScalar(shard, "shard_func"));
+    SLUICE_RETURN_IF_ERROR(writers_->Write(index, *element));
+    return true;
+  }
+
+ private:
+  absl::Status Begin() {
+    metadata_.set_graph_hash(StrCat(snapshot_.hash));
+    metadata_.set_run_id(StrCat(NewRunId()));
+    metadata_.set_version(snapshot_.format.version);
+    for (DataType t : snapshot_.types) metadata_.add_dtype(static_cast<pb::DataType>(t));
+    const std::string run = JoinPath(snapshot_.folder, metadata_.run_id());
+    SLUICE_RETURN_IF_ERROR(MakeDirectories(run));
+    SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(snapshot_.folder, metadata_));
+    writers_ = std::make_unique<ShardWriters>(run, snapshot_.format);
+    return absl::OkStatus();
+  }
+
+  const Sharded snapshot_;
+  IteratorPointer inner_;  // null at the end
+  Reading& reading_;
+  SnapshotMetadata metadata_;
+  std::unique_ptr<ShardWriters> writers_;  // null before the first element
+};
+
+absl::StatusOr<IteratorPointer> ReadShards(const Sharded& snapshot,
+                                           const SnapshotMetadata& metadata,
+                                           const Closure& reader_func, Reading& reading) {
+  ElementFormat format = snapshot.format;
+  format.version = metadata.version();
+  SLUICE_ASSIGN_OR_RETURN(
+      const DatasetPointer shards,
+      ShardsOfRun(JoinPath(snapshot.folder, metadata.run_id()), format, snapshot.types));
+  return IterateMade(reader_func, {TensorOf(shards)}, reading);
+}
+
+MadeDataset SnapshotDatasetV2(const KernelContext& c, std::vector<Closure> functions) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  SLUICE_ASSIGN_OR_RETURN(const auto path, ScalarInput<std::string>(c, "path"));
+  Sharded snapshot{.types = ElementTypes(c), .shard_func = functions[1]};
+  SLUICE_ASSIGN_OR_RETURN(snapshot.format.compression,
+                          FileCompressionFromName(StringAttrOf(c, "compression")));
+  snapshot.hash = static_cast<uint64_t>(c.node().AttrOr<int64_t>("hash", 0));
+  if (!c.node().AttrOr<bool>("hash_valid", false)) {
+    SLUICE_ASSIGN_OR_RETURN(snapshot.hash, FingerprintOfInput(c));
+  }
+  snapshot.folder = JoinPath(path, StrCat(snapshot.hash));
+  const auto iterate = [input, snapshot, reader_func = functions[0]](
+                           Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    SLUICE_ASSIGN_OR_RETURN(const auto metadata, ReadSnapshotMetadata(snapshot.folder));
+    if (metadata.has_value() && metadata->finalized()) {
+      return ReadShards(snapshot, *metadata, reader_func, reading);
+    }
+    SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
+    return std::make_unique<SnapshotWriter>(snapshot, std::move(inner), reading);
+  };
+  return MakeDataset(input->facts(), iterate);
+}
+
+// --- version 1
+
+struct Snapshot {
+  std::string folder, mode, run;  // an empty run: a new one for each writing
+  std::string reader_prefix, writer_prefix;
+  ElementFormat format{.version = 1};
+  std::vector<DataType> types;
+  int64_t file_bytes = 0, expiry_seconds = 0;
+  bool shuffles = false;
+  int64_t seed = 0;
+};
+
+// Passes the elements through and writes them. Reads one element ahead, so that the snapshot is
+// complete when the last element is taken.
+class OldSnapshotWriter : public DatasetIterator {
+ public:
+  OldSnapshotWriter(Snapshot snapshot, IteratorPointer inner)
+      : snapshot_(std::move(snapshot)), inner_(std::move(inner)) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    if (!std::exchange(has_begun_, true)) {
+      SLUICE_RETURN_IF_ERROR(Begin());
+      SLUICE_RETURN_IF_ERROR(ReadAhead());
+    }
+    if (!ahead_.has_value()) return false;
+    *element = *std::exchange(ahead_, std::nullopt);
+    SLUICE_RETURN_IF_ERROR(ReadAhead());
+    return true;
+  }
+
+ private:
+  absl::Status Begin() {
+    if (snapshot_.run.empty()) snapshot_.run = absl::StrFormat("%x", NewRunId());
+    metadata_.set_run_id(snapshot_.run);
+    metadata_.set_graph_hash(BaseNameOf(snapshot_.folder));
+    metadata_.set_version(snapshot_.format.version);
+    for (DataType t : snapshot_.types) metadata_.add_dtype(static_cast<pb::DataType>(t));
+    run_ = JoinPath(JoinPath(snapshot_.writer_prefix, snapshot_.folder), snapshot_.run);
+    SLUICE_RETURN_IF_ERROR(MakeDirectories(run_));
+    SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(snapshot_.folder, metadata_));
+    return NextFile();
+  }
+  absl::Status NextFile() {
+    SLUICE_ASSIGN_OR_RETURN(
+        writer_, ElementWriter::Create(SnapshotFileName(run_, num_files_++), snapshot_.format));
+    bytes_ = 0;
+    return absl::OkStatus();
+  }
+  absl::Status ReadAhead() {
+    Tensors element;
+    SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&element));
+    if (!any) {
+      SLUICE_RETURN_IF_ERROR(writer_->Close());
+      metadata_.set_finalized(true);
+      return WriteSnapshotMetadata(snapshot_.folder, metadata_);
+    }
+    for (const Tensor& t : element) bytes_ += static_cast<int64_t>(t.bytes());
+    if (bytes_ > snapshot_.file_bytes) {
+      SLUICE_RETURN_IF_ERROR(writer_->Close());
+      SLUICE_RETURN_IF_ERROR(NextFile());
+    }
+    SLUICE_RETURN_IF_ERROR(writer_->Write(element));
+    ahead_ = std::move(element);
+    return absl::OkStatus();
+  }
+
+  Snapshot snapshot_;
+  const IteratorPointer inner_;
+  SnapshotMetadata metadata_;
+  std::string run_;  // its folder
+  std::unique_ptr<ElementWriter> writer_;
+  uint64_t num_files_ = 0;
+  int64_t bytes_ = 0;  // of the elements of the current file
+  std::optional<Tensors> ahead_;
+  bool has_begun_ = false;
+};
+
+absl::Status CheckTypes(const SnapshotMetadata& metadata, const std::vector<DataType>& types) {
+  if (static_cast<size_t>(metadata.dtype_size()) != types.size()) {
+    return absl::InternalError(StrCat("Expected number of dtypes: ", types.size(),
+                                      " but number in snapshot: ", metadata.dtype_size()));
+  }
+  for (int i = 0; i < metadata.dtype_size(); ++i) {
+    const auto type = static_cast<DataType>(metadata.dtype(i));
+    if (type == types[static_cast<size_t>(i)]) continue;
+    return absl::InternalError(StrCat("Type: ", i, " doesn't match. Snapshot: ", DataTypeName(type),
+                                      "; dataset: ", DataTypeName(types[static_cast<size_t>(i)])));
+  }
+  return absl::OkStatus();
+}
+
+// Reads the files one after the other.
+absl::StatusOr<IteratorPointer> ReadFiles(const Snapshot& snapshot,
+                                          const SnapshotMetadata& metadata) {
+  std::string run = snapshot.run;
+  if (run.empty()) run = metadata.run_id();
+  if (run.empty()) return absl::NotFoundError("Could not find a valid snapshot to read.");
+  SLUICE_RETURN_IF_ERROR(CheckTypes(metadata, snapshot.types));
+  const std::string folder = JoinPath(snapshot.folder, run);
+  SLUICE_ASSIGN_OR_RETURN(std::vector<std::string> files,
+                          MatchFiles(JoinPath(EscapePattern(folder), "*")));
+  if (files.empty()) {
+    return absl::NotFoundError(StrCat("Could not find any files in dir: ", folder));
+  }
+  if (snapshot.shuffles) {
+    std::mt19937 random(snapshot.seed != 0 ? static_cast<uint64_t>(snapshot.seed) : NewRunId());
+    std::shuffle(files.begin(), files.end(), random);
+  }
+  ElementFormat format = snapshot.format;
+  format.version = metadata.version();
+  return MakeIterator([=, types = snapshot.types, prefix = snapshot.reader_prefix, next = size_t{0},
+                       reader = std::shared_ptr<ElementReader>()](
+                          Tensors* element) mutable -> absl::StatusOr<bool> {
+    while (true) {
+      if (reader == nullptr) {
+        if (next == files.size()) return false;
+        SLUICE_ASSIGN_OR_RETURN(
+            reader, ElementReader::Open(JoinPath(prefix, files[next++]), format, types));
+      }
+      const absl::StatusOr<bool> any = reader->Next(element);
+      if (any.ok() && *any) return any;
+      reader = nullptr;
+      if (!any.ok()) return any.status();
+    }
+  });
+}
+
+absl::StatusOr<Snapshot> SnapshotOf(const KernelContext& c) {
+  Snapshot s{.mode = StringAttrOf(c, "mode"), .types = ElementTypes(c)};
+  const std::string compression = StringAttrOf(c, "compression");
+  SLUICE_INVALID_IF(!compression.empty() && compression != "GZIP" && compression != "SNAPPY",
+                    "compression must be either '', 'GZIP' or 'SNAPPY'.");
+  SLUICE_ASSIGN_OR_RETURN(s.format.compression, FileCompressionFromName(compression));
+  const auto number = [&](const char* name, int64_t otherwise) {
+    const auto n = c.node().AttrOr<int64_t>(name, otherwise);
+    return n == -1 ? otherwise : n;
+  };
+  s.file_bytes = number("shard_size_bytes", int64_t{10} << 30);
+  s.expiry_seconds = number("pending_snapshot_expiry_seconds", 86400);
+  SLUICE_INVALID_IF(s.expiry_seconds < 1,
+                    "pending_snapshot_expiry_seconds must be at least 1 second.");
+  SLUICE_INVALID_IF(
+      s.mode != "auto" && s.mode != "read" && s.mode != "write" && s.mode != "passthrough",
+      "mode must be either 'auto', 'read', 'write', or 'passthrough'.");
+  s.shuffles = c.node().AttrOr<bool>("shuffle_on_read", false);
+  s.seed = static_cast<int64_t>(static_cast<uint64_t>(c.node().AttrOr<int64_t>("seed", 0)) +
+                                static_cast<uint64_t>(c.node().AttrOr<int64_t>("seed2", 0)));
+  s.reader_prefix = StringAttrOf(c, "reader_path_prefix");
+  s.writer_prefix = StringAttrOf(c, "writer_path_prefix");
+  SLUICE_ASSIGN_OR_RETURN(const auto path, ScalarInput<std::string>(c, "path"));
+  const std::string name = StringAttrOf(c, "snapshot_name");
+  if (!name.empty()) {
+    s.run = "custom";
+    s.folder = JoinPath(path, StrCat("custom-", name));
+    return s;
+  }
+  SLUICE_ASSIGN_OR_RETURN(const uint64_t input, FingerprintOfInput(c));
+  const std::string all = StrCat(input, "\n", path, "\n", compression, "\n", s.reader_prefix, "\n",
+                                 s.writer_prefix, "\n", s.file_bytes);
+  s.folder = JoinPath(path, absl::StrFormat("%016x", Fingerprint64(all)));
+  return s;
+}
+
+MadeDataset SnapshotDataset(const KernelContext& c, const DatasetPointer& input) {
+  SLUICE_ASSIGN_OR_RETURN(const Snapshot snapshot, SnapshotOf(c));
+  const auto iterate = [input, snapshot](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    SLUICE_ASSIGN_OR_RETURN(const auto metadata, ReadSnapshotMetadata(snapshot.folder));
+    SLUICE_ASSIGN_OR_RETURN(const SnapshotMode mode,
+                            ModeFor(snapshot.mode, metadata, snapshot.expiry_seconds));
+    if (mode == SnapshotMode::kRead) return ReadFiles(snapshot, *metadata);
+    SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
+    if (mode == SnapshotMode::kPassThrough) return inner;
+    return std::make_unique<OldSnapshotWriter>(snapshot, std::move(inner));
+  };
+  return MakeDataset(input->facts(), iterate);
+}
+
+// --- parts
+
+absl::Status FingerprintOp(KernelContext& c) {
+  SLUICE_RETURN_IF_ERROR(DatasetIn(c.input(0)).status());
+  SLUICE_ASSIGN_OR_RETURN(const uint64_t fingerprint, FingerprintOfInput(c));
+  return SetScalarOutput(c, fingerprint);
+}
+
+MadeDataset SnapshotDatasetReader(const KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto folder, ScalarInput<std::string>(c, "shard_dir"));
+  SLUICE_ASSIGN_OR_RETURN(const auto start, ScalarInput<int64_t>(c, "start_index"));
+  ElementFormat format{.version = c.node().AttrOr<int64_t>("version", 2)};
+  SLUICE_ASSIGN_OR_RETURN(format.compression,
+                          FileCompressionFromName(StringAttrOf(c, "compression")));
+  return ShardDataset(folder, format, ElementTypes(c), std::max<int64_t>(start, 0));
+}
+
+MadeDataset SnapshotNestedDatasetReader(const KernelContext& c) {
+  std::vector<DatasetPointer> datasets;
+  for (int i = 0; i < c.num_inputs(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(DatasetPointer dataset, DatasetIn(c.input(i)));
+    datasets.push_back(std::move(dataset));
+  }
+  return DatasetOfDatasets(datasets);
+}
+
+KERNEL(DatasetFingerprint, FunctionKernel<FingerprintOp>);
+KERNEL(SnapshotDataset, DatasetKernel<SnapshotDataset>);
+KERNEL(SnapshotDatasetReader, DatasetKernel<SnapshotDatasetReader>);
+KERNEL(SnapshotDatasetV2, FunctionDatasetKernel<SnapshotDatasetV2>);
+KERNEL(SnapshotNestedDatasetReader, DatasetKernel<SnapshotNestedDatasetReader>);
+
+}  // namespace
+}  // namespace sluice
