@@ -28,14 +28,20 @@ class ShardIterator : public DatasetIterator {
         left_(start),
         reading_(reading) {}
 
+  // Opens the next file.
+  absl::Status Open() {
+    SLUICE_ASSIGN_OR_RETURN(reader_,
+                            ElementReader::Open(SnapshotFileName(folder_, file_), format_, types_));
+    ++file_;
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<bool> Next(Tensors* element) override {
     while (true) {
       SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
       if (reader_ == nullptr) {
-        const std::string path = SnapshotFileName(folder_, file_);
-        if (file_ > 0 && !FileExists(path)) return false;
-        SLUICE_ASSIGN_OR_RETURN(reader_, ElementReader::Open(path, format_, types_));
-        ++file_;
+        if (!FileExists(SnapshotFileName(folder_, file_))) return false;
+        SLUICE_RETURN_IF_ERROR(Open());
       }
       const absl::StatusOr<bool> any = reader_->Next(element);
       if (!any.ok()) {
@@ -126,7 +132,9 @@ absl::Status ShardWriters::Close() {
 DatasetPointer ShardDataset(const std::string& shard_folder, const ElementFormat& format,
                             const std::vector<DataType>& types, int64_t start) {
   return MakeDataset({}, [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
-    return std::make_unique<ShardIterator>(shard_folder, format, types, start, reading);
+    auto shard = std::make_unique<ShardIterator>(shard_folder, format, types, start, reading);
+    SLUICE_RETURN_IF_ERROR(shard->Open());
+    return shard;
   });
 }
 
