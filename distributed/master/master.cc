@@ -99,7 +99,10 @@ absl::StatusOr<std::string> Master::AddSession(const pb::CreateSessionRequest& r
     tasks.filters = {config.device_filters().begin(), config.device_filters().end()};
     options.remote_tasks = ClusterTasks::Connect(*connection, tasks);
   }
-  auto session = std::make_shared<MasterSession>(task, options);
+  const pb::GraphOptions& graph_options = config.graph_options();
+  const CostModelSteps cost_model = {.every = graph_options.build_cost_model(),
+                                     .after = graph_options.build_cost_model_after()};
+  auto session = std::make_shared<MasterSession>(task, options, cost_model);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
   sessions_.Add(handle, std::move(session), client, request.graph_def().ByteSizeLong());
   return handle;

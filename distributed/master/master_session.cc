@@ -115,8 +115,9 @@ class RunningCall {
 
 }  // namespace
 
-MasterSession::MasterSession(std::string task, const SessionOptions& options)
-    : task_(std::move(task)), session_(graph_, options) {}
+MasterSession::MasterSession(std::string task, const SessionOptions& options,
+                             CostModelSteps cost_model)
+    : task_(std::move(task)), cost_model_(cost_model), session_(graph_, options) {}
 
 absl::Status MasterSession::AddNodes(const pb::GraphDef& nodes) {
   return session_.Extend([&](Graph& graph) -> absl::Status {
@@ -144,9 +145,9 @@ absl::Status MasterSession::From(const absl::Status& status) const {
   return FromTask(task_, status);
 }
 
-absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& request,
-                                                    const std::vector<NamedTensor>& feeds,
-                                                    CancellationManager* cancellation) {
+absl::StatusOr<std::shared_ptr<MasterSession::Step>> MasterSession::StepFor(
+    const pb::RunStepRequest& request, const std::vector<NamedTensor>& feeds,
+    CancellationManager* cancellation) {
   std::string key = KeyOf(request, feeds);
   {
     ScopedLock lock(&mutex_);
@@ -159,11 +160,12 @@ absl::StatusOr<Callable> MasterSession::CallableFor(const pb::RunStepRequest& re
   SLUICE_ASSIGN_OR_RETURN(Callable callable,
                           session_.MakeCallable(fed, Strings(request.fetch()),
                                                 Strings(request.target()), cancellation));
+  auto step = std::make_shared<Step>(std::move(callable));
   ScopedLock lock(&mutex_);
-  return steps_.emplace(std::move(key), std::move(callable)).first->second;
+  return steps_.emplace(std::move(key), std::move(step)).first->second;
 }
 
-absl::Status MasterSession::Run(const Callable& callable, const std::vector<NamedTensor>& feeds,
+absl::Status MasterSession::Run(Step& step, const std::vector<NamedTensor>& feeds,
                                 const pb::RunOptions& options, CancellationManager* cancellation,
                                 Tensors* fetches, pb::RunMetadata* metadata) {
   if (!options.debug_options().debug_tensor_watch_opts().empty()) {
@@ -174,14 +176,25 @@ absl::Status MasterSession::Run(const Callable& callable, const std::vector<Name
   RunOptions run;
   run.timeout_ms = options.timeout_in_ms();
   run.cancellation = cancellation;
-  run.trace = options.trace_level() != pb::RunOptions::NO_TRACE;
-  run.output_partition_graphs = options.output_partition_graphs();
+  const bool measures = cost_model_.every > 0 &&
+                        cost_model_.Includes(step.count.fetch_add(1, std::memory_order_relaxed));
+  const bool traces = options.trace_level() != pb::RunOptions::NO_TRACE;
+  const bool partitions = options.output_partition_graphs();
+  run.trace = traces || measures;
+  run.output_partition_graphs = partitions || measures;
   Tensors values;
   for (const NamedTensor& feed : feeds) values.push_back(feed.value);
   RunMetadata collected;
   const bool collects = run.trace || run.output_partition_graphs;
   SLUICE_RETURN_IF_ERROR(
-      From(callable.RunInto(values, fetches, run, collects ? &collected : nullptr)));
+      From(step.callable.RunInto(values, fetches, run, collects ? &collected : nullptr)));
+  if (measures && collected.step_stats != nullptr) {
+    for (const auto& graph : collected.partition_graphs) {
+      AddCosts(*graph, *collected.step_stats, metadata->mutable_cost_graph());
+    }
+  }
+  if (!traces) collected.step_stats = nullptr;
+  if (!partitions) collected.partition_graphs.clear();
   return collects ? MetadataToProto(collected, metadata) : absl::OkStatus();
 }
 
@@ -194,10 +207,10 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
   if (!request.partial_run_handle().empty()) {
     return RunPartially(request, std::move(feeds), cancellation, fetches);
   }
-  absl::StatusOr<Callable> callable = CallableFor(request, feeds, cancellation);
-  if (!callable.ok()) return From(callable.status());
+  const auto step = StepFor(request, feeds, cancellation);
+  if (!step.ok()) return From(step.status());
   Tensors values;
-  SLUICE_RETURN_IF_ERROR(Run(*callable, feeds, request.options(), cancellation, &values, metadata));
+  SLUICE_RETURN_IF_ERROR(Run(**step, feeds, request.options(), cancellation, &values, metadata));
   for (size_t i = 0; i < values.size(); ++i) {
     fetches->push_back({request.fetch(static_cast<int>(i)), std::move(values[i])});
   }
@@ -249,7 +262,7 @@ absl::StatusOr<int64_t> MasterSession::MakeCallable(const pb::CallableOptions& o
       Strings(options.feed()), Strings(options.fetch()), Strings(options.target()));
   if (!callable.ok()) return From(callable.status());
   ScopedLock lock(&mutex_);
-  callables_[next_callable_] = {*std::move(callable), options.run_options(),
+  callables_[next_callable_] = {std::make_shared<Step>(*std::move(callable)), options.run_options(),
                                 Strings(options.fetch())};
   return next_callable_++;
 }
@@ -272,7 +285,7 @@ absl::Status MasterSession::RunCallable(int64_t handle, const std::vector<NamedT
     made = it->second;
   }
   Tensors values;
-  SLUICE_RETURN_IF_ERROR(Run(made.callable, feeds, made.options, cancellation, &values, metadata));
+  SLUICE_RETURN_IF_ERROR(Run(*made.step, feeds, made.options, cancellation, &values, metadata));
   for (size_t i = 0; i < values.size(); ++i) {
     fetches->push_back({made.fetches[i], std::move(values[i])});
   }

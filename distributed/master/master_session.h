@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "distributed/master/cost_graph.h"
 #include "distributed/message/tensor_message.h"
 #include "distributed/proto/master.pb.h"
 #include "executor/session/partial_run.h"
@@ -27,7 +28,7 @@ namespace sluice {
 class MasterSession {
  public:
   // `task` is the master's: "/job:worker/replica:0/task:0".
-  MasterSession(std::string task, const SessionOptions& options);
+  MasterSession(std::string task, const SessionOptions& options, CostModelSteps cost_model = {});
 
   // INVALID_ARGUMENT for invalid nodes, and for nodes that no device can run.
   absl::Status AddNodes(const pb::GraphDef& nodes);
@@ -52,32 +53,38 @@ class MasterSession {
   Session& session() { return session_; }
 
  private:
+  // A step that is ready to run, and how often it ran.
+  struct Step {
+    explicit Step(Callable own_callable) : callable(std::move(own_callable)) {}
+    const Callable callable;
+    std::atomic<int64_t> count{0};
+  };
   struct MadeCallable {
-    Callable callable;
+    std::shared_ptr<Step> step;
     pb::RunOptions options;
     std::vector<std::string> fetches;
   };
-  absl::StatusOr<Callable> CallableFor(const pb::RunStepRequest& request,
-                                       const std::vector<NamedTensor>& feeds,
-                                       CancellationManager* cancellation);
+  absl::StatusOr<std::shared_ptr<Step>> StepFor(const pb::RunStepRequest& request,
+                                                const std::vector<NamedTensor>& feeds,
+                                                CancellationManager* cancellation);
   absl::Status RunPartially(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
                             CancellationManager* cancellation, std::vector<NamedTensor>* fetches);
-  absl::Status Run(const Callable& callable, const std::vector<NamedTensor>& feeds,
-                   const pb::RunOptions& options, CancellationManager* cancellation,
-                   Tensors* fetches, pb::RunMetadata* metadata);
+  absl::Status Run(Step& step, const std::vector<NamedTensor>& feeds, const pb::RunOptions& options,
+                   CancellationManager* cancellation, Tensors* fetches, pb::RunMetadata* metadata);
   absl::Status From(const absl::Status& status) const;
 
   Mutex mutex_;
   std::shared_ptr<void> awaiting_ ABSL_GUARDED_BY(mutex_);  // destroyed after the session
   std::atomic<int> running_{0};                             // calls that run a step
   const std::string task_;
+  const CostModelSteps cost_model_;
   Graph graph_;
   Session session_;
   Mutex extend_mutex_;
   int64_t version_ ABSL_GUARDED_BY(extend_mutex_) = 0;
 
   // By their feeds, fetches and targets.
-  std::unordered_map<std::string, Callable> steps_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::shared_ptr<Step>> steps_ ABSL_GUARDED_BY(mutex_);
   std::map<int64_t, MadeCallable> callables_ ABSL_GUARDED_BY(mutex_);
   int64_t next_callable_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::shared_ptr<PartialRun>> partial_runs_ ABSL_GUARDED_BY(mutex_);
