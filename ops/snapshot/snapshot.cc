@@ -96,12 +96,6 @@ OP(SnapshotDatasetV2,
     .With(Attrs({"Treader_func_args", "Tshard_func_args"}, TypeListAttr().Min(0)))
     .With(Metadata);
 
-OP(SnapshotNestedDatasetReader, "A dataset whose elements are the given datasets.")
-    .Input("inputs", "N*variant")
-    .With(MakesDataset)
-    .With(ElementAttrs)
-    .Attr("N", IntAttr().Min(1));
-
 OLDER_NAME(ExperimentalDatasetToTFRecord, DatasetToTFRecord);
 
 }  // namespace

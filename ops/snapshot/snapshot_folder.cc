@@ -144,17 +144,11 @@ absl::StatusOr<DatasetPointer> ShardsOfRun(const std::string& run_folder,
   SLUICE_ASSIGN_OR_RETURN(
       const std::vector<std::string> folders,
       MatchFiles(JoinPath(EscapePattern(run_folder), StrCat("*", kShardSuffix))));
-  std::vector<DatasetPointer> shards;
+  std::vector<Tensors> shards;
   for (const std::string& folder : folders) {
-    shards.push_back(ShardDataset(folder, format, types, 0));
+    shards.push_back({TensorOf(ShardDataset(folder, format, types, 0))});
   }
-  return DatasetOfDatasets(shards);
-}
-
-DatasetPointer DatasetOfDatasets(const std::vector<DatasetPointer>& datasets) {
-  std::vector<Tensors> elements;
-  for (const DatasetPointer& dataset : datasets) elements.push_back({TensorOf(dataset)});
-  return DatasetOf({}, std::move(elements));
+  return DatasetOf({}, std::move(shards));
 }
 
 }  // namespace sluice

@@ -62,7 +62,6 @@ DatasetPointer ShardDataset(const std::string& shard_folder, const ElementFormat
 absl::StatusOr<DatasetPointer> ShardsOfRun(const std::string& run_folder,
                                            const ElementFormat& format,
                                            const std::vector<DataType>& types);
-DatasetPointer DatasetOfDatasets(const std::vector<DatasetPointer>& datasets);
 
 }  // namespace sluice
 

@@ -336,20 +336,10 @@ MadeDataset SnapshotDatasetReader(const KernelContext& c) {
   return ShardDataset(folder, format, ElementTypes(c), std::max<int64_t>(start, 0));
 }
 
-MadeDataset SnapshotNestedDatasetReader(const KernelContext& c) {
-  std::vector<DatasetPointer> datasets;
-  for (int i = 0; i < c.num_inputs(); ++i) {
-    SLUICE_ASSIGN_OR_RETURN(DatasetPointer dataset, DatasetIn(c.input(i)));
-    datasets.push_back(std::move(dataset));
-  }
-  return DatasetOfDatasets(datasets);
-}
-
 KERNEL(DatasetFingerprint, FunctionKernel<FingerprintOp>);
 KERNEL(SnapshotDataset, DatasetKernel<SnapshotDataset>);
 KERNEL(SnapshotDatasetReader, DatasetKernel<SnapshotDatasetReader>);
 KERNEL(SnapshotDatasetV2, FunctionDatasetKernel<SnapshotDatasetV2>);
-KERNEL(SnapshotNestedDatasetReader, DatasetKernel<SnapshotNestedDatasetReader>);
 
 }  // namespace
 }  // namespace sluice

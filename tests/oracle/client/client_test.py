@@ -8,9 +8,12 @@ import unittest
 import tensorflow
 
 from tests.oracle.client import functions
+from tests.oracle.client import lists
+from tests.oracle.client import metadata
 from tests.oracle.client import paths
 from tests.oracle.client import scripts
 from tests.oracle.client import servers
+from tests.oracle.client import stored_datasets
 from tests.oracle.client import stories
 from tests.oracle.client import unknown_shapes
 
@@ -18,7 +21,7 @@ tf = tensorflow.compat.v1
 tf.disable_v2_behavior()
 tf.logging.set_verbosity(tf.logging.FATAL)
 
-MODULES = [scripts, functions, paths, unknown_shapes]
+MODULES = [scripts, functions, lists, metadata, paths, stored_datasets, unknown_shapes]
 SCRIPTS = [script for module in MODULES for script in module.SCRIPTS]
 SCRIPTS_WITH_FILES = [script for module in MODULES for script in module.SCRIPTS_WITH_FILES]
 
