@@ -7,6 +7,7 @@ import unittest
 
 import tensorflow
 
+from tests.oracle.client import branches
 from tests.oracle.client import functions
 from tests.oracle.client import lists
 from tests.oracle.client import metadata
@@ -62,7 +63,7 @@ class ClientTest(stories.StoryTestCase):
     def test_scripts_of_two_devices(self):
         control, server = servers.TensorFlowServer(cpus=2), servers.SluiceServer("--port=0", "--cpus=2")
         self.addCleanup(server.kill)
-        for script in scripts.SCRIPTS_OF_TWO_DEVICES:
+        for script in scripts.SCRIPTS_OF_TWO_DEVICES + branches.SCRIPTS_OF_TWO_DEVICES:
             with self.subTest(script.__name__):
                 self.assert_same_stories(tell(script, control.target), tell(script, server.target), script.__name__)
 

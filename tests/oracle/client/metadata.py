@@ -8,7 +8,7 @@ tf = tensorflow.compat.v1
 def cost_graphs(target, story):
     x = tf.placeholder(tf.float32, [2, 3], name="x")
     v = tf.Variable(tf.ones([3, 4]), use_resource=False, name="v")
-    y, z = tf.matmul(x, v, name="y"), tf.matmul(v, x, name="z")
+    y, z = tf.matmul(x, v, name="y"), tf.matmul(x, v * 2.0, name="z")
     for every, after in ((0, 0), (1, 0), (2, 1), (3, 1)):
         config = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=every, build_cost_model_after=after))
         with tf.Session(target, config=config) as session:

@@ -4,6 +4,15 @@ import unittest
 
 import numpy as np
 
+from tests.oracle import wording
+
+
+class Failure:
+    """An error: its type, and the message."""
+
+    def __init__(self, kind, message):
+        self.kind, self.message = kind, message
+
 
 class Story(list):
     """The reports of a script, in order.
@@ -14,6 +23,10 @@ class Story(list):
 
     def say(self, label, value):
         self.append((label, value))
+
+    def failed(self, label, error):
+        """An error whose message must contain the key phrase of the other server's."""
+        self.append((label, Failure(type(error).__name__, error.message)))
 
     def fails(self, label, error, text, call):
         try:
@@ -34,8 +47,11 @@ class StoryTestCase(unittest.TestCase):
             self.assert_same(their_value, our_value, "%s: %s" % (script, label))
 
     def assert_same(self, theirs, ours, where):
-        self.assertEqual(type(theirs), type(ours), where)
-        if isinstance(theirs, (list, tuple)):
+        self.assertEqual(type(theirs), type(ours), "%s: %s and %s" % (where, getattr(theirs, "message", theirs), getattr(ours, "message", ours)))
+        if isinstance(theirs, Failure):
+            self.assertEqual(theirs.kind, ours.kind, where)
+            self.assertIn(wording.key_phrase(theirs.message), " ".join(ours.message.split()), where)
+        elif isinstance(theirs, (list, tuple)):
             self.assertEqual(len(theirs), len(ours), where)
             for i, (a, b) in enumerate(zip(theirs, ours)):
                 self.assert_same(a, b, "%s[%d]" % (where, i))
