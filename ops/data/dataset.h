@@ -128,8 +128,8 @@ IteratorPointer MakeIterator(F next) {
   return std::make_unique<FunctionIterator>(std::move(next));
 }
 
-// The op that made a dataset, for fingerprints. Datasets with equal origins have equal elements, as
-// far as these do not depend on files, random numbers and state.
+// The op that made a dataset, for fingerprints. Datasets with equal origins have equal elements,
+// unless these depend on files, random numbers or state.
 struct DatasetOrigin {
   std::string op;
   AttrMap attrs;

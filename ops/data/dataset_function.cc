@@ -90,7 +90,10 @@ absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& ar
     results.push_back(Output(node, static_cast<int>(i)));
   }
   session_ = std::make_unique<Session>(graph_, std::move(options));
-  SLUICE_ASSIGN_OR_RETURN(call_, session_->MakeCallable(arguments, results));
+  // A function without results is called for its effects.
+  std::vector<Operation> targets;
+  if (results.empty()) targets.push_back(Operation(node));
+  SLUICE_ASSIGN_OR_RETURN(call_, session_->MakeCallable(arguments, results, targets));
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// Reads databases that Debian's LMDB library writes. TensorFlow 2.21 has removed its LMDB support, so
-// there is no oracle.
+// Reads databases that Debian's LMDB library writes. TensorFlow 2.21 has removed its LMDB support,
+// so there is no oracle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lmdb.h>
@@ -45,7 +45,8 @@ struct Program {
   explicit Program(const std::vector<std::string>& files) {
     const std::vector<DataType> types = {DT_STRING, DT_STRING};
     const std::vector<PartialShape> shapes = {PartialShape::Scalar(), PartialShape::Scalar()};
-    Output dataset = LMDBDataset(Constant(graph, Tensor::Vector<std::string>(files)), types, shapes);
+    Output dataset =
+        LMDBDataset(Constant(graph, Tensor::Vector<std::string>(files)), types, shapes);
     Output iterator = IteratorV2(graph, "it", "", types, shapes);
     start = MakeIterator(dataset, iterator);
     pair = IteratorGetNext(iterator, types, shapes);

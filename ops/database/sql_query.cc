@@ -69,15 +69,17 @@ SqlQuery::~SqlQuery() {
   sqlite3_close(database_);
 }
 
-absl::Status SqlQuery::Check(int result) const {
+absl::Status SqlQuery::Check(int result, const char* what) const {
   if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE) return absl::OkStatus();
   const char* text = database_ != nullptr ? sqlite3_errmsg(database_) : sqlite3_errstr(result);
-  return absl::Status(CodeOf(result), StrCat(path_, "; ", text));
+  return absl::Status(CodeOf(result), StrCat(path_, "; ", what, text));
 }
 
 absl::Status SqlQuery::Prepare(const std::string& query) {
-  SLUICE_RETURN_IF_ERROR(Check(sqlite3_prepare_v2(
-      database_, query.data(), static_cast<int>(query.size()), &statement_, nullptr)));
+  SLUICE_RETURN_IF_ERROR(
+      Check(sqlite3_prepare_v2(database_, query.data(), static_cast<int>(query.size()), &statement_,
+                               nullptr),
+            "Prepare() failed: "));
   const int columns = sqlite3_column_count(statement_);
   SLUICE_INVALID_IF(columns != static_cast<int>(types_.size()), "The number of columns in query (",
                     columns, ") must match the number of elements in output_types (", types_.size(),

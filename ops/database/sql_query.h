@@ -34,7 +34,7 @@ class SqlQuery : public DatasetIterator {
   SqlQuery(std::string path, std::vector<DataType> types)
       : path_(std::move(path)), types_(std::move(types)) {}
   absl::Status Prepare(const std::string& query);
-  absl::Status Check(int result) const;
+  absl::Status Check(int result, const char* what = "") const;
   Tensor Column(int i) const;
 
   const std::string path_;

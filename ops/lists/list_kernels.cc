@@ -48,23 +48,17 @@ absl::Status PushBack(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// An element that was never set: zeros. INVALID_ARGUMENT if its shape is not known.
-absl::StatusOr<Tensor> UnsetElement(KernelContext& c, const TensorList& list,
-                                    const PartialShape& shape) {
-  SLUICE_INVALID_IF(!shape.IsFullyDefined(),
-                    "Trying to read an uninitialized tensor but element_shape is not fully "
-                    "defined: ",
-                    shape.ToString(), " and no list element is set.");
-  return ZerosOf(c, list.dtype(), shape.AsShape());
-}
-
 absl::Status PopBack(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_INVALID_IF(list->size() == 0, "Trying to pop from an empty list.");
   Tensor last = list->element(list->size() - 1);
   if (!last.IsInitialized()) {
     SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ElementShapeInput(c, *list, 1));
-    SLUICE_ASSIGN_OR_RETURN(last, UnsetElement(c, *list, shape));
+    SLUICE_INVALID_IF(!shape.IsFullyDefined(),
+                      "Trying to read an uninitialized tensor but element_shape is not fully "
+                      "defined.",
+                      shape.rank_known() ? shape.ToString() : "<unknown>");
+    SLUICE_ASSIGN_OR_RETURN(last, ZerosOf(c, list->dtype(), shape.AsShape()));
   }
   c.set_output(1, std::move(last));
   SetListOutput(c, list->WithoutLast());
@@ -83,7 +77,11 @@ absl::Status GetItem(KernelContext& c) {
     if (!shape.IsFullyDefined()) {
       SLUICE_ASSIGN_OR_RETURN(shape, ShapeOfAll(shape, list->elements()));
     }
-    SLUICE_ASSIGN_OR_RETURN(value, UnsetElement(c, *list, shape));
+    SLUICE_INVALID_IF(!shape.IsFullyDefined(),
+                      "Trying to read an uninitialized tensor but element_shape is not fully "
+                      "defined: ",
+                      shape.ToString(), " and no list element is set.");
+    SLUICE_ASSIGN_OR_RETURN(value, ZerosOf(c, list->dtype(), shape.AsShape()));
   }
   c.set_output(0, std::move(value));
   return absl::OkStatus();

@@ -1,6 +1,6 @@
 // The resource behind the handle of a MultiDeviceIterator: one reading of a dataset, whose elements
-// go to shards in turn. Element i belongs to shard i modulo the number of shards, whichever shard
-// asks first.
+// go to shards in turn. Element i belongs to shard i modulo the number of shards, whatever the
+// order of the calls.
 //
 // A thread reads the dataset. It holds up to `max_buffer_size` elements for each shard, and waits
 // for the shard whose turn it is.
@@ -70,7 +70,7 @@ class MultiDeviceIterator final : public Resource,
     std::vector<Shard> shards ABSL_GUARDED_BY(attempts.mutex());
     size_t turn ABSL_GUARDED_BY(attempts.mutex()) = 0;  // the shard of the next element
     int64_t incarnation ABSL_GUARDED_BY(attempts.mutex()) = 0;
-    bool has_begun ABSL_GUARDED_BY(attempts.mutex()) = false;  // a call asked for an element
+    bool has_begun ABSL_GUARDED_BY(attempts.mutex()) = false;  // a call requested an element
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
   // The body of the thread.

@@ -37,7 +37,7 @@ std::string StringAttrOf(const KernelContext& c, std::string_view name) {
 
 enum class SnapshotMode { kRead, kWrite, kPassThrough };
 
-// What to do with a snapshot whose files are in the state that `metadata` tells.
+// How to read a dataset whose snapshot has this metadata.
 absl::StatusOr<SnapshotMode> ModeFor(const std::string& mode,
                                      const std::optional<SnapshotMetadata>& metadata,
                                      int64_t expiry_seconds) {
@@ -53,6 +53,21 @@ absl::StatusOr<SnapshotMode> ModeFor(const std::string& mode,
   const bool is_pending =
       (MicrosecondsSince1970() - metadata->creation_timestamp()) / 1000000 < expiry_seconds;
   return is_pending ? SnapshotMode::kPassThrough : SnapshotMode::kWrite;
+}
+
+// Looks at the files when the first element is read, as TensorFlow does.
+DatasetPointer Deferred(DatasetFacts facts,
+                        std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate) {
+  return MakeDataset(std::move(facts),
+                     [iterate](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+                       return MakeIterator([iterate, &reading, inner = IteratorPointer()](
+                                               Tensors* element) mutable -> absl::StatusOr<bool> {
+                         if (inner == nullptr) {
+                           SLUICE_ASSIGN_OR_RETURN(inner, iterate(reading));
+                         }
+                         return inner->Next(element);
+                       });
+                     });
 }
 
 // --- version 2
@@ -123,8 +138,9 @@ MadeDataset SnapshotDatasetV2(const KernelContext& c, std::vector<Closure> funct
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
   SLUICE_ASSIGN_OR_RETURN(const auto path, ScalarInput<std::string>(c, "path"));
   Sharded snapshot{.types = ElementTypes(c), .shard_func = functions[1]};
-  SLUICE_ASSIGN_OR_RETURN(snapshot.format.compression,
-                          FileCompressionFromName(StringAttrOf(c, "compression")));
+  std::string compression = StringAttrOf(c, "compression");
+  if (compression == "AUTO") compression = "SNAPPY";
+  SLUICE_ASSIGN_OR_RETURN(snapshot.format.compression, FileCompressionFromName(compression));
   snapshot.hash = static_cast<uint64_t>(c.node().AttrOr<int64_t>("hash", 0));
   if (!c.node().AttrOr<bool>("hash_valid", false)) {
     SLUICE_ASSIGN_OR_RETURN(snapshot.hash, FingerprintOfInput(c));
@@ -139,7 +155,7 @@ MadeDataset SnapshotDatasetV2(const KernelContext& c, std::vector<Closure> funct
     SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
     return std::make_unique<SnapshotWriter>(snapshot, std::move(inner), reading);
   };
-  return MakeDataset(input->facts(), iterate);
+  return Deferred(input->facts(), iterate);
 }
 
 // --- version 1
@@ -316,7 +332,7 @@ MadeDataset SnapshotDataset(const KernelContext& c, const DatasetPointer& input)
     if (mode == SnapshotMode::kPassThrough) return inner;
     return std::make_unique<OldSnapshotWriter>(snapshot, std::move(inner));
   };
-  return MakeDataset(input->facts(), iterate);
+  return Deferred(input->facts(), iterate);
 }
 
 // --- parts

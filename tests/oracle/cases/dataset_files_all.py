@@ -51,7 +51,7 @@ def snapshots(n=10, **options):
 
     def build(b):
         with tensorflow.Graph().as_default() as graph:
-            iterator = data.make_initializable_iterator(pairs(n).snapshot(fresh(b, "snapshot", n, *sorted(options)), **options))
+            iterator = data.make_initializable_iterator(pairs(n).snapshot(fresh(b, "snapshot", n, options.get("compression", "AUTO"), *options), **options))
             element = tensorflow.nest.flatten(iterator.get_next())
         read_all(b, graph, iterator, element, n)
 
@@ -107,7 +107,7 @@ def refused_snapshots(p):
 
 
 def shard(p, folder, start, steps, make_error=None):
-    p.read(p.op("SnapshotDatasetReader", values(folder, "string"), n64(start), version=1, compression=""), steps, make_error=make_error)
+    p.read(p.op("SnapshotDatasetReader", p.b.input(values(folder, "string")), n64(start), version=1, compression=""), steps, make_error=make_error)
 
 
 @program
