@@ -49,6 +49,15 @@ absl::Status Stack(KernelContext& c) {
   return OutputStacked(c, shape.AsShape(), list->elements());
 }
 
+absl::Status OutOfRange(const TensorList& list, int32_t i) {
+  // TensorFlow has two texts.
+  if (list.element_shape().IsFullyDefined()) {
+    return InvalidArgument("Index ", i, " out of range; list only has ", list.size(), " elements.");
+  }
+  return InvalidArgument("Trying to gather element ", i, " in a list with ", list.size(),
+                         " elements.");
+}
+
 absl::Status Gather(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, ElementShapeInput(c, *list, 2));
@@ -59,8 +68,7 @@ absl::Status Gather(KernelContext& c) {
   const Tensors all = list->elements();
   Tensors chosen;
   for (int32_t i : indices) {
-    SLUICE_INVALID_IF(i < 0 || i >= list->size(), "Trying to gather element ", i,
-                      " in a list with ", list->size(), " elements.");
+    if (i < 0 || i >= list->size()) return OutOfRange(*list, i);
     chosen.push_back(all[static_cast<size_t>(i)]);
   }
   SLUICE_ASSIGN_OR_RETURN(shape, ShapeOfAll(shape, chosen));
