@@ -76,10 +76,11 @@ absl::Status SqlQuery::Check(int result, const char* what) const {
 }
 
 absl::Status SqlQuery::Prepare(const std::string& query) {
-  SLUICE_RETURN_IF_ERROR(
+  const absl::Status prepared =
       Check(sqlite3_prepare_v2(database_, query.data(), static_cast<int>(query.size()), &statement_,
                                nullptr),
-            "Prepare() failed: "));
+            "Prepare() failed: ");
+  if (!prepared.ok()) return AnnotateAfter(prepared, StrCat(": ", query));
   const int columns = sqlite3_column_count(statement_);
   SLUICE_INVALID_IF(columns != static_cast<int>(types_.size()), "The number of columns in query (",
                     columns, ") must match the number of elements in output_types (", types_.size(),
