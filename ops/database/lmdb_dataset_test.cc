@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "executor/session/session.h"
+#include "graph/status.h"
 #include "ops/data/builders.h"
 #include "ops/database/lmdb_dataset_builders.h"
 #include "ops/sugar.h"
