@@ -49,6 +49,12 @@ OP(AvgPoolGrad,
     .Images(ImagesOfAvgPoolGrad)
     .Shape(ImagesOfSizes) GRADIENT(AvgPoolSecondGradient("AvgPool"));
 
+OP(QuantizedAvgPool,
+   "AvgPool of quantized images. The range stays the same, and means are truncated to integers.")
+    .With(QuantizedPool)
+    .Recompute(RecomputeCost::kElements)
+    .Shape(QuantizedPoolShape);
+
 OP(AvgPool3D, "Computes the mean of each window.")
     .Input("input", "T")
     .Output("output", "T")

@@ -1,5 +1,6 @@
 // AvgPool and AvgPool3D, and their gradients.
 #include <algorithm>
+#include <vector>
 
 #include "executor/cpu/target_clones.h"
 #include "executor/kernel/context.h"
@@ -7,6 +8,7 @@
 #include "ops/loops/add_to.h"
 #include "ops/loops/image_tensor.h"
 #include "ops/loops/int_tensor.h"
+#include "ops/loops/wrapping.h"
 #include "ops/pool/pool_geometry.h"
 #include "ops/pool/pool_windows.h"
 
@@ -67,6 +69,37 @@ class AvgPoolKernel : public Kernel {
 using FloatsOf3D = TypeList<bfloat16, float>;
 KERNELS(AvgPool, "T", AvgPoolKernel, FloatList);
 KERNELS(AvgPool3D, "T", AvgPoolKernel, FloatsOf3D);
+
+// Sums up in 32 bits.
+template <typename T>
+absl::Status QuantizedAvgPool(KernelContext& c, const PoolAttrs& attrs) {
+  SLUICE_RETURN_IF_ERROR(CopyRange(c));
+  const Tensor& in = c.input(0);
+  SLUICE_ASSIGN_OR_RETURN(const Pool pool, attrs.Of(c, in.shape(), 1));
+  const WindowGeometry& g = pool.g;
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, pool.pooled));
+  if (out->num_elements() == 0) return absl::OkStatus();
+  const T* x = in.data<T>();
+  T* y = out->data<T>();
+  const int64_t n = g.in_channels;
+  c.ParallelFor(LinesOf(g), LineCost(g), [&](int64_t begin, int64_t end) {
+    std::vector<int32_t> sums(static_cast<size_t>(n));
+    ForWindows(g, begin, end, [&](int64_t output, const PoolWindow& w) {
+      const T* image = x + w.image * g.in_image();
+      std::fill(sums.begin(), sums.end(), 0);
+      w.ForRuns(g, [&](int64_t first, int64_t pixels) {
+        for (int64_t i = first * n; i < (first + pixels) * n; ++i) {
+          sums[i % n] = WrappingAdd<int32_t>(sums[i % n], image[i]);
+        }
+      });
+      const int64_t pixels = std::max<int64_t>(w.pixels(), 1);
+      for (int64_t k = 0; k < n; ++k) y[output * n + k] = static_cast<T>(sums[k] / pixels);
+    });
+  });
+  return absl::OkStatus();
+}
+KERNEL(QuantizedAvgPool, FunctionKernel<QuantizedAvgPool<uint8_t>>, {"T", DT_QUINT8});
+KERNEL(QuantizedAvgPool, FunctionKernel<QuantizedAvgPool<int8_t>>, {"T", DT_QINT8});
 
 template <typename T>
 class AvgPoolGradKernel : public Kernel {

@@ -129,6 +129,11 @@ OP(MaxPoolV2, "MaxPool with ksize and strides as tensors.")
                                b.Value("ksize"), b.Value("strides")}));
     });
 
+OP(QuantizedMaxPool, "MaxPool of quantized images. The range stays the same.")
+    .With(QuantizedPool)
+    .Recompute(RecomputeCost::kElements)
+    .Shape(QuantizedPoolShape);
+
 OP(MaxPool3D, "Returns the greatest element of each window.")
     .Input("input", "T")
     .Output("output", "T")

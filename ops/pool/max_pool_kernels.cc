@@ -62,6 +62,15 @@ absl::Status MaxPool(KernelContext& c, const PoolAttrs& attrs) {
 }
 FUNCTION_KERNELS(MaxPool, "T", MaxPool, RealList);
 FUNCTION_KERNELS(MaxPoolV2, "T", MaxPool, RealList);
+
+template <typename T>
+absl::Status QuantizedMaxPool(KernelContext& c, const PoolAttrs& attrs) {
+  SLUICE_RETURN_IF_ERROR(CopyRange(c));
+  return MaxPool<T>(c, attrs);
+}
+KERNEL(QuantizedMaxPool, FunctionKernel<QuantizedMaxPool<uint8_t>>, {"T", DT_QUINT8});
+KERNEL(QuantizedMaxPool, FunctionKernel<QuantizedMaxPool<int8_t>>, {"T", DT_QINT8});
+
 using FloatsOf3D = TypeList<bfloat16, float>;
 FUNCTION_KERNELS(MaxPool3D, "T", MaxPool, FloatsOf3D);
 

@@ -21,10 +21,10 @@ absl::Status CheckChannelWindow(const WindowAttrs& a, const std::vector<int64_t>
   const auto channel = static_cast<size_t>(a.layout.channel());
   const int64_t window = ksize[channel], stride = a.strides[channel];
   if (window == 1 && stride == 1) return absl::OkStatus();
-  if (a.op == "AvgPool" || a.op == "AvgPoolGrad") {
+  if (a.op == "AvgPool" || a.op == "AvgPoolGrad" || a.op == "QuantizedAvgPool") {
     return absl::UnimplementedError("Non-spatial pooling is not yet supported.");
   }
-  if (a.op != "MaxPool" && a.op != "MaxPoolV2") {
+  if (a.op != "MaxPool" && a.op != "MaxPoolV2" && a.op != "QuantizedMaxPool") {
     return absl::UnimplementedError(StrCat(a.layout.space == 2 ? a.op : "Pooling",
                                            " is not yet supported on the depth dimension."));
   }
@@ -104,6 +104,17 @@ absl::Status CheckShape(const char* what, const Tensor& t, const TensorShape& ex
   if (t.shape() == expected) return absl::OkStatus();
   return InvalidArgument("Expected ", what, " shape to be ", expected.ToString(), ", but got ",
                          t.shape().ToString());
+}
+
+absl::Status CopyRange(KernelContext& context) {
+  for (int i : {1, 2}) {
+    SLUICE_INVALID_IF(context.input(i).num_elements() != 1, context.node().op(), " node '",
+                      context.name(), "': ", i == 1 ? "min_input" : "max_input",
+                      " must be a scalar, got shape ", context.input(i).shape().ToString());
+    SLUICE_ASSIGN_OR_RETURN(Tensor * end, context.AllocateOutput(i, {}));
+    *end->data<float>() = *context.input(i).data<float>();
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sluice

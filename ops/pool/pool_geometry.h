@@ -43,6 +43,10 @@ class PoolAttrs {
 // INVALID_ARGUMENT unless `t` has the expected shape.
 absl::Status CheckShape(const char* what, const Tensor& t, const TensorShape& expected);
 
+// Copies the range of quantized images, inputs 1 and 2, to outputs 1 and 2. INVALID_ARGUMENT unless
+// they are scalars.
+absl::Status CopyRange(KernelContext& context);
+
 }  // namespace sluice
 
 #endif  // SLUICE_OPS_POOL_POOL_GEOMETRY_H_

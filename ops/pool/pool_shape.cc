@@ -36,6 +36,21 @@ absl::Status PoolShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
+absl::Status QuantizedPoolShape(ShapeContext& c) {
+  for (int i : {1, 2}) {
+    SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
+    c.SetOutput(i, PartialShape::Scalar()).IgnoreError();
+  }
+  return PoolShape(c);
+}
+
+void QuantizedPool(OpDefBuilder& b) {
+  b.Input("input", "T").Input("min_input", DT_FLOAT).Input("max_input", DT_FLOAT);
+  b.Output("output", "T").Output("min_output", DT_FLOAT).Output("max_output", DT_FLOAT);
+  b.Attr("T", TypeAttr(QuantizedTypes())).Attr("ksize", IntListAttr());
+  b.Attr("strides", IntListAttr()).Attr("padding", OneOf({"SAME", "VALID"}));
+}
+
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first) {
   for (int i : {first, first + 1}) {
     SLUICE_ASSIGN_OR_RETURN(PartialShape vector, c.WithRank(i, 1));

@@ -11,12 +11,18 @@ namespace sluice {
 // The output shape of a pool of input 0 that attributes describe.
 absl::StatusOr<PartialShape> PooledShape(ShapeContext& c);
 absl::Status PoolShape(ShapeContext& c);
+// PoolShape, with the ends of the input's range in inputs 1 and 2 and of the output's range in
+// outputs 1 and 2.
+absl::Status QuantizedPoolShape(ShapeContext& c);
 // The same, with ksize in input `first` and strides in the next one.
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first);
 // The output has the shape of input 0, which are images.
 absl::Status ImagesOfInput(ShapeContext& c);
 // The value of input 0 is the shape of the output.
 absl::Status ImagesOfSizes(ShapeContext& c);
+
+// The arguments and attributes of a pool of quantized images.
+void QuantizedPool(OpDefBuilder& b);
 
 // Whether the attributes of `node` describe a pool from `in` to `out`, images with channels first.
 bool Pools(const Node& node, const PartialShape& in, const PartialShape& out);

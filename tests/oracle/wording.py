@@ -33,10 +33,14 @@ EXCEPT = (
     ("TensorFlow's text names another argument or rule than the violated one", {
         "AvgPoolGrad": ("out_backprop must be", "index * stride"), "AvgPool3DGrad": ("tensor_in must be",),
         "AvgPool": ("tensor_in_shape must have",), "MaxPool": ("tensor_in_shape must have",),
+        "QuantizedAvgPool": ("tensor_in_shape must have",), "QuantizedMaxPool": ("tensor_in_shape must have",),
+        "QuantizedMul": ("max_x must be larger than min_", "min_x must be", "max_x must be a", "min_y must be", "max_y must be a"),
         "ScaleAndTranslate": ("t must have two",), "Conv3DBackpropInputV2": ("input tensor must have",),
         "QuantizeAndDequantizeV2": ("Shape must be", "input_min must be a scalar"),
         "SparseSegmentMeanWithNumSegments": ("segment ids must be >",), "SparseSegmentSumWithNumSegments": ("segment ids must be >",),
         "SparseSegmentSqrtNWithNumSegments": ("segment ids must be >",), "GatherV2": ("Shape must be at least rank",)}),
+    ("TensorFlow's text lacks a space between two sentences", {
+        "SparseCountSparseOutput": ("Number of values must match", "Number of dimensions must match")}),
     ("TensorFlow cannot run the op without static ranks; ours finds the mistake that the case is about", {
         "SpaceToBatchND": ("block_shape must have rank",), "BatchToSpaceND": ("block_shape must have rank",)}),
     ("the op decodes fewer formats than TensorFlow's", {
