@@ -55,7 +55,7 @@ EXCEPT = (
     ("another check fails first, in the shape function or in the kernel", {
         "BatchMatrixDiagPart": ("input must be at least",), "BatchMatrixDiag": ("diagonal must be at least",),
         "Conv": ("excluding extra batch", "Stride attribute should", "Sliding window strides"),
-        "Conv2D": ("on data format",), "Conv2DBackpropInput": ("Dimensions must be equal",),
+        "Conv2D": ("on data format",), "QuantizedConv2D": ("on data format",), "Conv2DBackpropInput": ("Dimensions must be equal",),
         "Conv3D": ("is not a multiple of input depth", "Input depth must be"), "Conv3DBackpropFilterV2": ("filter_sizes tensor",),
         "DecodePaddedRaw": ("Input must be scalar",), "DrawBoundingBoxes": ("Shape must be rank", "Dimension must be"),
         "EditDistance": ("Number of elements in index",), "FractionalAvgPoolGrad": ("original input tensor shape must",),
