@@ -1,0 +1,38 @@
+// Files of watched tensors, as TensorFlow's first debugger (tfdbg) reads them.
+//
+// A tensor is one file with a serialized Event, at
+//   <root>/_tfdbg_device_,job_localhost,.../<node>_<output>_<debug op>_<microseconds>
+// Thread safety: immutable.
+// Reference: TensorFlow's core/debug/debug_io_utils.cc.
+#ifndef SLUICE_OPS_SUMMARY_DEBUG_DUMP_H_
+#define SLUICE_OPS_SUMMARY_DEBUG_DUMP_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "executor/kernel/kernel.h"
+
+namespace sluice {
+
+class DebugDump {
+ public:
+  // Of a debug node. INVALID_ARGUMENT if its tensor_name is not "node" or "node:output".
+  // UNIMPLEMENTED for debug_urls that are not "file://…", except gated ones of gRPC, which wait for
+  // a debug server to open them.
+  static absl::StatusOr<DebugDump> Of(const KernelInit& init);
+
+  // False if all URLs are gated: the node then returns an empty tensor.
+  bool is_open() const { return is_open_; }
+  // Writes the tensor to all URLs.
+  absl::Status Write(const Tensor& tensor) const;
+
+ private:
+  std::string node_, key_, path_;
+  std::vector<std::string> roots_;
+  bool is_open_ = true;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_SUMMARY_DEBUG_DUMP_H_
