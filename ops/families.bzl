@@ -6,6 +6,7 @@ FAMILIES = [
     "checkpoint",
     "collective",
     "control",
+    "control:batch_function",
     "conv",
     "data",
     "database:lmdb_dataset",

@@ -136,7 +136,9 @@ class Case {
       // TensorFlow does not declare these ops stateful, although they draw random numbers.
       const bool draws =
           node->op().starts_with("ExtractGlimpse") || node->op().starts_with("Fractional");
-      return draws || node->def().is_stateful;
+      // Nor those that share state with other steps.
+      return draws || node->def().is_stateful ||
+             TraitsOfOp(node->op()).impurity == Impurity::kState;
     });
     if (may_differ) return absl::OkStatus();
     SessionOptions plain = Threads();

@@ -1,0 +1,66 @@
+// Concurrent steps make one batch, and each gets its rows of the result.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "executor/session/session.h"
+#include "ops/staging/builders.h"
+#include "ops/sugar.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kHour = int64_t{3600} * 1000000;
+
+// A graph that doubles batches of three rows.
+struct Doubling {
+  Doubling() {
+    x = Placeholder(g, DT_FLOAT, {-1}, "x");
+    const BatchOutputs batch = Batch({x}, 1, 3, kHour, kHour);
+    batched = batch.batched_tensors[0];
+    rows = Unbatch(batched * 2.0f, batch.batch_index, batch.id, kHour);
+    gradient = UnbatchGrad(batched, batch.batch_index, rows + 1.0f, batch.id);
+  }
+  Graph g;
+  Output x, batched, rows, gradient;
+};
+
+TEST(Batch, JoinsConcurrentStepsAndReturnsToEachItsRows) {
+  Doubling d;
+  ASSERT_TRUE(d.g.status().ok()) << d.g.status();
+  Session session(d.g);
+  const OutputList fetches = {d.batched, d.rows, d.gradient};
+  // The first step waits for the second one, which completes the batch.
+  absl::StatusOr<Tensors> one, two;
+  std::thread first([&] { one = session.Run({{d.x, Tensor::Vector<float>({1})}}, fetches); });
+  two = session.Run({{d.x, Tensor::Vector<float>({2, 3})}}, fetches);
+  first.join();
+  ASSERT_TRUE(one.ok()) << one.status();
+  ASSERT_TRUE(two.ok()) << two.status();
+  EXPECT_EQ((*one)[1].SummarizeValues(-1), "2");
+  EXPECT_EQ((*two)[1].SummarizeValues(-1), "4 6");
+  const bool is_in_first = (*one)[0].num_elements() > 0;
+  const Tensors &with = is_in_first ? *one : *two, &without = is_in_first ? *two : *one;
+  EXPECT_EQ(with[0].SummarizeValues(-1), is_in_first ? "2 3 1" : "1 2 3");
+  EXPECT_EQ(with[2].SummarizeValues(-1), is_in_first ? "5 7 3" : "3 5 7");
+  EXPECT_EQ(without[0].num_elements(), 0);
+  EXPECT_EQ(without[2].num_elements(), 0);
+}
+
+TEST(Batch, AStepThatIsCancelledLeavesTheBatch) {
+  Doubling d;
+  Session session(d.g);
+  RunOptions options;
+  options.timeout_ms = 50;
+  const absl::StatusOr<Tensors> late =
+      session.Run({{d.x, Tensor::Vector<float>({1})}}, {d.rows}, {}, options);
+  EXPECT_EQ(late.status().code(), absl::StatusCode::kDeadlineExceeded) << late.status();
+  const absl::StatusOr<Tensors> full =
+      session.Run({{d.x, Tensor::Vector<float>({2, 3, 4})}}, {d.rows});
+  ASSERT_TRUE(full.ok()) << full.status();
+  EXPECT_EQ((*full)[0].SummarizeValues(-1), "4 6 8");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,144 @@
+// Batches of tensors that several steps make together, and the steps' parts of results.
+//
+// A Batcher joins the tensors of steps along their first dimension. The step that completes a batch
+// gets it; the others get tensors without rows. A BatchIndex says which rows belong to which step.
+// An Unbatcher then gives each step its rows of the result, and a GradBatcher joins the gradients
+// of these rows again.
+//
+// Thread safety: all methods may be called from any thread.
+// Blocking: no method blocks. `done` is called exactly once, without a lock, from any thread.
+// Errors: INVALID_ARGUMENT for tensors that do not fit; DEADLINE_EXCEEDED; CANCELLED.
+// Reference: TensorFlow's core/kernels/batch_kernels.cc.
+#ifndef SLUICE_OPS_STAGING_BATCHER_H_
+#define SLUICE_OPS_STAGING_BATCHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/device/resource_manager.h"
+#include "executor/kernel/context.h"
+#include "graph/mutex.h"
+#include "graph/tensor/tensor.h"
+#include "ops/state/wait.h"
+
+namespace sluice {
+
+struct BatchLimits {
+  int64_t rows = 0;
+  int64_t timeout_us = 0;  // from the first step of a batch on
+  // Rows that a batch may have. Missing ones are copies of the first row. Empty: any number.
+  std::vector<int64_t> sizes;
+
+  // INVALID_ARGUMENT unless the sizes ascend, and the last one is that of a full batch.
+  absl::Status Check() const;
+};
+
+// A call of a kernel that waits.
+struct WaitingCall {
+  int64_t id;
+  KernelContext* context;
+  AsyncKernel::Done done;
+  int64_t rows = 0;
+  Wait wait = {};
+  bool waits = false;  // `wait` was started
+
+  // False if the call is cancelled. The resource's lock may be held.
+  bool StartWait(std::string resource, std::function<void()> cancel,
+                 std::function<std::string()> describe);
+  // Ends the wait and calls `done`. No lock may be held.
+  void Finish(absl::Status status);
+};
+using WaitingCalls = std::vector<std::unique_ptr<WaitingCall>>;
+
+// Joins the calls of concurrent steps. The first inputs of a kernel are the tensors.
+class Batcher : public Resource, public std::enable_shared_from_this<Batcher> {
+ public:
+  static constexpr const char* kTypeName = "N10tensorflow13BatchResourceE";
+  // Ends all calls of a batch. Runs without a lock, on any thread.
+  using FinishBatch = std::function<void(WaitingCalls calls, const BatchLimits& limits)>;
+  // `tensors` is the number of tensors, or -1 for all inputs.
+  Batcher(std::string name, BatchLimits limits, int tensors, FinishBatch finish)
+      : name_(std::move(name)),
+        limits_(std::move(limits)),
+        tensors_(tensors),
+        finish_(std::move(finish)) {}
+
+  void Add(KernelContext& c, AsyncKernel::Done done);
+  std::string DebugString() const override;
+
+ private:
+  absl::Status CheckTensors(const KernelContext& c, int64_t* rows) const;
+  void Cancel(int64_t id);
+  void CloseAfterTimeout(int64_t batch);
+  WaitingCalls TakeOpen() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Finish(WaitingCalls calls) const;
+
+  const std::string name_;
+  const BatchLimits limits_;
+  const int tensors_;
+  const FinishBatch finish_;
+  mutable Mutex mutex_;
+  WaitingCalls open_ ABSL_GUARDED_BY(mutex_);
+  int64_t open_rows_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t batch_ ABSL_GUARDED_BY(mutex_) = 0;  // counts batches
+};
+
+// The first `tensors` inputs of the calls, joined along dimension 0 and padded to an allowed size.
+absl::StatusOr<Tensors> JoinInputs(const WaitingCalls& calls, int tensors,
+                                   const BatchLimits& limits);
+// Gives the batch to its last call. Outputs: the tensors, the index [steps, 3] with the id, first
+// row and end of each step, and the step's id.
+void GiveToLast(WaitingCalls calls, const BatchLimits& limits);
+
+// Inputs: a result for a batch, its index, and the step's id. Output: the step's rows.
+class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher> {
+ public:
+  static constexpr const char* kTypeName = "N10tensorflow15UnbatchResourceE";
+  Unbatcher(std::string name, int64_t timeout_us)
+      : name_(std::move(name)), timeout_us_(timeout_us) {}
+
+  void Add(KernelContext& c, AsyncKernel::Done done);
+  std::string DebugString() const override;
+
+ private:
+  // Gives parts to calls that wait for them, and moves these to `ended`.
+  absl::Status Exchange(std::unique_ptr<WaitingCall>& call, std::map<int64_t, Tensor> parts,
+                        WaitingCalls* ended);
+  void EndWait(int64_t id, const absl::Status& why);
+  void Forget(int64_t id);
+
+  const std::string name_;
+  const int64_t timeout_us_;
+  mutable Mutex mutex_;
+  std::map<int64_t, std::unique_ptr<WaitingCall>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::map<int64_t, Tensor> parts_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Inputs: the batch, its index, the gradient of the step's rows, and the step's id. Output: the
+// gradient of the batch for the step that has it, no rows for others.
+class GradBatcher : public Resource, public std::enable_shared_from_this<GradBatcher> {
+ public:
+  static constexpr const char* kTypeName = "N10tensorflow19UnbatchGradResourceE";
+  explicit GradBatcher(std::string name) : name_(std::move(name)) {}
+
+  void Add(KernelContext& c, AsyncKernel::Done done);
+  std::string DebugString() const override;
+
+ private:
+  void EndWait(int64_t id, const absl::Status& why);
+  // The call whose batch has all gradients now, with these. Null if there is none.
+  std::unique_ptr<WaitingCall> TakeReady(Tensors* gradients) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::string name_;
+  mutable Mutex mutex_;
+  std::map<int64_t, std::unique_ptr<WaitingCall>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::map<int64_t, Tensor> gradients_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_STAGING_BATCHER_H_
