@@ -8,6 +8,7 @@ import struct
 import subprocess
 import unittest
 
+from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.framework import tensor_util
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.framework import op_def_registry
@@ -20,6 +21,7 @@ from tests.oracle import sluice_side
 
 DIFFERENCES = "docs/differences.md"
 REQUIRED = "tests/oracle/required_ops.txt"
+MISSING = "docs/missing_ops.md"
 
 
 def ask_for_ops():
@@ -100,6 +102,12 @@ def tensorflow_gradient(op):
         return "none registered"
 
 
+def tensorflow_ops():
+    """Names of all ops of TensorFlow."""
+    buffer = pywrap_tf_session.TF_GetAllOpList()
+    return [op.name for op in op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(buffer)).op]
+
+
 class Registry(unittest.TestCase):
 
     @classmethod
@@ -119,6 +127,12 @@ class Registry(unittest.TestCase):
         # types.
         without = sorted(op for op in required if expand.kernel_types(op) and not self.kernels.get(op))
         self.assertEqual(sorted(set(without) - listed("Kernels")), [])
+
+    def test_ops_that_are_left_out_are_listed(self):
+        with open(MISSING, encoding="utf-8") as file:
+            listed_ones = set(re.findall(r"`([^`]+)`", file.read()))
+        unlisted = sorted(name for name in tensorflow_ops() if name not in self.ops and name not in listed_ones)
+        self.assertEqual(unlisted, [], "ops of TensorFlow that are neither here nor in " + MISSING)
 
     def test_every_op_has_rows(self):
         exempt = listed("Ops without oracle rows")
