@@ -139,7 +139,8 @@ absl::StatusOr<Concatenation> ConcatenationOf(KernelContext& c) {
   Ints dims(j.shape.dims().begin(), j.shape.dims().end());
   dims[j.axis] = total;
   SLUICE_ASSIGN_OR_RETURN(j.shape, TensorShape::Make(dims));
-  for (int d = 0; d < j.axis; ++d) j.outer *= j.shape.dim(d);
+  // Sizes of a shape without elements may have any product.
+  for (int d = 0; d < j.axis && j.shape.num_elements() > 0; ++d) j.outer *= j.shape.dim(d);
   return j;
 }
 

@@ -103,8 +103,9 @@ class QuantizedInstanceNormKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(Tensor normed, c.AllocateTemp(DT_FLOAT, in.shape()));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
     const float step = (of_x.max - of_x.min) / 255.0f;
-    const int64_t size = in.dim(1) * in.dim(2) * in.dim(3);
-    for (int64_t i = 0; i < in.dim(0); ++i) {
+    const bool is_empty = in.num_elements() == 0;
+    const int64_t size = is_empty ? 0 : in.num_elements() / in.dim(0);
+    for (int64_t i = 0; i < in.dim(0) && !is_empty; ++i) {
       Normalize(IntegersOf<uint8_t>(in) + i * size, in.dim(1) * in.dim(2), in.dim(3), step,
                 normed.data<float>() + i * size);
     }

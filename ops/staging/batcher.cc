@@ -51,7 +51,7 @@ absl::StatusOr<Tensor> Joined(Allocator& allocator, const std::vector<const Tens
     CopyElements(*part, 0, part->num_elements(), &made, at);
     at += part->num_elements();
   }
-  const int64_t row = ElementsOfRow(*parts[0]);
+  const int64_t row = padding > 0 ? ElementsOfRow(*parts[0]) : 0;
   for (int64_t i = 0; i < padding; ++i) CopyElements(made, 0, row, &made, at + i * row);
   return made;
 }
