@@ -23,7 +23,7 @@
 // Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
 // the device, outlive steps and sessions that share it, and need no initializer. Savers save them
 // and restore them, also into another number of parts.
-// Memory: per key, 24 bytes, the row, the slots and 8 to 10 bytes of the index.
+// Memory: per key, 24 bytes, the row, the slots and about 10 bytes of the index.
 // Errors: of the graph, in Graph::status(). Of a step: RESOURCE_EXHAUSTED if there is no memory.
 #ifndef SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 #define SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_

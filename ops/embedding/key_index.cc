@@ -1,104 +1,68 @@
 #include "ops/embedding/key_index.h"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 #include <new>
-#include <vector>
+#include <random>
 
 #include "graph/status.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint64_t kLowBits = 0x0101010101010101;
-constexpr uint64_t kHighBits = 0x8080808080808080;
-constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
+constexpr std::align_val_t kDirectoryAlignment{64};
 
 }  // namespace
 
-// The well-known test for zero bytes. Only its lowest result is exact.
-uint64_t KeyIndex::Matches(uint64_t tags, uint64_t tag) {
-  const uint64_t different = tags ^ tag * kLowBits;
-  return (different - kLowBits) & ~different & kHighBits;
-}
-
-absl::StatusOr<KeyIndex::Array*> KeyIndex::NewArray(uint64_t size) {
-  void* block =
-      ::operator new (sizeof(Array) + size * sizeof(Bucket), std::align_val_t{64}, std::nothrow);
-  if (block == nullptr) {
-    return absl::ResourceExhaustedError(
-        StrCat("embedding table: no memory for ", size, " buckets of keys"));
-  }
-  auto* array = new (block) Array{size};
-  for (uint64_t i = 0; i < size; ++i) new (array->buckets() + i) Bucket;
-  return array;
-}
-
-void KeyIndex::FreeArray(Array* array) { ::operator delete (array, std::align_val_t{64}); }
-
+// The places divide the directory so that the density of keys falls by half from the first to the
+// last one: place = -log2(1 - hash / 2), with both as fractions of 1. Linear in 64 parts.
 KeyIndex::KeyIndex(Records* records, ReaderPhases* phases)
-    : records_(records),
-      phases_(phases),
-      shards_(new Shard[kShards]),
-      arrays_(new std::atomic<Array*>[kShards]) {
-  // Shards without keys share an array with one empty bucket. All other arrays have more.
-  struct EmptyArray {
-    Array array{1};
-    Bucket bucket;
-  };
-  static EmptyArray* empty = new EmptyArray;
-  for (int i = 0; i < kShards; ++i) arrays_[i].store(&empty->array);
+    : records_(records), phases_(phases), first_directory_(&first_page_) {
+  directory_.store(reinterpret_cast<uintptr_t>(&first_directory_));
+  std::random_device random;
+  for (uint64_t& seed : seeds_) seed = uint64_t{random()} << 32 | random() | 1;
+  const size_t parts = place_of_part_.size() - 1;
+  for (size_t i = 0; i <= parts; ++i) {
+    const double hash = static_cast<double>(i) / static_cast<double>(parts);
+    place_of_part_[i] = static_cast<uint64_t>(std::round(-std::log2(1 - hash / 2) * 0x1p32));
+  }
 }
 
 KeyIndex::~KeyIndex() {
-  for (int i = 0; i < kShards; ++i) {
-    if (arrays_[i].load()->size > 1) FreeArray(arrays_[i].load());
-  }
+  phases_->RunAll();  // they free pages
+  Slot* directory = SlotsOf(directory_.load());
+  if (directory != &first_directory_) ::operator delete(directory, kDirectoryAlignment);
 }
 
-Records::Number KeyIndex::Guess(uint64_t hash) const {
-  const Array* array = ArrayOf(hash);
-  const Bucket& bucket = array->buckets()[array->HomeOf(hash)];
-  const uint64_t tag = TagOf(hash);
-  uint64_t match = Matches(bucket.tags[0].load(std::memory_order_acquire), tag);
-  int first = 0;
-  if (match == 0) {
-    first = kTagsInFirstWord;
-    match = Matches(bucket.tags[1].load(std::memory_order_acquire), tag) & kTagsOfSecondWord;
-    if (match == 0) return Records::kNone;
-  }
-  return bucket.numbers[first + std::countr_zero(match) / 8].load(std::memory_order_relaxed);
+int64_t KeyIndex::bytes() const {
+  return static_cast<int64_t>(sizeof(Page)) + pages_.bytes() +
+         directory_bytes_.load(std::memory_order_relaxed);
 }
 
-std::optional<KeyIndex::Place> KeyIndex::FindIn(const Array& array, int64_t key,
+std::optional<KeyIndex::Entry> KeyIndex::FindIn(const Page& page, int64_t key,
                                                 uint64_t hash) const {
   const uint64_t tag = TagOf(hash);
-  uint64_t at = array.HomeOf(hash);
-  for (uint64_t visited = 0; visited < array.size; ++visited, at = array.Next(at)) {
-    const Bucket& bucket = array.buckets()[at];
+  int at = HomeOf(hash);
+  for (int visited = 0; visited < kBuckets; ++visited, at = Next(at)) {
+    const Bucket& bucket = page.buckets[at];
     const uint64_t second = bucket.tags[1].load(std::memory_order_acquire);
-    const uint64_t words[] = {bucket.tags[0].load(std::memory_order_acquire),
-                              second & kTagsOfSecondWord};
-    for (int w = 0; w < 2; ++w) {
-      for (uint64_t match = Matches(words[w], tag); match != 0; match &= match - 1) {
-        const int byte = std::countr_zero(match) / 8;
-        if ((words[w] >> 8 * byte & 0xff) != tag) continue;
-        const int entry = w * kTagsInFirstWord + byte;
-        const Records::Number number = bucket.numbers[entry].load(std::memory_order_acquire);
-        if (records_->at(number)->key == key) return Place{at, entry, number};
-      }
+    const uint64_t first = bucket.tags[0].load(std::memory_order_acquire);
+    for (uint64_t match = Matches(first, second, tag); match != 0; match &= match - 1) {
+      const int entry = EntryOf(match);
+      const Records::Number number = bucket.numbers[entry].load(std::memory_order_acquire);
+      if (records_->at(number)->key == key) return Entry{at, entry, number};
     }
     if (second >> kOverflowShift == 0) break;
   }
   return std::nullopt;
 }
 
-Records::Number KeyIndex::Find(int64_t key, uint64_t hash) const {
-  const std::optional<Place> place = FindIn(*ArrayOf(hash), key, hash);
-  return place ? place->number : Records::kNone;
+Records::Number KeyIndex::FindAll(int64_t key, uint64_t hash) const {
+  const std::optional<Entry> entry = FindIn(*PageOf(hash), key, hash);
+  return entry ? entry->number : Records::kNone;
 }
 
-// Only the holder of the shard's lock writes, so that these need no atomic read-modify-write.
+// Only the holder of the page's lock writes, so that these need no atomic read-modify-write.
 void KeyIndex::SetTag(Bucket& bucket, int entry, uint64_t tag) {
   std::atomic<uint64_t>& word = bucket.tags[entry / kTagsInFirstWord];
   const int shift = entry % kTagsInFirstWord * 8;
@@ -112,16 +76,13 @@ void KeyIndex::AddOverflow(Bucket& bucket, int64_t added) {
                        std::memory_order_release);
 }
 
-void KeyIndex::Put(Array& array, uint64_t hash, Records::Number number) {
-  for (uint64_t at = array.HomeOf(hash);; at = array.Next(at)) {
-    Bucket& bucket = array.buckets()[at];
-    uint64_t free = Matches(bucket.tags[0].load(std::memory_order_relaxed), 0);
-    int entry = std::countr_zero(free) / 8;
-    if (free == 0) {
-      free = Matches(bucket.tags[1].load(std::memory_order_relaxed), 0) & kTagsOfSecondWord;
-      entry = kTagsInFirstWord + std::countr_zero(free) / 8;
-    }
+void KeyIndex::Put(Page& page, uint64_t hash, Records::Number number) {
+  for (int at = HomeOf(hash);; at = Next(at)) {
+    Bucket& bucket = page.buckets[at];
+    const uint64_t free = Matches(bucket.tags[0].load(std::memory_order_relaxed),
+                                  bucket.tags[1].load(std::memory_order_relaxed), 0);
     if (free != 0) {
+      const int entry = EntryOf(free);
       bucket.numbers[entry].store(number, std::memory_order_release);
       SetTag(bucket, entry, TagOf(hash));
       return;
@@ -130,66 +91,132 @@ void KeyIndex::Put(Array& array, uint64_t hash, Records::Number number) {
   }
 }
 
-absl::StatusOr<KeyIndex::Found> KeyIndex::FindOrInsert(int64_t key, uint64_t hash, Maker make) {
-  const int shard = ShardOf(hash);
-  ScopedLock lock(&shards_[shard].mutex);
-  if (const auto place = FindIn(*ArrayOf(hash), key, hash)) return Found{place->number, false};
-  if (shards_[shard].count >= ArrayOf(hash)->limit()) {
-    SLUICE_RETURN_IF_ERROR(Grow(shard));
+absl::StatusOr<KeyIndex::Found> KeyIndex::FindOrInsert(int64_t key, Maker make) {
+  const uint64_t hash = HashOf(key);
+  for (;;) {
+    Page* page = PageOf(hash);
+    ScopedLock lock(&page->mutex);
+    // Then the directory has another page now.
+    if (page->was_replaced) continue;
+    if (const auto entry = FindIn(*page, key, hash)) return Found{entry->number, false};
+    if (page->count < kKeysMax) {
+      SLUICE_ASSIGN_OR_RETURN(const Records::Number number, make());
+      Put(*page, hash, number);
+      ++page->count;
+      size_.fetch_add(1, std::memory_order_relaxed);
+      return Found{number, true};
+    }
+    Slot* old_directory = nullptr;
+    SLUICE_RETURN_IF_ERROR(Split(*page, hash, &old_directory));
+    lock.Unlock();
+    RetirePage(page);
+    if (old_directory != nullptr) RetireDirectory(old_directory);
+    lock.Lock();  // as the analysis of locks expects at the end of the block
   }
-  SLUICE_ASSIGN_OR_RETURN(const Records::Number number, make());
-  Put(*arrays_[shard].load(std::memory_order_relaxed), hash, number);
-  ++shards_[shard].count;
-  size_.fetch_add(1, std::memory_order_relaxed);
-  return Found{number, true};
 }
 
-Records::Number KeyIndex::Remove(int64_t key, uint64_t hash,
-                                 absl::FunctionRef<bool(Records::Number)> may_remove) {
-  const int shard = ShardOf(hash);
-  ScopedLock lock(&shards_[shard].mutex);
-  Array& array = *arrays_[shard].load(std::memory_order_relaxed);
-  const std::optional<Place> place = FindIn(array, key, hash);
-  if (!place || !may_remove(place->number)) return Records::kNone;
-  SetTag(array.buckets()[place->bucket], place->entry, 0);
-  for (uint64_t at = array.HomeOf(hash); at != place->bucket; at = array.Next(at)) {
-    AddOverflow(array.buckets()[at], -1);
+Records::Number KeyIndex::Remove(int64_t key, absl::FunctionRef<bool(Records::Number)> may_remove) {
+  const uint64_t hash = HashOf(key);
+  for (;;) {
+    Page* page = PageOf(hash);
+    ScopedLock lock(&page->mutex);
+    if (page->was_replaced) continue;
+    const std::optional<Entry> entry = FindIn(*page, key, hash);
+    if (!entry || !may_remove(entry->number)) return Records::kNone;
+    SetTag(page->buckets[entry->bucket], entry->entry, 0);
+    for (int at = HomeOf(hash); at != entry->bucket; at = Next(at)) {
+      AddOverflow(page->buckets[at], -1);
+    }
+    --page->count;
+    size_.fetch_sub(1, std::memory_order_relaxed);
+    return entry->number;
   }
-  --shards_[shard].count;
-  size_.fetch_sub(1, std::memory_order_relaxed);
-  return place->number;
 }
 
-// The sizes of shard s are 1.5^(n + s / kShards) for n = 0, 1, 2, ..., rounded up.
-absl::Status KeyIndex::Grow(int shard) {
-  Array* old = arrays_[shard].load(std::memory_order_relaxed);
-  double exact = std::pow(1.5, static_cast<double>(shard) / kShards);
-  while (static_cast<uint64_t>(std::ceil(exact)) <= old->size) exact *= 1.5;
-  const auto size = static_cast<uint64_t>(std::ceil(exact));
-  SLUICE_ASSIGN_OR_RETURN(Array * grown, NewArray(size));
-  CopyEntries(*old, *grown);
-  arrays_[shard].store(grown, std::memory_order_release);
-  bytes_.fetch_add(grown->bytes() - old->bytes(), std::memory_order_relaxed);
-  if (old->limit() > 0) phases_->Retire([old] { FreeArray(old); });
+absl::StatusOr<KeyIndex::Page*> KeyIndex::NewPage(int depth) {
+  void* memory = depth > kDepthMax ? nullptr : pages_.Allocate();
+  if (memory == nullptr) {
+    return absl::ResourceExhaustedError("embedding table: no memory for the index of keys");
+  }
+  return new (memory) Page(depth);
+}
+
+absl::Status KeyIndex::Split(Page& page, uint64_t hash, Slot** old_directory) {
+  const int depth = page.depth;
+  SLUICE_ASSIGN_OR_RETURN(Page * low, NewPage(depth + 1));
+  absl::StatusOr<Page*> high = NewPage(depth + 1);
+  absl::Status status = high.status();
+  if (status.ok()) Distribute(page, *low, **high);
+  ScopedLock lock(&directory_mutex_);
+  if (status.ok() && static_cast<uint64_t>(depth) == (directory_.load() & kDepthMask)) {
+    status = DoubleDirectory(old_directory);
+  }
+  if (!status.ok()) {
+    pages_.Free(low);
+    if (high.ok()) pages_.Free(*high);
+    return status;
+  }
+  const uint64_t directory = directory_.load();
+  const int copies_bits = static_cast<int>(directory & kDepthMask) - depth;
+  const uint64_t copies = uint64_t{1} << copies_bits;  // of the page in the directory
+  Slot* slot = SlotsOf(directory) + (PlaceOf(hash) >> (32 - depth) << copies_bits);
+  for (uint64_t i = 0; i < copies; ++i) {
+    slot[i].store(i < copies / 2 ? low : *high, std::memory_order_release);
+  }
+  page.was_replaced = true;
   return absl::OkStatus();
 }
 
-void KeyIndex::CopyEntries(const Array& from, Array& to) const {
-  std::vector<Records::Number> numbers;
-  numbers.reserve(from.size * kEntries);
-  for (uint64_t b = 0; b < from.size; ++b) {
-    const Bucket& bucket = from.buckets()[b];
+// Fetches the records ahead, because their keys decide. No other thread can reach the new pages.
+void KeyIndex::Distribute(const Page& page, Page& low, Page& high) const {
+  std::array<Records::Number, kBuckets * kEntries> numbers;
+  int n = 0;
+  for (const Bucket& bucket : page.buckets) {
+    const uint64_t first = bucket.tags[0].load(std::memory_order_relaxed);
+    const uint64_t second = bucket.tags[1].load(std::memory_order_relaxed);
     for (int e = 0; e < kEntries; ++e) {
-      const uint64_t tags = bucket.tags[e / kTagsInFirstWord].load(std::memory_order_relaxed);
-      if ((tags >> (e % kTagsInFirstWord * 8) & 0xff) == 0) continue;
-      numbers.push_back(bucket.numbers[e].load(std::memory_order_relaxed));
+      const uint64_t word = e < kTagsInFirstWord ? first : second;
+      if ((word >> e % kTagsInFirstWord * 8 & 0xff) == 0) continue;
+      numbers[n++] = bucket.numbers[e].load(std::memory_order_relaxed);
     }
   }
-  constexpr size_t kAhead = 16;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (i + kAhead < numbers.size()) __builtin_prefetch(records_->at(numbers[i + kAhead]));
-    Put(to, HashOf(records_->at(numbers[i])->key), numbers[i]);
+  constexpr int kAhead = 24;
+  for (int i = 0; i < std::min(n, kAhead); ++i) __builtin_prefetch(records_->at(numbers[i]));
+  for (int i = 0; i < n; ++i) {
+    if (i + kAhead < n) __builtin_prefetch(records_->at(numbers[i + kAhead]));
+    const uint64_t hash = HashOf(records_->at(numbers[i])->key);
+    const bool is_high = PlaceOf(hash) >> (31 - page.depth) & 1;
+    Put(is_high ? high : low, hash, numbers[i]);
+    ++(is_high ? high : low).count;
   }
+}
+
+absl::Status KeyIndex::DoubleDirectory(Slot** old_directory) {
+  const uint64_t old = directory_.load();
+  const uint64_t depth = old & kDepthMask, size = uint64_t{1} << depth;
+  auto* slots = static_cast<Slot*>(
+      ::operator new(2 * size * sizeof(Slot), kDirectoryAlignment, std::nothrow));
+  if (slots == nullptr) {
+    return absl::ResourceExhaustedError(
+        StrCat("embedding table: no memory for a directory of ", 2 * size, " pages of keys"));
+  }
+  for (uint64_t i = 0; i < 2 * size; ++i) {
+    new (slots + i) Slot(SlotsOf(old)[i / 2].load(std::memory_order_relaxed));
+  }
+  directory_.store(reinterpret_cast<uintptr_t>(slots) + depth + 1, std::memory_order_release);
+  directory_bytes_.store(static_cast<int64_t>(2 * size * sizeof(Slot)), std::memory_order_relaxed);
+  *old_directory = SlotsOf(old);
+  return absl::OkStatus();
+}
+
+void KeyIndex::RetirePage(Page* page) {
+  if (page == &first_page_) return;
+  phases_->Retire([this, page] { pages_.Free(page); });
+}
+
+void KeyIndex::RetireDirectory(Slot* directory) {
+  if (directory == &first_directory_) return;
+  phases_->Retire([directory] { ::operator delete(directory, kDirectoryAlignment); });
 }
 
 }  // namespace sluice

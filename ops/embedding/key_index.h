@@ -1,22 +1,29 @@
-// The index of an embedding table: record numbers by key, with open addressing.
+// The index of an embedding table: record numbers by key. It is an extendible hash table: a
+// directory of pages by the first bits of a hash, and pages of 63 buckets.
 //
 // A bucket is one cache line with up to 12 entries: a tag (8 bits of the hash) and a record number
-// each. A key that finds its bucket full goes to the next one. The full bucket counts such keys, so
-// that a search ends at the first bucket whose count is 0, and removed keys leave no marks behind.
-// The buckets belong to 1,024 shards by hash. Each shard grows by itself, by half, and the sizes of
-// the shards are staggered. So a growing index rehashes small parts at a constant rate.
+// each. A key that finds its bucket full goes to the next one of the page. The full bucket counts
+// such keys, so that a search ends at the first bucket whose count is 0, and removed keys leave no
+// marks behind. A page with many keys is replaced by two. Pages at the beginning of the directory
+// get twice as many keys as those at its end, so that pages become full at different times. So a
+// growing index moves few keys at a time, at a constant rate.
+//
+// The hash depends on a random number, so that clients cannot choose keys with equal hashes.
 //
 // Thread safety: all methods may be called from any thread. Find takes no lock. It needs a
-// ReaderPhases::Reader, as does the use of the record that it returns. It sees an insertion or a
-// removal completely or not at all. FindOrInsert and Remove lock the shard.
-// Invariants of lock-free searches: (1) an entry's record is complete before its tag is written;
-// (2) an entry keeps its place until it is removed; (3) arrays and records that were removed stay
+// ReaderPhases::Reader, as do FindOrInsert and Remove, and the use of the record that they return.
+// It sees an insertion or a removal completely or not at all. FindOrInsert and Remove lock the
+// page. Invariants of lock-free searches: (1) an entry's record is complete before its tag is
+// written; (2) an entry keeps its place until it is removed, or its page replaced; (3) a page that
+// was replaced does not change anymore; (4) pages, directories and records that were removed stay
 // readable for readers that were there before (ReaderPhases).
 // Errors: RESOURCE_EXHAUSTED if there is no memory. The index is then as before.
 #ifndef SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
 #define SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,12 +31,17 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "graph/mutex.h"
+#include "ops/embedding/huge_pages.h"
 #include "ops/embedding/reader_phases.h"
 #include "ops/embedding/records.h"
 
 namespace sluice {
 
 class KeyIndex {
+ private:
+  static constexpr int kEntries = 12;  // per bucket
+  struct Bucket;
+
  public:
   // Both must outlive the index.
   KeyIndex(Records* records, ReaderPhases* phases);
@@ -37,47 +49,76 @@ class KeyIndex {
   KeyIndex(const KeyIndex&) = delete;
   KeyIndex& operator=(const KeyIndex&) = delete;
 
-  // The same in all processes and versions, because it also assigns keys to servers.
-  static uint64_t HashOf(int64_t key) {
+  // The same in all processes and versions, because it assigns keys to servers.
+  static uint64_t StableHash(int64_t key) {
     auto h = static_cast<uint64_t>(key);
     h = (h ^ h >> 33) * 0xff51afd7ed558ccd;
     h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53;
     return h ^ h >> 33;
   }
 
-  // Fetches the bucket of the hash, without waiting for it.
-  void Prefetch(uint64_t hash) const {
-    const Array* array = ArrayOf(hash);
-    __builtin_prefetch(array->buckets() + array->HomeOf(hash));
+  // A search in three steps, between which the caller can begin other searches, so that their loads
+  // from memory overlap.
+  struct Search {
+    int64_t key;
+    uint64_t hash;
+    const Bucket* bucket;
+    Records::Number guess;
+    bool is_absent;  // the key is known to have no entry
+  };
+  // Fetches the bucket of the key, without waiting for it.
+  void Begin(int64_t key, Search& search) const {
+    search.key = key;
+    search.hash = HashOf(key);
+    search.bucket = PageOf(search.hash)->buckets + HomeOf(search.hash);
+    __builtin_prefetch(search.bucket);
   }
-  // A number that is likely to be that of a key with this hash, to fetch its record early.
-  Records::Number Guess(uint64_t hash) const;
+  // Sets `guess` to the likely number of the key, or kNone, so that the caller can fetch its
+  // record.
+  static void Guess(Search& search) {
+    const uint64_t second = search.bucket->tags[1].load(std::memory_order_acquire);
+    const uint64_t first = search.bucket->tags[0].load(std::memory_order_acquire);
+    const uint64_t matches = Matches(first, second, TagOf(search.hash));
+    search.is_absent = matches == 0 && second >> kOverflowShift == 0;
+    search.guess = Records::kNone;
+    if (matches != 0) {
+      search.guess = search.bucket->numbers[EntryOf(matches)].load(std::memory_order_acquire);
+    }
+  }
   // Records::kNone if the key is not in the index.
-  Records::Number Find(int64_t key, uint64_t hash) const;
+  Records::Number Find(const Search& search) const {
+    if (search.guess != Records::kNone && records_->at(search.guess)->key == search.key) {
+      return search.guess;
+    }
+    return search.is_absent ? Records::kNone : FindAll(search.key, search.hash);
+  }
+  // Fetches what an insertion of the key needs besides its bucket.
+  void PrefetchInsertion(const Search& search) const { __builtin_prefetch(PageOf(search.hash), 1); }
 
   struct Found {
     Records::Number number;
     bool is_new;
   };
   // Finds the key. If it is not in the index, inserts it with the record number that `make`
-  // returns; the record must have the key. Calls `make` under the lock of the shard.
+  // returns; the record must have the key. Calls `make` under the lock of the page.
   using Maker = absl::FunctionRef<absl::StatusOr<Records::Number>()>;
-  absl::StatusOr<Found> FindOrInsert(int64_t key, uint64_t hash, Maker make);
+  absl::StatusOr<Found> FindOrInsert(int64_t key, Maker make);
   // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the lock of the
-  // shard. Returns the number of the record, or kNone if nothing was removed. Readers may still see
+  // page. Returns the number of the record, or kNone if nothing was removed. Readers may still see
   // the record.
-  Records::Number Remove(int64_t key, uint64_t hash,
-                         absl::FunctionRef<bool(Records::Number)> may_remove);
+  Records::Number Remove(int64_t key, absl::FunctionRef<bool(Records::Number)> may_remove);
 
   int64_t size() const { return size_.load(std::memory_order_relaxed); }
-  int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  int64_t bytes() const;
 
  private:
-  static constexpr int kShardBits = 10;
-  static constexpr int kShards = 1 << kShardBits;
-  static constexpr int kEntries = 12;  // per bucket
   static constexpr int kTagsInFirstWord = 8;
   static constexpr int kOverflowShift = 32;  // in the second word
+  static constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
+  static constexpr int kBuckets = 63;  // per page
+  static constexpr int kDepthMax = 30;
+  // Beyond this a page is replaced by two.
+  static constexpr int kKeysMax = kBuckets * kEntries * 13 / 16;
 
   struct alignas(64) Bucket {
     // A byte per entry, 0 if it is empty. The upper half of the second word is the number of keys
@@ -87,54 +128,98 @@ class KeyIndex {
   };
   static_assert(sizeof(Bucket) == 64);
 
-  struct alignas(64) Array {
-    uint64_t size;  // buckets, which follow
-    Bucket* buckets() const { return reinterpret_cast<Bucket*>(const_cast<Array*>(this) + 1); }
-    // By bits of the hash that choose neither the shard nor the tag.
-    uint64_t HomeOf(uint64_t hash) const { return (hash >> 22 & 0xffffffff) * size >> 32; }
-    uint64_t Next(uint64_t bucket) const { return bucket + 1 == size ? 0 : bucket + 1; }
-    // The number of keys beyond which the shard grows.
-    int64_t limit() const {
-      return size == 1 ? 0 : static_cast<int64_t>(size * kEntries * 13 / 16);
-    }
-    int64_t bytes() const { return size == 1 ? 0 : static_cast<int64_t>(64 * (size + 1)); }
-  };
+  struct alignas(64) Page {
+    explicit Page(int bits) : depth(bits) {}
 
-  struct alignas(64) Shard {
     Mutex mutex;
-    int64_t count ABSL_GUARDED_BY(mutex) = 0;
+    const int depth;  // the number of leading bits that all places in the page share
+    int count ABSL_GUARDED_BY(mutex) = 0;
+    bool was_replaced ABSL_GUARDED_BY(mutex) = false;
+    Bucket buckets[kBuckets];
   };
+  static_assert(sizeof(Page) == IndexPages::kBytes);
 
-  struct Place {
-    uint64_t bucket;
+  // A directory has 1 << depth pages. A page with less depth stands there several times.
+  using Slot = std::atomic<Page*>;
+  static constexpr uint64_t kDepthMask = 63;
+
+  struct Entry {
+    int bucket;
     int entry;
     Records::Number number;
   };
 
-  static int ShardOf(uint64_t hash) { return static_cast<int>(hash >> (64 - kShardBits)); }
+  uint64_t HashOf(int64_t key) const {
+    const auto product = static_cast<unsigned __int128>(static_cast<uint64_t>(key) ^ seeds_[0]) *
+                         static_cast<unsigned __int128>(seeds_[1]);
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  }
+  // The place of a hash in the directory, as a fraction of 2^32.
+  uint64_t PlaceOf(uint64_t hash) const {
+    const uint64_t part = hash >> (64 - kPartBits);
+    const uint64_t rest = hash << kPartBits >> 38;  // 26 bits
+    return place_of_part_[part] + ((place_of_part_[part + 1] - place_of_part_[part]) * rest >> 26);
+  }
+  static int HomeOf(uint64_t hash) {
+    return static_cast<int>((hash >> 16 & 0xffff) * kBuckets >> 16);
+  }
   static uint64_t TagOf(uint64_t hash) { return (hash & 0xff) == 0 ? 1 : hash & 0xff; }
-  // A bit, the highest of a byte, for each entry with the tag.
-  static uint64_t Matches(uint64_t tags, uint64_t tag);
-  static absl::StatusOr<Array*> NewArray(uint64_t size);
-  static void FreeArray(Array* array);
+  static int Next(int bucket) { return bucket + 1 == kBuckets ? 0 : bucket + 1; }
+  static constexpr uint64_t kHighBits = 0x8080808080808080;
+  // The high bits of the bytes of `tags` that equal the byte which `all` repeats.
+  static uint64_t EqualBytes(uint64_t tags, uint64_t all) {
+    const uint64_t different = tags ^ all;
+    return ~(((different & ~kHighBits) + ~kHighBits) | different) & kHighBits;
+  }
+  // A bit per entry with the tag: 8 e + 7 for those of the first word, 8 e + 6 of the second one.
+  static uint64_t Matches(uint64_t first, uint64_t second, uint64_t tag) {
+    const uint64_t all = tag * 0x0101010101010101;
+    return EqualBytes(first, all) | (EqualBytes(second, all) & kTagsOfSecondWord) >> 1;
+  }
+  // The first entry of the matches, which are not 0.
+  static int EntryOf(uint64_t matches) {
+    const int bit = std::countr_zero(matches);
+    return bit / 8 + (~bit & 1) * kTagsInFirstWord;
+  }
   static void SetTag(Bucket& bucket, int entry, uint64_t tag);
   static void AddOverflow(Bucket& bucket, int64_t added);
   // Writes the number to the first free entry from the home of the hash on.
-  static void Put(Array& array, uint64_t hash, Records::Number number);
+  static void Put(Page& page, uint64_t hash, Records::Number number);
 
-  const Array* ArrayOf(uint64_t hash) const {
-    return arrays_[ShardOf(hash)].load(std::memory_order_acquire);
+  static Slot* SlotsOf(uint64_t directory) {
+    return reinterpret_cast<Slot*>(directory & ~kDepthMask);
   }
-  std::optional<Place> FindIn(const Array& array, int64_t key, uint64_t hash) const;
-  absl::Status Grow(int shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shards_[shard].mutex);
-  void CopyEntries(const Array& from, Array& to) const;
+  Page* PageOf(uint64_t hash) const {
+    const uint64_t word = directory_.load(std::memory_order_acquire);
+    const Slot* slots = SlotsOf(word);
+    return slots[PlaceOf(hash) >> (32 - (word & kDepthMask))].load(std::memory_order_acquire);
+  }
+  std::optional<Entry> FindIn(const Page& page, int64_t key, uint64_t hash) const;
+  Records::Number FindAll(int64_t key, uint64_t hash) const;
+  absl::StatusOr<Page*> NewPage(int depth);
+  // Replaces the page of the hash by two. The caller frees the page and, if it is not null, the
+  // directory that was replaced, when no reader can see them.
+  absl::Status Split(Page& page, uint64_t hash, Slot** old_directory)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(page.mutex);
+  void Distribute(const Page& page, Page& low, Page& high) const ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  absl::Status DoubleDirectory(Slot** old_directory)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(directory_mutex_);
+  void RetirePage(Page* page);
+  void RetireDirectory(Slot* directory);
+
+  static constexpr int kPartBits = 6;
 
   Records* const records_;
   ReaderPhases* const phases_;
-  std::unique_ptr<Shard[]> shards_;
-  std::unique_ptr<std::atomic<Array*>[]> arrays_;  // by shard
+  std::atomic<uint64_t> directory_;  // its address, a multiple of 64, plus its depth
+  std::array<uint64_t, 2> seeds_;
+  std::array<uint64_t, (1 << kPartBits) + 1> place_of_part_;
   std::atomic<int64_t> size_{0};
-  std::atomic<int64_t> bytes_{0};
+  std::atomic<int64_t> directory_bytes_{0};
+  Mutex directory_mutex_;  // writers of the directory hold it, and the lock of a page
+  IndexPages pages_;
+  alignas(64) Slot first_directory_;
+  Page first_page_{0};
 };
 
 }  // namespace sluice

@@ -51,9 +51,7 @@ class ReaderPhases {
   };
 
   ReaderPhases() = default;
-  ~ReaderPhases() {
-    for (auto& [phase, action] : retired_) action();
-  }
+  ~ReaderPhases() { RunAll(); }
 
   void Retire(std::function<void()> action) {
     {
@@ -61,6 +59,17 @@ class ReaderPhases {
       retired_.emplace_back(phase_.load(), std::move(action));
     }
     Advance();
+  }
+
+  // Runs all actions. There must be no readers. Owners of what the actions use call it before they
+  // end.
+  void RunAll() {
+    std::deque<std::pair<uint64_t, std::function<void()>>> all;
+    {
+      ScopedLock lock(&mutex_);
+      all.swap(retired_);
+    }
+    for (auto& [phase, action] : all) action();
   }
 
   // Runs the actions whose objects no reader can see.

@@ -124,10 +124,8 @@ class Records {
 
   // All numbers that are or were in use are less than this.
   Number end() const { return next_.load(std::memory_order_acquire); }
-  // The size of all slabs, including parts that were never used.
-  int64_t bytes() const {
-    return slab_count_.load(std::memory_order_relaxed) * static_cast<int64_t>(slab_bytes_);
-  }
+  // The size of the records that are or were in use, in huge pages.
+  int64_t bytes() const;
 
  private:
   static constexpr size_t kSlabsMax = 1 << 18;
@@ -138,9 +136,8 @@ class Records {
   const size_t record_bytes_;
   int shift_ = 0;  // records per slab, as a power of two
   uint32_t mask_ = 0;
-  size_t slab_bytes_ = 0;                // a multiple of the page size
+  size_t slab_bytes_ = 0;
   std::atomic<char*>* slabs_ = nullptr;  // [kSlabsMax]
-  std::atomic<int64_t> slab_count_{0};
   std::atomic<Number> next_{0};
   std::atomic<bool> has_free_{false};
   Mutex mutex_;

@@ -51,28 +51,28 @@ std::string RowStore::DebugString() const {
   return StrCat("embedding table '", options_.name, "': ", size(), " keys, ", bytes(), " bytes");
 }
 
-// Calls f(position, hash, record or null) for each key. Fetches the buckets of a block of keys,
-// then the first `bytes` bytes of their records, so that the loads from memory overlap.
-template <typename F>
+// Calls f(position, number or kNone) for each key. While it waits for the bucket of a key, or for
+// the first `bytes` bytes of its record, it begins the searches of the next keys.
+template <bool inserts, typename F>
 void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
-  constexpr size_t kBlock = 32;
+  constexpr size_t kAhead = 16;  // keys between the steps of a search
   constexpr int64_t kLine = 64, kLinesMost = 8;
-  std::array<uint64_t, kBlock> hashes;
-  for (size_t begin = 0; begin < keys.size(); begin += kBlock) {
-    const size_t n = std::min(kBlock, keys.size() - begin);
-    for (size_t i = 0; i < n; ++i) {
-      hashes[i] = KeyIndex::HashOf(keys[begin + i]);
-      index_.Prefetch(hashes[i]);
+  const int64_t end = std::min(bytes, kLinesMost * kLine);
+  std::array<KeyIndex::Search, 2 * kAhead> searches;
+  for (size_t i = 0; i < keys.size() + 2 * kAhead; ++i) {
+    KeyIndex::Search& search = searches[i % (2 * kAhead)];
+    if (i >= 2 * kAhead) f(i - 2 * kAhead, index_.Find(search));
+    if (i < keys.size()) index_.Begin(keys[i], search);
+    if (i < kAhead || i - kAhead >= keys.size()) continue;
+    KeyIndex::Search& next = searches[(i - kAhead) % (2 * kAhead)];
+    KeyIndex::Guess(next);
+    if (next.guess == Records::kNone) {
+      if (inserts) index_.PrefetchInsertion(next);
+      continue;
     }
-    for (size_t i = 0; i < n; ++i) {
-      const Records::Number guess = index_.Guess(hashes[i]);
-      if (guess == Records::kNone) continue;
-      const char* record = reinterpret_cast<const char*>(records_.at(guess));
-      const int64_t end = std::min(bytes, kLinesMost * kLine);
-      for (int64_t at = 0; at < end; at += kLine) __builtin_prefetch(record + at);
-      __builtin_prefetch(record + end - 1);
-    }
-    for (size_t i = 0; i < n; ++i) f(begin + i, hashes[i], index_.Find(keys[begin + i], hashes[i]));
+    const char* record = reinterpret_cast<const char*>(records_.at(next.guess));
+    for (int64_t at = 0; at < end; at += kLine) __builtin_prefetch(record + at);
+    __builtin_prefetch(record + end - 1);
   }
 }
 
@@ -80,7 +80,7 @@ void RowStore::Gather(Keys keys, void* rows) const {
   const ReaderPhases::Reader reader(&phases_);
   char* out = static_cast<char*>(rows);
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes_;
-  ForEachRecord(keys, record_bytes, [&](size_t i, uint64_t, Records::Number number) {
+  ForEachRecord<false>(keys, record_bytes, [&](size_t i, Records::Number number) {
     char* row = out + static_cast<int64_t>(i) * row_bytes_;
     if (number == Records::kNone) {
       options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
@@ -111,10 +111,10 @@ absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
   return number;
 }
 
-absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, uint64_t hash, Records::Number found) {
+absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found) {
   if (found != Records::kNone) return records_.at(found);
   SLUICE_ASSIGN_OR_RETURN(const KeyIndex::Found added,
-                          index_.FindOrInsert(key, hash, [&] { return NewRecord(key); }));
+                          index_.FindOrInsert(key, [&] { return NewRecord(key); }));
   return records_.at(added.number);
 }
 
@@ -125,14 +125,24 @@ absl::Status RowStore::Update(Keys keys, absl::Span<const int64_t> positions, in
 
 absl::Status RowStore::Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
                               absl::FunctionRef<void(Record*)> count) {
+  // Readers that stay long delay the reuse of memory.
+  constexpr size_t kAtOnce = 4096;
+  for (size_t begin = 0; begin < positions.size(); begin += kAtOnce) {
+    SLUICE_RETURN_IF_ERROR(ChangeSome(keys, positions.subspan(begin, kAtOnce), update, count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
+                                  absl::FunctionRef<void(Record*)> count) {
   const ReaderPhases::Reader reader(&phases_);
   absl::Status status;
   Words row(static_cast<size_t>(slot_stride() / 8));
   absl::InlinedVector<int64_t, 64> block;
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + slot_stride() * (1 + slots());
-  const auto update_one = [&](size_t i, uint64_t hash, Records::Number number) {
+  const auto update_one = [&](size_t i, Records::Number number) {
     while (status.ok()) {
-      const absl::StatusOr<Record*> record = FindOrAdd(block[i], hash, number);
+      const absl::StatusOr<Record*> record = FindOrAdd(block[i], number);
       status = record.status();
       if (!record.ok()) return;
       const RowLock lock(*record);
@@ -147,7 +157,7 @@ absl::Status RowStore::Change(Keys keys, absl::Span<const int64_t> positions, Ro
   };
   block.reserve(positions.size());
   for (const int64_t position : positions) block.push_back(keys[static_cast<size_t>(position)]);
-  ForEachRecord(block, record_bytes, update_one);
+  ForEachRecord<true>(block, record_bytes, update_one);
   return status;
 }
 
@@ -158,7 +168,11 @@ void RowStore::Remove(Keys keys) {
     return true;
   };
   for (const int64_t key : keys) {
-    const Records::Number number = index_.Remove(key, KeyIndex::HashOf(key), mark_removed);
+    Records::Number number;
+    {
+      const ReaderPhases::Reader reader(&phases_);
+      number = index_.Remove(key, mark_removed);
+    }
     if (number == Records::kNone) continue;
     phases_.Retire([this, number] { records_.Free(number); });
   }

@@ -9,7 +9,7 @@
 // Thread safety: all methods may be called from any thread. Lookups take no lock, but wait while
 // one of their rows is updated. A lookup sees a row before or after each of its updates. An update
 // locks its row; none is lost.
-// Memory: a record has 24 bytes, the row and the slots; the index takes 8 to 10 bytes per key.
+// Memory: a record has 24 bytes, the row and the slots; the index takes about 10 bytes per key.
 // Errors: RESOURCE_EXHAUSTED if there is no memory. Updates that were done before stay.
 #ifndef SLUICE_OPS_EMBEDDING_ROW_STORE_H_
 #define SLUICE_OPS_EMBEDDING_ROW_STORE_H_
@@ -58,7 +58,7 @@ class RowStore : public Resource {
 
   // The part, of `shards` parts of a table, that has the key. The same in all versions.
   static int32_t ShardOf(int64_t key, uint64_t shards) {
-    return static_cast<int32_t>((KeyIndex::HashOf(key) & 0xffffffff) * shards >> 32);
+    return static_cast<int32_t>((KeyIndex::StableHash(key) & 0xffffffff) * shards >> 32);
   }
 
   using Keys = absl::Span<const int64_t>;
@@ -98,14 +98,16 @@ class RowStore : public Resource {
                    uint32_t count, int64_t step);
 
  private:
-  template <typename F>
+  template <bool inserts, typename F>
   void ForEachRecord(Keys keys, int64_t bytes, const F& f) const;
   absl::StatusOr<Records::Number> NewRecord(int64_t key);
-  absl::StatusOr<Record*> FindOrAdd(int64_t key, uint64_t hash, Records::Number found);
+  absl::StatusOr<Record*> FindOrAdd(int64_t key, Records::Number found);
   void FillSlots(Record* record);
   // Update, with `count` in the place of the step and the number of updates.
   absl::Status Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
                       absl::FunctionRef<void(Record*)> count);
+  absl::Status ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
+                          absl::FunctionRef<void(Record*)> count);
 
   const RowStoreOptions options_;
   const int64_t row_bytes_;

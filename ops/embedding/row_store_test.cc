@@ -175,6 +175,28 @@ TEST(RowStore, MemoryPerKey) {
   EXPECT_LT(static_cast<double>(store.bytes()) / 400'000, 1.25 * payload);
 }
 
+// The index must find all keys of a pattern, and its pages must be as full as with random keys.
+TEST(RowStore, KeysWithPatterns) {
+  constexpr int64_t kKeys = 100'000;
+  for (const int64_t factor : {int64_t{1}, int64_t{1} << 12, int64_t{1} << 32, int64_t{1} << 46,
+                               int64_t{-3} << 20, int64_t{0x1000001}}) {
+    RowStoreOptions options = Options(1);
+    options.initial_rows = InitialRows::Constant(0);
+    RowStore store(options);
+    std::vector<int64_t> keys = Range(kKeys);
+    for (int64_t& key : keys) key *= factor;
+    Add(store, keys, 1);
+    Add(store, keys, 1);
+    ASSERT_EQ(store.size(), kKeys);
+    const std::vector<float> rows = Rows(store, keys);
+    ASSERT_EQ(std::count(rows.begin(), rows.end(), 2.0f), kKeys);
+    // Records of 32 bytes in whole huge pages, and the index.
+    EXPECT_LT(store.bytes(), (4 << 20) + kKeys * 12) << factor;
+    store.Remove(keys);
+    EXPECT_EQ(store.size(), 0);
+  }
+}
+
 constexpr int kThreads = 8;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int kUpdates = 20'000;
@@ -215,6 +237,31 @@ TEST(RowStore, ConcurrentUpdatesOfTheSameRowsAreAllDone) {
   for (const float x : Rows(store, Range(1000))) {
     ASSERT_EQ(x, static_cast<float>(kThreads * (kUpdates / 1000)));
   }
+}
+
+// All threads insert all keys, so that pages are replaced while others search them.
+TEST(RowStore, ConcurrentGrowth) {
+  RowStoreOptions options = Options(2);
+  options.initial_rows = InitialRows::Constant(0);
+  RowStore store(options);
+  const int64_t n = kUpdates / 5;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<int64_t> keys = Range(n);
+      std::shuffle(keys.begin(), keys.end(), std::mt19937(static_cast<unsigned>(t)));
+      for (int64_t begin = 0; begin < n; begin += 100) {
+        const std::vector<int64_t> some(keys.begin() + begin, keys.begin() + begin + 100);
+        Add(store, some, 1);
+        // A thread sees its own insertions.
+        for (const float x : Rows(store, some)) ASSERT_GE(x, 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(store.size(), n);
+  const std::vector<float> rows = Rows(store, Range(n));
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), 4.0f), 2 * n);
 }
 
 // Keys come and go while the table grows. Every row that a reader sees is one that the key had.
