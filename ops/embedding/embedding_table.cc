@@ -17,6 +17,10 @@ absl::Status CheckArguments(std::string_view name, int64_t dim,
                     "got ", dim);
   SLUICE_INVALID_IF(options.num_shards < 1, "embedding table '", name,
                     "': expected at least 1 shard, got ", options.num_shards);
+  const auto& [idle_steps, capacity, least_updated] = options.eviction;
+  SLUICE_INVALID_IF(idle_steps < 0 || capacity < 0, "embedding table '", name,
+                    "': expected idle_steps and capacity of at least 0, got ", idle_steps, " and ",
+                    capacity);
   return absl::OkStatus();
 }
 
@@ -66,6 +70,8 @@ EmbeddingTable::EmbeddingTable(Graph& graph, std::string_view name, int64_t dim,
   name_ = WithoutSlash(scope.prefix());
   // The same for all parts: the part of a key must not change its row.
   const int64_t seed = options.seed.value_or(static_cast<int64_t>(Hash64(name_)));
+  const int64_t capacity =
+      (options.eviction.capacity + options.num_shards - 1) / options.num_shards;
   for (int i = 0; i < options.num_shards; ++i) {
     const std::string shard = options.num_shards == 1 ? name_ : StrCat(name_, "/part_", i);
     Node* handle = NodeBuilder(&graph, std::string(kEmbeddingTableOp), at)
@@ -76,6 +82,12 @@ EmbeddingTable::EmbeddingTable(Graph& graph, std::string_view name, int64_t dim,
                        .Attr("initializer", InitializerOf(options.initial_rows))
                        .Attr("initializer_values", InitializerValuesOf(options.initial_rows))
                        .Attr("seed", seed)
+                       .Attr("admit_after", options.admission.after_updates)
+                       .Attr("admit_filter", options.admission.filter_counters)
+                       .Attr("admit_probability", options.admission.probability)
+                       .Attr("evict_idle_steps", options.eviction.idle_steps)
+                       .Attr("capacity", capacity)
+                       .Attr("evict_least_updated", options.eviction.least_updated)
                        .Attr("table_name", name_)
                        .Attr("shard", int64_t{i})
                        .Attr("num_shards", int64_t{options.num_shards})

@@ -36,6 +36,7 @@
 
 #include "graph/ir/graph.h"
 #include "ops/embedding/initial_rows.h"
+#include "ops/embedding/table_rules.h"
 #include "ops/state/variable.h"
 
 namespace sluice {
@@ -55,6 +56,11 @@ struct EmbeddingTableOptions {
   int num_shards = 1;
   // Whether optimizers train it by default.
   bool trainable = true;
+  // Which keys get records, and which records are removed during training. The capacity is that of
+  // the whole table, in equal parts. Rules by steps need an optimizer with a global step, if the
+  // table is restored.
+  AdmissionRule admission = {};
+  EvictionRule eviction = {};
 };
 
 class EmbeddingTable {

@@ -101,6 +101,7 @@ absl::StatusOr<KeyIndex::Found> KeyIndex::FindOrInsert(int64_t key, Maker make) 
     if (const auto entry = FindIn(*page, key, hash)) return Found{entry->number, false};
     if (page->count < kKeysMax) {
       SLUICE_ASSIGN_OR_RETURN(const Records::Number number, make());
+      if (number == Records::kNone) return Found{number, false};
       Put(*page, hash, number);
       ++page->count;
       size_.fetch_add(1, std::memory_order_relaxed);

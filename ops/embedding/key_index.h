@@ -100,7 +100,8 @@ class KeyIndex {
     bool is_new;
   };
   // Finds the key. If it is not in the index, inserts it with the record number that `make`
-  // returns; the record must have the key. Calls `make` under the lock of the page.
+  // returns, or not at all if that is kNone. The record must have the key. Calls `make` under the
+  // lock of the page.
   using Maker = absl::FunctionRef<absl::StatusOr<Records::Number>()>;
   absl::StatusOr<Found> FindOrInsert(int64_t key, Maker make);
   // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the lock of the

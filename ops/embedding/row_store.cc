@@ -36,7 +36,7 @@ void CountUpdate(Record* record, int64_t step) {
   const uint32_t count = record->count.load(std::memory_order_relaxed);
   const bool is_full = count == std::numeric_limits<uint32_t>::max();
   record->count.store(count + (is_full ? 0 : 1), std::memory_order_relaxed);
-  record->updated.store(UpdatedAt(step), std::memory_order_relaxed);
+  record->updated.store(UpdatedAt(step), std::memory_order_release);
 }
 
 }  // namespace
@@ -45,7 +45,13 @@ RowStore::RowStore(RowStoreOptions options)
     : options_(std::move(options)),
       row_bytes_(options_.dim * static_cast<int64_t>(DataTypeSize(options_.dtype))),
       records_(row_bytes_, static_cast<int>(options_.slot_values.size())),
-      index_(&records_, &phases_) {}
+      index_(&records_, &phases_),
+      admission_(options_.admission, options_.seed) {}
+
+RowStore::Counts RowStore::counts() const {
+  return {admitted_.load(std::memory_order_relaxed), filtered_.load(std::memory_order_relaxed),
+          evicted_.load(std::memory_order_relaxed)};
+}
 
 std::string RowStore::DebugString() const {
   return StrCat("embedding table '", options_.name, "': ", size(), " keys, ", bytes(), " bytes");
@@ -79,10 +85,11 @@ void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
 void RowStore::Gather(Keys keys, void* rows) const {
   const ReaderPhases::Reader reader(&phases_);
   char* out = static_cast<char*>(rows);
+  const int64_t step = step_.load(std::memory_order_acquire);
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes_;
   ForEachRecord<false>(keys, record_bytes, [&](size_t i, Records::Number number) {
     char* row = out + static_cast<int64_t>(i) * row_bytes_;
-    if (number == Records::kNone) {
+    if (number == Records::kNone || IsIdle(*records_.at(number), step)) {
       options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
     } else {
       ReadRow(*records_.at(number), row_bytes_, row);
@@ -98,7 +105,7 @@ void RowStore::FillSlots(Record* record) {
   }
 }
 
-absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
+absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key, int64_t step) {
   SLUICE_ASSIGN_OR_RETURN(const Records::Number number, records_.Allocate());
   Record* record = records_.at(number);
   record->key = key;
@@ -107,52 +114,94 @@ absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
   WriteRow(*record, row_bytes_, row.data());
   FillSlots(record);
   record->count.store(0, std::memory_order_relaxed);
-  record->updated.store(1, std::memory_order_release);
+  record->updated.store(UpdatedAt(step), std::memory_order_release);
   return number;
 }
 
-absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found) {
+absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found,
+                                            std::optional<int64_t> step) {
   if (found != Records::kNone) return records_.at(found);
-  SLUICE_ASSIGN_OR_RETURN(const KeyIndex::Found added,
-                          index_.FindOrInsert(key, [&] { return NewRecord(key); }));
-  return records_.at(added.number);
+  const auto make = [&]() -> absl::StatusOr<Records::Number> {
+    const bool is_admitted = !step || admission_.Admits(key);
+    if (!is_admitted) {
+      filtered_.fetch_add(1, std::memory_order_relaxed);
+      return Records::kNone;
+    }
+    SLUICE_ASSIGN_OR_RETURN(const Records::Number number, NewRecord(key, step.value_or(0)));
+    if (step) admitted_.fetch_add(1, std::memory_order_relaxed);
+    return number;
+  };
+  SLUICE_ASSIGN_OR_RETURN(const KeyIndex::Found added, index_.FindOrInsert(key, make));
+  return added.number == Records::kNone ? nullptr : records_.at(added.number);
 }
 
 absl::Status RowStore::Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
                               RowUpdate update) {
-  return Change(keys, positions, update, [&](Record* record) { CountUpdate(record, step); });
+  RaiseStep(step);
+  const absl::Status status =
+      Change(keys, positions, update, step, [&](Record* record) { CountUpdate(record, step); });
+  const auto some = static_cast<int64_t>(positions.size()) + 64;
+  EvictIdle(step - 1, some);
+  EvictToCapacity(step, some);
+  return status;
+}
+
+void RowStore::RaiseStep(int64_t step) {
+  int64_t latest = step_.load(std::memory_order_relaxed);
+  while (latest < step && !step_.compare_exchange_weak(latest, step, std::memory_order_release,
+                                                       std::memory_order_relaxed)) {
+  }
+}
+
+// Lookups and updates treat an idle record as removed. So results do not depend on when it is
+// examined. An update checks for the step before its own, as the lookups of its step do.
+bool RowStore::IsIdle(const Record& record, int64_t step) const {
+  const int64_t limit = options_.eviction.idle_steps;
+  if (limit <= 0) return false;
+  const int64_t last = record.updated.load(std::memory_order_relaxed) - 1;
+  return last < step && step - last > limit;
 }
 
 absl::Status RowStore::Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                              absl::FunctionRef<void(Record*)> count) {
+                              std::optional<int64_t> step, absl::FunctionRef<void(Record*)> count) {
   // Readers that stay long delay the reuse of memory.
   constexpr size_t kAtOnce = 4096;
   for (size_t begin = 0; begin < positions.size(); begin += kAtOnce) {
-    SLUICE_RETURN_IF_ERROR(ChangeSome(keys, positions.subspan(begin, kAtOnce), update, count));
+    SLUICE_RETURN_IF_ERROR(
+        ChangeSome(keys, positions.subspan(begin, kAtOnce), update, step, count));
   }
   return absl::OkStatus();
 }
 
 absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
+                                  std::optional<int64_t> step,
                                   absl::FunctionRef<void(Record*)> count) {
   const ReaderPhases::Reader reader(&phases_);
   absl::Status status;
   Words row(static_cast<size_t>(slot_stride() / 8));
   absl::InlinedVector<int64_t, 64> block;
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + slot_stride() * (1 + slots());
+  // False if the record was removed.
+  const auto try_update = [&](size_t i, Record* record) {
+    const RowLock lock(record);
+    if (WasRemoved(*record) || (step && IsIdle(*record, *step - 1))) return false;
+    std::memcpy(row.data(), static_cast<const void*>(record->words()),
+                static_cast<size_t>(row_bytes_));
+    update(positions[i], row.data(), records_.slots_of(record));
+    WriteRow(*record, row_bytes_, row.data());
+    count(record);
+    return true;
+  };
   const auto update_one = [&](size_t i, Records::Number number) {
     while (status.ok()) {
-      const absl::StatusOr<Record*> record = FindOrAdd(block[i], number);
+      const absl::StatusOr<Record*> record = FindOrAdd(block[i], number, step);
       status = record.status();
-      if (!record.ok()) return;
-      const RowLock lock(*record);
+      if (!record.ok() || *record == nullptr || try_update(i, *record)) return;
       number = Records::kNone;
-      if (WasRemoved(**record)) continue;
-      std::memcpy(row.data(), static_cast<const void*>((*record)->words()),
-                  static_cast<size_t>(row_bytes_));
-      update(positions[i], row.data(), records_.slots_of(*record));
-      WriteRow(**record, row_bytes_, row.data());
-      return count(*record);
+      if (!step) continue;
+      if (RemoveIf(block[i], [&](const Record& old) { return IsIdle(old, *step - 1); })) {
+        evicted_.fetch_add(1, std::memory_order_relaxed);
+      }
     }
   };
   block.reserve(positions.size());
@@ -161,21 +210,22 @@ absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions
   return status;
 }
 
-void RowStore::Remove(Keys keys) {
+bool RowStore::RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_remove) {
   const auto mark_removed = [&](Records::Number number) {
-    const RowLock lock(records_.at(number));
-    records_.at(number)->updated.store(0, std::memory_order_relaxed);
+    Record* record = records_.at(number);
+    const RowLock lock(record);
+    if (!may_remove(*record)) return false;
+    record->updated.store(0, std::memory_order_relaxed);
     return true;
   };
-  for (const int64_t key : keys) {
-    Records::Number number;
-    {
-      const ReaderPhases::Reader reader(&phases_);
-      number = index_.Remove(key, mark_removed);
-    }
-    if (number == Records::kNone) continue;
-    phases_.Retire([this, number] { records_.Free(number); });
+  Records::Number number;
+  {
+    const ReaderPhases::Reader reader(&phases_);
+    number = index_.Remove(key, mark_removed);
   }
+  if (number == Records::kNone) return false;
+  phases_.Retire([this, number] { records_.Free(number); });
+  return true;
 }
 
 RowStore::Contents RowStore::Export(Records::Number begin, Records::Number end) const {
@@ -212,9 +262,10 @@ absl::Status RowStore::Put(int64_t key, const void* row, absl::Span<const char* 
                   static_cast<size_t>(row_bytes_));
     }
   };
-  return Change({key}, {0}, replace, [&](Record* record) {
+  RaiseStep(step);
+  return Change({key}, {0}, replace, std::nullopt, [&](Record* record) {
     record->count.store(count, std::memory_order_relaxed);
-    record->updated.store(UpdatedAt(step), std::memory_order_relaxed);
+    record->updated.store(UpdatedAt(step), std::memory_order_release);
   });
 }
 

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,12 @@
 #include "absl/types/span.h"
 #include "executor/device/resource_manager.h"
 #include "graph/tensor/dtype.h"
+#include "ops/embedding/admission.h"
 #include "ops/embedding/initial_rows.h"
 #include "ops/embedding/key_index.h"
 #include "ops/embedding/reader_phases.h"
 #include "ops/embedding/records.h"
+#include "ops/embedding/table_rules.h"
 
 namespace sluice {
 
@@ -39,6 +42,8 @@ struct RowStoreOptions {
   int64_t seed = 0;
   // The value that each element of an optimizer slot has before the first update, per slot.
   std::vector<float> slot_values;
+  AdmissionRule admission;
+  EvictionRule eviction;
 };
 
 class RowStore : public Resource {
@@ -70,11 +75,19 @@ class RowStore : public Resource {
     const int64_t calls = update_calls_.fetch_add(1, std::memory_order_relaxed);
     return step < 0 ? calls : step;
   }
+  // Keys that a rule admitted or evicted, and updates that were dropped because their keys were not
+  // admitted.
+  struct Counts {
+    int64_t admitted, filtered, evicted;
+  };
+  Counts counts() const;
   // Changes a row in place. `slots` has the slots, slot_stride() bytes apart.
   using RowUpdate = absl::FunctionRef<void(int64_t position, void* row, char* slots)>;
   int64_t slot_stride() const { return records_.RowBytes(); }
   // Calls update(positions[i], ...) for the key at each position in this order, under the lock of
-  // the row. Makes records for new keys. `step` is the step of the update.
+  // the row. Makes records for new keys that the rule admits, and leaves out the others. `step`,
+  // at least 0, is the step of the update. Also evicts records: it examines at most as many as 16
+  // times the number of positions, and some.
   absl::Status Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
                       RowUpdate update);
 
@@ -100,14 +113,24 @@ class RowStore : public Resource {
  private:
   template <bool inserts, typename F>
   void ForEachRecord(Keys keys, int64_t bytes, const F& f) const;
-  absl::StatusOr<Records::Number> NewRecord(int64_t key);
-  absl::StatusOr<Record*> FindOrAdd(int64_t key, Records::Number found);
+  absl::StatusOr<Records::Number> NewRecord(int64_t key, int64_t step);
+  // Null if the key is not admitted.
+  absl::StatusOr<Record*> FindOrAdd(int64_t key, Records::Number found,
+                                    std::optional<int64_t> step);
   void FillSlots(Record* record);
-  // Update, with `count` in the place of the step and the number of updates.
+  void RaiseStep(int64_t step);
+  bool IsIdle(const Record& record, int64_t step) const;
+  // Removes the key if `may_remove` accepts its record, whose lock it holds.
+  bool RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_remove);
+  // Continues to examine records, in a circle.
+  void EvictIdle(int64_t step, int64_t records);
+  void EvictToCapacity(int64_t step, int64_t keys_max);
+  // Update, with `count` to set the step and the number of updates. Without a step, rules do not
+  // apply.
   absl::Status Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                      absl::FunctionRef<void(Record*)> count);
+                      std::optional<int64_t> step, absl::FunctionRef<void(Record*)> count);
   absl::Status ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                          absl::FunctionRef<void(Record*)> count);
+                          std::optional<int64_t> step, absl::FunctionRef<void(Record*)> count);
 
   const RowStoreOptions options_;
   const int64_t row_bytes_;
@@ -115,6 +138,10 @@ class RowStore : public Resource {
   mutable ReaderPhases phases_;
   KeyIndex index_;
   std::atomic<int64_t> update_calls_{0};
+  Admission admission_;
+  std::atomic<int64_t> step_{0};  // the latest
+  std::atomic<uint32_t> next_examined_{0};
+  std::atomic<int64_t> admitted_{0}, filtered_{0}, evicted_{0};
 };
 
 }  // namespace sluice

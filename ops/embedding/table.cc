@@ -43,7 +43,10 @@ OP(EmbeddingTableHandleOp,
    "seed and the key only: `initializer_values` are the constant, the bounds of the uniform or "
    "mean and standard deviation of the normal distribution. Each record has one optimizer slot per "
    "element of `slot_values`, which are their initial values. A handle without `slot_values` also "
-   "names a table with slots. Checkpoints have the whole table, of which this is part `shard`, "
+   "names a table with slots. `admit_after`, `admit_filter` and `admit_probability` are the rule "
+   "that "
+   "makes records, `evict_idle_steps`, `capacity` and `evict_least_updated` the one that removes "
+   "them (table_rules.h). Checkpoints have the whole table, of which this is part `shard`, "
    "under `table_name`.")
     .Output("table", DT_RESOURCE)
     .With(ContainerAttrs)
@@ -54,6 +57,12 @@ OP(EmbeddingTableHandleOp,
     .Attr("seed", IntAttr(0))
     .Attr("slot_values", FloatListAttr({}))
     .Attr("optimizer", StringAttr(""))
+    .Attr("admit_after", IntAttr(0).Min(0))
+    .Attr("admit_filter", IntAttr(0).Min(0))
+    .Attr("admit_probability", FloatAttr(1))
+    .Attr("evict_idle_steps", IntAttr(0).Min(0))
+    .Attr("capacity", IntAttr(0).Min(0))
+    .Attr("evict_least_updated", BoolAttr(false))
     .Attr("table_name", StringAttr(""))
     .Attr("shard", IntAttr(0).Min(0))
     .Attr("num_shards", IntAttr(1).Min(1))
@@ -88,6 +97,19 @@ OP(EmbeddingTableSize, "Returns the number of records.")
     .Output("size", DT_INT64)
     .OnVariable(VariableUse::kReads)
     .Shape(ScalarOutput());
+
+OP(EmbeddingTableCounts,
+   "Returns how many keys the rules of the table admitted and evicted, and how many updates it "
+   "dropped because their keys were not admitted, since it was made.")
+    .With(UsesTable)
+    .Output("admitted", DT_INT64)
+    .Output("filtered", DT_INT64)
+    .Output("evicted", DT_INT64)
+    .OnVariable(VariableUse::kReads)
+    .Shape([](ShapeContext& c) -> absl::Status {
+      for (int i = 0; i < 3; ++i) SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Scalar()));
+      return absl::OkStatus();
+    });
 
 OP(EmbeddingTableExport,
    "Returns the records with the numbers from `begin` on, at most `limit` of them, in any order: "

@@ -26,6 +26,26 @@ absl::StatusOr<InitialRows> InitialRowsOf(const KernelInit& init) {
   return InitialRows::Uniform(values[0], values[1]);
 }
 
+absl::Status ReadRules(const KernelInit& init, RowStoreOptions& options) {
+  options.admission = {.after_updates = init.attr<int64_t>("admit_after"),
+                       .filter_counters = init.attr<int64_t>("admit_filter"),
+                       .probability = init.attr<float>("admit_probability")};
+  options.eviction = {.idle_steps = init.attr<int64_t>("evict_idle_steps"),
+                      .capacity = init.attr<int64_t>("capacity"),
+                      .least_updated = init.attr<bool>("evict_least_updated")};
+  const AdmissionRule& rule = options.admission;
+  SLUICE_INVALID_IF(!(rule.probability >= 0 && rule.probability <= 1), init.node().Describe(),
+                    ": expected admit_probability in [0, 1], got ", rule.probability);
+  constexpr int64_t kCountersMax = int64_t{1} << 30, kCountMax = 255;
+  SLUICE_INVALID_IF(rule.filter_counters > kCountersMax, init.node().Describe(),
+                    ": expected admit_filter of at most ", kCountersMax, " counters, got ",
+                    rule.filter_counters);
+  SLUICE_INVALID_IF(rule.filter_counters > 0 && rule.after_updates > kCountMax,
+                    init.node().Describe(), ": expected admit_after of at most ", kCountMax,
+                    " with a filter, got ", rule.after_updates);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RowStoreOptions> OptionsOf(const KernelInit& init) {
   RowStoreOptions options;
   const auto shape = init.attr<PartialShape>("shape");
@@ -42,6 +62,7 @@ absl::StatusOr<RowStoreOptions> OptionsOf(const KernelInit& init) {
   SLUICE_INVALID_IF(options.slot_values.size() > kSlotsMax, init.node().Describe(),
                     ": expected at most ", kSlotsMax, " slots, got ", options.slot_values.size());
   SLUICE_ASSIGN_OR_RETURN(options.initial_rows, InitialRowsOf(init));
+  SLUICE_RETURN_IF_ERROR(ReadRules(init, options));
   return options;
 }
 
@@ -52,8 +73,24 @@ std::shared_ptr<RowStore> Watched(std::shared_ptr<RowStore> made) {
     };
     add("sluice_embedding_table_keys", store.size());
     add("sluice_embedding_table_bytes", store.bytes());
+    const RowStore::Counts counts = store.counts();
+    add("sluice_embedding_table_admitted", counts.admitted);
+    add("sluice_embedding_table_filtered", counts.filtered);
+    add("sluice_embedding_table_evicted", counts.evicted);
   });
   return made;
+}
+
+// A graph without rules may open a table with rules.
+absl::Status FitRules(const KernelInit& init, const RowStoreOptions& options,
+                      const RowStoreOptions& has) {
+  const bool fits_admission =
+      options.admission == AdmissionRule() || options.admission == has.admission;
+  const bool fits_eviction = options.eviction == EvictionRule() || options.eviction == has.eviction;
+  SLUICE_INVALID_IF(!fits_admission || !fits_eviction, init.node().Describe(),
+                    ": expected a table with the same rules of admission and eviction behind this "
+                    "name, got one with others");
+  return absl::OkStatus();
 }
 
 struct MakeTableKernel {
@@ -80,7 +117,7 @@ struct MakeTableKernel {
                             init.node().Describe(), ": expected a table with seed ", options.seed,
                             " behind this name, got one with seed ", has.seed,
                             " or another initializer");
-          return absl::OkStatus();
+          return FitRules(init, options, has);
         });
   }
 };
@@ -128,6 +165,17 @@ absl::Status EmbeddingTableGather(KernelContext& c, Attr<DataType, "T"> dtype) {
 absl::Status EmbeddingTableSize(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto store, BorrowNamed<RowStore>(c, 0));
   return SetScalarOutput(c, store->size());
+}
+
+absl::Status EmbeddingTableCounts(KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(const auto store, BorrowNamed<RowStore>(c, 0));
+  const RowStore::Counts counts = store->counts();
+  const int64_t values[] = {counts.admitted, counts.filtered, counts.evicted};
+  for (int i = 0; i < 3; ++i) {
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(i, TensorShape()));
+    out->scalar<int64_t>() = values[i];
+  }
+  return absl::OkStatus();
 }
 
 absl::Status EmbeddingTableRemove(KernelContext& c) {
@@ -189,6 +237,7 @@ absl::Status EmbeddingTableShard(KernelContext& c, Attr<int64_t, "num_shards"> n
 KERNEL(EmbeddingTableHandleOp, MakeTableKernel);
 KERNEL(EmbeddingTableGather, FunctionKernel<EmbeddingTableGather>);
 KERNEL(EmbeddingTableSize, FunctionKernel<EmbeddingTableSize>);
+KERNEL(EmbeddingTableCounts, FunctionKernel<EmbeddingTableCounts>);
 KERNEL(EmbeddingTableExport, FunctionKernel<EmbeddingTableExport>);
 KERNEL(EmbeddingTableImport, FunctionKernel<EmbeddingTableImport>);
 KERNEL(EmbeddingTableInsert, FunctionKernel<EmbeddingTableInsert>);

@@ -147,6 +147,43 @@ TEST_F(EmbeddingTableOps, OptimizerWithoutSlotsInTheTable) {
       HasSubstr("expected a table of float rows with 1 slots, got one of float rows with 0"));
 }
 
+TEST_F(EmbeddingTableOps, RulesAdmitAndEvictKeys) {
+  EmbeddingTable rare(g_, "rare", 2,
+                      {.initial_rows = InitialRows::Constant(1),
+                       .admission = {.after_updates = 2},
+                       .eviction = {.idle_steps = 5}});
+  ASSERT_TRUE(SetTableSlots(rare.shards()[0], "Test", {0.5f}).ok());
+  const Output handle = rare.shards()[0].handle();
+  const Output keys = Placeholder(g_, DT_INT64, {.name = "keys"});
+  const Output step = Placeholder(g_, DT_INT64, {.name = "step"});
+  const Operation update = EmbeddingTableApplyAdagrad(
+      handle, Constant(g_, 1.0f), Constant(g_, Vector<float>({1, 2}, {1, 2})), keys, step);
+  const EmbeddingTableCountsOutputs counts = EmbeddingTableCounts(handle);
+  const auto run = [&](int64_t key, int64_t at) {
+    EXPECT_TRUE(session()
+                    .Run({{keys, Vector<int64_t>({key})}, {step, Tensor::Scalar(at)}}, {}, {update})
+                    .ok());
+  };
+  const auto numbers = [&] {
+    const auto got = session().Run({}, {counts.admitted, counts.filtered, counts.evicted});
+    std::vector<int64_t> all;
+    for (const Tensor& t : *got) all.push_back(t.scalar<int64_t>());
+    return all;
+  };
+  run(3, 0);
+  EXPECT_EQ(numbers(), (std::vector<int64_t>{0, 1, 0}));
+  run(3, 1);
+  EXPECT_EQ(numbers(), (std::vector<int64_t>{1, 1, 0}));
+  run(4, 20);
+  EXPECT_EQ(numbers(), (std::vector<int64_t>{1, 2, 1}));
+}
+
+TEST_F(EmbeddingTableOps, WrongRules) {
+  EmbeddingTable wrong(g_, "wrong", 2, {.admission = {.probability = 1.5f}});
+  EXPECT_THAT(ErrorOf(EmbeddingTableRemove(wrong.shards()[0].handle(), Keys({1}))),
+              HasSubstr("expected admit_probability in [0, 1], got 1.5"));
+}
+
 // A second handle of the fixture's table, as a graph of its own would have it.
 TEST_F(EmbeddingTableOps, HandlesOfATrainedTable) {
   ASSERT_TRUE(SetTableSlots(table_.shards()[0], "Test", {0.5f}).ok());

@@ -1,0 +1,40 @@
+// The rules by which an embedding table makes records for keys, and removes them.
+//
+// Admission: the update that makes a record is applied. Updates of a key that is not admitted are
+// dropped, and lookups return its initial row. A key that was removed is admitted anew.
+// Eviction: see docs/embedding_tables.md, "When rows are removed".
+#ifndef SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
+#define SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
+
+#include <cstdint>
+
+namespace sluice {
+
+struct AdmissionRule {
+  // Admits a key with its n-th update. 0 or 1: at once.
+  int64_t after_updates = 0;
+  // 0: counts the updates of each key exactly, in about 20 bytes per key that waits. Otherwise
+  // counts in a Bloom filter with this many counters of 1 byte, which never counts too few. With n
+  // keys and m counters it counts too many with a probability of (1 - exp(-4 n / m))^4 per key.
+  int64_t filter_counters = 0;
+  // The part of the keys that can be admitted. The seed and the key choose.
+  float probability = 1;
+
+  bool operator==(const AdmissionRule&) const = default;
+};
+
+struct EvictionRule {
+  // Evicts keys that had no update in the last n steps. 0: never.
+  int64_t idle_steps = 0;
+  // Evicts keys while there are more. 0: no limit.
+  int64_t capacity = 0;
+  // Of 16 records, the capacity evicts the one with the fewest updates instead of the one whose
+  // last update is the oldest.
+  bool least_updated = false;
+
+  bool operator==(const EvictionRule&) const = default;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
