@@ -25,6 +25,15 @@ bool Admission::Admits(int64_t key) {
   return filter_.empty() ? CountExactly(key) : CountInFilter(key);
 }
 
+void Admission::Clear() {
+  for (Shard& shard : shards_) {
+    ScopedLock lock(&shard.mutex);
+    waiting_.fetch_sub(static_cast<int64_t>(shard.counts.size()), std::memory_order_relaxed);
+    shard.counts.clear();
+  }
+  for (std::atomic<uint8_t>& counter : filter_) counter.store(0, std::memory_order_relaxed);
+}
+
 bool Admission::IsChosen(int64_t key) const {
   return NumbersOf(seed_, key)[0] * 0x1p-32 < rule_.probability;
 }

@@ -22,6 +22,8 @@ class Admission {
 
   // Counts an update of a key without a record, and returns whether to make the record now.
   bool Admits(int64_t key);
+  // Forgets all counts.
+  void Clear();
   // Keys that wait, with exact counters.
   int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 

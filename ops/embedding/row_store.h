@@ -94,6 +94,13 @@ class RowStore : public Resource {
   // Removes keys. Ignores those without a record.
   void Remove(Keys keys);
 
+  // Forgets the latest step and the counts of keys that wait for admission, before records of
+  // earlier steps are restored.
+  void ForgetSteps() {
+    step_.store(0, std::memory_order_release);
+    admission_.Clear();
+  }
+
   // Records as columns: `rows` and each of `slots` have one row per key.
   struct Contents {
     std::vector<int64_t> keys;

@@ -119,6 +119,7 @@ absl::Status EmbeddingTableRestore(KernelContext& c, TableName table, ShardNumbe
   SLUICE_RETURN_IF_ERROR(CheckParts(what, parts));
   SLUICE_RETURN_IF_ERROR(CheckChunks(what, parts, *reader, *store));
   RemoveAll(*store);
+  store->ForgetSteps();
   const auto is_own = [&](int64_t key) {
     return RowStore::ShardOf(key, static_cast<uint64_t>(num_shards.value)) == shard.value;
   };

@@ -148,6 +148,20 @@ TEST(Eviction, UpdatesOfIdleKeysStartAgain) {
   EXPECT_EQ(store.counts().evicted, 1);
 }
 
+// A restored checkpoint may be older than the table.
+TEST(Eviction, RestoredRecordsOfEarlierStepsAreNotIdle) {
+  RowStore store(Options({.after_updates = 2}, {.idle_steps = 10}));
+  Update(store, {1, 2, 1}, 1000);
+  store.Remove({1});
+  store.ForgetSteps();
+  const float row[] = {5, 5, 5, 5};
+  ASSERT_TRUE(store.Put(1, row, {}, 1, 20).ok());
+  ASSERT_TRUE(store.Put(3, row, {}, 1, 9).ok());
+  EXPECT_EQ(Values(store, {1, 3}), (std::vector<float>{5, 0}));
+  Update(store, {1, 2}, 21);
+  EXPECT_EQ(Values(store, {1, 2}), (std::vector<float>{6, 0}));
+}
+
 TEST(Eviction, TheCapacityKeepsRecentKeys) {
   RowStore store(Options({}, {.capacity = 1000}));
   for (int64_t step = 0; step < 50; ++step) {
