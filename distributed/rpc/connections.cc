@@ -70,10 +70,12 @@ int64_t ReceivedBytes(int fd) {
   return static_cast<int64_t>(info.tcpi_bytes_received);
 }
 
-bool Watch(int epoll, int operation, int fd, uint32_t events) {
+// An event that was fetched before its connection was closed may be handled after a new connection
+// has got the descriptor. Its serial differs.
+bool Watch(int epoll, int operation, int fd, uint32_t events, uint32_t serial = 0) {
   epoll_event event = {};
   event.events = events;
-  event.data.fd = fd;
+  event.data.u64 = uint64_t{serial} << 32 | static_cast<uint32_t>(fd);
   return epoll_ctl(epoll, operation, fd, &event) == 0;
 }
 
@@ -178,11 +180,11 @@ void Connections::Run() {
   while (!stops_.load()) {
     const int count = epoll_wait(epoll_, events, 64, -1);
     for (int i = 0; i < count && !stops_.load(); ++i) {
-      const int fd = events[i].data.fd;
+      const int fd = static_cast<int>(events[i].data.u64 & UINT32_MAX);
       if (std::find(listeners_.begin(), listeners_.end(), fd) != listeners_.end()) {
         Accept(fd);
       } else if (fd != wake_) {
-        Happened(fd, events[i].events);
+        Happened(fd, static_cast<uint32_t>(events[i].data.u64 >> 32), events[i].events);
       }
       LogEvents();
     }
@@ -231,7 +233,8 @@ void Connections::Admit(int fd) {
     }
     const bool has_room = static_cast<int>(connections_.size()) < max_ || MakeRoom();
     const int watched = has_room ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
-    if (watched < 0 || !Watch(epoll_, EPOLL_CTL_ADD, watched, EPOLLIN | EPOLLRDHUP | EPOLLET)) {
+    constexpr uint32_t kEvents = EPOLLIN | EPOLLRDHUP | EPOLLET;
+    if (watched < 0 || !Watch(epoll_, EPOLL_CTL_ADD, watched, kEvents, ++last_serial_)) {
       ++refused_;
       unlogged_.push_back(
           {"connection_refused", {{"client", client}, {"open", StrCat(connections_.size())}}});
@@ -241,6 +244,7 @@ void Connections::Admit(int fd) {
     }
     Connection& connection = connections_[watched];
     connection.fd = watched;
+    connection.serial = last_serial_;
     connection.client = client;
     connection.last_used = std::chrono::steady_clock::now();
     fds_[client] = watched;
@@ -248,10 +252,10 @@ void Connections::Admit(int fd) {
   take_(fd);
 }
 
-void Connections::Happened(int fd, uint32_t events) {
+void Connections::Happened(int fd, uint32_t serial, uint32_t events) {
   ScopedLock lock(&mutex_);
   auto it = connections_.find(fd);
-  if (it == connections_.end()) return;
+  if (it == connections_.end() || it->second.serial != serial) return;
   Connection& connection = it->second;
   if ((events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0) return Forget(connection);
   if (!connection.is_stranger) return;
@@ -307,7 +311,7 @@ void Connections::Forget(const Connection& connection) {
 }
 
 void Connections::WatchEndOf(const Connection& connection) const {
-  Watch(epoll_, EPOLL_CTL_MOD, connection.fd, EPOLLRDHUP | EPOLLET);
+  Watch(epoll_, EPOLL_CTL_MOD, connection.fd, EPOLLRDHUP | EPOLLET, connection.serial);
 }
 
 void Connections::CallBegins(const std::string& client) {

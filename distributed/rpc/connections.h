@@ -77,7 +77,8 @@ class Connections {
  private:
   using Time = std::chrono::steady_clock::time_point;
   struct Connection {
-    int fd = -1;  // the second descriptor
+    int fd = -1;          // the second descriptor
+    uint32_t serial = 0;  // distinguishes it from former connections with this descriptor
     std::string client;
     bool is_stranger = true;
     int64_t bytes = 0;  // received; counted for strangers
@@ -92,7 +93,7 @@ class Connections {
   void Accept(int listener);
   void AcceptWithReserve(int listener);
   void Admit(int fd);
-  void Happened(int fd, uint32_t events);
+  void Happened(int fd, uint32_t serial, uint32_t events);
   void LimitStrangers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Closes a connection by rule 1. Returns false if all have open calls.
   bool MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -109,7 +110,8 @@ class Connections {
   int port_ = 0;
   std::function<void(int fd)> take_;
   Thread thread_;
-  int reserve_ = -1;  // used by thread_ only
+  int reserve_ = -1;          // used by thread_ only
+  uint32_t last_serial_ = 0;  // used by thread_ only
   // Events that are not logged yet, because a log may block. Used by thread_ only.
   std::vector<std::pair<const char*, EventFields>> unlogged_;
   std::atomic<bool> stops_{false};  // set before wake_

@@ -69,6 +69,7 @@ class ConnectionsTest : public ::testing::Test {
       ScopedLock lock(&mutex_);
       taken_.push_back(fd);
       changed_.NotifyAll();
+      while (accepts_no_more_) changed_.Wait(&mutex_);
     });
     ASSERT_TRUE(started.ok()) << started;
   }
@@ -83,6 +84,12 @@ class ConnectionsTest : public ::testing::Test {
     taken_.pop_front();
     return fd;
   }
+  // While true, the thread that accepts stops after its next connection.
+  void SetAcceptsNoMore(bool value) {
+    ScopedLock lock(&mutex_);
+    accepts_no_more_ = value;
+    changed_.NotifyAll();
+  }
   // A connection after the given events of the others have been handled.
   void Settle() {
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(connections_->CheckAccepting(kLong).ok());
@@ -91,6 +98,7 @@ class ConnectionsTest : public ::testing::Test {
   Mutex mutex_;
   CondVar changed_;
   std::deque<int> taken_ ABSL_GUARDED_BY(mutex_);
+  bool accepts_no_more_ ABSL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<Connections> connections_;
 };
 
@@ -161,6 +169,22 @@ TEST_F(ConnectionsTest, StrangersMaySendSoMuchTogether) {
   EXPECT_TRUE(first.IsClosed());  // it sent most
   EXPECT_TRUE(connections_->IsConnected(second.name()));
   EXPECT_TRUE(connections_->IsConnected(third.name()));
+}
+
+// The new connection gets the descriptor of the one that it replaces. The end of that one was
+// reported before, and a client was then taken for lost.
+TEST_F(ConnectionsTest, TheEndOfAReplacedConnectionIsNotThatOfItsSuccessor) {
+  Listen({.max = 1});
+  SetAcceptsNoMore(true);
+  Client first(connections_->port());
+  ASSERT_GE(Take(), 0);
+  Client second(connections_->port());
+  first.Close();
+  SetAcceptsNoMore(false);  // both events arrive at once, that of the listener first
+  ASSERT_GE(Take(), 0);
+  Settle();
+  EXPECT_TRUE(connections_->IsConnected(second.name()));
+  EXPECT_EQ(connections_->counts().open, 1);
 }
 
 // gRPC's own listener accepts nothing any more after this.
