@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <map>
@@ -10,6 +11,7 @@
 #include "executor/device/shared_blocks.h"
 #include "executor/device/size_class.h"
 #include "graph/mutex.h"
+#include "graph/tensor/limited_heap.h"
 
 // Free blocks are poisoned, so that AddressSanitizer reports a use after the last Unref.
 #if defined(__SANITIZE_ADDRESS__)
@@ -106,28 +108,27 @@ class CentralLists {
     void* const shelved = bytes > kCarvedLimit ? shelves_[size_class].Take() : nullptr;
     if (shelved != nullptr) {
       SLUICE_UNPOISON(shelved, bytes);
-      idle_bytes_ -= static_cast<int64_t>(bytes);
+      CountTaken(size_class);
       return shelved;
     }
     ScopedLock lock(&mutex_);
     FreeList& list = lists_[size_class];
     if (list.count == 0 && bytes <= kCarvedLimit && !Carve(list, bytes)) return nullptr;
     if (void* block = list.Pop(bytes)) {
-      idle_bytes_ -= static_cast<int64_t>(bytes);
+      CountTaken(size_class);
       while (extra != nullptr && extra->count < 16 && list.count > 0) {
         extra->Push(list.Pop(bytes), bytes);
-        idle_bytes_ -= static_cast<int64_t>(bytes);
       }
       return block;
     }
-    if (idle_bytes_ > kIdleBytes + system_bytes_ / 4) TrimTo(system_bytes_ / 8);
+    if (idle_bytes() > kIdleBytes + system_bytes() / 4) TrimTo(system_bytes() / 8);
     return FromSystem(bytes, SharedBlocks::Opened());
   }
 
   void Give(int size_class, void* block) {
     const size_t bytes = SizeOfClass(size_class);
-    idle_bytes_ += static_cast<int64_t>(bytes);
     if (bytes > kCarvedLimit) {
+      idle_[size_class].now.fetch_add(1, std::memory_order_relaxed);
       SLUICE_POISON(block, bytes);
       if (shelves_[size_class].Put(block)) return;
       SLUICE_UNPOISON(block, bytes);  // the list's link goes there
@@ -141,13 +142,66 @@ class CentralLists {
     TrimTo(0);
   }
 
+  int64_t TrimUnused() {
+    ScopedLock lock(&mutex_);
+    const int64_t before = system_bytes();
+    for (int c = kCarvedClasses; c < kSizeClasses; ++c) {
+      for (int64_t unused = idle_[c].least; unused > 0 && FreeOne(c); --unused) {
+      }
+      idle_[c].least.store(idle_[c].now);
+    }
+    return before - system_bytes();
+  }
+
+  void SetLimit(int64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+  int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  bool HasRoom(size_t bytes) {
+    if (limit() <= 0) return true;
+    ScopedLock lock(&mutex_);
+    return MakeRoom(bytes);
+  }
+
   int64_t system_allocations() const { return system_allocations_.load(std::memory_order_relaxed); }
   int64_t system_bytes() const { return system_bytes_.load(std::memory_order_relaxed); }
+  int64_t idle_bytes() const {
+    int64_t bytes = 0;
+    for (int c = kCarvedClasses; c < kSizeClasses; ++c) {
+      bytes += idle_[c].now.load(std::memory_order_relaxed) * static_cast<int64_t>(SizeOfClass(c));
+    }
+    return bytes;
+  }
+  int64_t limited_bytes() const { return system_bytes() + Heap().bytes_in_use(); }
 
  private:
+  // The free blocks of a class.
+  struct Idle {
+    std::atomic<int64_t> now{0};
+    std::atomic<int64_t> least{0};  // since the last TrimUnused
+  };
+
+  void CountTaken(int size_class) {
+    if (size_class < kCarvedClasses) return;
+    Idle& idle = idle_[size_class];
+    const int64_t now = idle.now.fetch_sub(1, std::memory_order_relaxed) - 1;
+    // If two threads do this at once, TrimUnused may return a block too much.
+    if (now < idle.least.load(std::memory_order_relaxed)) {
+      idle.least.store(now, std::memory_order_relaxed);
+    }
+  }
+
+  // Whether the limit permits a further block. Returns free blocks to the system first, if it must.
+  bool MakeRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const int64_t most = limit();
+    if (most <= 0) return true;
+    const int64_t part = bytes >= kLimitedFrom ? most - most / 16 : most;
+    const auto excess = [&] { return limited_bytes() + static_cast<int64_t>(bytes) - part; };
+    if (excess() > 0) TrimTo(std::max<int64_t>(0, idle_bytes() - excess()));
+    return excess() <= 0;
+  }
+
   // `shared` may be null.
   void* FromSystem(size_t bytes, SharedBlocks* shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    void* const block = Unused(bytes, shared);
+    void* const block = MakeRoom(bytes) ? Unused(bytes, shared) : nullptr;
     if (block == nullptr) return nullptr;
     system_allocations_.fetch_add(1, std::memory_order_relaxed);
     system_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
@@ -188,31 +242,36 @@ class CentralLists {
     if (chunk == nullptr) return false;
     for (size_t at = kChunkBytes / bytes * bytes; at >= bytes; at -= bytes) {
       list.Push(chunk + at - bytes, bytes);
-      idle_bytes_ += static_cast<int64_t>(bytes);
     }
     return true;
   }
 
   // Frees the largest blocks first, because few calls then return much memory.
   void TrimTo(int64_t idle_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    for (int c = kSizeClasses - 1; c >= 0 && SizeOfClass(c) > kCarvedLimit; --c) {
-      const size_t bytes = SizeOfClass(c);
-      while (idle_bytes_ > idle_bytes) {
-        void* block = lists_[c].Pop(bytes);
-        if (block == nullptr) block = shelves_[c].Take();
-        if (block == nullptr) break;
-        SLUICE_UNPOISON(block, bytes);
-        ToSystem(block, bytes);
-        idle_bytes_ -= static_cast<int64_t>(bytes);
-      }
+    int64_t idle = this->idle_bytes();
+    for (int c = kSizeClasses - 1; c >= kCarvedClasses; --c) {
+      while (idle > idle_bytes && FreeOne(c)) idle -= static_cast<int64_t>(SizeOfClass(c));
     }
+  }
+
+  // Returns a free block of a class above kCarvedLimit to the system. False if there is none.
+  bool FreeOne(int size_class) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const size_t bytes = SizeOfClass(size_class);
+    void* block = lists_[size_class].Pop(bytes);
+    if (block == nullptr) block = shelves_[size_class].Take();
+    if (block == nullptr) return false;
+    SLUICE_UNPOISON(block, bytes);
+    CountTaken(size_class);
+    ToSystem(block, bytes);
+    return true;
   }
 
   std::array<Shelf, kSizeClasses> shelves_;  // for classes above kCarvedLimit
   Mutex mutex_;
   std::array<FreeList, kSizeClasses> lists_ ABSL_GUARDED_BY(mutex_);
   std::map<size_t, std::vector<void*>> emptied_ ABSL_GUARDED_BY(mutex_);  // shared blocks, by size
-  std::atomic<int64_t> idle_bytes_{0};
+  std::array<Idle, kSizeClasses> idle_;  // for classes above kCarvedLimit
+  std::atomic<int64_t> limit_{0};
   std::atomic<int64_t> system_allocations_{0};
   std::atomic<int64_t> system_bytes_{0};
 };
@@ -303,6 +362,17 @@ int64_t PoolAllocator::SystemAllocations() const {
   return CentralLists::Get().system_allocations();
 }
 int64_t PoolAllocator::SystemBytes() const { return CentralLists::Get().system_bytes(); }
+int64_t PoolAllocator::BytesInUse() const {
+  return CentralLists::Get().system_bytes() - CentralLists::Get().idle_bytes();
+}
 void PoolAllocator::Trim() { CentralLists::Get().Trim(); }
+int64_t PoolAllocator::TrimUnused() { return CentralLists::Get().TrimUnused(); }
+
+void PoolAllocator::SetLimit(int64_t bytes) {
+  CentralLists::Get().SetLimit(bytes);
+  SetHeapRoom([](size_t block) { return CentralLists::Get().HasRoom(block); });
+}
+int64_t PoolAllocator::Limit() const { return CentralLists::Get().limit(); }
+int64_t PoolAllocator::LimitedBytes() const { return CentralLists::Get().limited_bytes(); }
 
 }  // namespace sluice

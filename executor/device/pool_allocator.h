@@ -5,6 +5,10 @@
 // threads are shared. Size classes are at most 1/8 apart, so at most 1/8 of a large block is
 // unused.
 //
+// A process may limit its memory for tensors. The limit covers the blocks that the pool holds, used
+// or free, and those of the heap (graph/tensor/limited_heap.h). It costs warm steps nothing,
+// because it is only looked at when the system is asked for a block.
+//
 // Thread safety: all methods may be called from any thread. A block may be freed by another thread
 // than the one that allocated it.
 // Lifetime: the process's pool is never destroyed.
@@ -31,8 +35,21 @@ class PoolAllocator final : public Allocator {
   int64_t SystemAllocations() const;
   // Bytes held, used or free.
   int64_t SystemBytes() const;
+  // Bytes of blocks that are in use, and of free ones that threads keep.
+  int64_t BytesInUse() const;
   // Returns the shared free blocks to the system.
   void Trim();
+  // Returns those that were free all the time since the last call. Warm steps lose nothing by it,
+  // if it is called at intervals that are longer than a step. Returns their bytes.
+  int64_t TrimUnused();
+
+  // Limits the memory of the pool and the heap, 0: no limit. Allocate then returns null beyond it.
+  // Blocks of at least kLimitedFrom bytes may only use 15/16 of it, so that cheap steps of other
+  // sessions can go on.
+  void SetLimit(int64_t bytes);
+  int64_t Limit() const;
+  // The bytes that count for the limit.
+  int64_t LimitedBytes() const;
 
   // The free blocks of one thread; internal to the implementation.
   class ThreadCache;

@@ -1,0 +1,62 @@
+// The memory of a session's tensors: counts it, and limits it.
+//
+// An account is the allocator of the session's steps and takes its blocks from another one. Blocks
+// stay on the account until they are freed, also after the session's end: a variable of a server
+// outlives the session that assigned it. Not counted: what the session did not allocate itself
+// (feeds, constants), the characters of strings, and values of functions of datasets.
+//
+// Thread safety: all methods may be called from any thread.
+// Ownership: shared. The memory of an account itself is released with its last block.
+// Errors: Allocate returns null beyond the limit, and the step ends with RESOURCE_EXHAUSTED.
+#ifndef SLUICE_EXECUTOR_DEVICE_MEMORY_ACCOUNT_H_
+#define SLUICE_EXECUTOR_DEVICE_MEMORY_ACCOUNT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "graph/tensor/buffer.h"
+
+namespace sluice {
+
+class MemoryAccount final : public Allocator {
+ public:
+  // Takes blocks from `source`, which outlives them. `limit` 0: none. `session` is a number, or 0
+  // (executor/wait/session_scope.h).
+  static std::shared_ptr<MemoryAccount> Open(Allocator& source, int64_t limit, int64_t session = 0);
+
+  void* Allocate(size_t bytes) override;
+  void Deallocate(void* block, size_t bytes) override;
+
+  int64_t bytes_in_use() const { return held_.load(std::memory_order_relaxed) - 1; }
+  int64_t limit() const { return limit_; }
+  int64_t session() const { return session_; }
+
+ private:
+  MemoryAccount(Allocator& source, int64_t limit, int64_t session)
+      : source_(source), limit_(limit), session_(session) {}
+  ~MemoryAccount() override = default;
+  void Release(int64_t bytes);
+
+  Allocator& source_;
+  const int64_t limit_;
+  const int64_t session_;
+  // The bytes in use, and one for the owners. The account is destroyed when it becomes 0.
+  std::atomic<int64_t> held_{1};
+};
+
+// What a step's error says about the limits: "The session uses 812.0 MB of at most 900.0 MB. …".
+// `account` may be null. "" without limits.
+std::string DescribeMemoryLimits(const MemoryAccount* account);
+
+// The memory that the system allows to this process: the least of the machine's memory, the limits
+// of its control group, and RLIMIT_DATA.
+int64_t SystemMemoryBytes();
+// The limit of this process's control group. 0 if it has none.
+int64_t ContainerMemoryBytes();
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_DEVICE_MEMORY_ACCOUNT_H_

@@ -1,0 +1,36 @@
+// Returns memory that is not used any more to the system: free blocks of the pool of tensors, and
+// free pages of the heap.
+//
+// Freed memory stays with the process, so that the next step need not ask the system. After a large
+// graph this may be gigabytes. A server therefore calls ReturnUnusedMemory at intervals.
+//
+// Thread safety: ReturnUnusedMemory by one thread at a time, ReturnFreeMemory by any.
+// Cost: a call that returns nothing looks at the lists of free blocks, which takes microseconds.
+#ifndef SLUICE_EXECUTOR_DEVICE_UNUSED_MEMORY_H_
+#define SLUICE_EXECUTOR_DEVICE_UNUSED_MEMORY_H_
+
+#include <cstdint>
+
+namespace sluice {
+
+// Memory that stays free with the process.
+inline constexpr int64_t kKeptFreeBytes = int64_t{64} << 20;
+
+// Returns what was not used since the last call. Steps that run all the time keep what they use.
+class UnusedMemory {
+ public:
+  void Return();
+
+ private:
+  // Free bytes of the heap at the last call, and after the last return. malloc still counts pages
+  // as free that it has returned.
+  int64_t last_free_ = 0;
+  int64_t returned_at_ = 0;
+};
+
+// Returns all free memory if it is more than kKeptFreeBytes.
+void ReturnFreeMemory();
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_DEVICE_UNUSED_MEMORY_H_
