@@ -42,22 +42,16 @@ std::string TextValue(const std::string& value) {
   return value.empty() ? "\"\"" : value;
 }
 
+std::string Now() {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
+}
+
 std::string LineOf(LogFormat format, LogLevel level, const char* event, const EventFields& fields) {
   const char* const name = kLevelNames[static_cast<int>(level)];
-  const std::string time =
-      absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
-  std::string line;
-  if (format == LogFormat::kText) {
-    line = StrCat(time, " ", name, " ", event);
-    for (const auto& [key, value] : fields) StrAppend(&line, " ", key, "=", TextValue(value));
-    return line + "\n";
-  }
-  line = StrCat("{\"time\": \"", time, "\", \"level\": \"", name,
-                "\", \"event\": ", JsonQuoted(event));
-  for (const auto& [key, value] : fields) {
-    StrAppend(&line, ", ", JsonQuoted(key), ": ", JsonQuoted(value));
-  }
-  return line + "}\n";
+  if (format == LogFormat::kJson) return JsonLine(name, event, fields);
+  std::string line = StrCat(Now(), " ", name, " ", event);
+  for (const auto& [key, value] : fields) StrAppend(&line, " ", key, "=", TextValue(value));
+  return line + "\n";
 }
 
 // Counts the event. Returns false if its line is left out. Otherwise sets `suppressed` to the
@@ -78,6 +72,16 @@ bool MayLog(Period& period, int64_t* suppressed) {
 }
 
 }  // namespace
+
+std::string JsonLine(const char* level, const char* event, const EventFields& fields) {
+  std::string line = StrCat("{\"time\": \"", Now(), "\"");
+  if (level != nullptr) StrAppend(&line, ", \"level\": ", JsonQuoted(level));
+  StrAppend(&line, ", \"event\": ", JsonQuoted(event));
+  for (const auto& [key, value] : fields) {
+    StrAppend(&line, ", ", JsonQuoted(key), ": ", JsonQuoted(value));
+  }
+  return line + "}\n";
+}
 
 void SetEventLog(EventLogOptions options) {
   State& state = Log();

@@ -38,6 +38,8 @@ absl::Status ParseLogOptions(const std::string& level, const std::string& format
                              EventLogOptions* options);
 
 using EventFields = std::vector<std::pair<const char*, std::string>>;
+// The JSON object of an event, with a line break. `level` null: it has none.
+std::string JsonLine(const char* level, const char* event, const EventFields& fields);
 void LogEvent(LogLevel level, const char* event, const EventFields& fields = {});
 
 }  // namespace sluice
