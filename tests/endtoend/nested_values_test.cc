@@ -1,6 +1,7 @@
 // Values that nest deeper than a stack: datasets that read each other, lists and optionals in
 // lists.
 #include "gmock/gmock.h"
+#include "graph/format/graph_def.h"
 #include "gtest/gtest.h"
 #include "sluice.h"
 
@@ -62,6 +63,52 @@ TEST(NestedValuesTest, ChainsOfDatasetsEndAtALimit) {
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("SkipDataset"), HasSubstr("a chain of at most 1000 datasets")));
   }
+}
+
+// The text of a Const of a graph or a function.
+std::string NumberText(const char* name, int64_t value) {
+  return StrCat("{ name: '", name, "' op: 'Const' attr { key: 'dtype' value { type: DT_INT64 } } ",
+                "attr { key: 'value' value { tensor { dtype: DT_INT64 tensor_shape {} int64_val: ",
+                value, " } } } }");
+}
+
+// A dataset of the numbers 0 to 9, for each of which a function returns a chain of datasets.
+absl::StatusOr<Tensors> FirstOfReturnedChain(int depth) {
+  constexpr char kElements[] =
+      " attr { key: 'output_types' value { list { type: DT_INT64 } } }"
+      " attr { key: 'output_shapes' value { list { shape {} } } }";
+  std::string text = StrCat("node ", NumberText("zero", 0), " node ", NumberText("ten", 10),
+                            " node ", NumberText("one", 1));
+  StrAppend(&text, " node { name: 'd' op: 'RangeDataset' input: 'zero' input: 'ten' input: 'one'",
+            kElements, " } node { name: 'flat' op: 'FlatMapDataset' input: 'd'", kElements,
+            " attr { key: 'Targuments' value { list {} } }"
+            " attr { key: 'f' value { func { name: 'chain' } } } }",
+            " library { function { signature { name: 'chain' input_arg { name: 'x' type: DT_INT64 }"
+            " output_arg { name: 'made' type: DT_VARIANT } } node_def ",
+            NumberText("zero", 0), " node_def ", NumberText("one", 1), " node_def ",
+            NumberText("five", 5),
+            " node_def { name: 'd1' op: 'RangeDataset' input: 'zero:output:0'"
+            " input: 'five:output:0' input: 'one:output:0'",
+            kElements, " }");
+  for (int i = 2; i <= depth; ++i) {
+    StrAppend(&text, " node_def { name: 'd", i, "' op: 'SkipDataset' input: 'd", i - 1,
+              ":handle:0' input: 'zero:output:0'", kElements, " }");
+  }
+  StrAppend(&text, " ret { key: 'made' value: 'd", depth, ":handle:0' } } }");
+  Graph g;
+  SLUICE_RETURN_IF_ERROR(ImportGraphDef(text, g).status());
+  return FirstElement(g, Output(g.Find("flat"), 0));
+}
+
+// Each level of functions shares its thread's stack with the outer ones.
+TEST(NestedValuesTest, ChainsThatFunctionsReturnEndAtALowerLimit) {
+  const auto first = FirstOfReturnedChain(60);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ((*first)[0].scalar<int64_t>(), 0);
+  const absl::Status status = FirstOfReturnedChain(61).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("Function made a chain of 61 datasets, expected at most 60"));
 }
 
 // list = [list], and optional = Optional(optional), 300,000 times.
