@@ -7,6 +7,7 @@
 #include "graph/format/checksum.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "ops/checkpoint/bundle.h"
 #include "ops/checkpoint/table.h"
 #include "ops/checkpoint/varint.h"
@@ -249,7 +250,8 @@ absl::StatusOr<Tensor> BundleReader::ReadEntry(std::string_view name,
                                                const Entry& decoded) const {
   SLUICE_ASSIGN_OR_RETURN(const FileReader* file, Locate(name, entry, decoded));
   if (decoded.dtype == DT_VARIANT) return ReadVariants(name, entry, *file, decoded.shape);
-  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), decoded.dtype, decoded.shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor tensor,
+                          Tensor::Allocate(LimitedHeap(), decoded.dtype, decoded.shape));
   if (decoded.dtype == DT_STRING) {
     SLUICE_RETURN_IF_ERROR(ReadStrings(name, entry, *file, &tensor));
     return tensor;
@@ -297,7 +299,7 @@ absl::StatusOr<Tensor> BundleReader::ReadSlice(std::string_view name,
   if (whole.slices.empty()) {
     SLUICE_ASSIGN_OR_RETURN(Tensor all, ReadEntry(name, *entry, whole));
     if (shape == whole.shape) return all;
-    SLUICE_ASSIGN_OR_RETURN(Tensor part, Tensor::Allocate(Heap(), whole.dtype, shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor part, Tensor::Allocate(LimitedHeap(), whole.dtype, shape));
     CopySlice(whole.shape, TensorSlice::Full(whole.shape.rank()), all, slice, &part);
     return part;
   }
@@ -314,7 +316,7 @@ absl::StatusOr<Tensor> BundleReader::ReadSlice(std::string_view name,
                            prefix_, "')");
   };
   if (available < shape.num_elements()) return insufficient();
-  SLUICE_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(Heap(), whole.dtype, shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(LimitedHeap(), whole.dtype, shape));
   int64_t copied = 0;
   for (const Part& part : parts) {
     SLUICE_ASSIGN_OR_RETURN(const Tensor tensor, ReadEntry(part.shown, *part.proto, part.entry));

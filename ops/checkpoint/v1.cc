@@ -5,6 +5,7 @@
 
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 namespace {
@@ -263,7 +264,7 @@ absl::StatusOr<Tensor> V1Reader::ReadSlice(std::string_view name, const TensorSl
                            pattern_, ")");
   };
   if (available < shape.num_elements()) return insufficient();
-  SLUICE_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(Heap(), stored->dtype, shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(LimitedHeap(), stored->dtype, shape));
   int64_t copied = 0;
   for (const auto& [place, tensor] : parts) {
     copied += CopySlice(stored->shape, place, tensor, slice, &result);

@@ -1,6 +1,7 @@
 #include "ops/data/batch.h"
 
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "ops/state/tuples.h"
 
 namespace sluice {
@@ -44,7 +45,7 @@ absl::Status CheckSameTypes(const std::vector<Tensors>& rows) {
 absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows) {
   SLUICE_RETURN_IF_ERROR(CheckSameTypes(rows));
   SLUICE_RETURN_IF_ERROR(CheckSameShapes(rows));
-  return StackRows(Heap(), rows);
+  return StackRows(LimitedHeap(), rows);
 }
 
 DatasetFacts BatchedFacts(const DatasetFacts& in, const BatchSpec& spec) {

@@ -5,6 +5,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "graph/tensor/sizes.h"
 #include "ops/data/batch.h"
 #include "ops/data/dataset.h"
@@ -97,7 +98,7 @@ absl::StatusOr<Tensor> PadComponent(const std::vector<Tensors>& rows, size_t i,
     sizes.push_back(largest);
   }
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
-  SLUICE_ASSIGN_OR_RETURN(Tensor batch, Tensor::Allocate(Heap(), rows[0][i].dtype(), shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor batch, Tensor::Allocate(LimitedHeap(), rows[0][i].dtype(), shape));
   FillElements(padding.values[i], &batch, 0, batch.num_elements());
   const int64_t row_size = batch.num_elements() / shape.dim(0);
   for (size_t r = 0; r < rows.size(); ++r) {
@@ -158,7 +159,7 @@ MadeDataset UnbatchDataset(const KernelContext&, const DatasetPointer& input) {
           if (t.rank() > 0 && t.dim(0) == (*element)[0].dim(0)) continue;
           return InvalidArgument("Input element must have the same batch size in each component.");
         }
-        SLUICE_ASSIGN_OR_RETURN(rows, SplitRows(Heap(), *element));
+        SLUICE_ASSIGN_OR_RETURN(rows, SplitRows(LimitedHeap(), *element));
         std::reverse(rows.begin(), rows.end());
       }
       *element = std::move(rows.back());
@@ -229,7 +230,8 @@ absl::StatusOr<Tensors> ConcatenateRows(const std::vector<Tensors>& parts) {
                         i, ": ", shape.ToString(), " and ", part[i].shape().ToString(), ".");
     }
     shape.set_dim(0, rows);
-    SLUICE_ASSIGN_OR_RETURN(Tensor all, Tensor::Allocate(Heap(), parts[0][i].dtype(), shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor all,
+                            Tensor::Allocate(LimitedHeap(), parts[0][i].dtype(), shape));
     int64_t at = 0;
     for (const Tensors& part : parts) {
       CopyElements(part[i], 0, part[i].num_elements(), &all, at);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/wait/out_of_memory.h"
+#include "executor/wait/session_scope.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -71,7 +72,10 @@ absl::Status IteratorResource::Install(const std::shared_ptr<Source>& source, in
     });
     absl::StatusOr<Thread> thread =
         Thread::Start(StrCat("iterator ", name_), ThreadUse::kGraphs,
-                      [state = state_, source] { Read(state, source); });
+                      [state = state_, source, session = SessionScope::Current()] {
+                        const SessionScope scope(session);
+                        Read(state, source);
+                      });
     if (thread.ok()) {
       thread_ = *std::move(thread);
     } else {

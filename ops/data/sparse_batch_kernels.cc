@@ -7,6 +7,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "ops/data/batch.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
@@ -69,8 +70,9 @@ absl::StatusOr<Tensor> SparseBatch(const Tensors& rows, const std::vector<int64_
     count += row.num_elements();
     for (int d = 0; d < row.rank(); ++d) sizes[d + 1] = std::max(sizes[d + 1], row.dim(d));
   }
-  SLUICE_ASSIGN_OR_RETURN(Tensor indices, Tensor::Allocate(Heap(), DT_INT64, {count, columns}));
-  SLUICE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(Heap(), rows[0].dtype(), {count}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor indices,
+                          Tensor::Allocate(LimitedHeap(), DT_INT64, {count, columns}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor values, Tensor::Allocate(LimitedHeap(), rows[0].dtype(), {count}));
   int64_t at = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     AppendIndices(rows[i], static_cast<int64_t>(i), indices.data<int64_t>() + at * columns);
@@ -185,7 +187,7 @@ class ExampleParser {
       SLUICE_RETURN_IF_ERROR(examples.Parse(t.flat<std::string>()));
     }
     SLUICE_ASSIGN_OR_RETURN(ParsedFeatures parsed, ParseFeatures(examples.features(), {}, specs_,
-                                                                 BatchForm::kBatch, Heap()));
+                                                                 BatchForm::kBatch, LimitedHeap()));
     Tensors features(places_.size());
     const auto place = [&](const std::string& key) -> Tensor& { return features[places_.at(key)]; };
     for (size_t i = 0; i < specs_.dense.size(); ++i) {

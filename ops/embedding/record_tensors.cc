@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 namespace {
@@ -55,12 +56,12 @@ absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin
   const auto n = static_cast<int64_t>(contents.keys.size());
   const auto& [dtype, dim] = std::pair(store.options().dtype, store.options().dim);
   RecordTensors r;
-  SLUICE_ASSIGN_OR_RETURN(r.keys, Tensor::Allocate(Heap(), DT_INT64, TensorShape({n})));
-  SLUICE_ASSIGN_OR_RETURN(r.rows, Tensor::Allocate(Heap(), dtype, TensorShape({n, dim})));
-  SLUICE_ASSIGN_OR_RETURN(r.slots,
-                          Tensor::Allocate(Heap(), dtype, TensorShape({n, store.slots(), dim})));
-  SLUICE_ASSIGN_OR_RETURN(r.counts, Tensor::Allocate(Heap(), DT_INT64, TensorShape({n})));
-  SLUICE_ASSIGN_OR_RETURN(r.steps, Tensor::Allocate(Heap(), DT_INT64, TensorShape({n})));
+  SLUICE_ASSIGN_OR_RETURN(r.keys, Tensor::Allocate(LimitedHeap(), DT_INT64, TensorShape({n})));
+  SLUICE_ASSIGN_OR_RETURN(r.rows, Tensor::Allocate(LimitedHeap(), dtype, TensorShape({n, dim})));
+  SLUICE_ASSIGN_OR_RETURN(
+      r.slots, Tensor::Allocate(LimitedHeap(), dtype, TensorShape({n, store.slots(), dim})));
+  SLUICE_ASSIGN_OR_RETURN(r.counts, Tensor::Allocate(LimitedHeap(), DT_INT64, TensorShape({n})));
+  SLUICE_ASSIGN_OR_RETURN(r.steps, Tensor::Allocate(LimitedHeap(), DT_INT64, TensorShape({n})));
   std::copy(contents.keys.begin(), contents.keys.end(), r.keys.data<int64_t>());
   std::copy(contents.rows.begin(), contents.rows.end(), static_cast<char*>(r.rows.raw()));
   std::copy(contents.counts.begin(), contents.counts.end(), r.counts.data<int64_t>());

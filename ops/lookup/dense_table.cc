@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "graph/tensor/sizes.h"
 #include "ops/strings/hash.h"
 
@@ -61,7 +62,7 @@ DenseTable::DenseTable(DenseTableOptions options)
 absl::Status DenseTable::ClearBuckets(int64_t count) {
   const auto rows = [count](DataType type, int64_t elements) -> absl::StatusOr<Tensor> {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({count, elements}));
-    return Tensor::Allocate(Heap(), type, shape);
+    return Tensor::Allocate(LimitedHeap(), type, shape);
   };
   SLUICE_ASSIGN_OR_RETURN(Tensor keys, rows(spec().key_type, key_elements_));
   SLUICE_ASSIGN_OR_RETURN(value_buckets_, rows(spec().value_type, value_elements_));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 
@@ -40,7 +41,7 @@ absl::StatusOr<int64_t> KeyedRows::FreeRow() {
   if (used_ == capacity) {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({std::max<int64_t>(16, 2 * capacity), elements_}));
-    SLUICE_ASSIGN_OR_RETURN(Tensor larger, Tensor::Allocate(Heap(), value_type_, shape));
+    SLUICE_ASSIGN_OR_RETURN(Tensor larger, Tensor::Allocate(LimitedHeap(), value_type_, shape));
     if (used_ > 0) CopyElements(values_, 0, used_ * elements_, &larger, 0);
     values_ = std::move(larger);
   }
@@ -94,9 +95,9 @@ std::string KeyedRows::ValueText(const Tensor& keys, int64_t i) const {
 absl::StatusOr<LookupTable::Contents> KeyedRows::All() const {
   TensorShape shape({size()});
   LookupTable::Contents all;
-  SLUICE_ASSIGN_OR_RETURN(all.keys, Tensor::Allocate(Heap(), key_type_, shape));
+  SLUICE_ASSIGN_OR_RETURN(all.keys, Tensor::Allocate(LimitedHeap(), key_type_, shape));
   for (int64_t d : value_shape_.dims()) shape.AddDim(d);
-  SLUICE_ASSIGN_OR_RETURN(all.values, Tensor::Allocate(Heap(), value_type_, shape));
+  SLUICE_ASSIGN_OR_RETURN(all.values, Tensor::Allocate(LimitedHeap(), value_type_, shape));
   int64_t i = 0;
   for (const auto& [key, row] : rows_) {
     if (key_type_ == DT_STRING) {

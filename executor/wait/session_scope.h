@@ -1,0 +1,35 @@
+// The number of the client's session for which a thread works, for the audit of files.
+//
+// A server gives numbers to its sessions (distributed/master/session_table.h). Code that
+// starts a thread for a session opens a scope on it.
+//
+// Thread safety: each thread has its own number.
+#ifndef SLUICE_EXECUTOR_WAIT_SESSION_SCOPE_H_
+#define SLUICE_EXECUTOR_WAIT_SESSION_SCOPE_H_
+
+#include <cstdint>
+#include <utility>
+
+namespace sluice {
+
+// While it lives, its thread works for the session.
+class SessionScope {
+ public:
+  // 0: an unknown session. The thread goes on working for that of the outer scope.
+  explicit SessionScope(int64_t session)
+      : outer_(session == 0 ? current_ : std::exchange(current_, session)) {}
+  ~SessionScope() { current_ = outer_; }
+  SessionScope(const SessionScope&) = delete;
+  SessionScope& operator=(const SessionScope&) = delete;
+
+  // 0: none, or an unknown one.
+  static int64_t Current() { return current_; }
+
+ private:
+  static thread_local constinit int64_t current_;
+  const int64_t outer_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_WAIT_SESSION_SCOPE_H_
