@@ -6,7 +6,7 @@
 // Sessions on one set share variables, queues and accumulators (in-process replicas). A session
 // without a given set makes its own.
 //
-// Thread safety: a set is immutable after construction, and may be used by any thread.
+// Thread safety: a set is immutable once it is shared, and may be used by any thread.
 // ResourceManager has its own lock.
 // Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. It is
 // removed with the set that made it, not with sets that share it. A resource may hold a set of
@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "executor/device/memory_account.h"
 #include "executor/device/resource_manager.h"
 #include "graph/build/device_spec.h"
 
@@ -97,6 +98,12 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   static absl::StatusOr<std::shared_ptr<DeviceSet>> Borrow(ResourceManager& resources,
                                                            std::string_view name);
 
+  // Takes the memory of tensors that sessions on this set compute from an account. Without one they
+  // are not counted. To be called before the set is shared.
+  void SetMemory(std::shared_ptr<MemoryAccount> account) { memory_ = std::move(account); }
+  // May be null.
+  const std::shared_ptr<MemoryAccount>& memory() const { return memory_; }
+
   int size() const { return static_cast<int>(devices_.size()); }
   // 0 <= i < size(). The reference is valid as long as the set.
   Device& device(int i) const { return *devices_[i]; }
@@ -114,6 +121,7 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
 
   std::vector<std::unique_ptr<Device>> devices_;
   bool owns_resources_ = true;
+  std::shared_ptr<MemoryAccount> memory_;
 };
 
 // Removes all variables, queues, accumulators and tables of these containers from every device.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "executor/device/memory_account.h"
 #include "executor/memory/memory_plan.h"
 #include "executor/trace/numerics_checker.h"
 #include "executor/trace/stats_collector.h"
@@ -61,7 +62,9 @@ absl::Status LocalStep::Run(const StepCall& call) {
   if (!absl::IsResourceExhausted(status)) return status;
   std::vector<TensorShape> shapes;
   for (const Tensor* feed : call.feeds) shapes.push_back(feed->shape());
-  return AnnotateAfter(status, StrCat("\n", MemoryOf(*plan_, shapes).ToString()));
+  std::string report = DescribeMemoryLimits(executor_.devices().memory().get());
+  if (!report.empty()) report += '\n';
+  return AnnotateAfter(status, StrCat("\n", report, MemoryOf(*plan_, shapes).ToString()));
 }
 
 absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call) {

@@ -9,6 +9,7 @@
 
 #include "executor/device/declared_variables.h"
 #include "executor/device/pool_allocator.h"
+#include "executor/device/unused_memory.h"
 #include "executor/plan/op_kind.h"
 #include "executor/session/local_step.h"
 #include "graph/mutex.h"
@@ -34,13 +35,24 @@ std::shared_ptr<ThreadPool> MakePool(const char* name, int threads) {
   return pool;
 }
 
+std::atomic<int> num_executors{0};
+
 }  // namespace
+
+TaskExecutor::Counted::Counted() { num_executors.fetch_add(1); }
+TaskExecutor::Counted::~Counted() {
+  if (num_executors.fetch_sub(1) == 1) ReturnFreeMemory();
+}
 
 TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)) {
   if (options_.devices == nullptr) options_.devices = DeviceSet::Cpus(options_.cpu_devices);
   intra_op_ = MakePool("sluice_intra", options_.intra_op_threads);
   inter_op_ = MakePool("sluice_inter", options_.inter_op_threads);
   environment_.allocator = &PoolAllocator::Global();
+  if (const auto& memory = options_.devices->memory(); memory != nullptr) {
+    environment_.allocator = memory.get();
+    environment_.session = memory->session();
+  }
   for (int i = 0; i < options_.devices->size(); ++i) {
     environment_.resources.push_back(options_.devices->device(i).resources.get());
   }

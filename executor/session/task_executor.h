@@ -54,9 +54,15 @@ class TaskExecutor {
   const StepEnvironment& environment() const { return environment_; }
 
  private:
+  // Counts the executors of the process. The last one returns free memory to the system.
+  struct Counted {
+    Counted();
+    ~Counted();
+  };
   absl::StatusOr<std::shared_ptr<Kernel>> KernelFor(const Node& node,
                                                     const std::shared_ptr<const Graph>& graph);
 
+  const Counted counted_;  // ends after all that holds tensors
   SessionOptions options_;
   std::shared_ptr<const struct Job> job_;
   std::shared_ptr<ThreadPool> intra_op_;  // null: loops run in the caller

@@ -8,6 +8,7 @@
 #include "executor/plan/error_at.h"
 #include "executor/step/outbox.h"
 #include "executor/step/running_step.h"
+#include "executor/wait/session_scope.h"
 #include "executor/wait/stalls.h"
 #include "graph/status.h"
 
@@ -30,11 +31,13 @@ StepState::StepState(std::shared_ptr<const Plan> the_plan, const StepEnvironment
       feeds(plan->num_feeds),
       fetches(plan->num_fetches) {
   schedule_ = [pool = environment.inter_op](std::function<void()> closure) {
-    if (pool != nullptr) {
-      pool->Schedule(std::move(closure));
-    } else {
+    if (pool == nullptr) return closure();
+    const int64_t session = SessionScope::Current();
+    if (session == 0) return pool->Schedule(std::move(closure));
+    pool->Schedule([session, closure = std::move(closure)] {
+      const SessionScope scope(session);
       closure();
-    }
+    });
   };
   for (ResourceManager* resources : environment.resources) {
     StepContext context;
@@ -387,6 +390,7 @@ bool UnitScheduler::TakeShared(Worker& worker) {
 // Runs on a thread of the pool, or on one that delivered an answer.
 void UnitScheduler::Help() {
   {
+    const SessionScope scope(state_.environment.session);
     Worker worker;
     const Outbox outbox;
     RunReady(worker);

@@ -81,6 +81,7 @@ struct StepEnvironment {
   ThreadPool* inter_op = nullptr;
   Stalls* stalls = nullptr;
   StepScheduler* scheduler = nullptr;
+  int64_t session = 0;  // its number, for session_scope.h; 0: none
   // A step that waits longer calls `warn` once with the operations that it waits for. 0: never.
   std::chrono::milliseconds stall_warning = {};
   std::function<void(const std::string&)> warn;
