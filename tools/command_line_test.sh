@@ -58,6 +58,12 @@ expect 2 "takes one file" inspect
 expect 2 "takes one graph" trace
 expect 2 "needs targets" top
 expect 2 "needs targets" stalls
+
+# A token that is replaced is known by its first value, so two that are equal cannot be told apart.
+(umask 077 && echo word > token && echo word > metrics_token)
+expect 1 "expected another token than that of --token_file" server --port=0 --token_file=token \
+  --metrics_token_file=metrics_token
+expect 1 "cannot be opened: No such file" server --port=0 --audit_log=/no/such/folder/log
 expect 2 "bash zsh, got 'fish'" completion fish
 
 # A dashboard that other hosts reach needs a token, and TLS or --insecure.

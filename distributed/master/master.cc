@@ -3,13 +3,19 @@
 #include <cstdio>
 #include <utility>
 
+#include "distributed/events/audit_log.h"
 #include "distributed/events/event_log.h"
+#include "distributed/events/sha256.h"
 #include "distributed/master/client_cluster.h"
 #include "distributed/master/session_config.h"
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/respond.h"
 #include "distributed/message/service_methods.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/wait/out_of_memory.h"
+#include "executor/wait/session_scope.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -22,6 +28,34 @@ constexpr TensorField kCallableFetches{pb::RunCallableResponse::kFetchFieldNumbe
                                        TensorField::kBare};
 
 constexpr char kMayHaveRestarted[] = " Possibly, this master has restarted.";
+
+// Equal graphs have equal hashes.
+std::string HashOf(const pb::GraphDef& graph) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    graph.SerializeWithCachedSizes(&coded);
+  }
+  return Sha256(bytes);
+}
+
+void AuditGraph(const char* event, EventFields fields, const pb::GraphDef& graph) {
+  if (!IsAudited()) return;
+  const size_t bytes = graph.ByteSizeLong();  // caches the sizes for HashOf
+  fields.emplace_back("nodes", StrCat(graph.node_size()));
+  fields.emplace_back("graph_bytes", StrCat(bytes));
+  fields.emplace_back("graph_sha256", HashOf(graph));
+  Audit(event, fields);
+}
+
+void AuditEnd(const SessionTable::Removed& removed) {
+  if (!IsAudited()) return;
+  Audit("session_closed", {{"session", StrCat(removed.info.number)},
+                           {"client", removed.info.client},
+                           {"why", removed.why}});
+}
 
 }  // namespace
 
@@ -79,19 +113,21 @@ absl::StatusOr<std::string> Master::AddSession(const pb::CreateSessionRequest& r
   SLUICE_ASSIGN_OR_RETURN(const std::optional<ClusterConnection> connection,
                           ConnectionFor(request));
   const std::string handle = NewHandle();
+  const int64_t number = sessions_.NewNumber();
   SessionOptions options = WithConfig(options_.session, config);
   options.job = JobName(config, handle);
-  options.devices = options_.devices;
   std::string task = options_.task;
   if (connection && connection->view != nullptr) {
     task = connection->view->task;
-    options.devices = DeviceSet::Renamed(*options_.devices, task);
     config.set_isolate_session_state(
         !config.experimental().share_session_state_in_clusterspec_propagation());
   }
+  options.devices = DeviceSet::Renamed(*options_.devices, task);
   if (config.isolate_session_state()) {
     options.devices = DeviceSet::WithOwnState(*options.devices);
   }
+  options.devices->SetMemory(
+      MemoryAccount::Open(PoolAllocator::Global(), options_.session_memory_bytes, number));
   if (connection) {
     ClusterTasks::Options tasks;
     tasks.session = handle;
@@ -104,7 +140,9 @@ absl::StatusOr<std::string> Master::AddSession(const pb::CreateSessionRequest& r
                                      .after = graph_options.build_cost_model_after()};
   auto session = std::make_shared<MasterSession>(task, options, cost_model);
   SLUICE_RETURN_IF_ERROR(session->AddNodes(request.graph_def()));
-  sessions_.Add(handle, std::move(session), client, request.graph_def().ByteSizeLong());
+  AuditGraph("session_created", {{"session", StrCat(number)}, {"client", client}},
+             request.graph_def());
+  sessions_.Add(handle, number, std::move(session), client, request.graph_def().ByteSizeLong());
   return handle;
 }
 
@@ -114,6 +152,7 @@ absl::Status Master::ExtendSession(const pb::ExtendSessionRequest& request,
   SLUICE_ASSIGN_OR_RETURN(const int64_t version,
                           session->Extend(request.graph_def(), request.current_graph_version()));
   session.AddGraphBytes(request.graph_def().ByteSizeLong());
+  AuditGraph("graph_extended", {{"session", StrCat(session.number())}}, request.graph_def());
   response->set_new_graph_version(version);
   return absl::OkStatus();
 }
@@ -121,6 +160,7 @@ absl::Status Master::ExtendSession(const pb::ExtendSessionRequest& request,
 absl::Status Master::PartialRunSetup(const pb::PartialRunSetupRequest& request,
                                      pb::PartialRunSetupResponse* response) {
   SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
+  const SessionScope scope(session.number());
   SLUICE_ASSIGN_OR_RETURN(*response->mutable_partial_run_handle(),
                           session->SetUpPartialRun(request));
   return absl::OkStatus();
@@ -141,6 +181,7 @@ void Master::RunStep(RpcCall& call) {
   if (status.ok()) {
     auto session = sessions_.Find(request.session_handle(), call.client(), kMayHaveRestarted);
     status = session.ok() ? OrOutOfMemory([&] {
+      const SessionScope scope(session->number());
       return (*session)->RunStep(request, std::move(feeds), &call.cancellation(), &fetches,
                                  response.mutable_metadata());
     })
@@ -150,9 +191,10 @@ void Master::RunStep(RpcCall& call) {
 }
 
 void Master::CloseSession(const pb::CloseSessionRequest& request, RpcCall& call) {
-  const auto session = sessions_.Remove(request.session_handle(), kMayHaveRestarted);
-  if (!session.ok()) return call.Finish(session.status());
-  (*session)->Close(RespondWhenReleased(call));
+  const auto removed = sessions_.Remove(request.session_handle(), kMayHaveRestarted);
+  if (!removed.ok()) return call.Finish(removed.status());
+  AuditEnd(*removed);
+  removed->session->Close(RespondWhenReleased(call));
 }
 
 absl::Status Master::ListDevices(const pb::ListDevicesRequest& request,
@@ -188,6 +230,7 @@ absl::Status Master::Clear(const std::vector<std::string>& containers) {
 absl::Status Master::MakeCallable(const pb::MakeCallableRequest& request,
                                   pb::MakeCallableResponse* response) {
   SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
+  const SessionScope scope(session.number());
   SLUICE_ASSIGN_OR_RETURN(const int64_t handle, session->MakeCallable(request.options()));
   response->set_handle(handle);
   return absl::OkStatus();
@@ -202,6 +245,7 @@ void Master::RunCallable(RpcCall& call) {
   if (status.ok()) status = CheckNotDraining();
   if (status.ok()) {
     auto session = sessions_.Find(request.session_handle(), call.client());
+    const SessionScope scope(session.ok() ? session->number() : 0);
     status = session.ok() ? (*session)->RunCallable(request.handle(), feeds, &call.cancellation(),
                                                     &fetches, response.mutable_metadata())
                           : session.status();
@@ -218,17 +262,21 @@ absl::Status Master::ReleaseCallable(const pb::ReleaseCallableRequest& request,
 }
 
 void Master::CloseSessions(const std::shared_ptr<void>& awaiting) {
-  for (const auto& session : sessions_.RemoveAll()) session->Close(awaiting);
+  for (const SessionTable::Removed& removed : sessions_.RemoveAll()) {
+    AuditEnd(removed);
+    removed.session->Close(awaiting);
+  }
 }
 
 void Master::CloseExpiredSessions() {
-  for (const SessionTable::Expired& expired :
+  for (const SessionTable::Removed& expired :
        sessions_.RemoveExpired(options_.limits, options_.is_connected)) {
     LogEvent(LogLevel::kInfo, "session_closed",
              {{"session", StrCat(expired.info.number)},
               {"client", expired.info.client},
               {"why", expired.why},
               {"idle_s", StrCat(expired.info.idle.count() / 1000)}});
+    AuditEnd(expired);
     expired.session->Close(nullptr);
   }
 }

@@ -35,6 +35,7 @@ struct MasterOptions {
   const ClusterConnection* connection = nullptr;
   // When sessions of dead clients are closed, and whether a client is connected.
   SessionLimits limits;
+  int64_t session_memory_bytes = 0;  // ServerOptions::session_memory_bytes
   SessionTable::IsConnected is_connected = [](const std::string&) { return true; };
 };
 

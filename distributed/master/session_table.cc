@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/device/device_set.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -19,30 +20,54 @@ std::string HostOf(const std::string& client) { return client.substr(0, client.r
 
 }  // namespace
 
-SessionTable::Use::Use(SessionTable* table, std::shared_ptr<Entry> entry)
-    : table_(table), entry_(std::move(entry)) {}
+SessionTable::Use::Use(SessionTable* table, std::shared_ptr<Entry> entry, std::string client)
+    : table_(table), entry_(std::move(entry)), client_(std::move(client)) {}
 
 SessionTable::Use::~Use() {
-  if (entry_ != nullptr) table_->UseEnds(*entry_);
+  if (entry_ != nullptr) table_->UseEnds(*entry_, client_);
 }
 
-void SessionTable::UseEnds(Entry& entry) {
+void SessionTable::UseEnds(Entry& entry, const std::string& client) {
   const Time now = Clock::now();
   ScopedLock lock(&mutex_);
+  EndCall(client);
   entry.last_used = now;
   --entry.running;
   if (--running_ == 0) unused_.NotifyAll();
 }
 
-void SessionTable::Add(const std::string& handle, std::shared_ptr<MasterSession> session,
-                       const std::string& client, size_t graph_bytes) {
+absl::Status SessionTable::BeginCall(const std::string& client) {
+  if (client.empty()) return absl::OkStatus();
+  const std::pair<std::string, int> limits[] = {{client, most_calls_.of_client},
+                                                {HostOf(client), most_calls_.of_host}};
+  for (const auto& [name, most] : limits) {
+    const auto calls = calls_.find(name);
+    if (calls == calls_.end() || calls->second < most) continue;
+    return absl::ResourceExhaustedError(StrCat("expected at most ", most, " steps of client ", name,
+                                               " that run at once, got more"));
+  }
+  for (const auto& [name, most] : limits) ++calls_[name];
+  return absl::OkStatus();
+}
+
+void SessionTable::EndCall(const std::string& client) {
+  if (client.empty()) return;
+  for (const std::string& name : {client, HostOf(client)}) {
+    const auto calls = calls_.find(name);
+    if (--calls->second == 0) calls_.erase(calls);
+  }
+}
+
+void SessionTable::Add(const std::string& handle, int64_t number,
+                       std::shared_ptr<MasterSession> session, const std::string& client,
+                       size_t graph_bytes) {
   auto entry = std::make_shared<Entry>();
   entry->session = std::move(session);
+  entry->number = number;
   entry->created = entry->last_used = Clock::now();
   entry->client = client;
   entry->graph_bytes = static_cast<int64_t>(graph_bytes);
   ScopedLock lock(&mutex_);
-  entry->number = ++last_number_;
   sessions_.emplace(handle, std::move(entry));
 }
 
@@ -51,26 +76,32 @@ absl::StatusOr<SessionTable::Use> SessionTable::Find(const std::string& handle,
   ScopedLock lock(&mutex_);
   const auto it = sessions_.find(handle);
   if (it == sessions_.end()) return Unknown(handle, hint);
+  SLUICE_RETURN_IF_ERROR(BeginCall(client));
   Entry& entry = *it->second;
   if (!client.empty() && entry.client != client) entry.client = client;
   entry.lost_since = Time::max();
   ++entry.running;
   ++running_;
-  return Use(this, it->second);
+  return Use(this, it->second, client);
 }
 
-absl::StatusOr<std::shared_ptr<MasterSession>> SessionTable::Remove(const std::string& handle,
-                                                                    const char* hint) {
+absl::StatusOr<SessionTable::Removed> SessionTable::Remove(const std::string& handle,
+                                                           const char* hint) {
+  const Time now = Clock::now();
   ScopedLock lock(&mutex_);
-  auto removed = sessions_.extract(handle);
-  if (!removed.empty()) return removed.mapped()->session;
-  return Unknown(handle, hint);
+  const auto removed = sessions_.extract(handle);
+  if (removed.empty()) return Unknown(handle, hint);
+  const Entry& entry = *removed.mapped();
+  return Removed{entry.session, InfoOf(entry, true, now), "its client closed it"};
 }
 
-std::vector<std::shared_ptr<MasterSession>> SessionTable::RemoveAll() {
-  std::vector<std::shared_ptr<MasterSession>> sessions;
+std::vector<SessionTable::Removed> SessionTable::RemoveAll() {
+  const Time now = Clock::now();
+  std::vector<Removed> sessions;
   ScopedLock lock(&mutex_);
-  for (auto& [handle, entry] : sessions_) sessions.push_back(entry->session);
+  for (auto& [handle, entry] : sessions_) {
+    sessions.push_back({entry->session, InfoOf(*entry, true, now), "all sessions are closed"});
+  }
   sessions_.clear();
   return sessions;
 }
@@ -84,6 +115,9 @@ SessionInfo SessionTable::InfoOf(const Entry& entry, bool is_connected, Time now
   info.age = duration_cast<milliseconds>(now - entry.created);
   if (entry.running == 0) info.idle = duration_cast<milliseconds>(now - entry.last_used);
   info.graph_bytes = entry.graph_bytes;
+  if (const auto& memory = entry.session->session().devices().memory(); memory != nullptr) {
+    info.memory_bytes = memory->bytes_in_use();
+  }
   return info;
 }
 
@@ -110,11 +144,11 @@ std::vector<SessionInfo> SessionTable::Describe(const IsConnected& is_connected)
   return infos;
 }
 
-std::vector<SessionTable::Expired> SessionTable::RemoveExpired(const SessionLimits& limits,
+std::vector<SessionTable::Removed> SessionTable::RemoveExpired(const SessionLimits& limits,
                                                                const IsConnected& is_connected) {
   const std::set<std::string> lost = LostClients(is_connected);
   const Time now = Clock::now();
-  std::vector<Expired> expired;
+  std::vector<Removed> expired;
   std::map<std::string, std::set<std::pair<Time, std::string>>> surplus;  // by host
   ScopedLock lock(&mutex_);
   const auto expire = [&](const std::string& handle, const char* why) {

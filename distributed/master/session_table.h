@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "distributed/master/master_session.h"
 #include "distributed/master/session_limits.h"
+#include "executor/wait/thread.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -36,6 +37,7 @@ struct SessionInfo {
   std::chrono::milliseconds age{0};
   std::chrono::milliseconds idle{0};  // since the last call; 0 while one runs
   int64_t graph_bytes = 0;            // that the client sent
+  int64_t memory_bytes = 0;           // of tensors that its steps on this task allocated
 };
 
 class SessionTable {
@@ -46,38 +48,53 @@ class SessionTable {
   struct Entry;
 
  public:
+  // The most calls that run at once, of one connection and of one host. Each call takes a thread,
+  // and no client may take all of them.
+  struct MostCalls {
+    int of_client = Thread::MaxOf(ThreadUse::kCalls) / 8 * 3;
+    int of_host = Thread::MaxOf(ThreadUse::kCalls) / 8 * 5;
+  };
+  SessionTable() : SessionTable(MostCalls()) {}
+  explicit SessionTable(MostCalls most_calls) : most_calls_(most_calls) {}
+
   // A call that uses a session.
   class Use {
    public:
-    Use(SessionTable* table, std::shared_ptr<Entry> entry);
+    Use(SessionTable* table, std::shared_ptr<Entry> entry, std::string client);
     Use(Use&& other) noexcept
-        : table_(other.table_), entry_(std::exchange(other.entry_, nullptr)) {}
+        : table_(other.table_),
+          entry_(std::exchange(other.entry_, nullptr)),
+          client_(std::move(other.client_)) {}
     Use& operator=(Use&&) = delete;
     ~Use();
     MasterSession* operator->() const { return entry_->session.get(); }
+    int64_t number() const { return entry_->number; }
     // Counts nodes that the client sent.
     void AddGraphBytes(size_t bytes) { entry_->graph_bytes += static_cast<int64_t>(bytes); }
 
    private:
     SessionTable* table_;
     std::shared_ptr<Entry> entry_;
+    std::string client_;  // "" if the call does not count for one
   };
 
-  void Add(const std::string& handle, std::shared_ptr<MasterSession> session,
+  // The number of a session that will be added.
+  int64_t NewNumber() { return last_number_.fetch_add(1) + 1; }
+  void Add(const std::string& handle, int64_t number, std::shared_ptr<MasterSession> session,
            const std::string& client, size_t graph_bytes);
   // `client` "" leaves the session's client as it is. ABORTED for an unknown handle, and `hint`.
+  // RESOURCE_EXHAUSTED if MostCalls of the client run already.
   absl::StatusOr<Use> Find(const std::string& handle, const std::string& client,
                            const char* hint = "");
-  absl::StatusOr<std::shared_ptr<MasterSession>> Remove(const std::string& handle,
-                                                        const char* hint);
-  std::vector<std::shared_ptr<MasterSession>> RemoveAll();
 
-  struct Expired {
+  struct Removed {
     std::shared_ptr<MasterSession> session;
-    SessionInfo info;
+    SessionInfo info;  // is_connected is not known
     const char* why;
   };
-  std::vector<Expired> RemoveExpired(const SessionLimits& limits, const IsConnected& is_connected);
+  absl::StatusOr<Removed> Remove(const std::string& handle, const char* hint);
+  std::vector<Removed> RemoveAll();
+  std::vector<Removed> RemoveExpired(const SessionLimits& limits, const IsConnected& is_connected);
   std::vector<SessionInfo> Describe(const IsConnected& is_connected);
   // Waits until no session is used. Returns false at the deadline.
   bool AwaitUnused(std::chrono::steady_clock::time_point deadline);
@@ -98,13 +115,18 @@ class SessionTable {
   static SessionInfo InfoOf(const Entry& entry, bool is_connected, Time now);
   // The clients of sessions that are not connected.
   std::set<std::string> LostClients(const IsConnected& is_connected);
-  void UseEnds(Entry& entry);
+  void UseEnds(Entry& entry, const std::string& client);
+  absl::Status BeginCall(const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndCall(const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const MostCalls most_calls_;
 
   Mutex mutex_;
   CondVar unused_;
   std::map<std::string, std::shared_ptr<Entry>> sessions_ ABSL_GUARDED_BY(mutex_);
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, int> calls_ ABSL_GUARDED_BY(mutex_);  // running, by client and by host
+  std::atomic<int64_t> last_number_{0};
 };
 
 }  // namespace sluice

@@ -18,8 +18,9 @@ class SessionTableTest : public ::testing::Test {
  protected:
   void Add(const std::string& handle, const std::string& client) {
     SessionOptions options;
-    table_.Add(handle, std::make_shared<MasterSession>("/job:localhost/replica:0/task:0", options),
-               client, 100);
+    table_.Add(handle, table_.NewNumber(),
+               std::make_shared<MasterSession>("/job:localhost/replica:0/task:0", options), client,
+               100);
   }
   // The numbers of the sessions that expire.
   std::vector<int64_t> Expire(const SessionLimits& limits) {
@@ -91,6 +92,32 @@ TEST_F(SessionTableTest, OfOneHostTheLatestLostSessionsAreKept) {
   EXPECT_FALSE(Has("s0"));
   EXPECT_FALSE(Has("s1"));
   EXPECT_TRUE(Has("s2") && Has("s3") && Has("s4") && Has("other"));
+}
+
+// Five sessions of one client took all threads for steps.
+TEST(SessionTable, AClientAndAHostMayRunSoManyCalls) {
+  SessionTable table({.of_client = 2, .of_host = 3});
+  for (const char* handle : {"a", "b", "c"}) {
+    table.Add(handle, table.NewNumber(),
+              std::make_shared<MasterSession>("/job:localhost/replica:0/task:0", SessionOptions()),
+              "ipv4:1.1.1.1:1", 0);
+  }
+  auto first = table.Find("a", "ipv4:1.1.1.1:1");
+  {
+    const auto second = table.Find("b", "ipv4:1.1.1.1:1");
+    EXPECT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(table.Find("c", "ipv4:1.1.1.1:1").status(),
+              absl::ResourceExhaustedError("expected at most 2 steps of client ipv4:1.1.1.1:1 that "
+                                           "run at once, got more"));
+    const auto other = table.Find("c", "ipv4:1.1.1.1:2");
+    EXPECT_TRUE(other.ok());
+    EXPECT_EQ(table.Find("c", "ipv4:1.1.1.1:3").status(),
+              absl::ResourceExhaustedError("expected at most 3 steps of client ipv4:1.1.1.1 that "
+                                           "run at once, got more"));
+    EXPECT_TRUE(table.Find("c", "ipv4:2.2.2.2:1").ok());
+    EXPECT_TRUE(table.Find("c", "").ok());
+  }
+  EXPECT_TRUE(table.Find("c", "ipv4:1.1.1.1:3").ok());
 }
 
 TEST_F(SessionTableTest, DescribesSessionsWithoutTheirHandles) {

@@ -11,6 +11,7 @@
 #include "distributed/message/bytes.h"
 #include "distributed/rpc/grpc_support.h"
 #include "distributed/security/security.h"
+#include "executor/device/memory_account.h"
 #include "graph/status.h"
 #include "grpcpp/ext/health_check_service_server_builder_option.h"
 #include "grpcpp/grpcpp.h"
@@ -24,8 +25,15 @@ namespace {
 // While one thread handles a call, the other listens.
 constexpr int kListeners = 2;
 
-// Bytes that connections may send before their first accepted call, in addition to its message.
+// Bytes that all connections may send before their first accepted call, in addition to its message:
+// a sixteenth of the memory, because headers take several times their size.
 constexpr int64_t kStrangerOverheadBytes = 1 << 20;
+constexpr int64_t kLeastStrangerBytes = 64 << 20;
+
+int64_t MaxStrangerBytes(int64_t max_message_bytes) {
+  const int64_t part = std::max(kLeastStrangerBytes, SystemMemoryBytes() / 16);
+  return std::min({max_message_bytes, kGrpcMessageBytes, part}) + kStrangerOverheadBytes;
+}
 
 struct Event {
   virtual ~Event() = default;
@@ -195,8 +203,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& option
   server->blocked_ = std::vector<std::atomic<int>>(server->methods_.size());
   server->service_ = std::make_unique<Service>(server->methods_);
   Connections::Options connections{options.address, options.max_connections};
-  connections.max_stranger_bytes =
-      std::min(options.max_message_bytes, kGrpcMessageBytes) + kStrangerOverheadBytes;
+  connections.max_stranger_bytes = MaxStrangerBytes(options.max_message_bytes);
   SLUICE_ASSIGN_OR_RETURN(server->connections_, Connections::Listen(connections));
   server->port_ = server->connections_->port();
   SLUICE_RETURN_IF_ERROR(server->StartGrpc());

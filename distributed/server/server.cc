@@ -24,7 +24,9 @@
 #include "distributed/server/metrics_page.h"
 #include "distributed/server/watchdog.h"
 #include "distributed/worker/worker.h"
+#include "executor/device/memory_account.h"
 #include "executor/device/pool_allocator.h"
+#include "executor/device/unused_memory.h"
 #include "executor/trace/metrics.h"
 #include "executor/wait/cancellation.h"
 #include "executor/wait/stalls.h"
@@ -97,6 +99,7 @@ void AddSessions(const std::vector<SessionInfo>& sessions, std::vector<Metric>* 
   add("sluice_session_age_seconds", [](const SessionInfo& s) { return s.age.count() / 1000; });
   add("sluice_session_connected", [](const SessionInfo& s) { return s.is_connected ? 1 : 0; });
   add("sluice_session_graph_bytes", [](const SessionInfo& s) { return s.graph_bytes; });
+  add("sluice_session_memory_bytes", [](const SessionInfo& s) { return s.memory_bytes; });
   add("sluice_session_idle_seconds", [](const SessionInfo& s) { return s.idle.count() / 1000; });
   add("sluice_session_running_calls", [](const SessionInfo& s) { return s.running; });
 }
@@ -122,7 +125,10 @@ std::string MetricsText(const std::string& task, Master& master, RpcServer& rpc,
   add("sluice_tensor_sent_bytes_total", static_cast<double>(wire.sent.load()));
   add("sluice_tensor_received_bytes_total", static_cast<double>(wire.received.load()));
   add("sluice_resident_memory_bytes", ResidentBytes());
-  add("sluice_pool_memory_bytes", static_cast<double>(PoolAllocator::Global().SystemBytes()));
+  const PoolAllocator& pool = PoolAllocator::Global();
+  add("sluice_pool_memory_bytes", static_cast<double>(pool.SystemBytes()));
+  add("sluice_tensor_memory_bytes", static_cast<double>(pool.LimitedBytes()));
+  add("sluice_tensor_memory_limit_bytes", static_cast<double>(pool.Limit()));
   return Metrics::ToText(metrics);
 }
 
@@ -155,6 +161,7 @@ struct Server::Services {
   std::unique_ptr<Master> master;
   Announcements announcements;
   std::unique_ptr<RpcServer> rpc;
+  UnusedMemory unused_memory;  // used by the watchdog's thread
   std::unique_ptr<Watchdog> watchdog;
   std::unique_ptr<MetricsPage> metrics;  // null: none
   std::atomic<bool> drains{false};
@@ -183,6 +190,7 @@ absl::Status Server::Services::Start() {
   const std::string task = cluster.task.ToString();
   SLUICE_ASSIGN_OR_RETURN(const std::string address, cluster.spec.Address(cluster.task));
   devices = DeviceSet::Cpus(options.cpus, task);
+  if (options.memory_bytes > 0) PoolAllocator::Global().SetLimit(options.memory_bytes);
   SLUICE_ASSIGN_OR_RETURN(client, RpcClient::Make({options.security, options.heartbeat,
                                                    options.lanes, options.grpc_message_bytes}));
   addresses = std::make_shared<AddressBook>(cluster.spec);
@@ -199,9 +207,10 @@ absl::Status Server::Services::Start() {
                 .connect_timeout_ms = options.connect_timeout_ms,
                 .incarnation = devices->device(0).incarnation};
   worker = std::make_unique<Worker>(task, devices, rendezvous.get(), addresses.get(), receive_from,
-                                    options.session);
+                                    options.session, options.session_memory_bytes);
   master = std::make_unique<Master>(
       MasterOptions{task, devices, options.session, &connection, options.session_limits,
+                    options.session_memory_bytes,
                     [this](const std::string& client) { return rpc->IsConnected(client); }});
   SLUICE_ASSIGN_OR_RETURN(auto device_collectives, Collectives::Of(*devices->device(0).resources));
   collectives =
@@ -233,7 +242,8 @@ absl::Status Server::Services::StartRpc(const std::string& address) {
   }
   SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Make(server, std::move(methods)));
   const Watchdog::Duties duties{[this] { return rpc->connections().CheckAccepting(kAcceptTime); },
-                                [this] { master->CloseExpiredSessions(); }};
+                                [this] { master->CloseExpiredSessions(); },
+                                [this] { unused_memory.Return(); }};
   SLUICE_ASSIGN_OR_RETURN(
       watchdog, Watchdog::Start(std::chrono::milliseconds(options.watch_interval_ms), duties));
   SLUICE_RETURN_IF_ERROR(rpc->Accept());

@@ -66,9 +66,15 @@ struct ServerOptions {
   SessionOptions session;
   // When sessions of dead clients are closed.
   SessionLimits session_limits;
+  // Limits of the memory of tensors (executor/device/pool_allocator.h, memory_account.h): of all
+  // sessions of this process, and of each one. Steps beyond them end with RESOURCE_EXHAUSTED. 0:
+  // none.
+  int64_t memory_bytes = 0;
+  int64_t session_memory_bytes = 0;
   // 0: as many connections as the limit of descriptors permits (rpc/connections.h).
   int max_connections = 0;
-  // Interval at which the server checks that it accepts connections, and the limits of sessions.
+  // Interval at which the server checks that it accepts connections, and the limits of sessions,
+  // and returns unused memory to the system.
   int watch_interval_ms = 5'000;
 };
 

@@ -40,6 +40,7 @@ void Watchdog::Run() {
     lock.Unlock();
     const absl::Status status = duties_.check_accepting();
     duties_.close_expired_sessions();
+    duties_.return_memory();
     if (!status.ok()) {
       LogEvent(LogLevel::kError, "not_accepting", {{"error", std::string(status.message())}});
     } else if (!accepting().ok()) {

@@ -1,7 +1,8 @@
-// Looks after a server at intervals: checks that it accepts connections, and closes the sessions of
-// dead clients.
+// Looks after a server at intervals: checks that it accepts connections, closes the sessions of
+// dead clients, and returns unused memory to the system.
 //
-// It uses a timer, because no event reports that a client's time is over or that a listener hangs.
+// It uses a timer, because no event reports that a client's time is over, that a listener hangs, or
+// that memory is no longer used.
 //
 // Thread safety: all methods may be called from any thread. Lifetime: a thread calls the functions
 // until Stop, which waits for a running one.
@@ -25,6 +26,7 @@ class Watchdog {
   struct Duties {
     std::function<absl::Status()> check_accepting;  // may block for some seconds
     std::function<void()> close_expired_sessions;
+    std::function<void()> return_memory;
   };
   // RESOURCE_EXHAUSTED without a thread.
   static absl::StatusOr<std::unique_ptr<Watchdog>> Start(std::chrono::milliseconds interval,

@@ -9,6 +9,7 @@
 #include "distributed/message/respond.h"
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_response.h"
+#include "executor/device/pool_allocator.h"
 #include "executor/partition/partition.h"
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
@@ -31,13 +32,14 @@ absl::Status UnknownGraph(const std::string& handle) {
 
 Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
                StepRendezvousTable* rendezvous, AddressBook* addresses, ReceiveFrom receive_from,
-               SessionOptions session)
+               SessionOptions session, int64_t session_memory_bytes)
     : task_(std::move(task)),
       devices_(std::move(devices)),
       rendezvous_(rendezvous),
       addresses_(addresses),
       receive_from_(std::move(receive_from)),
-      options_(std::move(session)) {}
+      options_(std::move(session)),
+      session_memory_bytes_(session_memory_bytes) {}
 
 std::vector<RpcMethod> Worker::Methods() {
   return {UnaryMethod(WorkerMethod("GetStatus"), this, &Worker::GetStatus),
@@ -82,8 +84,9 @@ absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
   if (view == nullptr) SLUICE_RETURN_IF_ERROR(LearnAddress(request));
   SessionOptions options = options_;
   options.job = JobName(request.server_def().default_session_config(), request.session_handle());
-  options.devices = view == nullptr ? devices_ : DeviceSet::Renamed(*devices_, view->task);
+  options.devices = DeviceSet::Renamed(*devices_, view == nullptr ? task_ : view->task);
   if (request.isolate_session_state()) options.devices = DeviceSet::WithOwnState(*options.devices);
+  options.devices->SetMemory(MemoryAccount::Open(PoolAllocator::Global(), session_memory_bytes_));
   auto session = std::make_shared<WorkerSession>(request, view, std::move(options));
   ScopedLock lock(&mutex_);
   sessions_.emplace(request.session_handle(), std::move(session));

@@ -28,9 +28,11 @@ class Worker {
  public:
   // Makes the function that receives tensors from the tasks of a cluster.
   using ReceiveFrom = std::function<RemoteReceive(std::shared_ptr<const AddressBook>)>;
-  // The rendezvous table and the address book must outlive the worker.
+  // The rendezvous table and the address book must outlive the worker. `session_memory_bytes`
+  // limits the tensors of a session's parts on this task, 0: no limit.
   Worker(std::string task, std::shared_ptr<DeviceSet> devices, StepRendezvousTable* rendezvous,
-         AddressBook* addresses, ReceiveFrom receive_from, SessionOptions session);
+         AddressBook* addresses, ReceiveFrom receive_from, SessionOptions session,
+         int64_t session_memory_bytes = 0);
 
   std::vector<RpcMethod> Methods();
   // Ends the running steps with CANCELLED.
@@ -110,6 +112,7 @@ class Worker {
   AddressBook* const addresses_;
   const ReceiveFrom receive_from_;
   const SessionOptions options_;
+  const int64_t session_memory_bytes_;
   CancellationManager steps_;
   Mutex mutex_;
   // Sessions by handle, the rest by step id.

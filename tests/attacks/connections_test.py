@@ -28,7 +28,6 @@ class ConnectionsTest(attack.AttackTest):
 
 
 class HeadersTest(attack.AttackTest):
-    flags = ["--max_message_mb=32"]
     growth = dict(attack.AttackTest.growth, memory=160 << 20)  # headers take several times their size
 
     def test_endless_headers_before_a_call(self):

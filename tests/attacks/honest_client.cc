@@ -13,8 +13,10 @@
 #include <memory>
 #include <string>
 
-#include "sluice.h"
-#include "sluice_cluster.h"
+#include "distributed/client/remote_session.h"
+#include "graph/status.h"
+#include "ops/builders/ops.h"
+#include "ops/sugar.h"
 
 namespace sluice {
 namespace {

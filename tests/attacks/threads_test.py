@@ -17,6 +17,10 @@ class ThreadsTest(attack.AttackTest):
     def test_blocked_steps(self):
         self.attack(block_steps, 1000)
 
+    def test_sessions_of_a_client_that_block(self):
+        """Five sessions, each with as many blocked steps as a session may have, took all threads for steps."""
+        self.attack(block_sessions, 5, 25)
+
     def test_prefetching_datasets(self):
         self.attack(prefetch, 500)
 
@@ -74,6 +78,40 @@ def block_steps(server, steps):
     for caller in callers:
         caller.join()
     assert ends["ResourceExhaustedError"] + ends["CancelledError"] == steps, ends
+
+
+def block_sessions(server, sessions, steps):
+    tf = tensorflow()
+    element = tf.FIFOQueue(1, tf.float32).dequeue()
+    opened = [tf.Session(server.target) for _ in range(sessions)]
+    for session in opened:
+        session.run(tf.constant(1) + 1)
+    ends = collections.Counter()
+    has_changed = threading.Condition()
+
+    def step(session):
+        try:
+            session.run(element)
+            end = "OK"
+        except tf.errors.ResourceExhaustedError as error:
+            end = "of client" if "of client" in str(error) else "other"
+        except tf.errors.OpError as error:
+            end = type(error).__name__
+        with has_changed:
+            ends[end] += 1
+            has_changed.notify_all()
+
+    callers = [threading.Thread(target=step, args=(session,)) for session in opened for _ in range(steps)]
+    for caller in callers:
+        caller.start()
+    most = 400 // 4 // 8 * 5  # of a host, if the sessions have connections of their own; otherwise fewer
+    with has_changed:
+        assert has_changed.wait_for(lambda: ends["of client"] >= len(callers) - most, 60), ends
+    for session in opened:
+        session.close()
+    for caller in callers:
+        caller.join()
+    assert ends["of client"] + ends["CancelledError"] == len(callers), ends
 
 
 def prefetch(server, datasets):

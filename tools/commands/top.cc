@@ -68,10 +68,12 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
              m.Sum("sluice_resident_memory_bytes") / 1e6);
   for (const auto& [session, age] : m.Of("sluice_session_age_seconds")) {
     const auto of = [&, &name = session](const char* metric) { return m.Of(metric)[name]; };
-    fmt::print("  session {}: {:.0f} s old, idle for {:.0f} s, {:.0f} running calls, {:.1f} MB{}\n",
-               session, age, of("sluice_session_idle_seconds"), of("sluice_session_running_calls"),
-               of("sluice_session_graph_bytes") / 1e6,
-               of("sluice_session_connected") == 0 ? ", client lost" : "");
+    fmt::print(
+        "  session {}: {:.0f} s old, idle for {:.0f} s, {:.0f} running calls, {:.1f} MB of "
+        "tensors, {:.1f} MB of graph{}\n",
+        session, age, of("sluice_session_idle_seconds"), of("sluice_session_running_calls"),
+        of("sluice_session_memory_bytes") / 1e6, of("sluice_session_graph_bytes") / 1e6,
+        of("sluice_session_connected") == 0 ? ", client lost" : "");
   }
   for (const auto& [queue, elements] : m.Of("sluice_queue_elements")) {
     fmt::print("  queue {}: {:.0f} elements\n", queue, elements);
