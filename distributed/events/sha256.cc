@@ -1,75 +1,16 @@
 #include "distributed/events/sha256.h"
 
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
+#include <openssl/sha.h>
+
+#include "absl/strings/escaping.h"
 
 namespace sluice {
-namespace {
-
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-constexpr uint32_t kRounds[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-constexpr size_t kBlock = 64;
-
-using Digest = std::array<uint32_t, 8>;
-
-void AddBlock(Digest& digest, const unsigned char* block) {
-  uint32_t w[64];
-  for (int i = 0; i < 16; ++i) {
-    w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
-           uint32_t{block[4 * i + 2]} << 8 | block[4 * i + 3];
-  }
-  for (int i = 16; i < 64; ++i) {
-    const uint32_t a = w[i - 15], b = w[i - 2];
-    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3) + w[i - 7] +
-           (std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10);
-  }
-  auto [a, b, c, d, e, f, g, h] = digest;
-  for (int i = 0; i < 64; ++i) {
-    const uint32_t t1 = h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
-                        ((e & f) ^ (~e & g)) + kRounds[i] + w[i];
-    const uint32_t t2 =
-        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
-  }
-  const Digest added = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < digest.size(); ++i) digest[i] += added[i];
-}
-
-}  // namespace
 
 std::string Sha256(std::string_view bytes) {
-  Digest digest = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const auto* at = reinterpret_cast<const unsigned char*>(bytes.data());
-  size_t rest = bytes.size();
-  for (; rest >= kBlock; at += kBlock, rest -= kBlock) AddBlock(digest, at);
-  // The last bytes, a one bit, zeros, and the number of bits.
-  unsigned char last[2 * kBlock] = {};
-  if (rest > 0) std::memcpy(last, at, rest);
-  last[rest] = 0x80;
-  const size_t padded = rest + 9 <= kBlock ? kBlock : 2 * kBlock;
-  const uint64_t bits = uint64_t{bytes.size()} * 8;
-  for (int i = 0; i < 8; ++i) last[padded - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
-  for (size_t done = 0; done < padded; done += kBlock) AddBlock(digest, last + done);
-  std::string text;
-  for (const uint32_t word : digest) {
-    char digits[9];
-    std::snprintf(digits, sizeof(digits), "%08x", word);
-    text += digits;
-  }
-  return text;
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest);
+  return absl::BytesToHexString(
+      std::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)));
 }
 
 }  // namespace sluice

@@ -11,7 +11,7 @@
 #include "graph/shared_mutex.h"
 #include "graph/tensor/room.h"
 #include "graph/tensor/sizes.h"
-#include "ops/embedding/class_sampler.h"
+#include "ops/random/class_sampler.h"
 #include "ops/state/wait.h"
 
 namespace sluice {

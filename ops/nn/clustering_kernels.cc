@@ -7,7 +7,7 @@
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "graph/tensor/room.h"
-#include "ops/embedding/class_sampler.h"
+#include "ops/random/class_sampler.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"
 

@@ -9,7 +9,7 @@
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
-#include "ops/embedding/class_sampler.h"
+#include "ops/random/class_sampler.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"
 #include "ops/state/variable_resource.h"

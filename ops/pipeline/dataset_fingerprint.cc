@@ -1,4 +1,4 @@
-#include "ops/snapshot/dataset_fingerprint.h"
+#include "ops/pipeline/dataset_fingerprint.h"
 
 #include <map>
 #include <string>

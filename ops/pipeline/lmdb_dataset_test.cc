@@ -9,7 +9,7 @@
 #include "executor/session/session.h"
 #include "graph/status.h"
 #include "ops/data/builders.h"
-#include "ops/database/lmdb_dataset_builders.h"
+#include "ops/pipeline/lmdb_dataset_builders.h"
 #include "ops/sugar.h"
 
 namespace sluice {

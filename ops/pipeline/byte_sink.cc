@@ -1,4 +1,4 @@
-#include "ops/snapshot/byte_sink.h"
+#include "ops/pipeline/byte_sink.h"
 
 #include <snappy.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "ops/snapshot/element_file.h"
+#include "ops/pipeline/element_file.h"
 
 #include <snappy.h>
 

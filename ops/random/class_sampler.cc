@@ -1,4 +1,4 @@
-#include "ops/embedding/class_sampler.h"
+#include "ops/random/class_sampler.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "ops/database/sql_query.h"
+#include "ops/pipeline/sql_query.h"
 
 #include <sqlite3.h>
 

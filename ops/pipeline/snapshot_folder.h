@@ -7,8 +7,8 @@
 // Thread safety: functions only; a ShardWriters belongs to one thread.
 // Errors: those of files and of element files.
 // Reference: TensorFlow's core/data/snapshot_utils.h.
-#ifndef SLUICE_OPS_SNAPSHOT_SNAPSHOT_FOLDER_H_
-#define SLUICE_OPS_SNAPSHOT_SNAPSHOT_FOLDER_H_
+#ifndef SLUICE_OPS_PIPELINE_SNAPSHOT_FOLDER_H_
+#define SLUICE_OPS_PIPELINE_SNAPSHOT_FOLDER_H_
 
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "graph/format/proto/snapshot.pb.h"
 #include "ops/data/dataset.h"
-#include "ops/snapshot/element_file.h"
+#include "ops/pipeline/element_file.h"
 
 namespace sluice {
 
@@ -65,4 +65,4 @@ absl::StatusOr<DatasetPointer> ShardsOfRun(const std::string& run_folder,
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_SNAPSHOT_SNAPSHOT_FOLDER_H_
+#endif  // SLUICE_OPS_PIPELINE_SNAPSHOT_FOLDER_H_

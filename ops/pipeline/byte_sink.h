@@ -2,8 +2,8 @@
 //
 // Thread safety: none.
 // Errors: those of files; RESOURCE_EXHAUSTED without memory to compress.
-#ifndef SLUICE_OPS_SNAPSHOT_BYTE_SINK_H_
-#define SLUICE_OPS_SNAPSHOT_BYTE_SINK_H_
+#ifndef SLUICE_OPS_PIPELINE_BYTE_SINK_H_
+#define SLUICE_OPS_PIPELINE_BYTE_SINK_H_
 
 #include <memory>
 #include <string>
@@ -36,4 +36,4 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_SNAPSHOT_BYTE_SINK_H_
+#endif  // SLUICE_OPS_PIPELINE_BYTE_SINK_H_

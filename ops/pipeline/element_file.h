@@ -8,8 +8,8 @@
 // Errors: those of files; DATA_LOSS with the file's name if its contents are damaged;
 //   INVALID_ARGUMENT for another version or compression. Lengths in the file are not trusted.
 // Reference: TensorFlow's core/data/snapshot_utils.h.
-#ifndef SLUICE_OPS_SNAPSHOT_ELEMENT_FILE_H_
-#define SLUICE_OPS_SNAPSHOT_ELEMENT_FILE_H_
+#ifndef SLUICE_OPS_PIPELINE_ELEMENT_FILE_H_
+#define SLUICE_OPS_PIPELINE_ELEMENT_FILE_H_
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/tensor/tensor.h"
-#include "ops/snapshot/byte_sink.h"
+#include "ops/pipeline/byte_sink.h"
 
 namespace sluice {
 
@@ -54,4 +54,4 @@ class ElementReader {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_SNAPSHOT_ELEMENT_FILE_H_
+#endif  // SLUICE_OPS_PIPELINE_ELEMENT_FILE_H_

@@ -1,5 +1,5 @@
 // Files of elements: what is read is what was written, and damaged files are DATA_LOSS.
-#include "ops/snapshot/element_file.h"
+#include "ops/pipeline/element_file.h"
 
 #include <gtest/gtest.h>
 

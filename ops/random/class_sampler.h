@@ -2,8 +2,8 @@
 //
 // Thread safety: Sample and Probability may be called from any thread. Update excludes both, so the
 // caller must hold a lock.
-#ifndef SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
-#define SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
+#ifndef SLUICE_OPS_RANDOM_CLASS_SAMPLER_H_
+#define SLUICE_OPS_RANDOM_CLASS_SAMPLER_H_
 
 #include <cstdint>
 #include <memory>
@@ -49,4 +49,4 @@ absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_EMBEDDING_CLASS_SAMPLER_H_
+#endif  // SLUICE_OPS_RANDOM_CLASS_SAMPLER_H_

@@ -11,7 +11,7 @@
 #include "ops/data/dataset_function.h"
 #include "ops/data/dataset_kernel.h"
 #include "ops/io/record_file.h"
-#include "ops/snapshot/snapshot_folder.h"
+#include "ops/pipeline/snapshot_folder.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
 #include "ops/data/owned_handle.h"
-#include "ops/multi_device/multi_device_iterator.h"
+#include "ops/pipeline/multi_device_iterator.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {

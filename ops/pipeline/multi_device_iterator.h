@@ -7,12 +7,11 @@
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 //   lock, per shard in the order of the calls.
 // Errors: OUT_OF_RANGE "End of sequence"; INVALID_ARGUMENT for a shard or an incarnation that is
-// not
-//   the current one; CANCELLED; RESOURCE_EXHAUSTED without a thread; errors of the dataset, each
-//   for the shard whose element failed.
+//   not the current one; CANCELLED; RESOURCE_EXHAUSTED without a thread; errors of the dataset,
+//   each for the shard whose element failed.
 // Reference: TensorFlow's multi_device_iterator_ops.cc.
-#ifndef SLUICE_OPS_MULTI_DEVICE_MULTI_DEVICE_ITERATOR_H_
-#define SLUICE_OPS_MULTI_DEVICE_MULTI_DEVICE_ITERATOR_H_
+#ifndef SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_
+#define SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_
 
 #include <cstdint>
 #include <deque>
@@ -87,4 +86,4 @@ class MultiDeviceIterator final : public Resource,
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_MULTI_DEVICE_MULTI_DEVICE_ITERATOR_H_
+#endif  // SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_

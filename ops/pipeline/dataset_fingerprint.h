@@ -1,6 +1,6 @@
 // A number that is the same for datasets that are made in the same way, in every process.
-#ifndef SLUICE_OPS_SNAPSHOT_DATASET_FINGERPRINT_H_
-#define SLUICE_OPS_SNAPSHOT_DATASET_FINGERPRINT_H_
+#ifndef SLUICE_OPS_PIPELINE_DATASET_FINGERPRINT_H_
+#define SLUICE_OPS_PIPELINE_DATASET_FINGERPRINT_H_
 
 #include <cstdint>
 
@@ -16,4 +16,4 @@ uint64_t DatasetFingerprint(const Tensor& tensor, const FunctionLibrary& library
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_SNAPSHOT_DATASET_FINGERPRINT_H_
+#endif  // SLUICE_OPS_PIPELINE_DATASET_FINGERPRINT_H_

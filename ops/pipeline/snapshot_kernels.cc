@@ -12,8 +12,8 @@
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_function.h"
 #include "ops/data/dataset_kernel.h"
-#include "ops/snapshot/dataset_fingerprint.h"
-#include "ops/snapshot/snapshot_folder.h"
+#include "ops/pipeline/dataset_fingerprint.h"
+#include "ops/pipeline/snapshot_folder.h"
 #include "ops/strings/hash.h"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-#include "ops/multi_device/multi_device_iterator.h"
+#include "ops/pipeline/multi_device_iterator.h"
 
 #include <utility>
 

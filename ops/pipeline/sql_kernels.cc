@@ -7,7 +7,7 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
-#include "ops/database/sql_query.h"
+#include "ops/pipeline/sql_query.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 //   file is no database, UNKNOWN for a mistake in the query, as in TensorFlow; CANCELLED.
 //   INVALID_ARGUMENT if the number of columns is not that of the types.
 // The database is opened for reading only. SQLite opens the file itself.
-#ifndef SLUICE_OPS_DATABASE_SQL_QUERY_H_
-#define SLUICE_OPS_DATABASE_SQL_QUERY_H_
+#ifndef SLUICE_OPS_PIPELINE_SQL_QUERY_H_
+#define SLUICE_OPS_PIPELINE_SQL_QUERY_H_
 
 #include <memory>
 #include <string>
@@ -45,4 +45,4 @@ class SqlQuery : public DatasetIterator {
 
 }  // namespace sluice
 
-#endif  // SLUICE_OPS_DATABASE_SQL_QUERY_H_
+#endif  // SLUICE_OPS_PIPELINE_SQL_QUERY_H_

@@ -1,4 +1,4 @@
-#include "ops/snapshot/snapshot_folder.h"
+#include "ops/pipeline/snapshot_folder.h"
 
 #include <chrono>
 #include <random>
