@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "executor/collective/collectives.h"
-#include "executor/collective/timer.h"
+#include "executor/wait/timer.h"
 
 namespace sluice {
 

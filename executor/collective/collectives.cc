@@ -63,13 +63,15 @@ void Collectives::Start(CollectiveCall request) {
   }
   if (r.timeout_seconds > 0) {
     const auto delay = std::chrono::nanoseconds(static_cast<int64_t>(r.timeout_seconds * 1e9));
-    call->timer = Timer::Global().After(delay, [self, call] {
+    const absl::StatusOr<Timer::Id> timer = Timer::Global().After(delay, [self, call] {
       const std::string waited = self->Describe(*call);
       self->Cancel(call,
                    absl::DeadlineExceededError(
                        StrCat("Collective has timed out waiting for other workers: ", waited)),
                    "its time was over");
     });
+    if (!timer.ok()) return EndCall(call, timer.status(), later);
+    call->timer = *timer;
   }
   if (!stopped_.ok()) return EndCall(call, stopped_, later);
   auto& group = groups_[r.group_key];

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
+#include "executor/wait/timer.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
-#include "ops/staging/timer.h"
 #include "ops/state/tuples.h"
 
 namespace sluice {
@@ -16,9 +17,9 @@ int64_t NextId() {
   return ++last;
 }
 
-Timer::Clock::time_point After(int64_t us) {
+std::chrono::microseconds Delay(int64_t us) {
   constexpr int64_t kYear = int64_t{365} * 24 * 3600 * 1000000;
-  return Timer::Clock::now() + std::chrono::microseconds(std::clamp<int64_t>(us, 0, kYear));
+  return std::chrono::microseconds(std::clamp<int64_t>(us, 0, kYear));
 }
 
 int64_t ElementsOfRow(const Tensor& t) {
@@ -96,9 +97,10 @@ absl::Status Cancelled() { return absl::CancelledError("the wait for a batch was
 // Calls `f` on the resource after `us`, if it still exists.
 template <typename R, typename F>
 absl::Status CallAfter(int64_t us, const std::shared_ptr<R>& resource, F f) {
-  return Timer::Global().Run(After(us), [weak = std::weak_ptr<R>(resource), f] {
+  const auto timer = Timer::Global().After(Delay(us), [weak = std::weak_ptr<R>(resource), f] {
     if (auto self = weak.lock()) f(*self);
   });
+  return timer.status();
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Calls functions at later times, on a thread that starts with the first of them.
 //
-// Thread safety: all methods may be called from any thread.
+// Thread safety: all methods may be called from any thread. Functions run without a lock, one after
+// another, and must return soon.
 // Lifetime: that of the process.
-#ifndef SLUICE_EXECUTOR_COLLECTIVE_TIMER_H_
-#define SLUICE_EXECUTOR_COLLECTIVE_TIMER_H_
+#ifndef SLUICE_EXECUTOR_WAIT_TIMER_H_
+#define SLUICE_EXECUTOR_WAIT_TIMER_H_
 
 #include <chrono>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -20,7 +22,8 @@ class Timer {
   static Timer& Global();
 
   using Id = int64_t;
-  Id After(std::chrono::nanoseconds delay, std::function<void()> function);
+  // RESOURCE_EXHAUSTED if the thread cannot be started.
+  absl::StatusOr<Id> After(std::chrono::nanoseconds delay, std::function<void()> function);
   // Does not wait for a function that is already running.
   void Drop(Id id);
 
@@ -38,4 +41,4 @@ class Timer {
 
 }  // namespace sluice
 
-#endif  // SLUICE_EXECUTOR_COLLECTIVE_TIMER_H_
+#endif  // SLUICE_EXECUTOR_WAIT_TIMER_H_

@@ -1,8 +1,9 @@
-#include "executor/collective/timer.h"
+#include "executor/wait/timer.h"
 
 #include <utility>
 
 #include "executor/wait/thread.h"
+#include "graph/status.h"
 
 namespace sluice {
 
@@ -11,15 +12,17 @@ Timer& Timer::Global() {
   return *timer;
 }
 
-Timer::Id Timer::After(std::chrono::nanoseconds delay, std::function<void()> function) {
+absl::StatusOr<Timer::Id> Timer::After(std::chrono::nanoseconds delay,
+                                       std::function<void()> function) {
   ScopedLock lock(&mutex_);
+  if (!is_running_) {
+    SLUICE_RETURN_IF_ERROR(StartDetached("timer", ThreadUse::kProcess, [this] { Run(); }));
+    is_running_ = true;
+  }
   const Id id = next_++;
   const Time time = std::chrono::steady_clock::now() + delay;
   due_.emplace(std::make_pair(time, id), std::move(function));
   times_.emplace(id, time);
-  // If no thread starts, the next call tries again.
-  if (!is_running_)
-    is_running_ = StartDetached("timer", ThreadUse::kProcess, [this] { Run(); }).ok();
   changed_.NotifyOne();
   return id;
 }
