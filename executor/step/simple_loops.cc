@@ -39,6 +39,7 @@ absl::Status NodeRunner::RunLoop(const Call& call) {
 
 bool NodeRunner::IterateWithDeadness(LoopState& loop, Worker& worker) {
   Iteration& it = loop.iteration;
+  if (it.body->units.empty()) return true;  // a frame that only has Enter nodes
   const NodeRange all{0, it.body->units[0].num_nodes};
   do {
     loop.goes_on = false;

@@ -223,6 +223,16 @@ TEST_P(ControlFlow, InputsOfDifferentFramesAreRefused) {
               HasSubstr("has inputs from different frames. The input {{node "));
 }
 
+// A client could end a server by such a step.
+TEST_P(ControlFlow, AFrameOfEnterNodesRuns) {
+  const Output once = Enter(Const(g, 1), "frame");
+  const Output constant = Enter(Const(g, 2), "frame", /*constant=*/true);
+  Session session(g, Options());
+  EXPECT_TRUE(session.Run({}, {}, {Operation(once)}).ok());
+  EXPECT_TRUE(session.Run({}, {}, {Operation(constant)}).ok());
+  EXPECT_TRUE(session.Run({}, {}, {Operation(once), Operation(constant)}).ok());
+}
+
 // TensorFlow does the same.
 TEST_P(ControlFlow, ANextIterationOutsideOfALoopPassesItsInputOn) {
   const Output next = NextIteration(NextIteration(Const(g, 3)));
