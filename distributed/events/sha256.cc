@@ -3,6 +3,7 @@
 #include <openssl/sha.h>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/string_view.h"
 
 namespace sluice {
 
@@ -10,7 +11,7 @@ std::string Sha256(std::string_view bytes) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest);
   return absl::BytesToHexString(
-      std::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)));
+      absl::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)));
 }
 
 }  // namespace sluice

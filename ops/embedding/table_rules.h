@@ -13,7 +13,7 @@ namespace sluice {
 struct AdmissionRule {
   // Admits a key with its n-th update. 0 or 1: at once.
   int64_t after_updates = 0;
-  // 0: counts the updates of each key exactly, in about 20 bytes per key that waits. Otherwise
+  // 0: counts the updates of each key exactly, in about 40 bytes per key that waits. Otherwise
   // counts in a Bloom filter with this many counters of 1 byte, which never counts too few. With n
   // keys and m counters it counts too many with a probability of (1 - exp(-4 n / m))^4 per key.
   int64_t filter_counters = 0;
