@@ -262,7 +262,7 @@ inline constexpr UpdateRule kAdagradDecay = {
         "* grad / sqrt(accum).",
     .slots = {"accum", "accum_decay_power"},
     .inputs = {"lr",
-               {"accum_decay_step", DT_INT64, {ScalarCheck::kPositive}},
+               {"accum_decay_step", {ScalarCheck::kPositive}, DT_INT64},
                "accum_decay_rate",
                "accum_baseline",
                {"global_step", DT_INT64},

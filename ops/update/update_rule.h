@@ -54,7 +54,7 @@ struct UpdateInput {
   constexpr UpdateInput() = default;
   constexpr UpdateInput(const char* input) : name(input) {}  // NOLINT: a name is an input
   constexpr UpdateInput(const char* input, DataType type) : name(input), type(type) {}
-  constexpr UpdateInput(const char* input, DataType type, ScalarCheck check)
+  constexpr UpdateInput(const char* input, ScalarCheck check, DataType type)
       : name(input), type(type), dense(check), sparse(check) {}
   constexpr UpdateInput(const char* input, ScalarCheck check) : UpdateInput(input, check, check) {}
   constexpr UpdateInput(const char* input, ScalarCheck dense, ScalarCheck sparse)
