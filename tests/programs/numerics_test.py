@@ -17,7 +17,7 @@ tf.disable_v2_behavior()
 tf.logging.set_verbosity(tf.logging.FATAL)
 
 BATCH, HISTORY, ITEMS, SIZE = 256, 20, 500, 16
-DRAWS = 10  # of parameters and batches: single rounding errors may be small by chance
+DRAWS = 100  # of parameters and batches: single rounding errors may be small by chance
 
 
 def dense(x, name, units, dtype, values):
