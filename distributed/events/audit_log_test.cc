@@ -42,7 +42,7 @@ TEST(AuditLog, WritesALinePerEventAndFollowsARenamedFile) {
   ASSERT_THAT(lines, SizeIs(1));
   EXPECT_THAT(lines[0], StartsWith("{\"time\": \"20"));
   EXPECT_THAT(lines[0], EndsWith("\"event\": \"file\", \"session\": \"3\", \"path\": \"/a "
-                                 "\\\"b\\\"\\u000a\"}"));
+                                 "\\\"b\\\"\\n\"}"));
 
   const std::string rotated = path + ".1";
   ASSERT_EQ(std::rename(path.c_str(), rotated.c_str()), 0);

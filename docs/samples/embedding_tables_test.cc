@@ -30,6 +30,21 @@ TEST(EmbeddingTableSamples, Train) {
   EXPECT_NE((*first)[0].scalar<float>(), (*second)[0].scalar<float>());
 }
 
+TEST(EmbeddingTableSamples, Rules) {
+  Graph g;
+  // [rules]
+  EmbeddingTable items(g, "items", 16,
+                       {.admission = {.after_updates = 5},
+                        .eviction = {.idle_steps = 100'000, .capacity = 10'000'000}});
+  // [/rules]
+  const Output rows = EmbeddingLookup(items, Constant(g, Tensor::Vector<int64_t>({4, 9})));
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const auto values = session.Run({}, {rows});
+  ASSERT_TRUE(values.ok()) << values.status();
+  EXPECT_EQ((*values)[0].shape(), TensorShape({2, 16}));
+}
+
 TEST(EmbeddingTableSamples, AllFieldsAtOnce) {
   Graph g;
   const EmbeddingTable users(g, "users", 16), items(g, "items", 8);

@@ -18,14 +18,14 @@ class AuditTest(attack.AttackTest):
         with open(path or self.log) as file:
             return [json.loads(line) for line in file]
 
-    def files(self):
+    def uses_of_files(self):
         return [line for line in self.lines() if line["event"] == "file"]
 
     def test_sessions_graphs_and_files(self):
         self.attack(use_files, "first")
         self.attack(use_files, "first")
         mine = self.folder + "/first"
-        used = [line for line in self.files() if line["path"].startswith(mine)]
+        used = [line for line in self.uses_of_files() if line["path"].startswith(mine)]
         sessions = sorted({line["session"] for line in used}, key=int)
         self.assertEqual(len(sessions), 2)
         for session in sessions:

@@ -58,6 +58,19 @@ _SAVED = {"tensor_names": ["v"], "data": [[1.0]]}
 _CSV = {"header": False, "field_delim": ",", "use_quote_delim": True, "na_value": "", "select_cols": np.zeros(0, np.int64),
         "record_defaults": [[""]], "output_shapes": [[]], "buffer_size": 1000, "compression_type": ""}
 _NUMBERS = {"output_types": [tf.int64], "output_shapes": [[]]}
+_PAIRS = {"output_types": [tf.string, tf.string], "output_shapes": [[], []]}
+
+
+def _range():
+    return raw.RangeDataset(start=tf.constant(0, tf.int64), stop=tf.constant(2, tf.int64), step=tf.constant(1, tf.int64), **_NUMBERS)
+
+
+def _initialized(dataset):
+    """The first element of a dataset whose functions a one-shot iterator could not capture."""
+    iterator = tf.data.make_initializable_iterator(dataset)
+    with tf.control_dependencies([iterator.initializer]):
+        return iterator.get_next()
+
 
 READS = {
     "ReadFile": tf.io.read_file,
@@ -80,6 +93,9 @@ READS = {
         true_classes=tf.constant([[0]], tf.int64), num_true=1, num_sampled=1, unique=False, range_max=1, vocab_file=path),
     "ImmutableConst": lambda path: raw.ImmutableConst(dtype=tf.uint8, shape=[3], memory_region_name=path),
     "Skipgram": _skipgram,
+    "LMDBDataset": lambda path: _first_of(raw.LMDBDataset(filenames=path, **_PAIRS), (tf.string, tf.string)),
+    "LoadDataset": lambda path: _initialized(tensorflow.data.Dataset.load(path, tf.TensorSpec([], tf.int64))),
+    "SqlDataset": lambda path: _first_of(raw.SqlDataset(driver_name="sqlite", data_source_name=path, query="SELECT 1", **_NUMBERS), (tf.int64,)),
 }
 
 WRITES = {
@@ -89,9 +105,13 @@ WRITES = {
     "SaveV2": lambda path: raw.SaveV2(prefix=path, tensor_names=["v"], shape_and_slices=[""], tensors=[[1.0]]),
     "MergeV2Checkpoints": lambda path: raw.MergeV2Checkpoints(checkpoint_prefixes=[path], destination_prefix=path),
     "CacheDataset": lambda path: _first_of(raw.CacheDataset(
-        input_dataset=raw.RangeDataset(start=tf.constant(0, tf.int64), stop=tf.constant(2, tf.int64), step=tf.constant(1, tf.int64), **_NUMBERS),
-        filename=path, **_NUMBERS), (tf.int64,)),
+        input_dataset=_range(), filename=path, **_NUMBERS), (tf.int64,)),
     "CreateSummaryFileWriter": _events,
+    "DatasetToTFRecord": lambda path: raw.DatasetToTFRecord(
+        input_dataset=tensorflow.data.Dataset.from_tensors("written")._variant_tensor, filename=path, compression_type=""),  # pylint: disable=protected-access
+    "SaveDataset": lambda path: tensorflow.data.Dataset.range(2).save(path),
+    "SnapshotDataset": lambda path: _first_of(raw.SnapshotDataset(input_dataset=_range(), path=path, **_NUMBERS), (tf.int64,)),
+    "SnapshotDatasetV2": lambda path: _initialized(tensorflow.data.Dataset.range(2).snapshot(path)),
     "PrintV2": lambda path: raw.PrintV2(input="written", output_stream="file://" + path),
 }
 

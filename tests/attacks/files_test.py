@@ -86,7 +86,8 @@ class CoverageTest(unittest.TestCase):
 # The ops of file_ops.py, without versions.
 TRIED = set("""ReadFile TextLineDataset TFRecordDataset FixedLengthRecordDataset CSVDataset InitializeTableFromTextFile Restore RestoreSlice
     LoadAndRemapMatrix GenerateVocabRemapping FixedUnigramCandidateSampler ImmutableConst Skipgram WriteFile Save SaveSlices MergeV2Checkpoints
-    CacheDataset CreateSummaryFileWriter Print MatchingFilesDataset RecordInput""".split())
+    CacheDataset CreateSummaryFileWriter Print MatchingFilesDataset RecordInput LMDBDataset LoadDataset SqlDataset DatasetToTFRecord SaveDataset
+    SnapshotDataset""".split())
 # TensorFlow's client cannot build Sluice's own ops. These use bundles in the same way as SaveV2 and RestoreV2.
 OWN = {"EmbeddingTableSave", "EmbeddingTableRestore"}
 

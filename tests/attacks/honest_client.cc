@@ -13,10 +13,8 @@
 #include <memory>
 #include <string>
 
-#include "distributed/client/remote_session.h"
-#include "graph/status.h"
-#include "ops/builders/ops.h"
-#include "ops/sugar.h"
+#include "sluice.h"
+#include "sluice_cluster.h"
 
 namespace sluice {
 namespace {

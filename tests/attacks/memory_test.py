@@ -51,7 +51,7 @@ class ReturnedMemoryTest(MemoryTest):
         self.attack(use_memory, 400)
 
     def test_after_large_strings(self):
-        self.attack(use_strings, 100_000, 2000)
+        self.attack(use_strings, 100_000, 1000)
 
 
 def tensorflow():
