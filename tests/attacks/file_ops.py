@@ -54,6 +54,12 @@ def _skipgram(path):
     return tf.import_graph_def(graph, return_elements=["skipgram:0"])[0]
 
 
+def _save(path):
+    """Dataset.save also makes the folder, in the client's process."""
+    shard = tensorflow.function(lambda number: number).get_concrete_function(tf.TensorSpec([], tf.int64))
+    return raw.SaveDataset(input_dataset=_range(), path=path, shard_func_other_args=[], shard_func=shard)
+
+
 _SAVED = {"tensor_names": ["v"], "data": [[1.0]]}
 _CSV = {"header": False, "field_delim": ",", "use_quote_delim": True, "na_value": "", "select_cols": np.zeros(0, np.int64),
         "record_defaults": [[""]], "output_shapes": [[]], "buffer_size": 1000, "compression_type": ""}
@@ -109,7 +115,7 @@ WRITES = {
     "CreateSummaryFileWriter": _events,
     "DatasetToTFRecord": lambda path: raw.DatasetToTFRecord(
         input_dataset=tensorflow.data.Dataset.from_tensors("written")._variant_tensor, filename=path, compression_type=""),  # pylint: disable=protected-access
-    "SaveDataset": lambda path: tensorflow.data.Dataset.range(2).save(path),
+    "SaveDataset": _save,
     "SnapshotDataset": lambda path: _first_of(raw.SnapshotDataset(input_dataset=_range(), path=path, **_NUMBERS), (tf.int64,)),
     "SnapshotDatasetV2": lambda path: _initialized(tensorflow.data.Dataset.range(2).snapshot(path)),
     "PrintV2": lambda path: raw.PrintV2(input="written", output_stream="file://" + path),

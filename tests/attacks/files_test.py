@@ -107,8 +107,8 @@ def leave_root(server):
     expect_forbidden(server, {**everything, **file_ops.LISTS}, server.folder + "/secret", forbidden)
     expect_forbidden(server, everything, server.folder + "/root/../secret", forbidden)
     for way in ("up/secret", "absolute/secret"):
-        # Patterns, which old checkpoints are, match nothing behind such a link.
-        expect_forbidden(server, everything, server.folder + "/root/" + way, forbidden + "|any matching files|did not exist")
+        # Patterns, which old checkpoints are, match nothing behind such a link, and no file exists there.
+        expect_forbidden(server, everything, server.folder + "/root/" + way, forbidden + "|any matching files|did not exist|Could not find metadata")
     expect_forbidden(server, {"ReadFile": everything["ReadFile"]}, server.folder + "/root/link", forbidden)
     for pattern in ("/root/up/*", "/root/absolute/*"):
         found = file_ops.outcome(server, file_ops.LISTS["MatchingFiles"], server.folder + pattern)
