@@ -202,6 +202,8 @@ class KeyIndex {
   // directory that was replaced, when no reader can see them.
   absl::Status Split(Page& page, uint64_t hash, Slot** old_directory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(page.mutex);
+  // Copies the keys of a page, whose lock is held, to two pages that no other thread can reach.
+  // Their locks are not needed.
   void Distribute(const Page& page, Page& low, Page& high) const ABSL_NO_THREAD_SAFETY_ANALYSIS;
   absl::Status DoubleDirectory(Slot** old_directory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(directory_mutex_);
