@@ -19,8 +19,8 @@
 
 namespace sluice {
 
-// Attribute of nodes whose kernels call functions: that of the session. The kernels place the
-// functions' nodes likewise.
+// The attribute that tells kernels which call functions whether the session allows soft placement.
+// They place the nodes of the functions by the same rule.
 inline constexpr const char* kAllowSoftPlacement = "_allow_soft_placement";
 
 // Thread safety: one thread at a time.

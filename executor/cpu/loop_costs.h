@@ -1,11 +1,11 @@
-// The shortest loop that is worth sharing between threads.
+// The duration above which a loop is shared between threads.
 #ifndef SLUICE_EXECUTOR_CPU_LOOP_COSTS_H_
 #define SLUICE_EXECUTOR_CPU_LOOP_COSTS_H_
 
 namespace sluice {
 
-// A loop that takes less time runs in its caller, even if a pool thread spins and looks for loops:
-// that thread needs 0.3 us to join a loop.
+// In nanoseconds. A shorter loop runs on its caller's thread alone: another thread needs 0.3 us to
+// join a loop, even if it is already spinning.
 inline constexpr double kWorthSharingNs = 2e3;
 
 }  // namespace sluice

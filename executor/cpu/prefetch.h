@@ -10,8 +10,8 @@ namespace sluice {
 
 inline constexpr int64_t kLineBytes = 64;  // a cache line
 
-// Prefetches the line of base[elements]. The address may lie outside the array, so it is computed
-// with integers.
+// Prefetches the cache line of base[elements]. That element may lie outside the array. So the
+// address is computed with integers, because C++ leaves such pointer arithmetic undefined.
 template <bool kToWrite = false, typename T>
 SLUICE_INLINE_IN_CLONES void Prefetch(const T* base, int64_t elements) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(base) +

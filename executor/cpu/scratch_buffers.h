@@ -17,9 +17,9 @@ class ScratchBuffers {
   static int For(int threads) { return std::clamp(threads, 1, 64); }
   explicit ScratchBuffers(int buffers) : free_(~uint64_t{0} >> (64 - buffers)) {}
 
-  // The index of a buffer that no other thread uses until GiveBack. It is this thread's last buffer
-  // if that is free, because its cache may still hold it. If there are more threads than buffers,
-  // yields until a buffer is free.
+  // Returns the index of a buffer that no other thread uses until GiveBack. Prefers the buffer that
+  // this thread used last, which may still be in its cache. If more threads than buffers call it,
+  // it yields until a buffer is free.
   int Take() {
     static thread_local int last = 0;
     for (;;) {

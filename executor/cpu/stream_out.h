@@ -25,19 +25,21 @@ struct ReadNext {
   const char* y = nullptr;
 };
 
-// Copies with streaming stores. After each line it prefetches one line of each operand in `next`;
-// prefetching all of them at once would stall the processor.
+// Copies with streaming stores. Meanwhile it prefetches the operands in `next`, one line of each
+// per line that it writes: prefetching all of them at once would stall the processor.
 void StreamOut(void* to, const void* from, size_t bytes, ReadNext next = {});
-// Must be called between a thread's last StreamOut and the notification of other threads that the
-// result is complete. It waits for the memory, so call it once for many pieces.
+// Waits until the thread's streaming stores are complete. A thread must call it after its last
+// StreamOut and before it tells other threads that the result is ready. The wait is slow, so call
+// it once for many StreamOuts.
 void FinishStreaming();
 
 // The largest unit of StreamPieces.
 inline constexpr size_t kMostStreamedBytes = 4096;
 
-// Computes units [begin, end) of a result, of `unit_bytes` each (at most kMostStreamedBytes).
-// f(first, last, to) computes some of them at `to`, which stays in the first-level cache, and they
-// are streamed from there. Unit i reads the operands at offset i * unit_bytes.
+// Computes units [begin, end) of a result, each of `unit_bytes` bytes (at most kMostStreamedBytes).
+// f(first, last, to) computes a few units into `to`, a buffer that stays in the first-level cache,
+// and StreamOut copies them to the result. `operands` are prefetched: unit i reads them at offset i
+// * unit_bytes.
 template <typename F>
 void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, const F& f,
                   ReadNext operands = {}) {
@@ -56,8 +58,8 @@ void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, c
   }
 }
 
-// Computes the units by StreamPieces and FinishStreaming if `streams`, otherwise by one call of f
-// directly in the result.
+// Computes units of a result. If `streams`, by StreamPieces and FinishStreaming; otherwise f writes
+// them directly to the result, in one call.
 template <typename F>
 void MakeUnits(bool streams, int64_t begin, int64_t end, size_t unit_bytes, char* result,
                const F& f, ReadNext operands) {

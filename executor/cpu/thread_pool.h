@@ -88,8 +88,8 @@ class ThreadPool {
   bool LookForNews(uint32_t seen, int64_t until_ns);
   // Sleeps until there is one. False if the pool is being destroyed.
   bool Sleep(uint32_t seen);
-  // Whether short loops, including one more of `work_ns`, follow each other so closely that waking
-  // a thread is worth it.
+  // Whether short loops have followed each other so closely that it pays to wake a thread for them.
+  // Counts a loop of `work_ns` as the latest one.
   bool ComeThick(double work_ns);
   void Wake(int threads);
 

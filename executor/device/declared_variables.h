@@ -15,10 +15,11 @@ struct Job {
   std::string name;
 };
 
-// If the node of `init` declares a variable: INVALID_ARGUMENT, naming both jobs, if another job has
-// declared it with another type or shape. A resource variable takes the shape of its assigned
-// value, so its declarations only clash while the other job's session is open. A declaration is
-// removed with the resources of its container.
+// Records that the node of `init` declares a variable, if it does. INVALID_ARGUMENT, naming both
+// jobs, if another job declared that variable with another type or shape. The declaration of a
+// resource variable only counts while the session of its job is open, because such a variable takes
+// the shape of any value that is assigned to it. Removing a container also removes the declarations
+// of its variables.
 absl::Status DeclareVariable(const KernelInit& init, const std::shared_ptr<const Job>& job);
 
 }  // namespace sluice

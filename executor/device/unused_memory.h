@@ -22,8 +22,8 @@ class UnusedMemory {
   void Return();
 
  private:
-  // Free bytes of the heap at the last call, and after the last return. malloc still counts pages
-  // as free that it has returned.
+  // The number of free bytes in the heap at the last call, and after the last time that memory was
+  // returned. Both are needed because malloc keeps counting returned pages as free.
   int64_t last_free_ = 0;
   int64_t returned_at_ = 0;
 };

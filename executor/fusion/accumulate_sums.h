@@ -6,18 +6,19 @@
 
 namespace sluice {
 
-// Changes sums (AddN) whose terms are results of AddingKernels that no other node reads, all of one
-// known shape. Each term is added to the terms before it, and the last term is the sum. So one
-// result is in memory instead of all terms. (An unrolled recurrent network sums a gradient per step
-// for each of its weights.) Identities between a term and the sum, which TensorFlow's gradients
-// have, are removed, and the sum waits for their control inputs.
+// Rewrites sums (AddN) of kernels' results so that not all terms are in memory at once. A sum
+// qualifies if its terms are results of AddingKernels, have one known shape, and are read by no
+// other node. Each term is then computed with the sum of the terms before it as an additional
+// input, and the last term is the sum. For example, an unrolled recurrent network has such a sum
+// for each weight: one gradient per time step. TensorFlow's gradients put Identities between terms
+// and sum; these are removed, and the sum takes over their control inputs.
 //
-// If all terms are alike and the operands of a term together are not larger than the sum, the sum's
-// node computes all terms at once from their operands, which are kept until then. Each element of
-// the sum is then written once.
+// If all terms are of the same kind and the operands of a term are together not larger than the
+// sum, one node computes all terms from their operands and writes each element of the sum once. The
+// operands then stay in memory until that node runs.
 //
-// Terms are added in the topological order of their items, which avoids cycles, so that results may
-// differ in the last bits from those in the sum's own order. Returns the number of changed sums.
+// To avoid cycles, the terms are added in topological order. So the last bits of a sum may differ
+// from those in the order of AddN's inputs. Returns the number of changed sums.
 int AccumulateSums(DraftBody& body, Draft& draft);
 
 }  // namespace sluice

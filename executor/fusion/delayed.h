@@ -1,5 +1,5 @@
-// Matrix products that their readers compute (OpKind::kDelayed). Their own nodes only check
-// operands.
+// Delays matrix products: the node of a delayed product only checks its operands, and the only
+// reader of the product computes it tile by tile (OpKind::kDelayed).
 #ifndef SLUICE_EXECUTOR_FUSION_DELAYED_H_
 #define SLUICE_EXECUTOR_FUSION_DELAYED_H_
 
@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// The item's kernel if it can be delayed, otherwise null. Products of references cannot, because a
-// reference must be read when the product's own node runs.
+// Returns the kernel of the product if it can be delayed, otherwise null. It cannot if an operand
+// is a reference, because the variable must be read when the product's own node runs.
 inline const TileMaker* DelayableMaker(const DraftItem& product) {
   if (product.kind != OpKind::kKernel || product.inputs.size() != 2) return nullptr;
   const auto* maker = dynamic_cast<const TileMaker*>(product.kernel);
@@ -18,8 +18,9 @@ inline const TileMaker* DelayableMaker(const DraftItem& product) {
   return product.inputs[0].is_ref || product.inputs[1].is_ref ? nullptr : maker;
 }
 
-// Whether the operands, which are kept until the reader runs, are known to be together not larger
-// than the result.
+// Whether both operands together are known to be at most as large as the result. Delaying a product
+// keeps its operands in memory until the reader runs, so it must not need more memory than the
+// result would.
 inline bool OperandsAreSmall(const Node& product) {
   const int64_t result = product.output_shape(0).num_elements();
   const int64_t a = product.input(0).shape().num_elements();

@@ -6,13 +6,14 @@
 
 namespace sluice {
 
-// Joins elementwise items with their only reader, which is elementwise too or maps rows (a
-// softmax), unless their shapes are known to differ. The joined items leave the body
-// (DraftItem::is_fused_away). The reader becomes a kFused item, whose group is added to the draft.
+// Moves each elementwise item into the item that reads it, if that is its only reader and is
+// elementwise too or maps rows (a softmax), unless their shapes are known to differ. The moved
+// items leave the body (DraftItem::is_fused_away). The reader becomes a kFused item, and its fusion
+// group is added to the draft.
 //
-// Cheap items that are computed from one tensor no larger than their result, and that only
-// elementwise items read, are recomputed in each group that reads them: the groups read the tensor
-// instead of the item's result. Returns the number of groups.
+// A cheap item with several elementwise readers is computed in each of their groups, if it reads a
+// single tensor that is no larger than its result. The groups then read that tensor, and the item's
+// result is never stored. Returns the number of groups.
 int FuseElementwise(DraftBody& body, Draft& draft);
 
 }  // namespace sluice

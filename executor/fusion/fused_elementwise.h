@@ -157,8 +157,8 @@ class FusedElementwise {
     Place x, y;                   // y only for two operands
     char* to;                     // its register
   };
-  // An array that the tiles read or write in sequence. Each step of a tile prefetches some lines of
-  // the next tile.
+  // An array that consecutive tiles read or write from the beginning to the end. While a tile is
+  // computed, each of its steps prefetches some lines of the next tile.
   struct Sequence {
     const char* base;
     int64_t size;  // bytes per element

@@ -17,8 +17,9 @@
 
 namespace sluice {
 
-// A node with this attribute takes references to such variables without settling them. (Kernels
-// that take resource handles settle variables themselves: ops/state/variable_resource.h.)
+// A node with this attribute reads or updates variables through references while their updates are
+// deferred, so the executor does not call SettleDeferred for it. Kernels that take resource handles
+// decide by themselves (ops/state/variable_resource.h).
 inline constexpr char kTakesDeferredAttr[] = "_takes_deferred";
 
 class DeferredUpdates {

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Ops on scalars that the executor computes without an indirect call, because processors predict
-// alternating indirect calls badly.
+// Scalar operations that the executor computes inline instead of through a function pointer.
+// Processors mispredict indirect calls whose targets alternate.
 enum class FloatOp : uint8_t { kOther, kAdd, kSubtract, kMultiply };
 
 // Loops over n elements of one or two operands. The result may overwrite an operand whose elements
@@ -57,8 +57,8 @@ struct ElementwiseLoops {
   }
 };
 
-// A kernel that does other things when it runs alone but only runs loops in a fusion group: AddN,
-// Tile, BroadcastTo.
+// A kernel whose own Compute does more than a loop, but which needs only a loop as a member of a
+// fusion group: AddN, Tile, BroadcastTo.
 class GroupLoops {
  public:
   virtual ~GroupLoops() = default;

@@ -1,5 +1,5 @@
-// A tensor that a kernel computes once, for all steps, from a constant input: weights packed or
-// transformed for its loops.
+// A tensor that a kernel derives from a constant input once and uses in all steps, such as weights
+// packed for its loops.
 #ifndef SLUICE_EXECUTOR_KERNEL_MADE_OF_CONSTANT_H_
 #define SLUICE_EXECUTOR_KERNEL_MADE_OF_CONSTANT_H_
 
@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-// The tensor is made at the second request, because many kernels run once, and lives as long as the
-// object.
+// The tensor is computed at the second request, because many kernels run only once. It lives as
+// long as this object.
 //
 // Thread safety: all methods may be called from any thread. They take no lock.
 class MadeOfConstant {
@@ -28,8 +28,9 @@ class MadeOfConstant {
   bool IsOf(const Tensor& input) const {
     return constant_.IsInitialized() && input.raw() == constant_.raw();
   }
-  // The result of `make`, which must be the same each time. This object owns it. Null on the first
-  // call, if `input` is not the constant, and if `make` fails, which only happens without memory.
+  // Returns the derived tensor, which this object owns. `make` computes it and must return the same
+  // value each time. Null on the first call, if `input` is not the constant, and if `make` fails,
+  // which happens only without memory.
   const Tensor* Get(const Tensor& input, absl::FunctionRef<absl::StatusOr<Tensor>()> make);
 
  private:

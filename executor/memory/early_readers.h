@@ -1,4 +1,4 @@
-// Late readers that can release their inputs before the peak of a step.
+// Finds nodes that can run early to release large inputs before the peak of a step's memory.
 #ifndef SLUICE_EXECUTOR_MEMORY_EARLY_READERS_H_
 #define SLUICE_EXECUTOR_MEMORY_EARLY_READERS_H_
 
@@ -11,10 +11,11 @@
 
 namespace sluice {
 
-// Returns control edges (from, to) that make late readers run as soon as they are ready. These are
-// nodes whose results are much smaller than their inputs, such as gradients of weights, which read
-// activations. A plan runs the node that became ready last. Without the edges, nodes whose results
-// nothing waits for would run after the whole backward pass, and keep their inputs until then.
+// Returns control edges (from, to) that make certain nodes run as soon as they are ready: those
+// whose results are much smaller than their inputs, such as the gradients of weights, which read
+// activations. Without these edges they run late and keep their inputs in memory until then. The
+// reason is the order of a plan, which runs the node that became ready last. So a node whose result
+// nothing waits for runs after the whole backward pass.
 std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
                                                          const MemoryPlan& memory,
                                                          const StepOrder& order);

@@ -1,4 +1,5 @@
-// Copies of nodes that recompute results later in a step, and what they cost.
+// Adds copies of nodes to a graph, which recompute results later in a step, and estimates their
+// costs.
 #ifndef SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 #define SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 

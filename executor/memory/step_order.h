@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-// Gives the position of each node in the order as a number, the same as MemoryPlan does.
+// Numbers the nodes of a graph in the order in which its plan runs them. MemoryPlan uses the same
+// numbers.
 //
 // Thread safety: immutable. Lifetime: the plan outlives it.
 class StepOrder {
@@ -26,9 +27,9 @@ class StepOrder {
   int UnitOf(int number) const { return units_[number]; }
   // Whether the node runs in every step. Nodes behind a branch or a loop may not.
   bool IsCertain(const Node& node) const { return is_certain_[node.id()]; }
-  // The running sums, which add each term when it is computed (executor/kernel/running_sum.h): for
-  // each sum its id, then the ids of its terms in the order of the additions. Another order would
-  // change the bits.
+  // The sums that add each term when it is computed (executor/kernel/running_sum.h). For each of
+  // them: the id of its node, then those of its terms in the order of the additions, which must be
+  // kept because another order would change the bits.
   const std::vector<int>& sums() const { return sums_; }
 
  private:

@@ -8,11 +8,11 @@
 
 namespace sluice {
 
-// A fetch of a variable returns the value after all updates of the step that it is not ordered
-// with. It is a fetch of the reference, of a read of the resource, or of an Identity of either. In
-// TensorFlow a fetched reference and its Identities share the variable's memory and therefore show
-// all updates, and training loops rely on that: `while step < n: _, step = run([train, step])`. A
-// fetch of a resource variable is a race there.
+// Delays each fetch of a variable until the step's updates of it have run, except for updates that
+// the graph orders after the fetch. A fetch of a variable is a fetch of its reference, of a read of
+// the resource, or of an Identity of either. TensorFlow's training loops rely on this order: `while
+// step < n: _, step = run([train, step])`. There a fetched reference shares the variable's memory,
+// and so shows all updates. A fetch of a resource variable is a race there.
 //
 //   1. Other readers of a fetched read keep their value: the fetch then gets a read of its own.
 //   2. A read of a resource that an update waits for keeps its value. A read of a reference does so

@@ -1,4 +1,4 @@
-// Tells which nodes of a step run after others.
+// Finds the nodes that a step runs after given nodes.
 #ifndef SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
 #define SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
 
@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// All nodes that run after one of `nodes`, in the same iteration of a loop. Takes time linear in
-// their edges.
+// Returns all nodes that wait, directly or indirectly, for one of `nodes` in the same iteration of
+// a loop. Takes time linear in their edges.
 std::unordered_set<const Node*> NodesAfter(const std::vector<Node*>& nodes);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Assembles the arrays of a Body from items and units: slots, last readers, edges, pending counts.
+// Builds the arrays of a plan's Body from the items of its draft and their units.
 #ifndef SLUICE_EXECUTOR_PLAN_ASSEMBLE_H_
 #define SLUICE_EXECUTOR_PLAN_ASSEMBLE_H_
 
@@ -8,8 +8,9 @@
 
 namespace sluice {
 
-// The arrays of a body. Its arrivals are item numbers, which LinkFrames replaces by indices of
-// `plan->arrivals`.
+// Builds the arrays of one body: nodes, slots, last readers, edges and pending counts. An arrival
+// (a value from another frame) is then still an item number. LinkFrames, which needs all bodies,
+// replaces it by an index of `plan->arrivals`.
 Body AssembleBody(const DraftBody& draft, const UnitAssignment& units);
 void LinkFrames(const Draft& draft, const std::vector<UnitAssignment>& units, Plan* plan);
 

@@ -26,9 +26,10 @@ struct DraftInput {
 
 struct DraftItem {
   OpKind kind = OpKind::kKernel;
-  // kConstant, kFeed and kFetch: position. kLoop: which. kLoopVariable, kCarry, kLeave: which one.
-  // kEnter, kExit, kNextIteration: item of the receiving body that stands for the arrival.
-  // kArrival: invariant of a constant Enter, or -1. kFused: which.
+  // Its meaning depends on the kind. kConstant, kFeed, kFetch: the position among them. kLoop,
+  // kFused: the index of the loop or group in the draft. kLoopVariable, kCarry, kLeave: the index
+  // of the loop variable. kEnter, kExit, kNextIteration: the item of the receiving body that stands
+  // for the arrival. kArrival: the index of the invariant that a constant Enter brings, or -1.
   int aux = -1;
   const Node* node = nullptr;  // for a loop: one of its Exits or Enters, for messages
   Kernel* kernel = nullptr;
@@ -65,9 +66,9 @@ struct Draft {
   int num_fetches = 0;
 };
 
-// The bodies without an order. `kernels` is by node id; null for nodes that need none. With
-// `dynamic_loops` no loop becomes a node. INVALID_ARGUMENT for graphs whose frames do not fit
-// together (frames.h) and fetches inside loops.
+// Makes the bodies; OrderItems then sets the order of their items. `kernels` is by node id, with
+// null for nodes that need none. With `dynamic_loops`, every loop is dynamic. INVALID_ARGUMENT for
+// graphs whose frames do not fit together (frames.h) and for fetches inside loops.
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
                                 bool dynamic_loops);

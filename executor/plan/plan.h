@@ -59,9 +59,10 @@ struct alignas(64) PlanNode {
   uint16_t num_outputs = 0;
   OpKind kind = OpKind::kKernel;
   uint8_t flags = 0;
-  // kConstant: index among the constants. kFused: index among the groups. kFetch: position among
-  // the fetches. kLoop: index among the loops. kLoopVariable, kCarry, kLeave: which one. kEnter,
-  // kNextIteration: index among Plan::arrivals. kExit: index among Body::exits.
+  // Its meaning depends on the kind. kConstant, kFused, kFetch, kLoop: the index among the
+  // constants, fusion groups, fetches or loops. kLoopVariable, kCarry, kLeave: the index of the
+  // loop variable. kEnter, kNextIteration: the index in Plan::arrivals. kExit: the index in
+  // Body::exits.
   uint32_t aux = 0;
   uint16_t device = 0;  // index in the session's devices
 };
@@ -105,9 +106,9 @@ struct Unit {
   uint64_t pending = 0;      // at the start of an iteration (for a Merge: merge_word.h)
 };
 
-// The phases of a loop's body: its variables, the nodes of the condition, a node whose input is the
-// condition, the nodes that run if it is true (the carries last), and those that run if it is
-// false.
+// Divides the nodes of a loop's body into five ranges, in this order: the loop variables; the nodes
+// of the condition; one node that reads the condition; the nodes that run if it is true, of which
+// the last ones carry values to the next iteration; the nodes that run if it is false.
 struct LoopPhases {
   uint32_t num_variables = 0;
   uint32_t condition = 0;  // the node that reads the condition; 0: no phases

@@ -24,10 +24,10 @@ struct SlotPlan {
   uint32_t num_slots = 0;
 };
 
-// A value that only its own unit reads shares its slot with earlier and later values of that unit.
-// A value that other units read has a slot for each of them (the first gets the original, the
-// others copies), because the order in which they run is not known. A handle has one slot for all
-// readers.
+// Assigns a slot to each value by these rules. A value that only its own unit reads shares its slot
+// with earlier and later values of that unit. A value that other units read gets a slot for each of
+// them, because their order is not known: the first unit gets the original, the others get copies.
+// A handle has one slot for all readers.
 SlotPlan AssignSlots(const DraftBody& body, const UnitAssignment& units);
 
 }  // namespace sluice

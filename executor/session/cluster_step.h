@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// The local part runs on the caller's thread, the other parts through RemoteTasks. The first error
-// of a part cancels the others. A Run ends when all parts have ended.
+// Runs the local part on the caller's thread and the other parts through RemoteTasks. The first
+// error of a part cancels the other parts. Run returns when all parts have ended.
 class ClusterStep final : public PreparedStep {
  public:
   // A part on another task. Feeds and fetches are numbers of the step's.

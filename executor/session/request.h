@@ -17,8 +17,8 @@ class CancellationManager;  // executor/wait/cancellation.h
 
 // A request by handles. Lifetime: it points to the caller's lists.
 struct StepRequest {
-  // The first feed's Output and the bytes between two of them, so that a list of Feeds need not be
-  // copied to a list of Outputs.
+  // The feeds' Outputs are `feed_stride` bytes apart. So a list of Feeds, which contain an Output
+  // each, need not be copied to a list of Outputs.
   const Output* first_feed = nullptr;
   size_t feed_stride = sizeof(Output);
   size_t num_feeds = 0;

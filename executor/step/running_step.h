@@ -36,9 +36,10 @@ struct Iteration;
 
 // --- state
 
-// The call of an asynchronous kernel. `state` decides which thread goes on after it: the thread
-// that started the kernel if `done` came before ComputeAsync returned, otherwise the thread that
-// calls `done`. If the starting thread itself calls `done`, `state` is not used.
+// One call of an asynchronous kernel. The thread that started the kernel and the thread that calls
+// `done` may differ; `state` decides which of them continues the step. If `done` was called before
+// ComputeAsync returned, the starting thread continues, otherwise the thread that calls `done`. If
+// the starting thread itself calls `done`, `state` is not used.
 struct AsyncCall {
   enum State : int { kStarting, kReturned, kDone };
   UnitScheduler* scheduler = nullptr;
@@ -146,9 +147,9 @@ struct FrameInstance {
 
 // --- the parts
 
-// A unit to run, or an asynchronous one that has ended. It is read soon after it is written. So it
-// consists of two words that are written in place and read one by one: a wider read would stall on
-// the two stores.
+// A unit to run, or an asynchronous unit that has ended. It has two words, which are written and
+// read one by one, because it is read soon after it is written: one wider read would have to wait
+// until both stores have reached the cache.
 struct ReadyUnit {
   Iteration* iteration;
   uint64_t unit : 32;
@@ -161,8 +162,8 @@ struct Worker {
   absl::InlinedVector<ReadyUnit, 32> ready;  // the last one runs next
   bool is_caller = false;                    // the thread of Run
   bool has_only_segment = false;             // the step is one segment
-  // Set by a segment that stopped before node `stopped_at` because this claim is taken. Null: the
-  // segment has ended or failed.
+  // The claim that made a segment stop before node `stopped_at`, because another thread holds it.
+  // Null if the segment has ended or failed.
   std::shared_ptr<Claim> awaited;
   uint32_t stopped_at = 0;
 };
@@ -294,9 +295,9 @@ class NodeRunner {
   absl::Status DispatchUntilFree(const Call& call);
   absl::Status Dispatch(const Call& call);
   absl::Status DispatchWithCare(const Call& call);
-  // Copies the variables behind references into `read` and points `inputs` there. If another kernel
-  // holds the claim of a variable: stores the claim in Worker::awaited and returns ABORTED. The
-  // segment goes on later.
+  // Copies the values of referenced variables to `read`, and makes `inputs` point to the copies. If
+  // another kernel holds the claim of a variable, stores the claim in Worker::awaited and returns
+  // ABORTED: the segment continues when the claim is released.
   absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read, Value** inputs,
                         Worker& worker) const;
   void OnAsyncDone(AsyncCall& call, absl::Status status);

@@ -19,8 +19,8 @@ class SharingTrial {
   // `helpers`: the number of other threads.
   explicit SharingTrial(int helpers);
 
-  // Counts a step that begins. If it returns true, the step is part of a trial: it runs in the mode
-  // of `shares`, and Took or Failed must follow.
+  // To be called at the beginning of each step. True if the step belongs to a trial. The step must
+  // then share its work if shares() is true, and call Took or Failed at its end.
   bool Begins() { return --steps_left_ < 0; }
   bool shares() const { return shares_; }
   // The mode of steps outside trials.

@@ -38,9 +38,9 @@ class CancellationManager {
   void StartCancel();
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
-  // The time by which the cancellable work must be over; Time::max() means no limit. The manager
-  // does not cancel itself at that time: a thread that waits for the work does, and work that goes
-  // on without waiting asks IsWanted. Only the owner sets it, before other threads see the object.
+  // The deadline of the work that can be cancelled; Time::max() means none. The manager does not
+  // cancel itself at the deadline. A thread that waits for the work does it, and work that never
+  // waits checks IsWanted. Only the owner sets the deadline, before other threads see the object.
   void set_deadline(Time deadline) { deadline_ = deadline; }
   Time deadline() const { return deadline_; }
   // False after a cancellation or past the deadline.
@@ -49,15 +49,16 @@ class CancellationManager {
   Token NewToken() { return next_token_.fetch_add(1, std::memory_order_relaxed); }
   // False if the manager is cancelled already: the callback is then not kept and will not run.
   bool Register(Token token, Callback callback);
-  // True if the callback was taken back and will not run. Otherwise waits until the callback has
-  // run and returns false. So the callback touches nothing that it captured after this call. Do not
+  // Returns true if the callback was removed before it ran. Otherwise waits until it has run, and
+  // returns false. In both cases the callback does not use what it captured after this call. Do not
   // call it while holding a lock that the callback takes.
   bool Deregister(Token token);
   // The same without waiting: after false the callback may still be running.
   bool TryDeregister(Token token);
 
-  // Waits for callbacks that still run, and forgets the cancellation. For the owner, between two
-  // uses, when no other thread uses the manager.
+  // Waits for callbacks that are still running, and makes the manager usable again after a
+  // cancellation. To be called by the owner between two uses, when no other thread uses the
+  // manager.
   void Reset();
 
  private:
@@ -74,8 +75,8 @@ class CancellationManager {
   std::unordered_map<Token, Callback> callbacks_ ABSL_GUARDED_BY(mutex_);
 };
 
-// While it lives, `to` is cancelled with `from` (which may be null), or at once if `from` is
-// cancelled already.
+// Cancels `to` when `from` is cancelled, as long as this object lives. Cancels it at once if `from`
+// is cancelled already. `from` may be null.
 class LinkedCancellation {
  public:
   LinkedCancellation(CancellationManager* from, CancellationManager& to)

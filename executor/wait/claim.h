@@ -40,9 +40,10 @@ class Claim {
     bool is_turn_ = false;
   };
 
-  // A blocked thread. The constructor returns when the claim is released, or at once if it is free.
-  // Later waiters are notified when the turn ends, so that one thread wakes at a time. Until then
-  // the thread must not wait for another claim.
+  // Blocks the calling thread until the claim is free: the constructor returns when it is released,
+  // or at once. The thread may then try to take it. Threads that waited longer are notified only
+  // when this object is destroyed, so that one thread wakes at a time. Until then this thread must
+  // not wait for another claim.
   class Turn final : private Waiter {
    public:
     explicit Turn(Claim& claim);

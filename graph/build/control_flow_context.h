@@ -34,17 +34,17 @@ class ControlFlowContext {
 
   // Returns what replaces `value` inside. Adds a Switch or Enter if the value is from outside.
   virtual Output AddValue(Output value) = 0;
-  // NodeBuilder calls it before it adds a node inside. Replaces inputs from outside. Replaces
-  // control inputs from outside a loop. Gives a node without data inputs a control input, so that
-  // it runs only when the context does. Returns the context of the node: this one, or one of the
-  // forward loop.
+  // Prepares `spec`, a node that NodeBuilder is about to add inside. Inputs from outside are
+  // replaced by their values inside. In a loop, so are control inputs from outside. A node without
+  // data inputs gets a control input, so that it runs only when the context does. Returns the
+  // context of the node: this one, or one of the forward loop.
   virtual absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) = 0;
   // A node that is alive when the context runs. Null before a loop has its first nodes.
   virtual Node* control_pivot() const = 0;
 
  protected:
-  // Whether `op` calls a function by name. The nodes of its body depend on the call's controls
-  // only, so that a call inside gets the pivot as a control input.
+  // Whether `op` calls a function by name. The nodes of the function's body wait only for the
+  // control inputs of the call. So a call inside a context gets the pivot as a control input.
   static bool IsCall(std::string_view op);
 
   std::map<Output, Output> entered_;

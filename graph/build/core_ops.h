@@ -19,12 +19,13 @@ namespace sluice::core {
 // Identity reads a reference; IdentityOrRef returns the reference itself (RefIdentity).
 Output Identity(Output x, std::string_view name = "", At at = At::current());
 Output IdentityOrRef(Output x, std::string_view name = "", At at = At::current());
-// Output 0 is alive if `pred` is false, output 1 if it is true; null after an error. Switch reads a
-// reference. SwitchOrRef forwards it (RefSwitch) and gives the node the same name as Switch.
+// Output 0 is alive if `pred` is false, output 1 if it is true. Null after an error. If `data` is a
+// reference, Switch reads the variable; SwitchOrRef forwards the reference (RefSwitch). Both give
+// the node the same name.
 Node* Switch(Output data, Output pred, std::string_view name = "", At at = At::current());
 Node* SwitchOrRef(Output data, Output pred, At at = At::current());
-// These take the form for references (RefMerge, …) if all inputs are references. The default name
-// of a RefEnter is that of an Enter.
+// Each function adds the reference form of its op (RefMerge, RefEnter, …) if all inputs are
+// references. The default name of a RefEnter is that of an Enter.
 Output Merge(const OutputList& inputs, std::string_view name = "", At at = At::current());
 Output Enter(Output value, const std::string& frame, bool is_constant, int parallel_iterations,
              std::string_view name = "");

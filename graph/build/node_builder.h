@@ -71,8 +71,9 @@ class NodeBuilder {
   NodeSpec spec_;
 };
 
-// The nodes that a node with these inputs must wait for under the open ControlDependencies blocks.
-// Blocks are left out that an input waits for already, because it was added inside.
+// Returns the control inputs that the open ControlDependencies blocks give to a node with these
+// inputs. A block contributes nothing if one of the inputs was added inside it, because that input
+// already waits for the block's controls.
 std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs);
 
 // The graph of the first valid handle, or null.

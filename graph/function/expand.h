@@ -98,8 +98,8 @@ class Expander {
     Output index;
     OutputList args;
   };
-  // Calls the function of one of the branches [first, end), which a binary tree of conds finds. The
-  // last branch is for every index that no other branch has.
+  // Adds a binary tree of conds that selects one of the branches [first, end) by the index, and
+  // calls the function of that branch. The last branch is also for every index out of range.
   absl::StatusOr<Expansion> Branches(const Choice& choice, size_t first, size_t end);
   absl::StatusOr<Expansion> Branch(const Choice& choice, size_t i);
   // Whether the branch is one of [first, middle), if it is one of [first, end).

@@ -27,8 +27,8 @@ bool IsFunctional(const Node& node);
 bool TakesFunctions(const Node& node);
 
 struct LowerOptions {
-  // Keeps a node with the name and outputs of each call, which can be fetched or run by name.
-  // Otherwise only for the calls in `keep_names`.
+  // True: each call is also replaced by a node with its name and outputs, so that it can still be
+  // fetched or run by name. False: only the calls in `keep_names` get such a node.
   bool keep_all_names = false;
   std::set<std::string> keep_names;
   int max_depth = 64;  // of nested calls, because a function may call itself

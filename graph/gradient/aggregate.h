@@ -8,8 +8,9 @@
 
 namespace sluice::gradient {
 
-// Adds tensors by AddN (first on each device, then over devices), concatenates slices, and converts
-// a mixture to tensors. None for no summands. `op` computes the tensor, and names the tree form.
+// Returns the sum of the gradients of one output of `op`. Tensors are added by AddN, first on each
+// device and then across devices. Slices are concatenated. A mixture is converted to tensors.
+// Without summands the result is none. The nodes of a tree of additions are named after `op`.
 Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method);
 
 }  // namespace sluice::gradient

@@ -13,8 +13,9 @@ void MergeGradient(Backprop& b);
 
 namespace gradient {
 
-// Zeros for output `index` of `op`, which has no gradient although another output has one. For a
-// Switch into a branch they are alive if the other branch is taken.
+// Returns zeros as the gradient of output `index` of `op`, if other outputs have gradients and this
+// one has none. If `op` is a Switch, the zeros are alive when the branch of the other output is
+// taken.
 Output ZerosFor(Node* op, int index);
 
 }  // namespace gradient

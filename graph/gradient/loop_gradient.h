@@ -14,8 +14,8 @@ void NextIterationGradient(Backprop& b);
 
 namespace gradient {
 
-// Gradients of a variable's Switch (graph/build/while.h: IsLoopSwitch), which is visited twice, and
-// of its Merge.
+// Gradients of the Switch of a loop variable (graph/build/while.h: IsLoopSwitch) and of its Merge.
+// The Switch is visited twice: once from the Exit and once from the body.
 void LoopSwitchGradient(Backprop& b);
 void LoopMergeGradient(Backprop& b);
 

@@ -23,8 +23,8 @@ namespace sluice::gradient {
 
 class LoopState final : public LoopHistory {
  public:
-  // Adds the counters of both loops. `outer` is the state of the loop around, or null. `call` is
-  // the context of the call of Gradients.
+  // Adds the counters of iterations to both loops. `outer` is the state of the loop around
+  // `forward`, or null. `call` is the context in which Gradients was called.
   LoopState(Graph& graph, WhileContext* forward, LoopState* outer, ControlFlowContext* call);
   // The state of the backward loop in whose context nodes are added now, or null.
   static LoopState* Current(const Graph& graph);
@@ -34,8 +34,9 @@ class LoopState final : public LoopHistory {
   LoopState* outer() const { return outer_; }
   Output RealValue(Output value) override;
 
-  // Push adds a stack on which the forward loop pushes `value`. Pop returns what the backward loop
-  // pops from it. With kOther the value belongs to the other branch of `value`'s cond.
+  // Push adds a stack, and a push of `value` in every iteration of the forward loop. Pop returns
+  // the value that the backward loop pops from that stack. kOther: the value belongs to the
+  // opposite branch of the cond that `value` is in.
   enum class Branch { kSame, kOther };
   Output Push(Output value, Branch branch = Branch::kSame);
   Output Pop(Output stack, Output value, Branch branch = Branch::kSame);
@@ -48,8 +49,8 @@ class LoopState final : public LoopHistory {
   Output SwitchFromExit(const Node& op, Output grad);
   bool HasSwitch(const Node& op) const { return switches_.contains(&op); }
   void SwitchFromBody(const Node& op, Output grad);
-  // Adds zeros for variables without a gradient from the body: they do not depend on their value
-  // in the iteration before.
+  // Completes the loop variables whose gradient does not depend on a later iteration: their
+  // NextIteration gets zeros.
   void CloseSwitches();
 
   // Exits of the forward loop.

@@ -15,22 +15,24 @@ class LoopStates {
  public:
   explicit LoopStates(Graph& graph);
 
-  // Adds the backward loops of the loops whose Exits are among `between`, and adds their other
-  // Exits to `between`. FAILED_PRECONDITION for a loop with unknown context.
+  // `between` are the nodes on paths from the xs to the ys. Adds a backward loop for each loop with
+  // an Exit among them, and adds the loop's other Exits to `between`. FAILED_PRECONDITION for a
+  // loop with unknown context.
   absl::Status Find(std::vector<Node*>& between_list, std::set<const Node*>& between,
                     bool colocate);
   bool empty() const { return states_.empty(); }
 
-  // The state of the loop around `op`. With `before`, an Exit counts as a node outside its loop:
-  // its gradient is still outside the backward loop before the gradient function of Exit has run.
+  // Returns the state of the loop around `op`, or null. An Exit is inside its loop, except with
+  // `before`: the gradient of an Exit enters the backward loop only when its gradient function
+  // runs.
   LoopState* StateOf(const Node& op, bool before) const;
   // The context of op's gradient.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;
 
   // The Enters of the variables of all forward loops.
   OutputList Enters() const;
-  // The unused Exits of loops whose other Exits are all unused or ys. The walk starts from them
-  // too, with zeros as gradients.
+  // Returns the Exits that no node reads, of loops whose other Exits are either unread too or among
+  // the ys. The traversal starts from these Exits as well, with zeros as their gradients.
   OutputList UnusedExits(const std::map<const Node*, int>& pending,
                          const std::set<const Node*>& ys) const;
   // The zero gradient of `exit`, whose variable matters although its last value does not.

@@ -1,6 +1,6 @@
-// Mixins for elementwise ops (OpDefBuilder::With): their shape function and traits. Passes then
-// fuse, recompute and re-lay-out the op without knowing it. Its kernels must be
-// ElementwiseLoopKernels (ops/loops).
+// Mixins that give elementwise ops their shape function and traits (OpDefBuilder::With). By these
+// traits the passes can fuse and recompute such an op and change its layout. The op's kernels must
+// be ElementwiseLoopKernels (ops/loops).
 #ifndef SLUICE_GRAPH_INFER_ELEMENTWISE_H_
 #define SLUICE_GRAPH_INFER_ELEMENTWISE_H_
 

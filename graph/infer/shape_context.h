@@ -75,8 +75,9 @@ class ShapeContext {
   // Null if input i is no handle, or if nothing is known of what it refers to.
   const HandleData* InputHandle(int i) const;
 
-  // The input's shape, refined to the given rank. If the rank is unknown, so is the result of the
-  // other two. "Shape must be rank 2 but is rank 3" if it does not fit.
+  // Returns the input's shape if its rank can be as required. WithRank replaces an unknown rank by
+  // the given one; the other two leave it unknown. INVALID_ARGUMENT "Shape must be rank 2 but is
+  // rank 3" if the rank does not fit.
   absl::StatusOr<PartialShape> WithRank(int i, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtLeast(int i, int rank) const;
   absl::StatusOr<PartialShape> WithRankAtMost(int i, int rank) const;

@@ -13,8 +13,8 @@ namespace sluice {
 
 inline bool IsConstant(const Node& node) { return node.role() == OpRole::kConstant; }
 
-// Whether output 0 is the value of input 0. False for a node that forwards a reference, that may be
-// fed, or that exists for an error.
+// Whether output 0 always equals input 0 and a reader may read input 0 instead. False if the node
+// forwards a reference, may be fed, or may fail (CheckNumerics).
 inline bool OnlyPassesOn(const Node& node) {
   return node.role() == OpRole::kPass && node.traits().impurity == Impurity::kNone &&
          !IsRefType(node.output_type(0));

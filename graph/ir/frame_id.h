@@ -1,5 +1,5 @@
-// Ids of frames, which are part of the keys of Send and Recv in loops. All tasks of a step compute
-// the same ids.
+// Computes ids of loop frames. The id of a frame is a part of the keys by which Send and Recv
+// exchange tensors inside loops, so all tasks of a step must compute the same id.
 #ifndef SLUICE_GRAPH_IR_FRAME_ID_H_
 #define SLUICE_GRAPH_IR_FRAME_ID_H_
 

@@ -28,8 +28,8 @@ const Node* VariableBehind(Output value);
 // A value that is the value of a variable.
 struct VariableValue {
   Output variable;  // the reference or handle that is read
-  // The nodes that the value comes through, from the last one to the one that reads. Empty for a
-  // reference, which its user reads.
+  // The nodes between the variable and the value, in reverse order: the last one reads the
+  // variable. Empty if the value is a reference, because then its reader reads the variable.
   std::vector<Node*> nodes;
 };
 // Nothing for values that are computed.

@@ -116,8 +116,9 @@ using ViewSizes = absl::InlinedVector<int64_t, 6>;
 
 struct OpTraits {
   OpRole role = OpRole::kKernel;
-  // As far as it follows from the op alone; the tensors of a node may be another reason
-  // (graph/ir/purity.h). Set for stateful ops, calls of functions and control flow.
+  // Why passes must not merge, move or remove nodes of this op, or kNone. Set for stateful ops,
+  // calls of functions and control flow. A single node may also be impure because of its tensors
+  // (graph/ir/purity.h).
   Impurity impurity = Impurity::kNone;
   // kForwards for roles that pass input 0 on.
   VariableUse variable_use = VariableUse::kUpdates;

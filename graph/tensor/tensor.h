@@ -168,8 +168,9 @@ class Tensor {
     Reset(dtype, shape, std::move(buffer_));
     return true;
   }
-  // Turns this into an uninitialized scalar of `bytes` in the memory of `from`, whose element may
-  // still be read. False if that memory is larger or shared; the tensor is then unchanged.
+  // Turns this tensor into an uninitialized scalar of `bytes` that uses the memory of `from`. The
+  // old element of `from` can be read until the new one is written. Returns false, and changes
+  // nothing, if the memory of `from` is larger or shared.
   bool TakeOverScalar(DataType dtype, size_t bytes, Tensor& from) {
     if (!from.BufferIsUnique() || from.buffer_->bytes() != bytes) return false;
     dtype_ = dtype;
