@@ -45,10 +45,11 @@ void IntoBroadcast(Backprop& b, Output gx, Output gy);
 // of the input, ShapeOf(input).
 Output ReducedShape(Output input_shape, Output axes);
 
-// The outputs of a node of `op` over `inputs`. The ops of one family, such as Conv2D and
-// Conv2DBackpropInput, describe their windows or ranges by the same attributes. So attributes that
-// both ops have, and that do not follow from the inputs, are copied from the op of `b`. `attrs`
-// take precedence. `op` must not have list arguments.
+// Adds a node of `op`, which belongs to the same family as the op of `b` (such as
+// Conv2DBackpropInput and Conv2D), and returns its outputs. Ops of a family describe their windows
+// or ranges by the same attributes. So the attributes that both ops have are copied from the node
+// of `b`, except those that follow from the inputs. `attrs` take precedence. `op` must not have
+// list arguments.
 OutputList SiblingOutputs(Backprop& b, std::string_view op, const OutputList& inputs,
                           const AttrMap& attrs = {}, At at = At::current());
 // The same for an op with one output.

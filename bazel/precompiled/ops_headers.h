@@ -1,3 +1,3 @@
-// The same for declarations of ops with their gradients.
+// Headers that declarations of ops with gradients include. Compiled once for all files.
 #include "bazel/precompiled/graph_headers.h"
 #include "ops/op.h"

@@ -30,16 +30,15 @@ class LanePoller {
     virtual void Readable() = 0;
   };
 
-  // Calls `tick` repeatedly while there are sources: after the milliseconds that it returned, and
-  // after Wake.
-  // `use` is that of all threads except the first.
+  // `tick`, if given, is called at intervals while there are sources: after as many milliseconds as
+  // its last call returned, and soon after Wake. `use` is that of all threads except the first.
   explicit LanePoller(std::function<int()> tick = nullptr, ThreadUse use = ThreadUse::kCalls);
   ~LanePoller();  // stops
   LanePoller(const LanePoller&) = delete;
   LanePoller& operator=(const LanePoller&) = delete;
 
-  // Keeps the source until Remove, and waits for its first input. False if there is no thread that
-  // could, or if the poller is stopped.
+  // Adds a source, which is kept until Remove, and waits for its first input. Returns false if the
+  // poller is stopped, or if no thread could be started to wait.
   bool Add(std::shared_ptr<Source> source);
   // Waits for input again.
   void Arm(const Source& source);
@@ -49,19 +48,20 @@ class LanePoller {
   // Returns when all threads have ended. Must not be called from one of them.
   void Stop();
 
-  // Announces that the calling thread, which handles an event, may block: makes sure that another
-  // thread waits for input. RESOURCE_EXHAUSTED if there is none: the caller should not block.
+  // To be called by a thread that handles an event and is about to block. Makes sure that another
+  // thread waits for input meanwhile. RESOURCE_EXHAUSTED if no further thread can be started; the
+  // caller must not block then.
   absl::Status MayBlock();
-  // Runs `work` on another thread, with the result of MayBlock there. Stop waits for it. Without a
-  // further thread it runs when one of the existing ones is idle.
+  // Runs `work` on another thread, and passes the status of MayBlock on that thread to it. If no
+  // thread can be started, it runs when an existing one is idle. Stop waits for it.
   using Work = std::function<void(const absl::Status& may_block)>;
   void RunElsewhere(Work work);
 
  private:
   absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CallSpare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns true when the calling thread is to wait for input again, and counts it as waiting.
-  // Returns false when it is to end.
+  // Waits until this thread is needed to wait for input. Returns true when it is, and counts the
+  // thread as waiting. Returns false if the thread is to end.
   bool AwaitTurn(bool may_be_spare) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   void Listen();

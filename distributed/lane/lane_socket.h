@@ -64,9 +64,10 @@ class LaneSocket {
   // Whether the peer is a process of this process's user.
   bool PeerIsOwn() const;
 
-  // Sends the frame; blocks while the peer reads nothing. Keeps the body until the peer has copied
-  // it. Calls `is_wanted`, if given, when it is the frame's turn to be sent. Returns false if
-  // `is_wanted` returned false, or if the connection is broken.
+  // Sends a frame. Blocks while the peer does not read, and keeps the body in memory until the peer
+  // has copied it. `is_wanted` is called just before the frame is sent, after the frames of other
+  // threads: if it returns false, the frame is not sent. Returns false then, or if the connection
+  // is broken.
   bool Send(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
   // The same, but the frame is kept until SendKept or the next Send, which the caller has to call.
   bool Keep(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
@@ -74,11 +75,13 @@ class LaneSocket {
   // Send kept frames, or a ping, unless that would block.
   void TrySendKept();
   void TryPing();
-  // Appends the frames that have arrived, at least one, once the descriptor is readable. Returns
-  // false if the connection has ended or the input is invalid. Never waits for a thread that sends.
+  // Appends the frames that have arrived, at least one. To be called when the descriptor is
+  // readable. Returns false if the connection has ended or the input is invalid. Does not wait for
+  // threads that are sending.
   bool Receive(std::vector<LaneFrame>* frames);
-  // Reports copied bodies to the peer if they are large. Small ones are reported with the next
-  // frame. To be called after Receive, once another thread may receive.
+  // Tells the peer which of its bodies this process has copied, so that it can free them. Large
+  // ones are reported at once, small ones with the next frame. To be called after Receive, once
+  // another thread may receive.
   void Release();
   bool HasInput() const;
   // Makes all later calls of Send and Receive fail.
@@ -86,8 +89,8 @@ class LaneSocket {
 
   // The text of kHello and kWelcome: protocol version, how to read this process's memory, `word`.
   static std::string Greeting(std::string_view word);
-  // Reads the peer's greeting, and finds out which parts of its memory this process can read.
-  // Returns false if the peer speaks another version.
+  // Reads the peer's greeting, stores its word in `word`, and finds out which parts of the peer's
+  // memory this process can read. Returns false if the peer speaks another version.
   bool TakeGreeting(std::string_view text, std::string* word);
   PeerMemory::Reach reach() const { return memory_.reach(); }
   // Sets which parts of this process's memory the peer can read.
@@ -104,8 +107,8 @@ class LaneSocket {
   };
   using Slices = std::vector<grpc::Slice>;
   bool IsFetched(const grpc::Slice& slice) const;
-  // Appends the bytes of a frame for the socket. Sets `is_held` if the peer copies parts of the
-  // body out of this process's memory.
+  // Appends to `bytes` what is written to the socket for a frame. Sets `is_held` to true if the
+  // peer will copy parts of the body out of this process's memory, which must keep them until then.
   void Encode(const LaneFrame& frame, Slices* bytes, bool* is_held) const;
   bool Enqueue(const LaneFrame& frame, const std::function<bool()>& is_wanted, bool sends);
   bool Write(const Slices& bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);

@@ -33,8 +33,9 @@ class PeerMemory {
 
   // Describes to another process how to read this one's memory. The size is fixed.
   static std::string Invitation();
-  // Removes the peer's invitation from the front of the text, and tries what it offers. Returns
-  // false if there is none.
+  // Removes the peer's invitation (see Invitation) from the beginning of `text`, and tries the ways
+  // of reading its memory that the invitation offers. Returns false if the text does not begin with
+  // one.
   bool Open(pid_t peer, std::string_view* text);
 
   Reach reach() const { return {mapped_ != nullptr, copies_}; }

@@ -45,8 +45,8 @@ class Master {
 
   // The master must outlive the server of the methods.
   std::vector<RpcMethod> Methods();
-  // Closes all sessions. Their running steps end with CANCELLED. `awaiting` may be null. It is
-  // released when they have ended.
+  // Closes all sessions; their running steps end with CANCELLED. `awaiting`, which may be null, is
+  // released when these steps have ended.
   void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
   // Closes the sessions that have passed MasterOptions::limits. To be called at intervals.
   void CloseExpiredSessions();
@@ -80,8 +80,8 @@ class Master {
   absl::Status ReleaseCallable(const pb::ReleaseCallableRequest& request,
                                pb::ReleaseCallableResponse*);
 
-  // The connection of a new session to other tasks. They are those of the cluster that its client
-  // defines. If it defines none, they are those of the server's cluster. nullopt if there are none.
+  // Returns the other tasks that a new session can use: those of the cluster that its client
+  // defines, otherwise those of the server's cluster. Nullopt if there are none.
   absl::StatusOr<std::optional<ClusterConnection>> ConnectionFor(
       const pb::CreateSessionRequest& request) const;
   std::string NewHandle();

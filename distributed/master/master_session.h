@@ -47,8 +47,8 @@ class MasterSession {
                            pb::RunMetadata* metadata);
   absl::Status ReleaseCallable(int64_t handle);
 
-  // Cancels the running steps. `awaiting` may be null. It is released when they and the session
-  // have ended.
+  // Cancels the running steps. `awaiting`, which may be null, is released when these steps and the
+  // session have ended.
   void Close(std::shared_ptr<void> awaiting);
   Session& session() { return session_; }
 

@@ -48,8 +48,8 @@ class SessionTable {
   struct Entry;
 
  public:
-  // The most calls that run at once, of one connection and of one host. Each call takes a thread,
-  // and no client may take all of them.
+  // Limits of the calls that run at once, per connection and per host. Each call takes a thread,
+  // and no client may take all threads.
   struct MostCalls {
     int of_client = Thread::MaxOf(ThreadUse::kCalls) / 8 * 3;
     int of_host = Thread::MaxOf(ThreadUse::kCalls) / 8 * 5;
@@ -82,8 +82,10 @@ class SessionTable {
   int64_t NewNumber() { return last_number_.fetch_add(1) + 1; }
   void Add(const std::string& handle, int64_t number, std::shared_ptr<MasterSession> session,
            const std::string& client, size_t graph_bytes);
-  // `client` "" leaves the session's client as it is. ABORTED for an unknown handle, and `hint`.
-  // RESOURCE_EXHAUSTED if MostCalls of the client run already.
+  // Finds a session and counts the call as one of its client's until the Use is destroyed. An empty
+  // `client` leaves the recorded client of the session unchanged. ABORTED for an unknown handle;
+  // `hint` is part of the message. RESOURCE_EXHAUSTED if as many calls of this client are running
+  // as MostCalls permits.
   absl::StatusOr<Use> Find(const std::string& handle, const std::string& client,
                            const char* hint = "");
 

@@ -13,9 +13,9 @@ struct WireCounters {
   std::atomic<int64_t> sent{0};
   std::atomic<int64_t> received{0};
   std::atomic<int64_t> copied{0};
-  // Slices of messages that tensors hold at present. A thread updates it before it frees a slice:
-  // that orders the free after the reads for ThreadSanitizer, which does not see gRPC's reference
-  // counts.
+  // The number of slices of received messages that tensors use at present. A thread changes it
+  // before it frees a slice. By this, ThreadSanitizer sees that the reads come before the free; it
+  // does not see gRPC's reference counts.
   std::atomic<int64_t> lent{0};
 
   static WireCounters& Global() {

@@ -41,8 +41,8 @@ RpcMethod UnaryMethod(std::string path, Service* service,
   return {std::move(path), respond, blocks, /*is_one_way=*/!blocks};
 }
 
-// A method whose handler finishes the call itself, before or after it returns. Calls with an
-// invalid request fail without it.
+// Makes a method whose handler finishes the call itself, before or after the handler returns. If
+// the request is not a valid message, the call ends with an error and the handler is not called.
 template <typename Service, typename Request>
 RpcMethod Method(std::string path, Service* service,
                  void (Service::*handle)(const Request&, RpcCall&), bool blocks = true) {

@@ -83,8 +83,8 @@ class ChunkedMessages {
   };
   absl::StatusOr<grpc::ByteBuffer> Get(grpc::ByteBuffer* request);
   absl::StatusOr<grpc::ByteBuffer> Put(grpc::ByteBuffer* request);
-  // Finds a message and restarts its time. ABORTED if there is none. RESOURCE_EXHAUSTED if there is
-  // no thread that would drop it.
+  // Finds a message, and restarts the time after which an unused message is dropped. ABORTED if
+  // there is no such message. RESOURCE_EXHAUSTED if no thread could be started that drops messages.
   absl::StatusOr<Message*> Touch(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropOld();
 

@@ -54,10 +54,11 @@ inline constexpr char kTokenHeader[] = "sluice-token";
 // Compares in a time that depends only on the length of `given`.
 bool IsToken(std::string_view given, std::string_view expected);
 
-// A process keeps the token that it started with as its name for the token. These functions let an
-// operator exchange the token meanwhile. They may be called from any thread.
+// Let an operator replace a token while the process runs. Objects keep the token that they were
+// created with and call CurrentToken to get its replacement. Both functions may be called from any
+// thread.
 //
-// `initial` stands for `current` from now on.
+// After ReplaceToken, `initial` stands for `current`.
 void ReplaceToken(const std::string& initial, std::string current);
 // The replacement of a token, or the token itself.
 std::string CurrentToken(const std::string& initial);

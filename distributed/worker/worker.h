@@ -86,9 +86,9 @@ class Worker {
   absl::StatusOr<std::shared_ptr<WorkerSession>> FindLocked(const std::string& handle)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status AddSession(const pb::CreateWorkerSessionRequest& request);
-  // Forgets the sessions for which `is_ended` is true and cancels their parts. `awaiting` may be
-  // null. It is released when all these parts have ended, including those of sessions that were
-  // forgotten before.
+  // Removes the sessions for which `is_ended` is true, and cancels their parts of steps.
+  // `awaiting`, which may be null, is released when these parts, and those of sessions removed
+  // before, have ended.
   void EndSessions(const std::function<bool(const WorkerSession&)>& is_ended,
                    const std::shared_ptr<void>& awaiting);
   // Cancels the part of a step. `awaiting` may be null. It is released when the part has ended.
@@ -100,8 +100,8 @@ class Worker {
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
                               const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
-  // The names in the cluster that the client defined for the session. Null: the client defined
-  // none.
+  // Returns the names of the tasks in the cluster that the client defined for its session, or null
+  // if the client defined none.
   absl::StatusOr<std::shared_ptr<const TaskView>> ViewOf(const pb::ServerDef& server) const;
   absl::Status LearnAddress(const pb::CreateWorkerSessionRequest& request);
   absl::Status CheckIncarnation(const std::string& key) const;

@@ -1,9 +1,10 @@
-// A mutex of graphs, for critical sections. MutexV2 makes it.
+// A mutex that graphs use for critical sections. The op MutexV2 makes it. Its holder is a Variant,
+// an output of MutexLock.
 //
 // Thread safety: all methods may be called from any thread. Acquire never blocks. It calls `taken`
 // exactly once, without a lock: when the caller holds the mutex, or when the caller is cancelled.
-// Callers take the mutex in the order of their calls. A hold ends when its Variant is consumed, or
-// with the last copy of the Variant.
+// Callers get the mutex in the order of their calls. It is released when ConsumeMutexLock gets the
+// Variant, or with the last copy of the Variant.
 // Errors: CANCELLED.
 #ifndef SLUICE_OPS_CONTROL_NAMED_MUTEX_H_
 #define SLUICE_OPS_CONTROL_NAMED_MUTEX_H_

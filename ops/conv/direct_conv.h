@@ -1,6 +1,6 @@
-// Convolutions to multiples of 16 channels without a matrix of patches. The elements under a line
-// of the filter are contiguous in a padded image, so products read them in place after each image
-// has been copied with its padding.
+// Convolutions whose number of output channels is a multiple of 16, without a matrix of patches.
+// Each image is copied with its padding. Then the pixels under one line of the filter are
+// contiguous, and matrix products read them in place.
 //
 // Used if winograd.h does not fit: strides, few input channels, other filter sizes. The bits do not
 // depend on the number of threads: one thread computes each image, and sums over images are added

@@ -33,9 +33,10 @@ inline void Add(const F* from, int64_t n, F* to) {
   for (int64_t i = 0; i < n; ++i) to[i] = WrappingAdd(to[i], from[i]);
 }
 
-// Calls `inside(offset in the image, offset in the row, elements)` and `outside(offset in the row,
-// elements)` for the parts of one line of a patch, which starts at `at` in the row. Its first
-// element is at column `left` of the image's line that starts at pixel `from`.
+// Divides one line of a patch into the parts inside and outside the image. Calls `inside(offset in
+// the image, offset in the row, elements)` for the former and `outside(offset in the row,
+// elements)` for the latter. The line of the patch begins at element `at` of the row, and at column
+// `left` (which may be negative) of the image line whose first pixel is `from`.
 //
 // ForRun requires that the elements of neighbouring columns are contiguous.
 template <typename Inside, typename Outside>

@@ -18,8 +18,9 @@ inline constexpr int64_t kLanes = kVecLanes;
 template <int kRows, int kColumns>
 using Matrix = std::array<std::array<float, kColumns>, kRows>;
 
-// The n points of the algorithm except the last, which is infinity. Of the sets that were compared,
-// these lose the fewest digits. Points p and -p are adjacent, because they share work.
+// The interpolation points of the algorithm: n - 1 finite ones, besides infinity. These sets gave
+// the smallest rounding errors of those that were compared. Points p and -p are adjacent, because
+// their transforms share most sums.
 template <int n>
 inline constexpr std::array<double, n - 1> kPoints = {};
 template <>
@@ -105,8 +106,9 @@ SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
   }
 }
 
-// A matrix in which some rows i and i + 1, those of points p and -p, differ only in the signs of
-// odd columns. The sums over even and over odd columns are computed once for both rows.
+// A transform matrix that saves half of the work for points p and -p. The two rows of such points
+// differ only in the signs of odd columns. So the sums over the even and over the odd columns are
+// computed once; one row is their sum, the other their difference.
 template <int kRows, int kColumns>
 struct Mirrored {
   std::array<bool, kRows> is_pair{};  // [i]: rows i and i + 1 are such a pair
@@ -218,8 +220,8 @@ static_assert(TimesData::IsData());
 template <int n>
 using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
-// to (kOut x kOut vectors) = M from (kIn x kIn vectors) M^T. The outer loops are not unrolled,
-// because addresses would fill the registers.
+// Computes to = M * from * M^T, where `from` has kIn x kIn vectors and `to` has kOut x kOut. The
+// outer loops are not unrolled, because the addresses would then fill the registers.
 template <typename M>
 SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step,
                                              int64_t column_step, float* to, int64_t to_row_step,

@@ -47,8 +47,9 @@ struct Reading {
   bool reads_ahead = false;  // on a thread of its own
 };
 
-// CANCELLED after the reading has ended. Blocks while it pauses. Iterators that may skip or keep
-// any number of elements call it for each.
+// Returns CANCELLED if the reading has ended, and blocks while it pauses. An iterator that may skip
+// or store many elements in one call of Next must call it for each of them, so that the call can be
+// cancelled.
 absl::Status CheckNotCancelled(const Reading& reading);
 
 class DatasetIterator {
@@ -100,8 +101,8 @@ using DatasetPointer = std::shared_ptr<const Dataset>;
 // A dataset that calls `iterate` for each reading.
 DatasetPointer MakeDataset(DatasetFacts facts,
                            std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate);
-// A dataset over the elements of `input`. `start(iterator over input, reading)` returns its
-// iterator.
+// Makes a dataset that reads from `input`. For each reading it calls start(iterator over input,
+// reading), which returns the iterator over the new dataset.
 template <typename Start>
 DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start start) {
   return MakeDataset(std::move(facts),

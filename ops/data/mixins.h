@@ -41,8 +41,8 @@ inline auto TransformsDatasetBy(std::string f) {
   };
 }
 
-// Function attributes. Each function f has an input list `<f><input_suffix>` of captured tensors,
-// which it takes after the elements.
+// Declares function attributes, and for each function `f` the input list `<f><input_suffix>` of its
+// captured tensors. The function gets these tensors after the components of an element.
 inline auto CallsFunctions(std::vector<std::string> functions, std::string input_suffix,
                            std::string type_suffix) {
   return [=](OpDefBuilder& op) {
@@ -52,8 +52,8 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
   };
 }
 
-// Declares `op`, an older name of `name`, which the same file declares before. It lacks the
-// attributes `later`.
+// Declares `op` as an older name of the op `name`, without the attributes `later`, which were added
+// under the new name. The same file declares `name` before.
 inline bool DeclareOlderName(const char* op, const char* name,
                              const std::vector<std::string>& later) {
   OpDef def = *OpRegistry::Global().Find(name);

@@ -1,10 +1,10 @@
-// Pauses the threads that read a dataset while no call waits for an element.
+// Pauses a thread that reads a dataset while no call waits for an element.
 //
-// A call that is cancelled loses no element: its reading goes on for the next call. If the client
-// is dead, there is no next call, and a reading that finds no element (a filter that nothing
-// passes) would occupy a core for ever. So it pauses and keeps its place.
+// A reading continues after its call was cancelled, so that the next call gets the element. If the
+// client is dead, there is no next call. A reading that never finds an element (all elements fail a
+// filter) would then occupy a core forever. So it pauses, and continues when a call comes.
 //
-// Threads that read ahead must work between two calls, so they pause kReadAhead after the last one.
+// Threads that prefetch must also work between two calls. They pause kReadAhead after the last call.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_DATA_READER_GATE_H_
@@ -43,8 +43,8 @@ class ReaderGate {
       left_ = std::chrono::steady_clock::now();
     }
   }
-  // Blocks while there is no reader. To be called for each element that a reading looks at. To end
-  // a reading, hold a Reader while you cancel it.
+  // Blocks while no call waits. A reading calls it for each element that it looks at. To end a
+  // reading that may be blocked here, hold a Reader while you cancel it.
   void Pass(bool reads_ahead) {
     if (readers_.load(std::memory_order_acquire) == 0) AwaitReader(reads_ahead);
   }

@@ -55,7 +55,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
   // Enqueues row i of every component as element i, one by one as capacity becomes free. With
-  // `replaces`, the attempt first removes the elements that are in the queue when its turn comes.
+  // `replaces`, the elements that are in the queue when the first row can enter are removed before.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
   // Dequeues at once, or returns nothing if the caller would have to wait.
@@ -66,8 +66,9 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   void DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
     DequeueMany(caller, count, std::move(taken), /*allow_fewer=*/true);
   }
-  // Closes the queue after the attempts to enqueue that wait. `cancel_pending_enqueues` cancels
-  // these instead. Errors of later dequeues name the `reason`.
+  // Closes the queue once the attempts to enqueue that are waiting have succeeded, or at once if
+  // `cancel_pending_enqueues`, which ends them with CANCELLED. Errors of later dequeues contain
+  // `reason`.
   void Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
              const std::string& reason = "");
 
@@ -113,8 +114,9 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // The kind of queue in messages about single elements.
   virtual std::string kind_of_one() const { return options_.kind; }
 
-  // Runs `change` with the lock held, after the elements that the first taker holds were returned.
-  // If `takers_end` is an error, it ends the waiting takers.
+  // Calls `change`, which may change the queue's elements, with the lock held. The elements that
+  // the first taker holds are returned to the queue before. If `takers_end` is an error, the
+  // waiting takers then end with it.
   void Change(const absl::Status& takers_end, const std::function<void()>& change)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -95,8 +95,9 @@ inline double CostWithMemory(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kL2Bytes ? std::max(cost, moved * kNsPerByte) : cost;
 }
 
-// Calls f(begin, end) over [begin, end). Every second call of a thread goes backwards, in pieces.
-// The loop thus starts with the elements that the thread's last loop left in its caches.
+// Calls f(begin, end) for all of [begin, end). Every second call on a thread goes through the range
+// backwards, in pieces. So a loop starts with the elements that the thread's previous loop accessed
+// last and that are still in the cache.
 inline thread_local bool is_backward = false;
 template <typename F>
 void AlternateDirection(int64_t begin, int64_t end, int64_t piece, const F& f) {
@@ -116,8 +117,8 @@ void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size
               const F& f) {
   constexpr double kCachesOfThread = 2e6, kPieceBytes = 32e3;
   if (static_cast<double>(n) * cost < kWorthSharingNs) return f(int64_t{0}, n);
-  // If all fits into the caches of the threads, each thread gets one block. It gets the same block
-  // in each step, and finds it in its cache.
+  // If the data fits into the caches of the threads, each thread computes one block. It gets the
+  // same block in every step, and so finds its data in its own cache.
   const int threads = context.num_threads();
   const bool fits = static_cast<double>(n) * static_cast<double>(bytes) < threads * kCachesOfThread;
   if (!fits) {
@@ -166,8 +167,8 @@ struct LinesAhead {
   static constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(Out));
   static constexpr int64_t kChunk = 4 * kLine;
   static constexpr int64_t kAhead = kBytesAhead / static_cast<int64_t>(sizeof(Out));
-  // The end of the chunks, among n elements, that have lines ahead of them. 0 for short loops,
-  // which run over tiles in the L1 cache.
+  // Returns the number of elements, from the beginning, for which lines ahead are prefetched. 0 for
+  // short loops, which run over tiles that are in the L1 cache already.
   SLUICE_INLINE_IN_CLONES static int64_t End(int64_t n) {
     constexpr int64_t kLeast = 4096 / static_cast<int64_t>(sizeof(Out));
     return n < kLeast ? 0 : (n - kAhead) / kChunk * kChunk;

@@ -41,8 +41,8 @@ SLUICE_INLINE_IN_CLONES F MaxByLanes(const F* x, int64_t n) {
   return max;
 }
 
-// Skips NaNs, because the exponentials propagate them. For long rows, there are enough lanes to
-// hide the latency of comparisons.
+// The maximum of the row. It ignores NaNs, because the exponentials will propagate them. Long rows
+// are divided among more lanes, which hides the latency of the comparisons.
 template <typename F>
 SLUICE_TARGET_CLONES F Max(const F* x, int64_t n) {
   return n < 16 * kLanes ? MaxByLanes<kLanes>(x, n) : MaxByLanes<4 * kLanes>(x, n);
@@ -140,8 +140,8 @@ const Wide<T>* Widen(const T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   }
 }
 
-// Returns the memory in which a row of results is computed: the output row itself or, for 16-bit
-// types, `buffer`. Narrow then converts the row to the output's type.
+// Returns the memory in which a row of results is computed in float: the output row itself or, if
+// the output has a 16-bit type, `buffer`, which Narrow then converts into the output row.
 template <typename T>
 Wide<T>* Target(T* row, int64_t n, std::vector<Wide<T>>* buffer) {
   if constexpr (kIsFloat16<T>) {

@@ -30,8 +30,9 @@ inline absl::Status CheckPixels(const WindowGeometry& g) {
   return InvalidArgument("images of ", g.in.height, " x ", g.in.width, " are too large");
 }
 
-// Calls f(output element, first element of the image, element in the image) for the first greatest
-// element of each channel of each window of lines [begin, end). Skips empty windows.
+// Finds, for each window of lines [begin, end) and each channel, the first of the greatest
+// elements. Calls f(output element, first element of the image, element in the image) for it. Skips
+// empty windows.
 template <typename T, typename Function>
 void ForGreatest(const KernelContext& context, const WindowGeometry& g, const T* images,
                  int64_t begin, int64_t end, const Function& f) {

@@ -28,8 +28,8 @@ class PoolAttrs {
  public:
   explicit PoolAttrs(const KernelInit& init);
 
-  // The pool of images of this shape. If ksize is not an attribute, it is input `first_size`, and
-  // strides is the next one.
+  // Returns the pool over images of this shape. If ksize and strides are inputs and not attributes,
+  // they are inputs `first_size` and `first_size` + 1.
   absl::StatusOr<Pool> Of(KernelContext& context, const TensorShape& images, int first_size) const;
   Channels channels() const { return ChannelsOf(layout_); }
   int rank() const { return layout_.rank(); }

@@ -1,4 +1,5 @@
-// Batches of tensors that several steps make together, and the steps' parts of results.
+// Joins the tensors of several steps to a batch, and divides the results of the batch among the
+// steps. These are the resources of the ops Batch, Unbatch and UnbatchGrad.
 //
 // A Batcher joins the tensors of steps along their first dimension. The step that completes a batch
 // gets it; the others get tensors without rows. A BatchIndex says which rows belong to which step.
@@ -90,8 +91,8 @@ class Batcher : public Resource, public std::enable_shared_from_this<Batcher> {
 // The first `tensors` inputs of the calls, joined along dimension 0 and padded to an allowed size.
 absl::StatusOr<Tensors> JoinInputs(const WaitingCalls& calls, int tensors,
                                    const BatchLimits& limits);
-// Gives the batch to its last call. Outputs: the tensors, the index [steps, 3] with the id, first
-// row and end of each step, and the step's id.
+// Gives the batch to the last of the calls that contributed to it. Its outputs are the tensors, the
+// index [steps, 3] with each step's id, first row and end, and the id of its own step.
 void GiveToLast(WaitingCalls calls, const BatchLimits& limits);
 
 // Inputs: a result for a batch, its index, and the step's id. Output: the step's rows.
@@ -118,8 +119,9 @@ class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher
   std::map<int64_t, Tensor> parts_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Inputs: the batch, its index, the gradient of the step's rows, and the step's id. Output: the
-// gradient of the batch for the step that has it, no rows for others.
+// Joins the gradients of the steps' rows. Inputs: the batch, its index, the gradient of the step's
+// rows, and the step's id. Output: for the step that got the batch, the gradient of the whole
+// batch; for other steps, a tensor without rows.
 class GradBatcher : public Resource, public std::enable_shared_from_this<GradBatcher> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow19UnbatchGradResourceE";

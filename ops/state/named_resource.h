@@ -36,8 +36,8 @@ class NamedResourceKernel : public Kernel {
   std::function<void()> remove_;
 };
 
-// Returns a function that removes a resource that belongs to one kernel. Empty for a shared
-// resource.
+// Returns a function that removes the resource when its kernel is destroyed. Empty if the resource
+// has a shared name, because other kernels may use it then.
 template <typename R>
 std::function<void()> RemovalOf(ResourceManager& resources, const ResourceName& name) {
   if (!name.is_private) return nullptr;
@@ -62,8 +62,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
       RemovalOf<R>(init.resources(), name)));
 }
 
-// A handle that owns a share of `resource`. `name` is for messages only, because no resource
-// manager knows the resource.
+// Returns a handle that shares the ownership of `resource`. No resource manager knows such a
+// resource, so `name` appears in messages only.
 template <typename R>
 ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
   ResourceHandle handle;
@@ -97,8 +97,9 @@ absl::StatusOr<std::shared_ptr<R>> LookupNamed(const KernelContext& c, int i) {
   return c.resources().template Lookup<R>(handle);
 }
 
-// The same without sharing ownership if the handle owns the resource. The pointer is valid as long
-// as the input: in an asynchronous kernel, until ComputeAsync returns.
+// Like LookupNamed. But if the handle owns the resource, the returned pointer does not, which saves
+// an atomic operation. It is valid as long as the input: in an asynchronous kernel, until
+// ComputeAsync returns.
 template <typename R>
 absl::StatusOr<std::shared_ptr<R>> BorrowNamed(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);

@@ -27,9 +27,9 @@
 
 namespace sluice {
 
-// The claim of a Var. Taking it also makes the updates that were deferred
-// (executor/kernel/deferred_updates.h), so that the tensor is complete. AsItIs is the claim for
-// code that defers updates.
+// The claim of a Var (executor/wait/claim.h). Code that takes it finds a complete tensor: lock and
+// try_lock first run the updates that were deferred (executor/kernel/deferred_updates.h). Code that
+// defers updates uses AsItIs, the claim without this.
 class VariableClaim {
  public:
   explicit VariableClaim(Tensor* guarded) : guarded_(guarded) {}
@@ -94,8 +94,8 @@ class RefVar : public Resource {
   Tensor tensor;
 };
 
-// Returns the variable whose handle is input `i`. It may have no value. NOT_FOUND with TensorFlow's
-// text and, if it is known, the place in the program that made the handle.
+// Returns the variable whose handle is input `i`. The variable may have no value yet. NOT_FOUND
+// with TensorFlow's text and, if known, the source line that made the handle.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
 // The same, without making its deferred updates.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
@@ -138,8 +138,9 @@ absl::Status UpdateRef(KernelContext& c, F update) {
 template <typename Lock>
 class ClaimedVariable {
  public:
-  // Does not wait. If it fails, the kernel returns the error, before it has done anything: that of
-  // RunAgainAfter, or NOT_FOUND if the variable has no value.
+  // Claims the variable without waiting. If it returns an error, the kernel must return that error
+  // before it does anything else: the status of RunAgainAfter if another kernel holds the claim, or
+  // NOT_FOUND if the variable has no value.
   absl::Status Take(KernelContext& c) {
     SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Var> variable, LookupVariable(c, 0));
     return Take(c, std::move(variable));

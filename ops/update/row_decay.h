@@ -35,8 +35,9 @@ class AdamHistory {
   uint64_t steps() const { return steps_; }
   void Add(const AdamNumbers<T>& numbers);
   const AdamNumbers<T>& at(uint64_t step) const { return numbers_[step % kRoom]; }
-  // From this step on, the decays and epsilon are constant, decays are in (0, 1], epsilon is
-  // positive, and rates are finite and not negative.
+  // The first step since which the history is regular: decays and epsilon are constant, decays are
+  // in (0, 1], epsilon is positive, and rates are finite and not negative. ReplayDecay may skip
+  // work in such steps.
   uint64_t regular_since() const { return regular_since_; }
   // An upper bound of the rates of the steps [from, steps()).
   T LargestRate(uint64_t from) const;

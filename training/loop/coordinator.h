@@ -71,8 +71,8 @@ class Coordinator {
   // `cancellation` fires.
   bool WaitForStop(std::optional<std::chrono::milliseconds> timeout = std::nullopt,
                    CancellationManager* cancellation = nullptr);
-  // After a stop with an error of one of these codes, another session continues the work, so that
-  // shared objects such as queues must stay open.
+  // Sets the errors after which another session continues the work of this one, such as ABORTED.
+  // Objects that sessions share, such as queues, then stay open at the stop.
   void set_goes_on_after(std::vector<absl::StatusCode> codes);
   // Whether a stop was requested with such an error.
   bool GoesOn() const;

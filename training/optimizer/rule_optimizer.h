@@ -87,8 +87,8 @@ class RuleOptimizer : public Optimizer {
 
   // For an override of Prepare.
   void SetScalar(std::string_view scalar, ScalarValue value) { values_[scalar] = value; }
-  // The value of a scalar as Prepare left it, and the same with the type of `var`. Each call of
-  // Typed makes its own cast, if the type is another.
+  // `scalar` returns the value of a scalar after Prepare. `Typed` returns it with the type of
+  // `var`; if it has another type, each call adds a Cast.
   ScalarValue scalar(std::string_view scalar) const;
   ScalarValue Typed(std::string_view scalar, const Variable& var) const;
 

@@ -54,8 +54,9 @@ using ReplicaWatch =
 // Blocking: only Run.
 class LostReplicas {
  public:
-  // Adapts updates to `replicas` replicas. `one_was_lost`: a replica was lost since the last call,
-  // with everything it held, such as a token.
+  // Changes the number of gradients in an update so that `replicas` replicas suffice.
+  // `one_was_lost`: a replica was lost since the last call, and with it whatever it held, such as a
+  // token.
   using Resize = std::function<absl::Status(int replicas, bool one_was_lost)>;
 
   // `name` is the optimizer's, for messages.

@@ -57,8 +57,9 @@ class SyncNodes {
   std::vector<std::string> ledger_devices_;
 };
 
-// A fresh scope for an op whose constant arguments are inside it: "Fill_1/" for the op,
-// "Fill_1/dims/" for an argument. The builder takes a name that ends in '/' unchanged.
+// Returns a new scope for an op whose constant arguments are inside its name: the op is named
+// "Fill_1" and an argument "Fill_1/dims". The result ends in '/', so that builders use it
+// unchanged.
 std::string OpScope(Graph& graph, std::string_view op);
 Output CastTo64(Output t);
 // One op that runs after all `ops`. A single op is returned unchanged.

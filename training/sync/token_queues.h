@@ -31,8 +31,8 @@
 
 namespace sluice {
 
-// Attribute of a node that enqueues a number of tokens known only when it runs: the number if no
-// replica is lost.
+// Attribute of a node that enqueues tokens whose number is known only when the node runs. Its value
+// is the number while no replica is lost, for CheckProgress.
 inline constexpr char kTokensAttr[] = "_tokens";
 
 class TokenQueues {
@@ -45,14 +45,14 @@ class TokenQueues {
   const std::vector<Queue>& queues() const { return queues_; }
   // The queue from which this replica takes its tokens. Not valid before Make.
   const Queue& own() const;
-  // The number of tokens that follow an update, as a variable that only the chief writes. Only for
-  // kShrink.
+  // The variable with the number of tokens that follow an update, which the chief lowers when
+  // replicas are lost. Only kShrink has it.
   const std::optional<Variable>& num_tokens() const { return num_tokens_; }
 
   // The token for this replica's next gradient: a scalar.
   Output Take() const;
-  // Puts tokens with the value `step()` into the queues after the ops `after` have run. `total` is
-  // their number for all replicas; num_tokens replaces it if `after` is not empty.
+  // Puts `total` tokens with the value `step()` into the queues, after the ops `after` have run. If
+  // `after` is not empty and there is a variable num_tokens, its value replaces `total`.
   Operation Put(int total, const std::vector<Operation>& after,
                 const std::function<Output()>& step) const;
   // A non-empty `reason` is part of the OUT_OF_RANGE error of waiting replicas.
