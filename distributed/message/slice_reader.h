@@ -36,8 +36,8 @@ class SliceReader {
   size_t offset() const { return offset_; }
 
  private:
-  // Calls `take(run)` for each contiguous part of the next `bytes` bytes: the first run[0] is at
-  // offset() of slice().
+  // Divides the next `bytes` bytes into contiguous pieces. Calls take(size) for each piece, which
+  // begins at offset() of slice().
   template <typename F>
   bool ForEachRun(uint64_t bytes, F take);
   void Advance(size_t bytes);

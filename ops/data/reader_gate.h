@@ -4,7 +4,8 @@
 // client is dead, there is no next call. A reading that never finds an element (all elements fail a
 // filter) would then occupy a core forever. So it pauses, and continues when a call comes.
 //
-// Threads that prefetch must also work between two calls. They pause kReadAhead after the last call.
+// A thread that prefetches must also work between two calls. It pauses kReadAhead after the last
+// call.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_DATA_READER_GATE_H_
