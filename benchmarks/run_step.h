@@ -1,4 +1,4 @@
-// Repeats one step. Shared by the benchmarks of the executor and of the layers above.
+// Runs one step repeatedly. The benchmarks of the executor and of the layers above use it.
 #ifndef SLUICE_BENCHMARKS_RUN_STEP_H_
 #define SLUICE_BENCHMARKS_RUN_STEP_H_
 

@@ -33,8 +33,8 @@ struct ModelKind {
 // All models, in the order of docs/models.md.
 const std::vector<ModelKind>& ModelKinds();
 
-// Seeds 1, 2, 3, … for the initial values and random ops of a model. So a model starts with the
-// same values in every run, and with TensorFlow's values for the same seeds.
+// Returns the seeds 1, 2, 3, … for the initial values and random ops of a model. So a model starts
+// with the same values in every run, and with those that TensorFlow computes for the same seeds.
 class Seeds {
  public:
   int64_t Next() { return ++last_; }

@@ -91,15 +91,15 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   // The same devices with the same state, as devices of `task`.
   static std::shared_ptr<DeviceSet> Renamed(const DeviceSet& devices, std::string_view task);
 
-  // The devices of the set that `resources` belongs to, with the same state, for sessions that the
-  // kernels of a device run. `name` is the name of this device, which becomes the first one. The
-  // others get names of the same task. NOT_FOUND for the manager of a device that belongs to no
-  // set.
+  // Returns the devices of the set that `resources` belongs to, with the same state. Kernels use it
+  // for sessions of their own, such as those of dataset functions. The kernel's device gets `name`
+  // and becomes the first one; the others get names of the same task. NOT_FOUND if the device
+  // belongs to no set.
   static absl::StatusOr<std::shared_ptr<DeviceSet>> Borrow(ResourceManager& resources,
                                                            std::string_view name);
 
-  // Takes the memory of tensors that sessions on this set compute from an account. Without one they
-  // are not counted. To be called before the set is shared.
+  // Counts the memory of tensors that sessions on this set compute on an account. Without this call
+  // it is not counted. To be called before the set is shared.
   void SetMemory(std::shared_ptr<MemoryAccount> account) { memory_ = std::move(account); }
   // May be null.
   const std::shared_ptr<MemoryAccount>& memory() const { return memory_; }

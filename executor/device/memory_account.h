@@ -47,8 +47,8 @@ class MemoryAccount final : public Allocator {
   std::atomic<int64_t> held_{1};
 };
 
-// What a step's error says about the limits: "The session uses 812.0 MB of at most 900.0 MB. …".
-// `account` may be null. "" without limits.
+// Returns the part of a step's error that describes the limits: "The session uses 812.0 MB of at
+// most 900.0 MB. …". Empty if there are no limits. `account` may be null.
 std::string DescribeMemoryLimits(const MemoryAccount* account);
 
 // The memory that the system allows to this process: the least of the machine's memory, the limits

@@ -24,8 +24,8 @@ struct FilePolicy {
   std::string root;
   // False: FIFOs, devices and sockets cannot be opened, as they may block or never end.
   bool special_files = true;
-  // False: no file can be mapped into memory. A mapped file that is truncated or damaged ends the
-  // process. With a root none can be mapped either.
+  // Whether files can be mapped into memory. A mapped file that is truncated or damaged meanwhile
+  // ends the process. If there is a root, files cannot be mapped, whatever the value.
   bool mapped_files = true;
 };
 

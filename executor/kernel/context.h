@@ -39,9 +39,9 @@ struct Value {
   bool is_dead = false;
 };
 
-// A ref input: the variable's own tensor. Hold the claim while reading or writing `*tensor`,
-// whatever use_locking says. Earlier readers may share its buffer, so write elements in place only
-// if Tensor::BufferIsUnique, otherwise in a copy.
+// A ref input: the tensor of the variable itself. A kernel must hold the claim while it reads or
+// writes `*tensor`, whatever use_locking says. Tensors that were read earlier may share its buffer.
+// So write elements in place only if Tensor::BufferIsUnique; otherwise write them to a copy.
 struct RefInput {
   Tensor* tensor;
   Claim* claim;
@@ -133,8 +133,9 @@ class KernelContext {
     return Tensor::Allocate(*step_->allocator, dtype, shape);
   }
 
-  // The status to return if a claim is taken and the kernel has done nothing yet. The kernel is
-  // called again when the claim may be free. Not for asynchronous kernels, which wait for claims.
+  // Returns the status with which a kernel that found `claim` taken must return, before it has done
+  // anything. The executor then calls the kernel again when the claim may be free. Not for
+  // asynchronous kernels, which wait for claims.
   absl::Status RunAgainAfter(std::shared_ptr<Claim> claim);
   // For a claim that lives as long as the resource manager, like those of references.
   absl::Status RunAgainAfter(Claim* claim) { return RunAgainAfter(UnownedClaim(claim)); }

@@ -148,8 +148,8 @@ struct Attr {
   }
 };
 
-// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns. It may return a
-// StatusOr. If it fails, so does the making of the kernel.
+// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns, computed once
+// with the kernel. kPrepare may return a StatusOr; its error is the error of making the kernel.
 template <auto kPrepare>
 class Prepared {
  public:

@@ -1,5 +1,6 @@
-// Interfaces of kernels in sums (executor/fusion/accumulate_sums.h). A term is added to the sum of
-// the terms before it as it is computed, so that the terms need not be kept.
+// Interfaces of kernels whose results are the terms of a sum. The executor adds each term to the
+// sum of the terms before it when it computes the term, so that it need not keep the terms
+// (executor/fusion/accumulate_sums.h).
 #ifndef SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_
 #define SLUICE_EXECUTOR_KERNEL_RUNNING_SUM_H_
 

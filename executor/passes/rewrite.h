@@ -31,8 +31,9 @@ absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::st
 absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
                                      const Tensor& value);
 
-// Replaces `node` by the node of `with`, and removes it. Output i of `node` is replaced by the i-th
-// output after `with`. Nodes with a control input from `node` get one from the node of `with`.
+// Replaces `node` by the node of `with`, and removes it. If `with` is output k, then output i of
+// `node` is replaced by output k + i. Nodes with a control input from `node` get one from the node
+// of `with`.
 absl::Status TakePlace(Graph& graph, Node* node, Output with);
 
 // A bypass of a chain of nodes: passed[0] reads passed[1], and so on, and the last one reads x.

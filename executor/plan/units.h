@@ -19,11 +19,11 @@ struct UnitAssignment {
   std::vector<int> unit_of;  // by item
 };
 
-// An item is a boundary if:
-// 1. it is asynchronous,
-// 2. its value comes from another frame or iteration (arrival), or
-// 3. it may run before all its inputs are available (a Merge whose inputs arrive at different
-//   times).
+// Groups the items of a body by the boundaries that they wait for. An item is a boundary if:
+//   1. it is asynchronous,
+//   2. its value comes from another frame or iteration (arrival), or
+//   3. it may run before all its inputs are available (a Merge whose inputs arrive at different
+//      times).
 // Items that wait for the same boundaries become ready at the same time and form one segment. So no
 // item waits for a boundary that it does not depend on, and a body without boundaries is one
 // segment.

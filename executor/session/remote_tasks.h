@@ -27,8 +27,8 @@ class RemoteTasks {
  public:
   virtual ~RemoteTasks() = default;
 
-  // The devices of the other tasks when the session was made. A task that did not answer then
-  // counts as its first CPU, with incarnation 0.
+  // The devices of the other tasks at the time when the session was made. A task that did not
+  // answer is listed with its first CPU only, with incarnation 0.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
   // Prepares the task for parts and returns its devices. Waits for a task that has not started, up

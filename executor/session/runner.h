@@ -57,8 +57,8 @@ class PreparedStep {
   const size_t num_fetches_;
 };
 
-// Called for the shapes of the feeds when a new combination is prepared. An empty result stands for
-// the shapes of the fed tensors.
+// Returns the shapes of the feeds. Called when a new combination is prepared. An empty result
+// stands for the static shapes of the fed tensors.
 using FeedShapes = absl::FunctionRef<std::vector<TensorShape>()>;
 
 // Thread safety: Prepare by one thread at a time, the other methods from any thread.

@@ -81,12 +81,12 @@ struct SessionOptions {
   // Names of passes that do not run (PassNames). "all" stands for all of them. If a name is
   // unknown, all steps of the session fail with INVALID_ARGUMENT.
   std::set<std::string> disabled_passes;
-  // The memory that the tensors of a step may take, not counting feeds and variables. 0: no limit.
-  // If the plan of a step needs more, results that are read late are recomputed, with the same
-  // bits. If that is not enough, the session warns once and runs the step nevertheless. Plans use
-  // the shapes of the first step's feeds, for a Callable those of the placeholders. Not limited:
-  // sizes that are only known during the step, partial runs, and steps on several tasks or
-  // elsewhere.
+  // The limit for the memory of a step's tensors, without feeds and variables. 0: no limit. If the
+  // plan of a step needs more memory, the session recomputes results that are read late instead of
+  // keeping them, with the same bits. If that is not enough, it warns once and runs the step
+  // nevertheless. Plans use the shapes of the first step's feeds, for a Callable those of the
+  // placeholders. The limit does not include tensors whose sizes are only known during the step. It
+  // does not apply to partial runs and to steps on other tasks.
   int64_t memory_limit_bytes = 0;
   // Runs all loops by frames and iterations, even if they could be one node. For tests.
   bool dynamic_loops = false;

@@ -51,8 +51,9 @@ class ContinuationScope {
    private:
     ContinuationScope* const scope_;
   };
-  // Moves the continuations of this thread's scope to other threads. Call it before long work or a
-  // wait: the wait might be for these continuations.
+  // Moves the continuations of this thread's scope to other threads. Call it before long work,
+  // because they would have to wait for it, and before any wait, because the wait might be for one
+  // of them.
   static void BeforeWork() {
     if (current_ != nullptr && !current_->continuations_.empty()) current_->Release();
   }

@@ -71,9 +71,9 @@ struct Iteration {
     for (int i = 0; i < node.num_releases; ++i) slots[slot[i]].tensor.Retire();
   }
 
-  // A control or data input of a Merge unit arrives over `edge` from unit `from`. The first live
-  // data input is stored. Returns true for the one arrival that makes the unit ready
-  // (merge_word.h).
+  // Records that an input of a Merge unit has arrived over `edge` from unit `from`. Stores the
+  // value if it is the first live data input. Returns true for the one arrival that makes the unit
+  // ready (merge_word.h).
   bool MergeInputArrives(const Unit& from, const UnitEdge& edge);
 
   const Body* body;

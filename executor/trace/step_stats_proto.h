@@ -1,4 +1,4 @@
-// Conversion of StepStats to and from the message that clients and tools read.
+// Converts StepStats to and from the Protocol Buffers message that clients and tools read.
 #ifndef SLUICE_EXECUTOR_TRACE_STEP_STATS_PROTO_H_
 #define SLUICE_EXECUTOR_TRACE_STEP_STATS_PROTO_H_
 

@@ -115,9 +115,9 @@ class ColocateWith {
   std::vector<DeviceFunction> previous_devices_;
 };
 
-// Leaves every cond, while and control dependency. Name, device and colocation scopes still apply.
-// For initial values of variables that are created inside a loop or branch. Reference:
-// tf.init_scope.
+// Suspends all open conds, loops and control dependencies: nodes inside are added outside of them.
+// Name, device and colocation scopes still apply. Use it for the initial values of variables that
+// are created inside a loop or branch. Reference: tf.init_scope.
 class InitScope {
  public:
   explicit InitScope(Graph& graph);

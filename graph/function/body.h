@@ -37,8 +37,9 @@ struct FunctionBody {
   std::vector<int> controls;        // nodes that run for their effect
 };
 
-// Required nodes are those that results depend on, those in control_ret, and those with state.
-// INVALID_ARGUMENT for unknown inputs, duplicate names and cycles, with function and node.
+// Reads the body of a function. The required nodes are those on which the results depend, those in
+// control_ret, and those with state. INVALID_ARGUMENT for unknown inputs, duplicate names and
+// cycles; the error names the function and the node.
 absl::StatusOr<FunctionBody> ReadFunctionBody(const pb::FunctionDef& def,
                                               const FunctionLibrary& library);
 

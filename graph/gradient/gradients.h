@@ -55,17 +55,17 @@ enum class AggregationMethod { kAddN = 0, kExperimentalTree = 1, kExperimentalAc
 enum class UnconnectedGradients { kNone, kZero };
 
 struct GradientOptions {
-  // The gradient with respect to each y, in their order; for one that is none, ones. Empty: ones
-  // for all. Required for complex ys.
+  // The gradients with respect to the ys, in their order. A grad_y that is none stands for ones. If
+  // the list is empty, all are ones. Complex ys need a grad_y.
   std::vector<Grad> grad_ys;
   std::string name = "gradients";
 
-  // Places the nodes of a gradient on the device of their op. Pass true for models on several
-  // devices.
+  // Whether the gradient of an op is computed on the device of that op. Set it to true for models
+  // on several devices.
   bool colocate_gradients_with_ops = false;
 
-  // Makes the gradients of one op wait for each other, which avoids races but allows less to run at
-  // once.
+  // Whether each gradient of an op waits until all gradients of that op are computed. This avoids
+  // races, but less can run at once.
   bool gate_gradients = false;
   AggregationMethod aggregation = AggregationMethod::kAddN;
   // Tensors that count as constants in this call.

@@ -30,8 +30,8 @@ inline bool IsBackEdge(const Node& from, const Node& to) {
   return IsMerge(to) && IsNextIteration(from);
 }
 
-// By node id: whether the node runs only if a branch is taken, a loop continues, or a received
-// tensor is not dead.
+// For each node id: whether the node may be dead. It is alive only if a certain branch is taken, a
+// loop continues, or the sender of a received tensor was alive.
 std::vector<bool> ConditionalNodes(const Graph& graph);
 
 }  // namespace sluice

@@ -194,16 +194,16 @@ class Node {
   int num_outputs() const { return static_cast<int>(output_types_.size()); }
   DataType output_type(int i) const { return output_types_[i]; }
 
-  // The inferred shape, of unknown rank before InferShapes. Optimization passes rely on it: set
-  // only what holds in every step.
+  // The inferred shape of an output. Its rank is unknown until InferShapes. Passes rely on it, so
+  // set only sizes that hold in every step.
   const PartialShape& output_shape(int i) const { return output_shapes_[i]; }
   void set_output_shape(int i, PartialShape s) { output_shapes_[i] = std::move(s); }
   // Null unless output i is a handle with known type and shape.
   const HandleData* output_handle(int i) const;
   void set_output_handle(int i, HandleData data);
 
-  // The uses of the outputs in order of creation, and the nodes that wait for this one. Do not
-  // change edges while you iterate.
+  // `uses` lists the inputs of other nodes that read an output of this one, `control_outputs` the
+  // nodes that wait for it, in order of creation. Do not change edges while you iterate.
   const UseList& uses() const { return uses_; }
   const ControlOutputs& control_outputs() const { return control_outputs_; }
 

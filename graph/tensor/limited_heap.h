@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-// Blocks of at least this size are limited. Smaller ones are values such as shapes, which code
-// allocates without a check.
+// The limit applies to blocks of at least this size. Smaller ones are values such as shapes, for
+// which code does not expect an allocation to fail.
 inline constexpr size_t kLimitedFrom = 64 << 10;
 
 // Allocates from Heap(). Null also if there is no room for a block of at least kLimitedFrom bytes.

@@ -21,8 +21,8 @@ Output Maximum(const Operand& x, const Operand& y, std::string_view name = "");
 Output Minimum(const Operand& x, const Operand& y, std::string_view name = "");
 Output NotEqual(const Operand& x, const Operand& y, std::string_view name = "");
 
-// `x` as `dtype`. A number becomes the float constant `Cast/x`, and a variable is read under
-// `Cast`. No Cast is added to a value that has the type.
+// Converts `x` to `dtype`. A number becomes the float constant `Cast/x`. A variable is read inside
+// the scope `Cast`. A value that has the type already is returned as it is.
 Output Cast(Graph& graph, const Operand& x, DataType dtype);
 
 }  // namespace sluice

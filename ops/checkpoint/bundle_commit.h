@@ -13,8 +13,8 @@ namespace sluice {
 
 using BundleEntries = std::map<std::string, pb::BundleEntryProto, std::less<>>;
 
-// Renames data_files[i], which must be on the disk, to the data file of shard i of `prefix`. Writes
-// an index of `entries`.
+// Renames data_files[i], which must have been synced to the disk, to the data file of shard i of
+// `prefix`. Then writes the index with `entries`.
 absl::Status CommitBundle(const std::string& prefix, const std::vector<std::string>& data_files,
                           const BundleEntries& entries);
 

@@ -18,8 +18,8 @@
 
 namespace sluice {
 
-// The filter as an input of the kernel, and the data derived from it, which is kept between calls
-// if the filter is constant.
+// The filter of a convolution. If the filter is a constant, the data that kernels derive from it,
+// such as packed weights, is kept between calls.
 struct KeptFilter {
   const Tensor& tensor;
   MadeOfConstant& made;

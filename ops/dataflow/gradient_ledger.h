@@ -42,8 +42,8 @@ class GradientLedger : public Resource {
   void Enter(int64_t step, int replica, Outcome outcome, int64_t gradients = 1);
   // Undoes the updates at `step` and later (L3).
   void Undo(int64_t step);
-  // int64 [num_updates, num_replicas + 1, kOutcomes]: the updates at the steps first, first + 1, …
-  // Uninitialised if there is no memory.
+  // Returns the counts of the updates at the steps first, first + 1, …: int64 [num_updates,
+  // num_replicas + 1, kOutcomes]. Uninitialized if there is no memory.
   Tensor Updates(int64_t first, int64_t num_updates) const;
   // int64 [num_replicas + 1, kOutcomes]: all updates since the ledger was made.
   Tensor Totals() const;

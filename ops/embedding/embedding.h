@@ -109,10 +109,10 @@ struct SafeEmbeddingOptions {
   std::string_view name = "embedding_lookup";
 };
 
-// The same for input that may lack ids, such as features of a click log. `ids` has any rank of at
-// least 2; the result has its dimensions except the last, followed by those of a row. Omits
-// negative ids and, except for kSum, ids whose weight is not positive. Every row of the result
-// exists.
+// Like EmbeddingLookupSparse, for input with missing ids, such as features of a click log. `ids`
+// has any rank of at least 2; the result has its dimensions except the last, followed by those of a
+// row. Negative ids are omitted and, except for kSum, ids whose weight is not positive. Every row
+// of the result exists.
 Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());

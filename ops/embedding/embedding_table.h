@@ -89,8 +89,8 @@ bool IsEmbeddingTable(const Variable& variable);
 Output GatherRows(const Variable& shard, Output keys, std::string_view name = "",
                   At at = At::current());
 
-// Whether the keys of a sparse gradient differ from each other because the op that computes them
-// sums by key.
+// Whether the keys of a sparse gradient are known to be distinct, because the op that computes the
+// gradient has summed the rows of equal keys.
 bool HasDistinctKeys(Output keys);
 
 // Declares that an optimizer trains the part, whose records get a slot for each initial value.

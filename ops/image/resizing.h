@@ -32,9 +32,9 @@ absl::Status CheckImages(const Tensor& t);
 // The shape of `images` resized to the two sizes in `size`.
 absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size);
 
-// Checks input 0 (images) and input 1 (sizes), and allocates the resized images as output 0.
-// If the output has no elements, the caller must return at once, because the height and width of
-// the images may then be arbitrarily large.
+// Checks input 0 (images) and input 1 (sizes), and allocates output 0, the resized images. If
+// output 0 has no elements, the caller must return at once: the images may then have any height and
+// width, which its arithmetic could not handle.
 absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& settings);
 
 // Requires `grads` to be the gradients of the resized `original`.

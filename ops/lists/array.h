@@ -54,9 +54,10 @@ class TensorArrayObject final : public Resource {
   absl::Status MergeElementShape(const PartialShape& shape);
   void Close();
 
-  // Returns the array for the gradients of the elements. The first call for a `source` makes it,
-  // with as many elements as this array has now. This array can no longer grow. If `prepended` is
-  // not null, the shape of each gradient is `prepended` followed by the shape of its element.
+  // Returns the array that holds the gradients of this array's elements for one gradient
+  // computation, which `source` names. The first call for a `source` makes it, with as many
+  // elements as this array has now; this array can then no longer grow. If `prepended` is not null,
+  // the shape of each gradient is `prepended` followed by the shape of its element.
   absl::StatusOr<std::shared_ptr<TensorArrayObject>> Gradient(const std::string& source,
                                                               const std::string& name,
                                                               const TensorShape* prepended);

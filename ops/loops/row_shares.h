@@ -38,9 +38,10 @@ struct RowWork {
   }
 };
 
-// Calls f(positions, begin, end) for the updates at `positions`, numbers in [0, count), and columns
-// [begin, end). Calls for the same row get ascending positions. start_of(position) is the start of
-// the updated row in elements. Updates with a negative start are skipped.
+// Calls f(positions, begin, end) on several threads. Each call runs the updates at `positions`,
+// which are numbers in [0, count), for columns [begin, end). Calls for the same row get ascending
+// positions. start_of(position) is the first element of the updated row; updates for which it is
+// negative are skipped.
 template <typename StartOf, typename F>
 void ForRowShares(KernelContext& context, const RowWork& work, const StartOf& start_of,
                   const F& f) {

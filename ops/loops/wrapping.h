@@ -1,5 +1,6 @@
-// Arithmetic that wraps around for signed and unsigned integers, and is the operator for all other
-// types. C++ leaves the overflow of signed integers undefined.
+// Addition, subtraction and multiplication that wrap around for integers, as TensorFlow's kernels
+// do. For signed integers, the overflow of C++'s own operators is undefined behaviour. All other
+// types use these operators.
 #ifndef SLUICE_OPS_LOOPS_WRAPPING_H_
 #define SLUICE_OPS_LOOPS_WRAPPING_H_
 

@@ -66,8 +66,8 @@ template <typename T>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
                 int64_t c_step);
 
-// Whether Gemm computes C^T = B^T * A^T, because B is transposed and much larger than A and C. Each
-// call then packs A.
+// Whether Gemm computes C^T = B^T * A^T instead of C, because B is transposed and much larger than
+// A and C. Each call then packs A.
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
 // For up to this number of rows of A, Gemm packs a transposed B panel by panel instead.

@@ -11,8 +11,8 @@ namespace sluice {
 // The output shape of a pool of input 0 that attributes describe.
 absl::StatusOr<PartialShape> PooledShape(ShapeContext& c);
 absl::Status PoolShape(ShapeContext& c);
-// PoolShape, with the ends of the input's range in inputs 1 and 2 and of the output's range in
-// outputs 1 and 2.
+// Like PoolShape, for quantized images: inputs 1 and 2 are the minimum and maximum of the input's
+// range, outputs 1 and 2 those of the output's.
 absl::Status QuantizedPoolShape(ShapeContext& c);
 // The same, with ksize in input `first` and strides in the next one.
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first);

@@ -1,8 +1,9 @@
 // Converts Philox's bits to numbers: uniform, uniform integers, normal, truncated normal.
 //
-// A distribution is a functor on a Philox that writes a group of kCount results. Group g of an
-// output starts g * kCallsPerGroup calls after the start of the generator. The bits that each
-// result consumes and the order of floating point operations are TensorFlow's.
+// A distribution is a functor. Each call of it gets a Philox generator and writes kCount results, a
+// group. Group g of an output uses the generator g * kCallsPerGroup calls after its start, so that
+// groups can be computed in any order. The bits that each result consumes and the order of floating
+// point operations are TensorFlow's.
 #ifndef SLUICE_OPS_RANDOM_DISTRIBUTIONS_H_
 #define SLUICE_OPS_RANDOM_DISTRIBUTIONS_H_
 

@@ -55,8 +55,9 @@ class Entries {
   const Tensor *indices_, *values_, *shape_;
 };
 
-// Sets output `first` to `indices`, rows of `rank` numbers, and output `values_output` to the
-// values of `from` at positions `picked`.
+// Sets the indices and values of a sparse output. Output `first` becomes `indices`, which has
+// `rank` numbers per row. Output `values_output` becomes the values of `from` at the positions
+// `picked`.
 absl::Status SetEntries(KernelContext& c, int first, int values_output,
                         const std::vector<int64_t>& indices, int rank, const Tensor& from,
                         const std::vector<int64_t>& picked);

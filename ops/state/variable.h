@@ -65,8 +65,8 @@ struct AssignOptions {
   std::string_view name = "";
   // For ref variables: attribute use_locking. By default true for Assign, false for other updates.
   std::optional<bool> use_locking;
-  // For Assign: whether a value of another shape is an error. Otherwise the variable takes its
-  // shape.
+  // For Assign: whether a value whose shape differs from the variable's is an error. If not, the
+  // variable takes the shape of the value.
   bool validate_shape = true;
 };
 
@@ -85,8 +85,8 @@ class Variable {
   Variable(Graph& graph, std::string_view name, const Tensor& initial_value,
            const VariableOptions& options = {}, At at = At::current());
 
-  // With the value that this tensor has when the initializer runs. Its static shape becomes the
-  // variable's, and may be partial.
+  // Adds a variable whose initial value is the value of this tensor when the initializer runs. The
+  // static shape of the tensor becomes that of the variable. It may be partial.
   Variable(Graph& graph, std::string_view name, Output initial_value,
            const VariableOptions& options = {}, At at = At::current());
   template <typename T>

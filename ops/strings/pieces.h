@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns the text between the placeholders, one piece more than there are placeholders. An empty
-// placeholder is between any two characters.
+// Splits `text` at each occurrence of the placeholder. Returns one piece more than there are
+// placeholders. An empty placeholder occurs between any two characters.
 inline std::vector<std::string> FormatPieces(const std::string& text,
                                              const std::string& placeholder) {
   return absl::StrSplit(text, absl::ByString(placeholder));

@@ -17,8 +17,8 @@ namespace sluice {
 
 class RuleInputs {
  public:
-  // `rows`: the name of the input with the rows that a gradient updates ("indices"). Ops without it
-  // update all rows.
+  // `rows` is the name of the input that lists the rows to update ("indices"). It is empty for ops
+  // that update all rows.
   RuleInputs(const UpdateRule& rule, const OpDef& def, std::string_view rows);
 
   // Positions in the op's inputs. rows() is -1 if the op updates all rows.

@@ -14,8 +14,8 @@ namespace sluice {
 // For ImportGraphDef: small tensors and few nodes.
 ImportOptions SmallLimits();
 
-// Runs all fetches and targets at once, then each fetch, and all that once more. Tells libFuzzer
-// what was returned.
+// Runs one step with all fetches and targets, then one step per fetch, and all of them a second
+// time. Reports the returned codes to libFuzzer as coverage.
 void RunSteps(Graph& graph, absl::Span<const NamedFeed> feeds,
               absl::Span<const std::string> fetches, absl::Span<const std::string> targets);
 

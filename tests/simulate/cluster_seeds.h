@@ -10,8 +10,9 @@
 
 namespace sluice {
 
-// A deterministic job has no spare token: if its chief is lost during an update, training cannot
-// continue. So its seeds only decide delays and interleavings.
+// The jobs that seeds choose from. The seeds of a deterministic job decide only delays and
+// interleavings, but no crashes: it has no spare token, so it cannot continue if its chief is lost
+// during an update.
 inline const ClusterOptions kJobs[] = {
     {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
     {.form = Form::kQueues, .aggregate = 2, .replicas = 3},

@@ -73,8 +73,8 @@ class ClusterWorld {
   friend class ClusterRun;
   const ClusterOptions options_;
   std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas, and last of the chief
-  // For deterministic training: a hash of the variables after a lineage of gradients, in any
-  // training.
+  // For deterministic training: the hash of the variables by the sequence of gradients that
+  // produced them. All trainings must agree.
   std::map<std::string, uint64_t> bits_;
 };
 

@@ -54,8 +54,8 @@ struct SavedModelGraphOptions {
   // Tags of the graph. Graphs of one model have different sets of tags.
   std::vector<std::string> tags = {std::string(kServingTag)};
   std::map<std::string, Signature> signatures;
-  // Constants with paths of files, which are copied into the model. While `init_op` runs in a
-  // loaded model, they are fed the path of the copy.
+  // String constants that hold paths of files. The files are copied into the model. When a loaded
+  // model runs `init_op`, it feeds these constants the paths of the copies.
   OutputList assets;
   // Runs after the variables are restored, for example to fill tables.
   Operation init_op;

@@ -96,9 +96,9 @@ using InputFn = std::function<absl::StatusOr<InputBatch>(Graph& graph)>;
 struct TrainOptions {
   SessionRunHooks hooks;
 
-  // At most one of the two: a number of further steps, or a final global step, both positive.
-  // Neither: until the input ends. If the latest checkpoint has reached max_steps, Train does
-  // nothing.
+  // The end of training: after a number of further steps, or at a final global step. Set at most
+  // one of the two, to a positive number. With neither, training ends with the input. If the latest
+  // checkpoint has reached max_steps, Train does nothing.
   std::optional<int64_t> steps;
   std::optional<int64_t> max_steps;
   // Called around each saved checkpoint.

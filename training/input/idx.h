@@ -36,8 +36,8 @@ struct IdxFile {
   static absl::StatusOr<IdxFile> Open(const std::string& path);
 
   struct ReadOptions {
-    // Rounds before OUT_OF_RANGE. Nullopt: no limit. Counted in a local variable: run
-    // InitializeLocalVariables.
+    // The number of passes over the file, after which steps end with OUT_OF_RANGE. Nullopt: no
+    // limit. A local variable counts them, so run InitializeLocalVariables.
     std::optional<int64_t> num_epochs;
     // Name scope. "": "idx".
     std::string name = "";

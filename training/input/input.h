@@ -96,8 +96,8 @@ struct BatchOptions {
 // dynamic_pad have a known rank; otherwise INVALID_ARGUMENT.
 OutputList Batch(const OutputList& tensors, int batch_size, const BatchOptions& options = {},
                  At at = At::current());
-// The same, but only with elements for which `keep` is true. `keep` is a bool, or a vector with one
-// bool per row with enqueue_many.
+// Like Batch, but only adds elements for which `keep` is true. `keep` is a bool or, with
+// enqueue_many, a vector with one bool per row.
 OutputList MaybeBatch(const OutputList& tensors, Output keep, int batch_size,
                       const BatchOptions& options = {}, At at = At::current());
 // Runs one thread per list of tensors. All enqueue into one queue.

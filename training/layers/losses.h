@@ -35,8 +35,8 @@ enum class Reduction {
 };
 
 struct Options {
-  // Invalid: 1. A scalar, or of the values' rank, with sizes that are equal or 1. A weight of 0
-  // leaves an example out.
+  // The weights of the losses: a scalar, or a tensor of the losses' rank whose sizes are equal to
+  // theirs or 1. An invalid handle stands for 1. A weight of 0 leaves an example out.
   Output weights;
   Reduction reduction = Reduction::kSumByNonzeroWeights;
   // Name scope of the nodes. "": the loss's name in TensorFlow.

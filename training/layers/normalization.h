@@ -79,8 +79,8 @@ struct Moments {
 Moments MomentsOf(Output x, const std::vector<int64_t>& axes, bool keep_dims = false,
                   At at = At::current());
 
-// (x - mean) / sqrt(variance + epsilon) * scale + offset, with broadcasting. `offset` and `scale`
-// may be invalid: 0 and 1. Reference: tf.nn.batch_normalization.
+// Returns (x - mean) / sqrt(variance + epsilon) * scale + offset, with broadcasting. An invalid
+// `scale` stands for 1 and an invalid `offset` for 0. Reference: tf.nn.batch_normalization.
 Output Normalize(Output x, const Moments& moments, Output offset, Output scale, double epsilon,
                  At at = At::current());
 

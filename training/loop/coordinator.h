@@ -36,8 +36,8 @@ class CancellationManager;  // executor/wait/cancellation.h
 struct JoinOptions {
   // Time for the remaining threads to end after a stop was requested.
   std::chrono::milliseconds grace = std::chrono::seconds(120);
-  // Threads that run on after `grace` are no error. The coordinator still owns them, as after
-  // CANCELLED.
+  // Whether threads that are still running after `grace` are not an error. The coordinator owns
+  // them until they end, as it does after CANCELLED.
   bool ignore_live_threads = false;
   // Ends the wait with CANCELLED. Outlives the call.
   CancellationManager* cancellation = nullptr;

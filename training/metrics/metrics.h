@@ -73,9 +73,9 @@ Metric Recall(Output labels, Output predictions, const Options& options = {},
               At at = At::current());
 
 enum class Curve { kRoc, kPrecisionRecall };
-// The area between two thresholds is a trapezium, a rectangle with the smaller height, one with the
-// larger height, or an interpolation of true and false positives (Davis and Goadrich 2006). The
-// last one is for kPrecisionRecall; kRoc then uses trapeziums.
+// How the area between two neighbouring thresholds is computed: as a trapezium, a rectangle with
+// the smaller height, one with the larger height, or by interpolating true and false positives
+// (Davis and Goadrich 2006). The last is for kPrecisionRecall; kRoc then uses trapeziums.
 enum class Summation { kTrapezoidal, kMinoring, kMajoring, kCarefulInterpolation };
 struct AucOptions {
   Output weights;

@@ -19,8 +19,8 @@ namespace sluice {
 // Options of PowerSign. `beta` is the decay of the running mean, per step.
 struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
-  // The factor of a step whose gradient and mean agree. The default is e, whose logarithm is 1 in
-  // float too.
+  // The factor of the step if gradient and mean have the same sign. The default is e, whose
+  // logarithm is 1 in float too.
   double base = 2.718281828459045;
   HyperParameter beta = 0.9f;
   // Multiplies the exponent. May be a tensor that falls from 1 to 0 with the global step.

@@ -26,8 +26,8 @@ class StepTimer {
   // both every_secs and every_steps.".
   absl::Status Check() const;
   void Reset();
-  // Whether the action is due: it has not been done since Reset, or the interval has passed since.
-  // False at the step at which it was last done.
+  // Whether the action should be done at `step`: it has not been done since Reset, or the interval
+  // has passed since then. False at the step at which it was last done.
   bool IsDue(int64_t step) const;
   struct Elapsed {
     Clock::Duration time;

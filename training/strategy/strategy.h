@@ -44,8 +44,9 @@ class ReplicaContext {
   virtual ~ReplicaContext() = default;
   virtual Strategy& strategy() = 0;
   virtual int replica() const = 0;  // counted from 0
-  // Runs the function of the last replica that calls it; the other functions must be equivalent.
-  // FAILED_PRECONDITION if a replica ends without calling it.
+  // Waits for all replicas to call it, then runs `function` once, in the thread of the last one.
+  // The functions of all replicas must be equivalent. FAILED_PRECONDITION if a replica ends without
+  // calling it.
   virtual absl::StatusOr<std::any> MergeCall(const MergeFunction& function, std::any argument) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Exchanges gradients between replicas: the part in which the two forms of synchronous training
-// differ.
+// The accumulators or queues through which replicas exchange gradients. The two forms of
+// synchronous training differ in this part only; each implements this interface.
 //
 // ReplicaSynchronizer owns an exchange. It calls these methods once each, in this order:
 // MakeLocalStep; Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep;
@@ -26,13 +26,14 @@ class GradientExchange {
   GradientExchange& operator=(const GradientExchange&) = delete;
 
   SyncNodes& nodes() { return nodes_; }
-  // Whether gradients meet in accumulators, and not in queues.
+  // Whether the exchange consists of accumulators. Otherwise it consists of queues.
   virtual bool has_accumulators() const = 0;
 
   // Adds the variable that keeps this replica's step. Returns the op that sets it to the global
   // step.
   virtual Operation MakeLocalStep() = 0;
-  // Adds the meeting point of the gradients of `var`. Returns the gradient that the update applies.
+  // Adds the accumulator or queue for the gradients of `var`. Returns the gradient that the update
+  // applies.
   virtual Output Aggregate(Output grad, const Variable& var) = 0;
   virtual IndexedSlices Aggregate(const IndexedSlices& grad, const Variable& var) = 0;
   // The queue that the chief's queue runner names, if it is not the token queue.
@@ -41,15 +42,15 @@ class GradientExchange {
   virtual std::vector<Operation> Push() = 0;
   // The op that stores the value of a token as this replica's step.
   virtual Operation SetLocalStep(Output token) = 0;
-  // The ops that report to the meeting points that a chief starts at the global step: they drop
-  // gradients of updates that were undone.
+  // The ops that tell the accumulators or queues that a chief starts at the current global step.
+  // They then drop gradients of later steps, whose updates were undone.
   virtual std::vector<Operation> ForgetUndone() = 0;
 
   // The step of this replica's next gradient: a scalar of the global step's type.
   virtual Output LocalStep() = 0;
   // The global step that tokens are filled with.
   virtual Output StepForTokens() const { return nodes_.global_step()->Read(); }
-  // The ops that change replicas_to_aggregate at the meeting points. Only for kShrink.
+  // The ops that change replicas_to_aggregate in the accumulators. Only for kShrink.
   virtual std::vector<Operation> SetReplicasToAggregate(Output replicas_to_aggregate) {
     (void)replicas_to_aggregate;
     return {};

@@ -81,8 +81,8 @@ class ReplicaSynchronizer : public Optimizer {
   // replica computes in its place. With kAllEnd it closes the token queues, and the replicas'
   // OUT_OF_RANGE states how many replicas an update needs and how many are left.
   Operation LeaveOp();
-  // Puts the tokens of the current step into the queue again, for replicas that wait for lost ones.
-  // Not for deterministic training.
+  // Puts the tokens of the current step into the queue again, for replicas that wait because other
+  // replicas were lost together with their tokens. Not for deterministic training.
   Operation GiveTokensOp();
 
   // --- progress

@@ -14,8 +14,9 @@
 
 namespace sluice {
 
-// Refers to any object with `StatusOr<Operation> Apply(const std::vector<Variable>&)`, such as an
-// ExponentialMovingAverage. The object must live until the gradients are applied.
+// Refers to any object with a method `StatusOr<Operation> Apply(const std::vector<Variable>&)` that
+// updates averages of the variables, such as an ExponentialMovingAverage. The object must live
+// until the gradients are applied.
 class VariableAverages {
  public:
   VariableAverages() = default;
