@@ -15,7 +15,7 @@ namespace sluice {
 ImportOptions SmallLimits();
 
 // Runs one step with all fetches and targets, then one step per fetch, and all of them a second
-// time. Reports the returned codes to libFuzzer as coverage.
+// time. Reports the results to libFuzzer, which recognizes new inputs by them.
 void RunSteps(Graph& graph, absl::Span<const NamedFeed> feeds,
               absl::Span<const std::string> fetches, absl::Span<const std::string> targets);
 
