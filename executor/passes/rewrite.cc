@@ -68,11 +68,11 @@ bool Knows(const std::vector<bool>& marks, const Node& node) {
 }
 
 // Other inputs of the passed nodes. They may be dead or late although x is not.
-std::vector<Node*> Gates(const Detour& detour) {
+std::vector<Node*> Gates(const Bypass& bypass) {
   std::vector<Node*> gates;
-  for (size_t i = 0; i < detour.passed.size(); ++i) {
-    const Node* next = i + 1 < detour.passed.size() ? detour.passed[i + 1] : detour.x.node;
-    for (const Output& in : detour.passed[i]->inputs()) {
+  for (size_t i = 0; i < bypass.passed.size(); ++i) {
+    const Node* next = i + 1 < bypass.passed.size() ? bypass.passed[i + 1] : bypass.x.node;
+    for (const Output& in : bypass.passed[i]->inputs()) {
       if (in.node != next && !IsAliveWithItsReaders(*in.node)) gates.push_back(in.node);
     }
   }
@@ -147,24 +147,24 @@ bool Rewriter::MayChange(const Node& node) const {
 
 bool Rewriter::MayLieInVariable(const Node& node) const { return Knows(in_variable_, node); }
 
-bool Rewriter::CanBePassed(const Detour& detour, const Node& reader, bool copies) const {
-  const Node& source = *detour.x.node;
+bool Rewriter::CanBePassed(const Bypass& bypass, const Node& reader, bool copies) const {
+  const Node& source = *bypass.x.node;
   if (!SamePlace(reader, source) || Knows(in_variable_, source)) return false;
   if (Knows(in_feed_, source) && !copies &&
-      !std::all_of(detour.passed.begin(), detour.passed.end(),
+      !std::all_of(bypass.passed.begin(), bypass.passed.end(),
                    [](const Node* node) { return PassesOn(*node); })) {
     return false;
   }
-  return std::all_of(detour.passed.begin(), detour.passed.end(), [&](const Node* node) {
+  return std::all_of(bypass.passed.begin(), bypass.passed.end(), [&](const Node* node) {
     const bool waits = node != &reader && !node->control_inputs().empty();
     return IsPure(*node) && !waits && SamePlace(*node, source);
   });
 }
 
-absl::StatusOr<Output> Rewriter::IdentityOf(const Detour& detour, std::vector<Node*> controls) {
-  const Node& node = *detour.passed[0];
+absl::StatusOr<Output> Rewriter::IdentityOf(const Bypass& bypass, std::vector<Node*> controls) {
+  const Node& node = *bypass.passed[0];
   NodeSpec spec =
-      core::IdentitySpec(graph_.UniqueName(StrCat(node.name(), "/simplified")), detour.x);
+      core::IdentitySpec(graph_.UniqueName(StrCat(node.name(), "/simplified")), bypass.x);
   spec.control_inputs = std::move(controls);
   spec.device = node.device();
   spec.at = node.at();
@@ -173,7 +173,7 @@ absl::StatusOr<Output> Rewriter::IdentityOf(const Detour& detour, std::vector<No
   identity->set_output_shape(0, node.output_shape(0));
   for (std::vector<bool>* marks : {&in_variable_, &in_feed_}) {
     marks->resize(graph_.num_node_ids(), false);
-    (*marks)[identity->id()] = Knows(*marks, *detour.x.node);
+    (*marks)[identity->id()] = Knows(*marks, *bypass.x.node);
   }
   return Output(identity);
 }
@@ -187,27 +187,27 @@ void Rewriter::RemoveUnused(absl::Span<Node* const> nodes) {
   }
 }
 
-absl::StatusOr<bool> Rewriter::Replace(const Detour& detour) {
-  Node* node = detour.passed[0];
-  if (!MayChange(*node) || !CanBePassed(detour, *node, /*copies=*/false)) return false;
-  std::vector<Node*> controls = Gates(detour);
+absl::StatusOr<bool> Rewriter::Replace(const Bypass& bypass) {
+  Node* node = bypass.passed[0];
+  if (!MayChange(*node) || !CanBePassed(bypass, *node, /*copies=*/false)) return false;
+  std::vector<Node*> controls = Gates(bypass);
   controls.insert(controls.end(), node->control_inputs().begin(), node->control_inputs().end());
-  Output with = detour.x;
+  Output with = bypass.x;
   if (!controls.empty() || IsControlFlow(*with.node)) {
     // An Identity would cost as much as the node.
-    if (PassesOn(*node) && detour.passed.size() == 1) return false;
-    SLUICE_ASSIGN_OR_RETURN(with, IdentityOf(detour, std::move(controls)));
+    if (PassesOn(*node) && bypass.passed.size() == 1) return false;
+    SLUICE_ASSIGN_OR_RETURN(with, IdentityOf(bypass, std::move(controls)));
   }
   SLUICE_RETURN_IF_ERROR(TakePlace(graph_, node, with));
-  RemoveUnused(absl::MakeConstSpan(detour.passed).subspan(1));
+  RemoveUnused(absl::MakeConstSpan(bypass.passed).subspan(1));
   return true;
 }
 
-absl::StatusOr<bool> Rewriter::Shorten(Node* reader, int i, const Detour& detour) {
-  if (!MayChange(*reader) || !CanBePassed(detour, *reader, !MayPassOn(*reader))) return false;
-  for (Node* gate : Gates(detour)) graph_.AddControlEdge(gate, reader);
-  SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(reader, i, detour.x));
-  RemoveUnused(detour.passed);
+absl::StatusOr<bool> Rewriter::Shorten(Node* reader, int i, const Bypass& bypass) {
+  if (!MayChange(*reader) || !CanBePassed(bypass, *reader, !MayPassOn(*reader))) return false;
+  for (Node* gate : Gates(bypass)) graph_.AddControlEdge(gate, reader);
+  SLUICE_RETURN_IF_ERROR(graph_.UpdateInput(reader, i, bypass.x));
+  RemoveUnused(bypass.passed);
   return true;
 }
 

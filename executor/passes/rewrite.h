@@ -38,12 +38,12 @@ absl::Status TakePlace(Graph& graph, Node* node, Output with);
 
 // A bypass of a chain of nodes: passed[0] reads passed[1], and so on, and the last one reads x.
 // Readers of output 0 of passed[0] can read x instead.
-struct Detour {
+struct Bypass {
   Output x;
   absl::InlinedVector<Node*, 4> passed;
 };
 
-// Applies detours that change neither a result nor the time at which it is computed:
+// Applies bypasses that change neither a result nor the time at which it is computed:
 //   1. The nodes that are passed are pure, and only the first one may have control inputs.
 //   2. They and x were requested for the same device.
 //   3. Readers keep waiting for whatever the passed nodes waited for.
@@ -63,15 +63,15 @@ class Rewriter {
   // Removes passed[0]. Its readers then read x. If x can be computed before passed[0] could run, or
   // on another branch, they read an Identity of x that waits for the same nodes as passed[0].
   // Returns false if nothing changed.
-  absl::StatusOr<bool> Replace(const Detour& detour);
+  absl::StatusOr<bool> Replace(const Bypass& bypass);
   // Replaces input i of the reader, which is output 0 of passed[0], by x. Returns false if nothing
   // changed.
-  absl::StatusOr<bool> Shorten(Node* reader, int i, const Detour& detour);
+  absl::StatusOr<bool> Shorten(Node* reader, int i, const Bypass& bypass);
 
  private:
   // `copies`: the result of the reader has its own memory.
-  bool CanBePassed(const Detour& detour, const Node& reader, bool copies) const;
-  absl::StatusOr<Output> IdentityOf(const Detour& detour, std::vector<Node*> controls);
+  bool CanBePassed(const Bypass& bypass, const Node& reader, bool copies) const;
+  absl::StatusOr<Output> IdentityOf(const Bypass& bypass, std::vector<Node*> controls);
   void RemoveUnused(absl::Span<Node* const> nodes);
 
   Graph& graph_;

@@ -14,19 +14,19 @@ namespace {
 constexpr size_t kLongestChain = 8;
 constexpr int64_t kMostElementsCompared = 1 << 16;
 
-std::optional<Detour> LeadsBackToItsShape(Node* node) {
-  Detour detour{node->input(0), {node}};
+std::optional<Bypass> LeadsBackToItsShape(Node* node) {
+  Bypass bypass{node->input(0), {node}};
   while (true) {
-    const std::optional<ViewSizes> start = SizesOf(detour.x.shape());
+    const std::optional<ViewSizes> start = SizesOf(bypass.x.shape());
     std::optional<ViewSizes> end = start;
-    for (auto it = detour.passed.rbegin(); it != detour.passed.rend() && end; ++it) {
+    for (auto it = bypass.passed.rbegin(); it != bypass.passed.rend() && end; ++it) {
       end = (*it)->traits().view_sizes(**it, *end);
     }
-    if (end && SameSizes(*start, *end)) return detour;
-    Node* view = detour.x.node;
-    if (!IsView(*view) || detour.passed.size() == kLongestChain) return std::nullopt;
-    detour.passed.push_back(view);
-    detour.x = view->input(0);
+    if (end && SameSizes(*start, *end)) return bypass;
+    Node* view = bypass.x.node;
+    if (!IsView(*view) || bypass.passed.size() == kLongestChain) return std::nullopt;
+    bypass.passed.push_back(view);
+    bypass.x = view->input(0);
   }
 }
 
@@ -73,13 +73,13 @@ bool KeepsShape(const PartialShape& x, const TensorShape& by) {
   return true;
 }
 
-std::optional<Detour> TakesNeutral(Node* node, const NeutralElement& neutral) {
+std::optional<Bypass> TakesNeutral(Node* node, const NeutralElement& neutral) {
   if (!neutral.types.contains(node->output_type(0))) return std::nullopt;
   for (int at = 1; at >= (neutral.on_either_side ? 0 : 1); --at) {
     const Tensor* constant = ConstantBehind(node->input(at));
     const Output x = node->input(1 - at);
     if (constant == nullptr || !KeepsShape(x.shape(), constant->shape())) continue;
-    if (IsFullOf(neutral.value, *constant)) return Detour{x, {node}};
+    if (IsFullOf(neutral.value, *constant)) return Bypass{x, {node}};
   }
   return std::nullopt;
 }
@@ -90,16 +90,16 @@ bool HasRule(const OpTraits& traits) {
 }
 
 // The way around a node whose result is an existing tensor.
-std::optional<Detour> DetourOf(Node* node) {
+std::optional<Bypass> BypassOf(Node* node) {
   const OpTraits& traits = node->traits();
   if (traits.neutral) return TakesNeutral(node, *traits.neutral);
   if (traits.is_identity != nullptr && traits.is_identity(*node)) {
-    return Detour{node->input(0), {node}};
+    return Bypass{node->input(0), {node}};
   }
   if (traits.undoes != nullptr) {
     Node* inner = node->input(0).node;
     const bool undoes = &inner->def() == &node->def() && traits.undoes(*node, *inner);
-    return undoes ? std::make_optional(Detour{inner->input(0), {node, inner}}) : std::nullopt;
+    return undoes ? std::make_optional(Bypass{inner->input(0), {node, inner}}) : std::nullopt;
   }
   return IsView(*node) ? LeadsBackToItsShape(node) : std::nullopt;
 }
@@ -175,8 +175,8 @@ absl::StatusOr<int> Simplify(Graph& graph, const PassOptions& options) {
   for (Node* node : order) {
     if (!HasRule(node->traits()) || !rewriter.MayChange(*node)) continue;
     bool changed = false;
-    if (const std::optional<Detour> detour = DetourOf(node)) {
-      SLUICE_ASSIGN_OR_RETURN(changed, rewriter.Replace(*detour));
+    if (const std::optional<Bypass> bypass = BypassOf(node)) {
+      SLUICE_ASSIGN_OR_RETURN(changed, rewriter.Replace(*bypass));
     }
     if (!changed && node->op() == "Transpose") {
       SLUICE_ASSIGN_OR_RETURN(changed, TransposeOnce(graph, rewriter, node));
