@@ -111,6 +111,28 @@ class Report:
         return {name: (statistics.median(row[i] for row in first), statistics.median(row[i] for row in last))
                 for i, name in ((1, "memory"), (2, "threads"), (3, "descriptors"))}
 
+    def memory_slope(self):
+        """MB per hour: the slope of the line through the samples, without the first twelfth. None for a short run."""
+        rows = self.samples[len(self.samples) // 12:]
+        if len(rows) < 12 or self.options.minutes < FLAT_MINUTES:
+            return None
+        return round(3600 * statistics.linear_regression([row[0] for row in rows], [row[1] for row in rows]).slope, 2)
+
+    def summary(self):
+        """The figures of the run in one line."""
+        def course(i):
+            values = [row[i] for row in self.samples]
+            if not values:
+                return "unknown"
+            end = self.after[COLUMNS[i].removesuffix("_mb")] if self.after else values[-1]
+            end = round(end / (1 << 20), 1) if self.after and i == 1 else end
+            return "%g at first, %g at most, %g at the end" % (values[0], max(values), end)
+        refused = sum(n for name, n in self.answers["honest"].items() if name in IMPLIED)
+        slope = self.memory_slope()
+        return ("%.0f minutes; honest: %d requests, %d failures, %d refused by a limit, %d late; hostile: %d requests; memory in MB: %s, %s per hour; "
+                "threads: %s; files: %s" % (self.seconds() / 60, self.count("honest"), sum(self.failures().values()), refused, self.late,
+                                            self.count("hostile"), course(1), "unknown" if slope is None else "%+.2f" % slope, course(2), course(3)))
+
     def wrong(self, is_last):
         found = list(self.wrong_now)
         if self.failures():
@@ -137,10 +159,13 @@ class Report:
         ordered = sorted(self.latency)
         result = {
             "state": "ended" if is_last else "running",
+            "summary": self.summary(),
             "minutes": round(self.seconds() / 60, 1),
             "wrong": wrong,
             "honest_requests": self.count("honest"),
             "hostile_requests": self.count("hostile"),
+            "honest_failures": self.failures(),
+            "memory_mb_per_hour": self.memory_slope(),
             "answers": self.answers,
             "honest_ms": {"median": self.percentile(ordered, 0.5), "p99": self.percentile(ordered, 0.99), "p99.9": self.percentile(ordered, 0.999),
                           "slowest": self.percentile(ordered, 1)},
@@ -155,7 +180,7 @@ class Report:
             json.dump(result, out, indent=1)
         with open(path + ".txt", "w", encoding="utf-8") as out:
             for key, value in result.items():
-                print("%-24s %s" % (key, json.dumps(value) if key != "wrong" else "; ".join(wrong) or "nothing"), file=out)
+                print("%-24s %s" % (key, value if key == "summary" else json.dumps(value) if key != "wrong" else "; ".join(wrong) or "nothing"), file=out)
         self.draw()
         return wrong
 

@@ -41,13 +41,14 @@ class SoakTest(unittest.TestCase):
 
 class VerdictTest(unittest.TestCase):
 
-    def report(self, memory=lambda i: 100, threads=lambda i: 20):
+    def report(self, memory=lambda i: 100, threads=lambda i: 20, sample_s=5):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         report = soak_report.Report(folder.name, soak.parse(["--requests=0", "--hostile=0"]))
         self.addCleanup(report.csv.close)
         self.addCleanup(report.events.close)
         for i in range(120):
+            report.seconds = lambda: sample_s * i  # noqa: B023
             report.sample({"memory": int(memory(i) * (1 << 20)), "threads": threads(i), "descriptors": 30}, 1)
         return report
 
@@ -61,6 +62,17 @@ class VerdictTest(unittest.TestCase):
 
     def test_growing_memory_is_wrong(self):
         self.assertRegex(self.report(memory=lambda i: 100 + 2 * i).wrong(is_last=True)[0], "memory grew from 1.* to 3")
+
+    def test_the_summary_has_all_figures(self):
+        report = self.report(memory=lambda i: 100 + 0.1 * i, threads=lambda i: 20 + i % 3)
+        report.add("train", True, self.answers("OK", "OK", "RESOURCE_EXHAUSTED", "DATA_LOSS"))
+        report.add("graphs", False, self.answers("INVALID_ARGUMENT"))
+        self.assertAlmostEqual(report.memory_slope(), 72, delta=0.5)  # 0.1 MB in 5 s
+        report.begin({"memory": 100 << 20, "threads": 20, "descriptors": 30})
+        report.end({"memory": 111 << 20, "threads": 21, "descriptors": 31})
+        self.assertRegex(report.summary(), r"^10 minutes; honest: 4 requests, 1 failures, 1 refused by a limit, 0 late; hostile: 1 requests; memory in MB: "
+                         r"100 at first, 111.9 at most, 111 at the end, \+7[12]\.\d+ per hour; threads: 20 at first, 22 at most, 21 at the end; "
+                         r"files: 30 at first, 30 at most, 31 at the end$")
 
     def test_growing_threads_are_wrong(self):
         self.assertRegex(self.report(threads=lambda i: 20 + i).wrong(is_last=True)[0], "threads grew")
