@@ -2,8 +2,8 @@
 //
 // An account is the allocator of the session's steps and takes its blocks from another one. Blocks
 // stay on the account until they are freed, also after the session's end: a variable of a server
-// outlives the session that assigned it. Not counted: what the session did not allocate itself
-// (feeds, constants), the characters of strings, and values of functions of datasets.
+// outlives the session that assigned it. Not counted: feeds, the characters of strings, and values
+// of functions of datasets.
 //
 // Thread safety: all methods may be called from any thread.
 // Ownership: shared. The memory of an account itself is released with its last block.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/device/pool_allocator.h"
@@ -103,6 +104,47 @@ TEST_F(PoolLimitTest, CountsTheHeapAndLimitsIt) {
   EXPECT_NE(block, nullptr);
   pool_.Deallocate(block, 40 * kMegabyte);
 }
+
+// A client could take all memory in constants of 60 KB.
+TEST_F(PoolLimitTest, CountsSmallBlocksOfTheHeap) {
+  LimitTo(64 * kMegabyte);
+  std::vector<Buffer*> buffers;
+  while (Buffer* const buffer = Buffer::New(LimitedHeap(), DT_UINT8, 60'000)) {
+    buffers.push_back(buffer);
+    ASSERT_LT(buffers.size(), 2000u);
+  }
+  EXPECT_GT(buffers.size(), 900u);
+  for (Buffer* const buffer : buffers) buffer->Unref();
+  Buffer* const again = Buffer::New(LimitedHeap(), DT_UINT8, 60'000);
+  ASSERT_NE(again, nullptr);
+  again->Unref();
+}
+
+TEST_F(PoolLimitTest, CountsHeldBytes) {
+  LimitTo(64 * kMegabyte);
+  HeldBytes message;
+  ASSERT_TRUE(message.Add(30 * kMegabyte));
+  HeldBytes other = std::move(message);
+  ASSERT_TRUE(other.Add(10 * kMegabyte));
+  EXPECT_FALSE(message.Add(40 * kMegabyte));
+  EXPECT_EQ(pool_.Allocate(40 * kMegabyte), nullptr);
+  other = HeldBytes();
+  EXPECT_TRUE(message.Add(40 * kMegabyte));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Strings grew beyond the limit until the system refused.
+TEST_F(PoolLimitTest, CountsWhatElseTheHeapHolds) {
+  LimitTo(128 * kMegabyte);
+  std::vector<std::string> strings;
+  for (int i = 0; i < 100'000; ++i) strings.emplace_back(1000, 'x');
+  EXPECT_EQ(pool_.Allocate(60 * kMegabyte), nullptr);
+  EXPECT_GT(pool_.LimitedBytes(), pool_.Limit() - 40 * static_cast<int64_t>(kMegabyte));
+  void* const small = pool_.Allocate(16 << 10);
+  EXPECT_NE(small, nullptr);
+  pool_.Deallocate(small, 16 << 10);
+}
+#endif
 
 // A server kept 2.5 GB after a large graph had ended.
 TEST(UnusedMemory, GoesBackToTheSystem) {

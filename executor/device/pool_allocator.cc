@@ -1,9 +1,11 @@
 #include "executor/device/pool_allocator.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -38,6 +40,8 @@ constexpr size_t kShareFrom = 32 << 10;
 constexpr size_t kThreadBytes = 128 << 10;
 // The most that the shared lists keep, beyond a quarter of all memory, before they are trimmed.
 constexpr int64_t kIdleBytes = 64 << 20;
+// At most so often the heap's uncounted bytes are measured.
+constexpr std::chrono::milliseconds kMeasureInterval{10};
 
 struct FreeBlock {
   FreeBlock* next;
@@ -153,12 +157,18 @@ class CentralLists {
     return before - system_bytes();
   }
 
-  void SetLimit(int64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+  void SetLimit(int64_t bytes) {
+    ScopedLock lock(&mutex_);
+    base_bytes_ += MeasureUncounted();
+    uncounted_bytes_ = 0;
+    measured_ = {};
+    limit_.store(bytes, std::memory_order_relaxed);
+  }
   int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
-  bool HasRoom(size_t bytes) {
+  bool HasRoom(size_t bytes, RoomFor use) {
     if (limit() <= 0) return true;
     ScopedLock lock(&mutex_);
-    return MakeRoom(bytes);
+    return MakeRoom(bytes, use);
   }
 
   int64_t system_allocations() const { return system_allocations_.load(std::memory_order_relaxed); }
@@ -170,7 +180,11 @@ class CentralLists {
     }
     return bytes;
   }
-  int64_t limited_bytes() const { return system_bytes() + Heap().bytes_in_use(); }
+  int64_t limited_bytes() const {
+    return system_bytes() + Heap().bytes_in_use() + HeldBytes::All();
+  }
+  // As it was last measured.
+  int64_t uncounted_bytes() const { return uncounted_bytes_.load(std::memory_order_relaxed); }
 
  private:
   // The free blocks of a class.
@@ -189,19 +203,45 @@ class CentralLists {
     }
   }
 
-  // Whether the limit permits a further block. Returns free blocks to the system first, if it must.
-  bool MakeRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  // Whether the limit permits further bytes. Returns free blocks to the system first, if it must.
+  // What nothing counts, such as strings, leaves less room for large blocks only, so that cheap
+  // steps of other sessions can go on.
+  bool MakeRoom(size_t bytes, RoomFor use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const int64_t most = limit();
     if (most <= 0) return true;
     const int64_t part = bytes >= kLimitedFrom ? most - most / 16 : most;
-    const auto excess = [&] { return limited_bytes() + static_cast<int64_t>(bytes) - part; };
+    const bool sees_all = bytes >= kLimitedFrom && use == RoomFor::kNewBlock;
+    const int64_t others = sees_all ? Uncounted() : 0;
+    const auto excess = [&] {
+      return limited_bytes() + others + static_cast<int64_t>(bytes) - part;
+    };
     if (excess() > 0) TrimTo(std::max<int64_t>(0, idle_bytes() - excess()));
     return excess() <= 0;
   }
 
+  // The bytes of the process's heap that nothing counts, such as the characters of strings, beyond
+  // those before the limit was set.
+  int64_t MeasureUncounted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const struct mallinfo2 heap = mallinfo2();
+    // malloc counts the addresses that it leaves out in order to align a block.
+    const int64_t gaps = huge_blocks_ * static_cast<int64_t>(kHugePage);
+    return static_cast<int64_t>(heap.uordblks + heap.hblkhd) - (limited_bytes() - shared_bytes_) -
+           gaps - base_bytes_;
+  }
+
+  // The same, as it was a short time ago: to measure it may take a millisecond.
+  int64_t Uncounted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - measured_ > kMeasureInterval) {
+      measured_ = now;
+      uncounted_bytes_ = std::max<int64_t>(0, MeasureUncounted());
+    }
+    return uncounted_bytes();
+  }
+
   // `shared` may be null.
   void* FromSystem(size_t bytes, SharedBlocks* shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    void* const block = MakeRoom(bytes) ? Unused(bytes, shared) : nullptr;
+    void* const block = MakeRoom(bytes, RoomFor::kNewBlock) ? Unused(bytes, shared) : nullptr;
     if (block == nullptr) return nullptr;
     system_allocations_.fetch_add(1, std::memory_order_relaxed);
     system_bytes_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
@@ -210,19 +250,27 @@ class CentralLists {
 
   void* Unused(size_t bytes, SharedBlocks* shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (shared != nullptr && bytes >= kShareFrom && bytes < kHugePage) {
-      std::vector<void*>& emptied = emptied_[bytes];
-      if (!emptied.empty()) {
-        void* const block = emptied.back();
-        emptied.pop_back();
+      if (void* const block = SharedBlock(bytes, *shared)) {
+        shared_bytes_ += static_cast<int64_t>(bytes);
         return block;
       }
-      if (void* block = shared->Cut(bytes)) return block;
     }
     const size_t alignment = bytes >= kHugePage ? kHugePage : kTensorAlignment;
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* block = std::aligned_alloc(alignment, rounded);
     if (block == nullptr) return nullptr;
-    if (bytes >= kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
+    if (bytes >= kHugePage) {
+      ++huge_blocks_;
+      madvise(block, rounded, MADV_HUGEPAGE);
+    }
+    return block;
+  }
+
+  void* SharedBlock(size_t bytes, SharedBlocks& shared) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    std::vector<void*>& emptied = emptied_[bytes];
+    if (emptied.empty()) return shared.Cut(bytes);
+    void* const block = emptied.back();
+    emptied.pop_back();
     return block;
   }
 
@@ -231,8 +279,10 @@ class CentralLists {
     if (shared != nullptr && shared->Holds(block)) {
       shared->Empty(block, bytes);
       emptied_[bytes].push_back(block);
+      shared_bytes_ -= static_cast<int64_t>(bytes);
     } else {
       std::free(block);
+      if (bytes >= kHugePage) --huge_blocks_;
     }
     system_bytes_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   }
@@ -272,6 +322,11 @@ class CentralLists {
   std::map<size_t, std::vector<void*>> emptied_ ABSL_GUARDED_BY(mutex_);  // shared blocks, by size
   std::array<Idle, kSizeClasses> idle_;  // for classes above kCarvedLimit
   std::atomic<int64_t> limit_{0};
+  int64_t shared_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of system_bytes_
+  int64_t huge_blocks_ ABSL_GUARDED_BY(mutex_) = 0;   // of kHugePage and more
+  int64_t base_bytes_ ABSL_GUARDED_BY(mutex_) = 0;    // uncounted when the limit was set
+  std::chrono::steady_clock::time_point measured_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<int64_t> uncounted_bytes_{0};
   std::atomic<int64_t> system_allocations_{0};
   std::atomic<int64_t> system_bytes_{0};
 };
@@ -370,9 +425,11 @@ int64_t PoolAllocator::TrimUnused() { return CentralLists::Get().TrimUnused(); }
 
 void PoolAllocator::SetLimit(int64_t bytes) {
   CentralLists::Get().SetLimit(bytes);
-  SetHeapRoom([](size_t block) { return CentralLists::Get().HasRoom(block); });
+  SetHeapRoom([](size_t room, RoomFor use) { return CentralLists::Get().HasRoom(room, use); });
 }
 int64_t PoolAllocator::Limit() const { return CentralLists::Get().limit(); }
-int64_t PoolAllocator::LimitedBytes() const { return CentralLists::Get().limited_bytes(); }
+int64_t PoolAllocator::LimitedBytes() const {
+  return CentralLists::Get().limited_bytes() + CentralLists::Get().uncounted_bytes();
+}
 
 }  // namespace sluice

@@ -6,8 +6,10 @@
 // unused.
 //
 // A process may limit its memory for tensors. The limit covers the blocks that the pool holds, used
-// or free, and those of the heap (graph/tensor/limited_heap.h). It costs warm steps nothing,
-// because it is only looked at when the system is asked for a block.
+// or free, those of the heap, and held bytes (graph/tensor/limited_heap.h). Large blocks are also
+// refused if the process's heap has grown too much by what nothing counts, such as strings. The
+// limit costs warm steps nothing, because it is only looked at when the system is asked for a
+// block.
 //
 // Thread safety: all methods may be called from any thread. A block may be freed by another thread
 // than the one that allocated it.

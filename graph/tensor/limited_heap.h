@@ -1,25 +1,53 @@
 // The heap for values whose sizes a graph, a file or a client chose. It is Heap() with a limit,
 // which a server sets for all memory of tensors (executor/device/pool_allocator.h).
 //
-// Thread safety: all functions may be called from any thread.
+// Thread safety: all functions may be called from any thread. A HeldBytes is used by one at a time.
 #ifndef SLUICE_GRAPH_TENSOR_LIMITED_HEAP_H_
 #define SLUICE_GRAPH_TENSOR_LIMITED_HEAP_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "graph/tensor/buffer.h"
 
 namespace sluice {
 
-// The limit applies to blocks of at least this size. Smaller ones are values such as shapes, for
-// which code does not expect an allocation to fail.
+// Blocks of at least this size may only use a part of the limit (PoolAllocator::SetLimit).
 inline constexpr size_t kLimitedFrom = 64 << 10;
 
-// Allocates from Heap(). Null also if there is no room for a block of at least kLimitedFrom bytes.
+// Allocates from Heap(). Null also if there is no room. Looks for room at each block of at least
+// kLimitedFrom bytes, and whenever a thread has allocated so much in smaller ones.
 Allocator& LimitedHeap();
 
-// Returns whether a block of so many bytes may be allocated. Called without a lock.
-using HasRoom = bool (*)(size_t bytes);
+// Bytes that another library has allocated, such as those of a message. They count for the limit
+// while the object lives.
+class HeldBytes {
+ public:
+  HeldBytes() = default;
+  HeldBytes(HeldBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  HeldBytes& operator=(HeldBytes&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~HeldBytes();
+  // Adds to the bytes. Returns false and changes nothing if there is no room.
+  [[nodiscard]] bool Add(size_t bytes);
+  // Adds those of the other object, which holds none then.
+  void Take(HeldBytes other) { bytes_ += std::exchange(other.bytes_, 0); }
+  // The bytes of all objects.
+  static int64_t All();
+
+ private:
+  size_t bytes_ = 0;
+};
+
+enum class RoomFor {
+  kNewBlock,
+  kHeldBytes,  // which the process's heap already has
+};
+// Returns whether there is room for so many bytes. Called without a lock.
+using HasRoom = bool (*)(size_t bytes, RoomFor use);
 // Null: there is always room.
 void SetHeapRoom(HasRoom has_room);
 
