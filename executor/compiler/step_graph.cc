@@ -14,6 +14,7 @@ absl::StatusOr<std::unique_ptr<Graph>> StepGraphMaker::Make(
   LowerOptions lower;
   lower.keep_names.insert(passes.keep.begin(), passes.keep.end());
   lower.is_wanted = passes.is_wanted;
+  lower.memory = passes.memory;
   SLUICE_RETURN_IF_ERROR(LowerFunctions(*pruned, graph.function_library(), lower).status());
   SLUICE_RETURN_IF_ERROR(RunPasses(PassStage::kPruned, *pruned, passes));
   SLUICE_RETURN_IF_ERROR(PlaceNodes(*pruned));

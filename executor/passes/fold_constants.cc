@@ -20,7 +20,7 @@ namespace {
 using Known = std::unordered_map<const Node*, std::vector<Tensor>>;
 
 // The outputs that the kernel of `node` computes from known inputs; empty if it cannot.
-std::vector<Tensor> Compute(const Node& node, const Known& known) {
+std::vector<Tensor> Compute(const Node& node, const Known& known, Allocator& memory) {
   ResourceManager resources;
   KernelInit init(node, "/device:CPU:0", &resources);
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = KernelRegistry::Global().Make(init, "CPU");
@@ -34,7 +34,7 @@ std::vector<Tensor> Compute(const Node& node, const Known& known) {
   }
   std::vector<Value> outputs(node.num_outputs());
   StepContext step;
-  step.allocator = &Heap();
+  step.allocator = &memory;
   step.resources = &resources;
   step.step_resources = &resources;
   KernelContext context(step, node, slots.data(), node.num_inputs(), /*movable=*/0, outputs.data(),
@@ -81,13 +81,13 @@ size_t BytesOf(const std::vector<Tensor>& values) {
 }
 
 // The outputs, from the shape or the values of the inputs; empty if they do not follow from these.
-std::vector<Tensor> ValuesOf(Node* node, const Known& known) {
+std::vector<Tensor> ValuesOf(Node* node, const Known& known, Allocator& memory) {
   if (node->traits().shape_query != ShapeQuery::kNone && node->num_outputs() == 1) {
     const std::optional<Tensor> value = ConstantValue(Output(node));
     return value ? std::vector<Tensor>{*value} : std::vector<Tensor>();
   }
   const bool can_compute = node->num_inputs() > 0 && AreKnown(*node, known);
-  return can_compute ? Compute(*node, known) : std::vector<Tensor>();
+  return can_compute ? Compute(*node, known, memory) : std::vector<Tensor>();
 }
 
 bool CanBeRemoved(const Node& node) {
@@ -110,7 +110,7 @@ absl::StatusOr<int> FoldConstants(Graph& graph, const PassOptions& options) {
       continue;
     }
     if (!CanBeRemoved(*node)) continue;
-    const std::vector<Tensor> values = ValuesOf(node, known);
+    const std::vector<Tensor> values = ValuesOf(node, known, *options.memory);
     if (values.empty() || BytesOf(values) > static_cast<size_t>(options.max_constant_bytes)) {
       continue;
     }

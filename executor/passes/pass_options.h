@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 
@@ -26,6 +27,8 @@ struct PassOptions {
   std::set<std::string> keep;
   // Names of passes that do not run. "all" stands for every pass that can be disabled.
   std::set<std::string> disabled;
+  // The memory of the constants that passes and calls of functions add. It outlives the graph.
+  Allocator* memory = &LimitedHeap();
   // The largest constant that folding makes.
   int64_t max_constant_bytes = 10 << 20;
   // For rematerialize: the memory that a step's tensors may take, and the planner of steps.

@@ -23,6 +23,7 @@ absl::StatusOr<std::unique_ptr<PreparedStep>> LocalRunner::Prepare(const StepReq
                                                                    FeedShapes shapes) {
   PassOptions passes;
   passes.disabled = executor_.options().disabled_passes;
+  passes.memory = executor_.environment().allocator;
   passes.memory_limit_bytes = executor_.options().memory_limit_bytes;
   passes.is_wanted = [this, cancellation = request.cancellation] {
     return (cancellation == nullptr || cancellation->IsWanted()) && executor_.CheckOpen().ok();

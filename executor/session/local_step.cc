@@ -45,6 +45,27 @@ absl::Status RunStep(Step& step, const StepArguments& arguments,
   return status;
 }
 
+// Whether the session may have the feeds in addition to what it uses. `account` may be null.
+bool HasRoomFor(absl::Span<const Tensor* const> feeds, const MemoryAccount* account) {
+  if (account == nullptr || account->limit() == 0) return true;
+  int64_t bytes = account->bytes_in_use();
+  for (const Tensor* feed : feeds) bytes += static_cast<int64_t>(feed->bytes());
+  return bytes <= account->limit();
+}
+
+// `feeds` are the outputs that are fed, or empty if they are not known.
+absl::Status NoMemoryForFeeds(const std::vector<Output>& feeds,
+                              absl::Span<const Tensor* const> values) {
+  const auto smaller = [](const Tensor* a, const Tensor* b) { return a->bytes() < b->bytes(); };
+  const auto largest = std::max_element(values.begin(), values.end(), smaller);
+  const auto i = static_cast<size_t>(largest - values.begin());
+  const std::string where =
+      i < feeds.size() ? StrCat("\n\t [[{{node ", feeds[i].node->name(), "}}]]") : "";
+  return absl::ResourceExhaustedError(StrCat("OOM when feeding tensor with shape",
+                                             (*largest)->shape().ToString(), " and type ",
+                                             DataTypeName((*largest)->dtype()), where));
+}
+
 }  // namespace
 
 LocalStep::LocalStep(TaskExecutor& executor, std::shared_ptr<const Plan> plan,
@@ -68,6 +89,9 @@ absl::Status LocalStep::Run(const StepCall& call) {
 }
 
 absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call) {
+  if (!HasRoomFor(call.feeds, executor_.devices().memory().get())) {
+    return NoMemoryForFeeds(feeds(), call.feeds);
+  }
   Step* step = Take();
   // Checked after Take: closing cancels all existing Steps, and this Run sees that it is closed.
   if (absl::Status open = executor_.CheckOpen(); !open.ok()) {

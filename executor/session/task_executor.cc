@@ -86,8 +86,8 @@ int64_t TaskExecutor::NextStepId() {
 
 absl::StatusOr<std::unique_ptr<LocalStep>> TaskExecutor::Compile(std::shared_ptr<const Graph> graph,
                                                                  std::vector<Output> feeds) {
-  const CompileOptions options =
-      CompileOptionsFor(graph, PassOptions{.disabled = options_.disabled_passes});
+  const CompileOptions options = CompileOptionsFor(
+      graph, PassOptions{.disabled = options_.disabled_passes, .memory = environment_.allocator});
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, options));
   return std::make_unique<LocalStep>(*this, std::move(plan), std::move(feeds));
 }

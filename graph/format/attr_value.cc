@@ -6,7 +6,13 @@
 namespace sluice {
 namespace {
 
-absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, FormatBudget& budget, int depth);
+// What a reader of a message may use, and takes tensors from.
+struct Means {
+  FormatBudget& budget;
+  Allocator& memory;
+};
+
+absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, const Means& means, int depth);
 
 absl::StatusOr<DataType> TypeFromProto(int type) {
   // A type attribute without a value reads as 0. The op's check of allowed types decides.
@@ -14,12 +20,12 @@ absl::StatusOr<DataType> TypeFromProto(int type) {
   return static_cast<DataType>(type);
 }
 
-absl::StatusOr<FunctionAttr> FunctionFromProto(const pb::NameAttrList& proto, FormatBudget& budget,
+absl::StatusOr<FunctionAttr> FunctionFromProto(const pb::NameAttrList& proto, const Means& means,
                                                int depth) {
   auto function = std::make_shared<FunctionRef>();
   function->name = proto.name();
   for (const auto& [name, value] : proto.attr()) {
-    SLUICE_ASSIGN_OR_RETURN(function->attrs[name], FromProto(value, budget, depth + 1));
+    SLUICE_ASSIGN_OR_RETURN(function->attrs[name], FromProto(value, means, depth + 1));
   }
   return FunctionAttr(std::move(function));
 }
@@ -41,7 +47,7 @@ AttrValue List(const Field& field) {
   return AttrValue(std::vector<T>(field.begin(), field.end()));
 }
 
-absl::StatusOr<AttrValue> ListFromProto(const pb::AttrValue::ListValue& list, FormatBudget& budget,
+absl::StatusOr<AttrValue> ListFromProto(const pb::AttrValue::ListValue& list, const Means& means,
                                         int depth) {
   const int64_t sizes[] = {list.s_size(),      list.i_size(),    list.f_size(),
                            list.b_size(),      list.type_size(), list.shape_size(),
@@ -49,8 +55,8 @@ absl::StatusOr<AttrValue> ListFromProto(const pb::AttrValue::ListValue& list, Fo
   int kinds = 0;
   for (int64_t n : sizes) {
     kinds += n > 0;
-    SLUICE_INVALID_IF(n > budget.limits.max_list_length, "list of ", n, " elements, at most ",
-                      budget.limits.max_list_length, " are allowed");
+    SLUICE_INVALID_IF(n > means.budget.limits.max_list_length, "list of ", n, " elements, at most ",
+                      means.budget.limits.max_list_length, " are allowed");
   }
   SLUICE_INVALID_IF(kinds > 1, "list with elements of ", kinds, " kinds");
   if (list.i_size() > 0) return List<int64_t>(list.i());
@@ -59,13 +65,13 @@ absl::StatusOr<AttrValue> ListFromProto(const pb::AttrValue::ListValue& list, Fo
   if (list.type_size() > 0) return List<DataType>(list.type(), TypeFromProto);
   if (list.shape_size() > 0) return List<PartialShape>(list.shape(), ShapeFromProto);
   if (list.tensor_size() > 0) {
-    return List<Tensor>(list.tensor(),
-                        [&](const pb::TensorProto& t) { return TensorFromProto(t, budget); });
+    return List<Tensor>(list.tensor(), [&](const pb::TensorProto& t) {
+      return TensorFromProto(t, means.budget, means.memory);
+    });
   }
   if (list.func_size() > 0) {
-    return List<FunctionAttr>(list.func(), [&](const pb::NameAttrList& f) {
-      return FunctionFromProto(f, budget, depth);
-    });
+    return List<FunctionAttr>(
+        list.func(), [&](const pb::NameAttrList& f) { return FunctionFromProto(f, means, depth); });
   }
   return List<std::string>(list.s());
 }
@@ -76,9 +82,9 @@ absl::StatusOr<AttrValue> Lift(absl::StatusOr<T> value) {
   return AttrValue(*std::move(value));
 }
 
-absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, FormatBudget& budget, int depth) {
-  SLUICE_INVALID_IF(depth > budget.limits.max_attr_depth, "attributes nested deeper than ",
-                    budget.limits.max_attr_depth);
+absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, const Means& means, int depth) {
+  const int max_depth = means.budget.limits.max_attr_depth;
+  SLUICE_INVALID_IF(depth > max_depth, "attributes nested deeper than ", max_depth);
   switch (proto.value_case()) {
     case pb::AttrValue::kS:
       return AttrValue(proto.s());
@@ -93,13 +99,13 @@ absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, FormatBudget& bu
     case pb::AttrValue::kShape:
       return Lift(ShapeFromProto(proto.shape()));
     case pb::AttrValue::kTensor:
-      return Lift(TensorFromProto(proto.tensor(), budget));
+      return Lift(TensorFromProto(proto.tensor(), means.budget, means.memory));
     case pb::AttrValue::kFunc:
-      return Lift(FunctionFromProto(proto.func(), budget, depth));
+      return Lift(FunctionFromProto(proto.func(), means, depth));
     case pb::AttrValue::kPlaceholder:
       return AttrValue(AttrPlaceholder{proto.placeholder()});
     case pb::AttrValue::kList:
-      return ListFromProto(proto.list(), budget, depth);
+      return ListFromProto(proto.list(), means, depth);
     case pb::AttrValue::VALUE_NOT_SET:
       return AttrValue();
   }
@@ -211,8 +217,9 @@ void AttrDefToProto(const AttrDef& def, pb::OpDef::AttrDef* proto) {
 
 }  // namespace
 
-absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget) {
-  return FromProto(proto, budget, 0);
+absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget,
+                                        Allocator& memory) {
+  return FromProto(proto, {budget, memory}, 0);
 }
 
 absl::Status AttrToProto(const AttrValue& value, pb::AttrValue* proto) {

@@ -10,12 +10,15 @@
 #include "graph/format/proto/op_def.pb.h"
 #include "graph/op/attr.h"
 #include "graph/op/op_def.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 
 // A list without elements becomes an empty vector<std::string>, which Graph::Add converts to the
 // kind that the op declares. INVALID_ARGUMENT for a list with elements of two kinds.
-absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget);
+// Takes the memory of tensors from `memory`, which outlives them.
+absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget,
+                                        Allocator& memory = LimitedHeap());
 // UNIMPLEMENTED for tensors that cannot be written (see TensorToProto).
 absl::Status AttrToProto(const AttrValue& value, pb::AttrValue* proto);
 

@@ -11,7 +11,8 @@
 // Thread safety: as the graph's; one thread imports. An export only reads the graph.
 // Ownership: the graph owns the imported nodes, and copies what it needs of the message.
 // Errors have TensorFlow's texts and name the node. They are INVALID_ARGUMENT, except NOT_FOUND for
-// an unknown op and UNIMPLEMENTED for an op that the version of the writer no longer has.
+// an unknown op, UNIMPLEMENTED for an op that the version of the writer no longer has, and
+// RESOURCE_EXHAUSTED for constants without memory.
 // Reference: tf.import_graph_def, tf.Graph.as_graph_def.
 #ifndef SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 #define SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
@@ -26,6 +27,7 @@
 #include "graph/format/limits.h"
 #include "graph/format/proto/graph.pb.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 
@@ -56,6 +58,9 @@ struct ImportOptions {
   // Skips attributes that the op does not declare, as TensorFlow 2.x does. They are always skipped
   // if the writer is newer than this program.
   bool ignore_unknown_attrs = false;
+
+  // The memory of constants. It outlives the graph.
+  Allocator* memory = &LimitedHeap();
 
   // Bounds on the memory and the nesting that a message may cost. A message beyond them is
   // rejected.

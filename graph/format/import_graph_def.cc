@@ -244,7 +244,10 @@ absl::Status Importer::ReadAttrs(int n, const OpDef* op, AttrMap* attrs) {
       return InvalidArgument("NodeDef mentions attr '", name, "' not in Op<name=", op->name,
                              ">; NodeDef: {{node ", node(n).name(), "}}");
     }
-    absl::StatusOr<AttrValue> read = AttrFromProto(value, budget_);
+    absl::StatusOr<AttrValue> read = AttrFromProto(value, budget_, *options_.memory);
+    if (absl::IsResourceExhausted(read.status())) {
+      return AnnotateAfter(read.status(), StrCat("\n\t [[{{node ", node(n).name(), "}}]]"));
+    }
     if (!read.ok()) {
       return Annotate(read.status(), StrCat("Node '", node(n).name(), "': attr '", name, "': "));
     }

@@ -328,13 +328,14 @@ void ShapeToProto(const PartialShape& shape, pb::TensorShapeProto* proto) {
   for (int64_t d : shape.dims()) proto->add_dim()->set_size(d);
 }
 
-absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget) {
+absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget,
+                                       Allocator& memory) {
   const DataType dtype = static_cast<DataType>(proto.dtype());
   SLUICE_INVALID_IF(!IsValidDataType(dtype) || IsRefType(dtype), "tensor of type ",
                     static_cast<int>(proto.dtype()), ", which no tensor can have");
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, KnownShape(proto.tensor_shape()));
   SLUICE_RETURN_IF_ERROR(Spend(dtype, shape, budget));
-  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), dtype, shape));
+  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(memory, dtype, shape));
   SLUICE_RETURN_IF_ERROR(proto.tensor_content().empty()
                              ? FillFromValues(proto, tensor)
                              : FillFromContent(proto.tensor_content(), tensor));

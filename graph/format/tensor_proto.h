@@ -15,6 +15,7 @@
 #include "graph/format/limits.h"
 #include "graph/format/proto/tensor.pb.h"
 #include "graph/format/proto/tensor_shape.pb.h"
+#include "graph/tensor/limited_heap.h"
 #include "graph/tensor/tensor.h"
 
 namespace sluice {
@@ -23,7 +24,9 @@ namespace sluice {
 absl::StatusOr<PartialShape> ShapeFromProto(const pb::TensorShapeProto& proto);
 void ShapeToProto(const PartialShape& shape, pb::TensorShapeProto* proto);
 
-absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget);
+// Takes the memory of the tensor from `memory`, which outlives it.
+absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget,
+                                       Allocator& memory = LimitedHeap());
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto);
 
 // Writes as Python's make_tensor_proto: tensor_content for several numbers, *_val for a single one

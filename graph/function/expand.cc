@@ -213,8 +213,12 @@ absl::StatusOr<AttrMap> Expander::Attributes(const pb::NodeDef& def,
   AttrMap attrs;
   FormatBudget budget;
   for (const auto& [name, proto] : def.attr()) {
-    SLUICE_ASSIGN_OR_RETURN(AttrValue value, AttrFromProto(proto, budget));
-    SLUICE_ASSIGN_OR_RETURN(value, resolve(std::move(value)));
+    absl::StatusOr<AttrValue> read = AttrFromProto(proto, budget, *options_.memory);
+    if (absl::IsResourceExhausted(read.status())) {
+      return AnnotateAfter(read.status(), StrCat("\n\t [[{{node ", def.name(), "}}]]"));
+    }
+    SLUICE_RETURN_IF_ERROR(read.status());
+    SLUICE_ASSIGN_OR_RETURN(AttrValue value, resolve(*std::move(read)));
     if (const auto* ref = std::get_if<FunctionAttr>(&value); ref != nullptr && *ref != nullptr) {
       FunctionRef inner = **ref;
       for (auto& [key, nested] : inner.attrs) {

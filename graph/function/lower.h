@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 
@@ -35,6 +36,8 @@ struct LowerOptions {
   // The largest number of nodes that the calls may add, and of calls. Without a limit, a library of
   // a few kilobytes could add 2^64 nodes.
   int64_t max_nodes = 300'000;
+  // The memory of constants in functions. It outlives the graph.
+  Allocator* memory = &LimitedHeap();
   // Called before each call is expanded. If it returns false, LowerFunctions ends with CANCELLED.
   std::function<bool()> is_wanted;
 };

@@ -106,14 +106,14 @@ void BackpropBlock(const WindowGeometry& g, const F* in, const F* out_grad, int6
 
 absl::Status ConvolveByWinograd(KernelContext& context, const WindowGeometry& g, const float* in,
                                 const float* filter, float* out, const KeptFilter* kept) {
-  const auto factors = [&](Allocator& allocator) {
-    return winograd::Factors(context, allocator, g, filter);
+  const auto factors = [&] {
+    return winograd::Factors(context, *context.step().allocator, g, filter);
   };
   if (kept != nullptr) {
-    const Tensor* made = kept->made.Get(kept->tensor, [&] { return factors(Heap()); });
+    const Tensor* made = kept->made.Get(kept->tensor, factors);
     if (made != nullptr) return winograd::Forward(context, g, in, *made, out);
   }
-  SLUICE_ASSIGN_OR_RETURN(const Tensor made, factors(*context.step().allocator));
+  SLUICE_ASSIGN_OR_RETURN(const Tensor made, factors());
   return winograd::Forward(context, g, in, made, out);
 }
 

@@ -177,7 +177,7 @@ absl::StatusOr<Tensors> PartOf(const Tensors& batch, int64_t part, int64_t parts
     const int64_t rows = t.dim(0), size = rows / parts + (rows % parts == 0 ? 0 : 1);
     const int64_t first = std::min(rows, SaturatedProduct(part, size));
     const int64_t last = std::min(rows, SaturatedSum(first, size));
-    SLUICE_ASSIGN_OR_RETURN(Tensor slice, t.SliceRows(first, last).Clone());
+    SLUICE_ASSIGN_OR_RETURN(Tensor slice, t.SliceRows(first, last).Clone(LimitedHeap()));
     result.push_back(std::move(slice));
   }
   return result;
@@ -303,7 +303,7 @@ class RebatchIterator : public DatasetIterator {
   absl::StatusOr<Tensors> Rows(int64_t first, int64_t last) const {
     Tensors rows;
     for (const Tensor& t : batch_) {
-      SLUICE_ASSIGN_OR_RETURN(Tensor part, t.SliceRows(first, last).Clone());
+      SLUICE_ASSIGN_OR_RETURN(Tensor part, t.SliceRows(first, last).Clone(LimitedHeap()));
       rows.push_back(std::move(part));
     }
     return rows;

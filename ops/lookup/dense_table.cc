@@ -195,8 +195,8 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
                     rows, ",", value_elements_, "] for value, got ", values.shape().ToString());
   SLUICE_INVALID_IF(rows < 4 || (rows & (rows - 1)) != 0,
                     "Expected a power of two of at least 4 buckets, got ", rows);
-  SLUICE_ASSIGN_OR_RETURN(Tensor key_buckets, keys.Clone());
-  SLUICE_ASSIGN_OR_RETURN(Tensor value_buckets, values.Clone());
+  SLUICE_ASSIGN_OR_RETURN(Tensor key_buckets, keys.Clone(LimitedHeap()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor value_buckets, values.Clone(LimitedHeap()));
   WriterLock lock(&mutex_);
   key_buckets_ = std::move(key_buckets);
   value_buckets_ = std::move(value_buckets);
@@ -207,8 +207,8 @@ absl::Status DenseTable::Import(const Tensor& keys, const Tensor& values) {
 
 absl::StatusOr<LookupTable::Contents> DenseTable::Export() const {
   ReaderLock lock(&mutex_);
-  SLUICE_ASSIGN_OR_RETURN(Tensor keys, key_buckets_.Clone());
-  SLUICE_ASSIGN_OR_RETURN(Tensor values, value_buckets_.Clone());
+  SLUICE_ASSIGN_OR_RETURN(Tensor keys, key_buckets_.Clone(LimitedHeap()));
+  SLUICE_ASSIGN_OR_RETURN(Tensor values, value_buckets_.Clone(LimitedHeap()));
   return Contents{.keys = std::move(keys), .values = std::move(values)};
 }
 

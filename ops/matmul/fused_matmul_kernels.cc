@@ -40,7 +40,7 @@ class FusedMatMulKernel : public Kernel {
                .a_starts = {0},
                .b_starts = {0}};
     if (packed_.IsOf(b) && !transpose_a_ && GainsByPacking(m, n, k)) {
-      const Tensor* packed = packed_.Get(b, [&] { return PackOperand(c, Heap(), y.data(), p.b); });
+      const Tensor* packed = packed_.Get(b, [&] { return PackOperand(c, y.data(), p.b); });
       if (packed != nullptr) p.packed = PackedMatrixOf(*packed, p.b);
     }
     Multiply<float>(c, p, x.data(), y.data(), z.data());

@@ -29,7 +29,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
     if constexpr (std::is_same_v<T, float>) {
       if (packed_.IsOf(b) && MatMulKernel::GainsByPacking(p.a.rows, p.b.columns, p.b.rows)) {
         const Tensor* packed =
-            packed_.Get(b, [&] { return PackOperand(context, Heap(), b.data<float>(), p.b); });
+            packed_.Get(b, [&] { return PackOperand(context, b.data<float>(), p.b); });
         if (packed != nullptr) p.packed = PackedMatrixOf(*packed, p.b);
       }
     }

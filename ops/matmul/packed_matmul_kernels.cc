@@ -37,14 +37,14 @@ class PackColumnsKernel : public Kernel {
   absl::Status Compute(KernelContext& context) override {
     const Tensor& b = context.input(0);
     SLUICE_ASSIGN_OR_RETURN(const Layout layout, columns_.LayoutIn(b));
-    const auto pack = [&](Allocator& allocator) {
-      return PackOperand(context, allocator, b.data<float>() + columns_.StartIn(b), layout);
+    const auto pack = [&] {
+      return PackOperand(context, b.data<float>() + columns_.StartIn(b), layout);
     };
-    if (const Tensor* kept = kept_.Get(b, [&] { return pack(Heap()); })) {
+    if (const Tensor* kept = kept_.Get(b, pack)) {
       context.set_output(0, *kept);
       return absl::OkStatus();
     }
-    SLUICE_ASSIGN_OR_RETURN(Tensor packed, pack(*context.step().allocator));
+    SLUICE_ASSIGN_OR_RETURN(Tensor packed, pack());
     context.set_output(0, std::move(packed));
     return absl::OkStatus();
   }

@@ -2,12 +2,11 @@
 
 namespace sluice {
 
-absl::StatusOr<Tensor> PackOperand(KernelContext& context, Allocator& allocator, const float* b,
-                                   const Layout& layout) {
+absl::StatusOr<Tensor> PackOperand(KernelContext& context, const float* b, const Layout& layout) {
   constexpr double kNsPerElement = 0.25;
   const int64_t n = layout.columns, k = layout.rows;
-  SLUICE_ASSIGN_OR_RETURN(Tensor packed,
-                          Tensor::Allocate(allocator, DT_UINT8, {PackedBytes(n, k)}));
+  SLUICE_ASSIGN_OR_RETURN(
+      Tensor packed, Tensor::Allocate(*context.step().allocator, DT_UINT8, {PackedBytes(n, k)}));
   if (packed.num_elements() == 0) return packed;
   const MatrixView<float> view = ViewOf(b, layout);
   char* const to = static_cast<char*>(packed.raw());

@@ -8,10 +8,9 @@
 
 namespace sluice {
 
-// Packs all of B, whose first element is `b`, in parallel. Returns bytes in memory of `allocator`.
-// RESOURCE_EXHAUSTED.
-absl::StatusOr<Tensor> PackOperand(KernelContext& context, Allocator& allocator, const float* b,
-                                   const Layout& layout);
+// Packs all of B, whose first element is `b`, in parallel. Returns bytes in memory of the step's
+// allocator. RESOURCE_EXHAUSTED.
+absl::StatusOr<Tensor> PackOperand(KernelContext& context, const float* b, const Layout& layout);
 
 // `packed` is a result of PackOperand.
 inline PackedMatrix PackedMatrixOf(const Tensor& packed, const Layout& layout) {

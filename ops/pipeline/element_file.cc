@@ -8,6 +8,7 @@
 #include "graph/format/proto/snapshot.pb.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "ops/io/record_file.h"
 
 namespace sluice {
@@ -211,7 +212,7 @@ class SnappyElementReader : public ElementReader {
     if (static_cast<uint64_t>(full.num_elements()) * DataTypeSize(type) != bytes.size()) {
       return Damaged(path_, "a shape does not fit the component");
     }
-    SLUICE_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(Heap(), type, full));
+    SLUICE_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(LimitedHeap(), type, full));
     if (!bytes.empty()) std::memcpy(t.raw(), bytes.data(), bytes.size());
     return t;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "ops/state/tuples.h"
 
 namespace sluice {
@@ -73,8 +74,9 @@ absl::Status BarrierResource::InsertOne(absl::Span<const std::string> keys, size
   SLUICE_INVALID_IF(element.components[component].IsInitialized(), "Key ", key,
                     " already has a value for component ", component, " in barrier ", spec_.name);
   const auto row = static_cast<int64_t>(i);
-  SLUICE_ASSIGN_OR_RETURN(element.components[component],
-                          values.SliceRows(row, row + 1).Reshaped(spec_.shapes[component]).Clone());
+  SLUICE_ASSIGN_OR_RETURN(
+      element.components[component],
+      values.SliceRows(row, row + 1).Reshaped(spec_.shapes[component]).Clone(LimitedHeap()));
   if (std::all_of(element.components.begin(), element.components.end(),
                   [](const Tensor& t) { return t.IsInitialized(); })) {
     ready_.emplace(element.index, std::move(element));
