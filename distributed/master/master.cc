@@ -11,6 +11,7 @@
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/respond.h"
 #include "distributed/message/service_methods.h"
+#include "executor/device/memory_account.h"
 #include "executor/device/pool_allocator.h"
 #include "executor/wait/out_of_memory.h"
 #include "executor/wait/session_scope.h"
@@ -55,6 +56,16 @@ void AuditEnd(const SessionTable::Removed& removed) {
   Audit("session_closed", {{"session", StrCat(removed.info.number)},
                            {"client", removed.info.client},
                            {"why", removed.why}});
+}
+
+// Reads a request with feeds. The error of feeds for which there is no memory names the limit.
+absl::Status TakeFeeds(RpcCall& call, TensorField field, google::protobuf::Message* request,
+                       std::vector<NamedTensor>* feeds) {
+  const absl::Status status =
+      OrOutOfMemory([&] { return TakeMessage(&call.request(), field, request, feeds); });
+  if (!absl::IsResourceExhausted(status)) return status;
+  const std::string limits = DescribeMemoryLimits(nullptr);
+  return limits.empty() ? status : AnnotateAfter(status, StrCat("\n", limits));
 }
 
 }  // namespace
@@ -170,8 +181,7 @@ void Master::RunStep(RpcCall& call) {
   pb::RunStepRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunStepResponse response;
-  absl::Status status =
-      OrOutOfMemory([&] { return TakeMessage(&call.request(), kStepFeeds, &request, &feeds); });
+  absl::Status status = TakeFeeds(call, kStepFeeds, &request, &feeds);
   if (status.ok() && request.partial_run_handle().empty()) status = CheckNotDraining();
   if (status.ok() && !step_ids_.IsNew(request.request_id())) {
     status =
@@ -240,8 +250,7 @@ void Master::RunCallable(RpcCall& call) {
   pb::RunCallableRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunCallableResponse response;
-  absl::Status status =
-      OrOutOfMemory([&] { return TakeMessage(&call.request(), kCallableFeeds, &request, &feeds); });
+  absl::Status status = TakeFeeds(call, kCallableFeeds, &request, &feeds);
   if (status.ok()) status = CheckNotDraining();
   if (status.ok()) {
     auto session = sessions_.Find(request.session_handle(), call.client());

@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "distributed/master/graph_memory.h"
 #include "distributed/message/service_methods.h"
+#include "executor/device/device_set.h"
+#include "executor/device/memory_account.h"
 #include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/thread.h"
@@ -120,14 +123,29 @@ MasterSession::MasterSession(std::string task, const SessionOptions& options,
     : task_(std::move(task)), cost_model_(cost_model), session_(graph_, options) {}
 
 absl::Status MasterSession::AddNodes(const pb::GraphDef& nodes) {
-  return session_.Extend([&](Graph& graph) -> absl::Status {
+  ScopedLock lock(&extend_mutex_);
+  return AddNodesLocked(nodes);
+}
+
+absl::Status MasterSession::AddNodesLocked(const pb::GraphDef& nodes) {
+  HeldBytes message, kept;
+  const absl::Status added = session_.Extend([&](Graph& graph) -> absl::Status {
+    if (!message.Add(nodes.ByteSizeLong()) ||
+        !kept.Add(static_cast<size_t>(BytesWithoutConstants(nodes)))) {
+      return absl::ResourceExhaustedError(
+          StrCat("OOM when adding ", nodes.node_size(), " nodes to the graph"));
+    }
     ImportOptions import;
     import.ignore_unknown_attrs = true;
     import.input_map = KnownInputs(nodes, graph);
+    if (const auto& memory = session_.devices().memory()) import.memory = memory.get();
     SLUICE_RETURN_IF_ERROR(ImportGraphDef(nodes, graph, import).status());
     // All nodes have to have a device, even those that no step will run.
     return session_.PlaceAll();
   });
+  if (added.ok()) graph_bytes_.Take(std::move(kept));
+  if (!absl::IsResourceExhausted(added)) return added;
+  return From(AnnotateAfter(WithLimits(added), StrCat("\n", DescribeConstants(nodes))));
 }
 
 absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t expected_version) {
@@ -136,13 +154,21 @@ absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t
     return absl::AbortedError(
         StrCat("Current version is ", version_, " but caller expected ", expected_version, "."));
   }
-  SLUICE_RETURN_IF_ERROR(AddNodes(nodes));
+  SLUICE_RETURN_IF_ERROR(AddNodesLocked(nodes));
   return ++version_;
 }
 
 absl::Status MasterSession::From(const absl::Status& status) const {
   if (!absl::StrContains(status.message(), "[[{{node ")) return status;
   return FromTask(task_, status);
+}
+
+absl::Status MasterSession::WithLimits(const absl::Status& status) const {
+  const bool is_about_memory =
+      absl::IsResourceExhausted(status) && absl::StrContains(status.message(), "OOM when");
+  if (!is_about_memory) return status;
+  const std::string limits = DescribeMemoryLimits(session_.devices().memory().get());
+  return limits.empty() ? status : AnnotateAfter(status, StrCat("\n", limits));
 }
 
 absl::StatusOr<std::shared_ptr<MasterSession::Step>> MasterSession::StepFor(
@@ -208,7 +234,7 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
     return RunPartially(request, std::move(feeds), cancellation, fetches);
   }
   const auto step = StepFor(request, feeds, cancellation);
-  if (!step.ok()) return From(step.status());
+  if (!step.ok()) return From(WithLimits(step.status()));
   Tensors values;
   SLUICE_RETURN_IF_ERROR(Run(**step, feeds, request.options(), cancellation, &values, metadata));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -260,7 +286,7 @@ absl::StatusOr<int64_t> MasterSession::MakeCallable(const pb::CallableOptions& o
   }
   absl::StatusOr<Callable> callable = session_.MakeCallable(
       Strings(options.feed()), Strings(options.fetch()), Strings(options.target()));
-  if (!callable.ok()) return From(callable.status());
+  if (!callable.ok()) return From(WithLimits(callable.status()));
   ScopedLock lock(&mutex_);
   callables_[next_callable_] = {std::make_shared<Step>(*std::move(callable)), options.run_options(),
                                 Strings(options.fetch())};

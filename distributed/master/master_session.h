@@ -22,6 +22,7 @@
 #include "executor/session/session.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
+#include "graph/tensor/limited_heap.h"
 
 namespace sluice {
 
@@ -30,7 +31,9 @@ class MasterSession {
   // `task` is the master's: "/job:worker/replica:0/task:0".
   MasterSession(std::string task, const SessionOptions& options, CostModelSteps cost_model = {});
 
-  // INVALID_ARGUMENT for invalid nodes, and for nodes that no device can run.
+  // INVALID_ARGUMENT for invalid nodes, and for nodes that no device can run. RESOURCE_EXHAUSTED
+  // for constants above the limits of memory: the error names the node and has a table of
+  // constants.
   absl::Status AddNodes(const pb::GraphDef& nodes);
   // ABORTED if `expected_version` is not the present version.
   absl::StatusOr<int64_t> Extend(const pb::GraphDef& nodes, int64_t expected_version);
@@ -64,6 +67,8 @@ class MasterSession {
     pb::RunOptions options;
     std::vector<std::string> fetches;
   };
+  absl::Status AddNodesLocked(const pb::GraphDef& nodes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(extend_mutex_);
   absl::StatusOr<std::shared_ptr<Step>> StepFor(const pb::RunStepRequest& request,
                                                 const std::vector<NamedTensor>& feeds,
                                                 CancellationManager* cancellation);
@@ -72,6 +77,8 @@ class MasterSession {
   absl::Status Run(Step& step, const std::vector<NamedTensor>& feeds, const pb::RunOptions& options,
                    CancellationManager* cancellation, Tensors* fetches, pb::RunMetadata* metadata);
   absl::Status From(const absl::Status& status) const;
+  // Adds the limits of memory to an error about memory.
+  absl::Status WithLimits(const absl::Status& status) const;
 
   Mutex mutex_;
   std::shared_ptr<void> awaiting_ ABSL_GUARDED_BY(mutex_);  // destroyed after the session
@@ -81,6 +88,7 @@ class MasterSession {
   Graph graph_;
   Session session_;
   Mutex extend_mutex_;
+  HeldBytes graph_bytes_ ABSL_GUARDED_BY(extend_mutex_);
   int64_t version_ ABSL_GUARDED_BY(extend_mutex_) = 0;
 
   // By their feeds, fetches and targets.

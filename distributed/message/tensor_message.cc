@@ -11,6 +11,7 @@
 #include "graph/format/limits.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 #include "grpcpp/support/slice.h"
 
@@ -184,10 +185,15 @@ class TensorReader {
   // Reads an element of the field.
   absl::StatusOr<NamedTensor> Read() {
     NamedTensor tensor;
-    SLUICE_RETURN_IF_ERROR(ReadDelimited(in_, in_.size(), [&](uint64_t end) {
+    const absl::Status status = ReadDelimited(in_, in_.size(), [&](uint64_t end) {
       return field_.form == TensorField::kBare ? ReadBare(end, &tensor.value)
                                                : ReadNamed(end, &tensor);
-    }));
+    });
+    if (absl::IsResourceExhausted(status) && !tensor.name.empty()) {
+      const std::string node = tensor.name.substr(0, tensor.name.rfind(':'));
+      return AnnotateAfter(status, StrCat("\n\t [[{{node ", node, "}}]]"));
+    }
+    SLUICE_RETURN_IF_ERROR(status);
     if (tensor.value.IsInitialized()) return tensor;
     return InvalidArgument("tensor '", tensor.name, "' has no value");
   }
@@ -252,7 +258,8 @@ class TensorReader {
         "tensor_content has ", length, " bytes, expected ", expected, " for ", DataTypeName(dtype),
         " ", shape.ToString());
     WireCounters::Global().received.fetch_add(expected);
-    if (ShareSlice(dtype, shape, length, tensor)) return true;
+    SLUICE_ASSIGN_OR_RETURN(const bool is_shared, ShareSlice(dtype, shape, length, tensor));
+    if (is_shared) return true;
     WireCounters::Global().copied.fetch_add(expected);
     SLUICE_ASSIGN_OR_RETURN(*tensor, Tensor::Allocate(PoolAllocator::Global(), dtype, shape));
     if (!in_.Read(tensor->raw(), length)) return Damaged(proto);
@@ -261,7 +268,8 @@ class TensorReader {
 
   // Makes the tensor share the slice that its content lies in, if the content is contiguous and
   // aligned. The tensor keeps the whole slice, so it does not share a much larger one.
-  bool ShareSlice(DataType dtype, const TensorShape& shape, uint64_t length, Tensor* tensor) {
+  absl::StatusOr<bool> ShareSlice(DataType dtype, const TensorShape& shape, uint64_t length,
+                                  Tensor* tensor) {
     if (length < kShareFrom) return false;
     const grpc::Slice& slice = in_.slice();
     const uint8_t* const begin = slice.begin() + in_.offset();
@@ -273,7 +281,13 @@ class TensorReader {
         reinterpret_cast<uintptr_t>(begin) % kTensorAlignment != 0) {
       return false;
     }
-    auto* kept = new grpc::Slice(slice);
+    HeldBytes held;
+    if (!held.Add(slice.size())) {
+      return absl::ResourceExhaustedError(StrCat("OOM when receiving tensor with shape",
+                                                 shape.ToString(), " and type ",
+                                                 DataTypeName(dtype)));
+    }
+    auto* kept = new std::pair(slice, std::move(held));
     WireCounters::Global().lent.fetch_add(1);
     Buffer* buffer = Buffer::Wrap(const_cast<uint8_t*>(begin), length, [kept] {
       WireCounters::Global().lent.fetch_sub(1);

@@ -1,4 +1,5 @@
 // Limits of the memory of tensors of a server's sessions.
+#include <algorithm>
 #include <string>
 
 #include "distributed/client/remote_session.h"
@@ -15,6 +16,7 @@ namespace sluice {
 namespace {
 
 using namespace testing;  // NOLINT: the ops of test_ops.h
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr int64_t kMegabyte = 1 << 20;
@@ -74,6 +76,46 @@ TEST_F(MemoryTest, AStepAboveTheLimitOfItsSessionIsRejected) {
   EXPECT_THAT(text, HasSubstr("planned memory: "));  // the table of the step's tensors
   EXPECT_THAT(text, HasSubstr("large:0 (TestMegabytes)"));
   EXPECT_TRUE(Compute(*session, 40).ok());
+}
+
+// The memory of a client's constants was counted, but never refused.
+TEST_F(MemoryTest, AConstantAboveTheLimitOfItsSessionIsRejected) {
+  Start({.session_memory_bytes = 50 * kMegabyte});
+  Tensor value(DT_FLOAT, {60 * kMegabyte / 4});
+  std::fill_n(value.data<float>(), value.num_elements(), 1.0f);
+  NodeSpec spec;
+  spec.name = "repeated";
+  spec.op = "Const";
+  spec.attrs = {{"value", value}, {"dtype", DT_FLOAT}};
+  const absl::StatusOr<Node*> constant = g_.Add(std::move(spec));
+  ASSERT_TRUE(constant.ok()) << constant.status();
+  const auto session =
+      RemoteSession::Connect(g_, server_->target(), {.isolate_session_state = true});
+  const absl::Status status = session.ok() ? Compute(**session, 1) : session.status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  const std::string text(status.message());
+  EXPECT_THAT(text, HasSubstr("{{node repeated}}"));
+  EXPECT_THAT(text, HasSubstr("The session uses "));
+  EXPECT_THAT(text, HasSubstr(" MB of at most 50.0 MB."));
+  EXPECT_THAT(text, HasSubstr("60 MB      all            yes      repeated:0 (Const)"));
+}
+
+TEST_F(MemoryTest, FeedsCountForTheirSession) {
+  Start({.session_memory_bytes = 50 * kMegabyte});
+  const Output fed = Placeholder(g_, DT_FLOAT, {-1}, "fed");
+  const Output is_less = Less(fed, fed);
+  const auto session = Connect();
+  const auto feed = [&](int64_t megabytes) {
+    const Tensor value(DT_FLOAT, {megabytes * kMegabyte / 4});
+    return session->Run({{fed, value}}, {is_less}).status();
+  };
+  EXPECT_TRUE(feed(30).ok());
+  const absl::Status status = feed(60);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("OOM when feeding tensor"), HasSubstr("{{node fed}}"),
+                    HasSubstr(" MB of at most 50.0 MB."), HasSubstr("planned memory: ")));
+  EXPECT_TRUE(feed(30).ok());
 }
 
 }  // namespace

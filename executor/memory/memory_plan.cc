@@ -1,13 +1,11 @@
 #include "executor/memory/memory_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 
 #include "executor/kernel/elementwise_loops.h"
+#include "executor/memory/memory_table.h"
 #include "executor/plan/op_kind.h"
 #include "graph/infer/shape_context.h"
 #include "graph/ir/variable_use.h"
@@ -204,30 +202,23 @@ class Walk {
   int64_t alive_ = 0;
 };
 
-std::string Megabytes(int64_t bytes) {
-  if (bytes < 0) return "?";
-  return bytes >= 10 << 20   ? StrCat(bytes >> 20, " MB")
-         : bytes >= 10 << 10 ? StrCat(bytes >> 10, " KB")
-                             : StrCat(bytes, " B");
-}
-
 }  // namespace
 
 std::string MemoryPlan::ToString(int rows) const {
   std::string text =
-      StrCat("planned memory: ", Megabytes(peak_bytes), " at '", peak_node, "', node ", peak_at,
+      StrCat("planned memory: ", MemoryText(peak_bytes), " at '", peak_node, "', node ", peak_at,
              " of ", num_nodes, "; ", tensors.size(), " tensors");
   if (num_unknown > 0) StrAppend(&text, ", ", num_unknown, " of a size that the step decides");
-  StrAppend(&text, "\n  bytes      nodes          at peak  tensor");
+  std::vector<MemoryRow> table;
   for (int i = 0; i < rows && i < static_cast<int>(tensors.size()); ++i) {
     const PlannedTensor& t = tensors[i];
-    const bool at_peak = t.computed_at <= peak_at && peak_at <= t.released_at;
     const std::string until = t.released_at >= num_nodes ? "end" : StrCat(t.released_at);
-    fmt::format_to(std::back_inserter(text), "\n  {:10} {:14} {:8} {}:{} ({})", Megabytes(t.bytes),
-                   StrCat(t.computed_at, " to ", until), at_peak ? "yes" : "", t.node->name(),
-                   t.output, t.node->op());
+    table.push_back({.bytes = t.bytes,
+                     .lifetime = StrCat(t.computed_at, " to ", until),
+                     .at_peak = t.computed_at <= peak_at && peak_at <= t.released_at,
+                     .tensor = StrCat(t.node->name(), ":", t.output, " (", t.node->op(), ")")});
   }
-  return text;
+  return text + MemoryTable(table);
 }
 
 MemoryPlan MemoryOf(const Plan& plan, absl::Span<const TensorShape> feeds) {
