@@ -4,10 +4,12 @@
 
 #include "distributed/message/bytes.h"
 #include "distributed/proto/master_service.grpc.pb.h"
+#include "distributed/proto/worker.pb.h"
 #include "distributed/server/server.h"
 #include "executor/testing/test_ops.h"
 #include "gmock/gmock.h"
 #include "graph/format/graph_def.h"
+#include "graph/strings.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
@@ -137,6 +139,41 @@ TEST_F(OperationsTest, TheSessionOfALostClientIsClosed) {
   channel_ = NewChannel();
   stub_ = MasterService::NewStub(channel_);
   EXPECT_THAT(run(), HasSubstr("is not found."));
+}
+
+// Clients that died left the sessions of their parts on workers, whose memory was kept for ever.
+TEST_F(OperationsTest, TheWorkerSessionOfALostMasterIsClosed) {
+  ServerOptions options;
+  options.watch_interval_ms = 20;
+  options.session_limits.lost = std::chrono::milliseconds(40);
+  Start(options);
+  const auto call = [&](const char* method, const google::protobuf::Message& request) {
+    grpc::GenericStub stub(channel_);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    auto made = stub.PrepareUnaryCall(&context, StrCat("/tensorflow.WorkerService/", method),
+                                      BytesOf(request.SerializeAsString()), &queue);
+    made->StartCall();
+    grpc::ByteBuffer reply;
+    grpc::Status status;
+    made->Finish(&reply, &status, nullptr);
+    void* tag;
+    bool ok;
+    queue.Next(&tag, &ok);
+    return status.error_message();
+  };
+  pb::CreateWorkerSessionRequest create;
+  create.set_session_handle("left");
+  EXPECT_EQ(call("CreateWorkerSession", create), "");
+  pb::RegisterGraphRequest graph;
+  graph.set_session_handle("left");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(call("RegisterGraph", graph), "");  // the client is connected
+  stub_ = nullptr;
+  channel_ = nullptr;
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  channel_ = NewChannel();
+  EXPECT_THAT(call("RegisterGraph", graph), HasSubstr("Session handle is not found: left"));
 }
 
 }  // namespace

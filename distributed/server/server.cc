@@ -242,7 +242,12 @@ absl::Status Server::Services::StartRpc(const std::string& address) {
   }
   SLUICE_ASSIGN_OR_RETURN(rpc, RpcServer::Make(server, std::move(methods)));
   const Watchdog::Duties duties{[this] { return rpc->connections().CheckAccepting(kAcceptTime); },
-                                [this] { master->CloseExpiredSessions(); },
+                                [this] {
+                                  master->CloseExpiredSessions();
+                                  worker->EndLostSessions(
+                                      options.session_limits.lost,
+                                      [this](const std::string& c) { return rpc->IsConnected(c); });
+                                },
                                 [this] { unused_memory.Return(); }};
   SLUICE_ASSIGN_OR_RETURN(
       watchdog, Watchdog::Start(std::chrono::milliseconds(options.watch_interval_ms), duties));

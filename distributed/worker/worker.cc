@@ -1,5 +1,6 @@
 #include "distributed/worker/worker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -66,7 +67,7 @@ absl::Status Worker::GetStatus(const pb::GetStatusRequest&, pb::GetStatusRespons
 }
 
 void Worker::CreateWorkerSession(const pb::CreateWorkerSessionRequest& request, RpcCall& call) {
-  const absl::Status status = AddSession(request);
+  const absl::Status status = AddSession(request, call.client());
   if (!status.ok()) return call.Finish(status);
   const std::shared_ptr<void> awaiting = RespondWhenReleased(call);
   for (const int64_t step_id : request.unwanted_step()) EndPart(step_id, awaiting);
@@ -79,7 +80,8 @@ void Worker::CreateWorkerSession(const pb::CreateWorkerSessionRequest& request, 
   EndSessions(is_former, awaiting);
 }
 
-absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
+absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request,
+                                const std::string& client) {
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<const TaskView> view, ViewOf(request.server_def()));
   if (view == nullptr) SLUICE_RETURN_IF_ERROR(LearnAddress(request));
   SessionOptions options = options_;
@@ -87,7 +89,7 @@ absl::Status Worker::AddSession(const pb::CreateWorkerSessionRequest& request) {
   options.devices = DeviceSet::Renamed(*devices_, view == nullptr ? task_ : view->task);
   if (request.isolate_session_state()) options.devices = DeviceSet::WithOwnState(*options.devices);
   options.devices->SetMemory(MemoryAccount::Open(PoolAllocator::Global(), session_memory_bytes_));
-  auto session = std::make_shared<WorkerSession>(request, view, std::move(options));
+  auto session = std::make_shared<WorkerSession>(request, view, std::move(options), client);
   ScopedLock lock(&mutex_);
   sessions_.emplace(request.session_handle(), std::move(session));
   return absl::OkStatus();
@@ -142,6 +144,37 @@ void Worker::EndSessions(const std::function<bool(const WorkerSession&)>& is_end
   for (const int64_t step_id : steps) EndPart(step_id, awaiting);
 }
 
+std::set<std::string> Worker::LostClients(
+    const std::function<bool(const std::string& client)>& is_connected) {
+  std::set<std::string> clients;
+  {
+    ScopedLock lock(&mutex_);
+    for (const auto& [handle, session] : sessions_) clients.insert(session->client);
+  }
+  std::erase_if(clients, is_connected);
+  return clients;
+}
+
+void Worker::EndLostSessions(std::chrono::milliseconds lost,
+                             const std::function<bool(const std::string& client)>& is_connected) {
+  if (lost == std::chrono::milliseconds(0)) return;
+  const std::set<std::string> clients = LostClients(is_connected);
+  const Time now = std::chrono::steady_clock::now();
+  std::set<std::string> ended;
+  {
+    ScopedLock lock(&mutex_);
+    std::set<const WorkerSession*> busy;
+    for (const auto& [step_id, part] : running_) busy.insert(part->session.get());
+    for (const auto& [handle, session] : sessions_) {
+      const bool is_lost = clients.contains(session->client) && !busy.contains(session.get());
+      session->lost_since = is_lost ? std::min(session->lost_since, now) : Time::max();
+      if (is_lost && now - session->lost_since >= lost) ended.insert(handle);
+    }
+  }
+  if (ended.empty()) return;
+  EndSessions([&ended](const WorkerSession& s) { return ended.contains(s.handle); }, nullptr);
+}
+
 void Worker::EndPart(int64_t step_id, const std::shared_ptr<void>& awaiting) {
   rendezvous_->End(step_id);  // a part that arrives later does not run
   std::shared_ptr<RunningPart> part;
@@ -175,6 +208,7 @@ absl::Status Worker::RegisterGraph(const pb::RegisterGraphRequest& request,
   ImportOptions import;
   import.allow_internal_names = true;
   import.ignore_unknown_attrs = true;
+  import.memory = session->executor.devices().memory().get();
   SLUICE_RETURN_IF_ERROR(ImportGraphDef(request.graph_def(), *graph, import).status());
   for (Node* node : graph->nodes()) node->set_assigned_device(node->device());
   auto registered = std::make_shared<RegisteredGraph>();
@@ -233,20 +267,21 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
 }
 
 absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
-                                    const std::vector<NamedTensor>& feeds,
-                                    CancellationManager& of_call, std::vector<NamedTensor>* fetches,
+                                    const std::vector<NamedTensor>& feeds, RpcCall& call,
+                                    std::vector<NamedTensor>* fetches,
                                     pb::RunGraphResponse* response) {
   std::shared_ptr<RunningPart> part;
   {
     // One critical section, so that EndSessions sees all parts of a session.
     ScopedLock lock(&mutex_);
     SLUICE_ASSIGN_OR_RETURN(auto session, FindLocked(request.session_handle()));
+    if (session->client != call.client()) session->client = call.client();
     part = std::make_shared<RunningPart>(&steps_, std::move(session));
     running_[request.step_id()] = part;
   }
   absl::Status status;
   {
-    const LinkedCancellation caller(&of_call, part->cancellation);
+    const LinkedCancellation caller(&call.cancellation(), part->cancellation);
     status = Run(*part->session, request, feeds, &part->cancellation, fetches, response);
   }
   std::vector<std::shared_ptr<void>> awaiting;  // released without the lock
@@ -267,7 +302,7 @@ void Worker::RunGraph(RpcCall& call) {
   pb::RunGraphResponse response;
   absl::Status status = TakeMessage(&call.request(), kSend, &request, &feeds);
   if (status.ok()) {
-    status = RunCancellably(request, feeds, call.cancellation(), &fetches, &response);
+    status = RunCancellably(request, feeds, call, &fetches, &response);
   }
   RespondToStep(call, request, status, response, kRecv, fetches);
 }

@@ -6,9 +6,11 @@
 #ifndef SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 #define SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,24 +39,35 @@ class Worker {
   std::vector<RpcMethod> Methods();
   // Ends the running steps with CANCELLED.
   void CancelSteps();
+  // Ends the sessions without a running part whose master has not been connected for `lost`. 0:
+  // none. To be called from time to time.
+  void EndLostSessions(std::chrono::milliseconds lost,
+                       const std::function<bool(const std::string& client)>& is_connected);
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
   struct RegisteredGraph {
     std::unique_ptr<LocalStep> step;
   };
   // The state of a master's session on this task: stateful kernels and graphs.
   struct WorkerSession {
     WorkerSession(const pb::CreateWorkerSessionRequest& request,
-                  std::shared_ptr<const TaskView> task_view, SessionOptions options)
+                  std::shared_ptr<const TaskView> task_view, SessionOptions options,
+                  std::string first_client)
         : handle(request.session_handle()),
           master(request.master_task()),
           master_incarnation(request.master_incarnation()),
           view(std::move(task_view)),
+          client(std::move(first_client)),
           executor(std::move(options)) {}
     const std::string handle;
     const std::string master;  // its task, or its address if the client defined the cluster
     const int64_t master_incarnation;
     const std::shared_ptr<const TaskView> view;  // null: the names of the server's cluster
+    // The connection of the last call that created the session or ran a part (RpcCall::client), and
+    // since when it is known to be lost. Guarded by the worker's mutex.
+    std::string client;
+    Time lost_since = Time::max();
     TaskExecutor executor;
     Mutex mutex;
     std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs ABSL_GUARDED_BY(mutex);
@@ -85,10 +98,12 @@ class Worker {
   absl::StatusOr<std::shared_ptr<WorkerSession>> Find(const std::string& handle);
   absl::StatusOr<std::shared_ptr<WorkerSession>> FindLocked(const std::string& handle)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status AddSession(const pb::CreateWorkerSessionRequest& request);
-  // Removes the sessions for which `is_ended` is true, and cancels their parts of steps.
-  // `awaiting`, which may be null, is released when these parts, and those of sessions removed
-  // before, have ended.
+  absl::Status AddSession(const pb::CreateWorkerSessionRequest& request, const std::string& client);
+  std::set<std::string> LostClients(
+      const std::function<bool(const std::string& client)>& is_connected);
+  // Forgets the sessions for which `is_ended` is true and cancels their parts. `awaiting` may be
+  // null. It is released when all these parts have ended, including those of sessions that were
+  // forgotten before.
   void EndSessions(const std::function<bool(const WorkerSession&)>& is_ended,
                    const std::shared_ptr<void>& awaiting);
   // Cancels the part of a step. `awaiting` may be null. It is released when the part has ended.
@@ -98,7 +113,7 @@ class Worker {
                    std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
   // The part ends with the call, the server, the session, and the step's CleanupGraph.
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
-                              const std::vector<NamedTensor>& feeds, CancellationManager& of_call,
+                              const std::vector<NamedTensor>& feeds, RpcCall& call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
   // Returns the names of the tasks in the cluster that the client defined for its session, or null
   // if the client defined none.
