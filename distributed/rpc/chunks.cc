@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "distributed/message/bytes.h"
 #include "distributed/message/slice_reader.h"
+#include "executor/device/memory_account.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -132,6 +133,11 @@ absl::StatusOr<grpc::ByteBuffer> ChunkedMessages::Put(grpc::ByteBuffer* request)
   if (message->bytes != header.bytes || in.left() > message->bytes - message->end) {
     messages_.erase(header.name);
     return InvalidArgument("expected a message of ", header.bytes, " bytes, got larger chunks");
+  }
+  if (!message->held.Add(in.left())) {
+    messages_.erase(header.name);
+    return absl::ResourceExhaustedError(StrCat("OOM when receiving a message of ", header.bytes,
+                                               " bytes. ", DescribeMemoryLimits(nullptr)));
   }
   std::vector<grpc::Slice> content;
   message->end += in.left();

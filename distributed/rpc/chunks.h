@@ -8,7 +8,8 @@
 //
 // Only a client that announces support (kTakesChunks) gets chunked responses. The name of a message
 // is 16 random bytes, so that a client cannot fetch messages of other clients. A message that is
-// not used for a minute is dropped.
+// not used for a minute is dropped. What has arrived counts for the limit of memory, and a chunk
+// above it is rejected with RESOURCE_EXHAUSTED.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_CHUNKS_H_
@@ -27,6 +28,7 @@
 #include "distributed/message/rpc_call.h"
 #include "executor/wait/thread.h"
 #include "graph/mutex.h"
+#include "graph/tensor/limited_heap.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/slice.h"
 
@@ -79,6 +81,7 @@ class ChunkedMessages {
     uint64_t begin = 0;  // bytes before it were fetched and dropped
     uint64_t end = 0;    // bytes that have arrived
     uint64_t bytes = 0;  // in all
+    HeldBytes held;      // those that have arrived
     Clock::time_point touched{};
   };
   absl::StatusOr<grpc::ByteBuffer> Get(grpc::ByteBuffer* request);

@@ -22,6 +22,10 @@ absl::Status FromGrpc(const grpc::Status& status);
 // its last user is destroyed.
 void KeepGrpc();
 
+// Makes gRPC write its messages, which may have bytes of a peer, as events "grpc" of the event log:
+// quoted and limited. For the whole process.
+void LogGrpcAsEvents();
+
 // Orders the actions of one thread before it passes an object to gRPC before those of another
 // thread that gets the object from gRPC. gRPC's own locks do that too. But ThreadSanitizer does not
 // see them, because the distribution's library is not instrumented.

@@ -1,7 +1,11 @@
 #include "distributed/rpc/grpc_support.h"
 
 #include <string>
+#include <vector>
 
+#include "distributed/events/event_log.h"
+#include "gmock/gmock.h"
+#include "grpc/support/log.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -24,6 +28,26 @@ TEST(GrpcStatus, ARemovedStreamIsALostConnection) {
   EXPECT_EQ(FromGrpc({grpc::StatusCode::UNKNOWN, "Stream removed"}).code(),
             absl::StatusCode::kUnavailable);
   EXPECT_EQ(FromGrpc({grpc::StatusCode::UNKNOWN, "other"}).code(), absl::StatusCode::kUnknown);
+}
+
+// A client could write escape sequences to the operator's terminal, and forge lines.
+TEST(GrpcLog, BytesOfPeersAreQuoted) {
+  std::vector<std::string> lines;
+  EventLogOptions options;
+  options.sink = [&lines](const std::string& line) { lines.push_back(line); };
+  SetEventLog(options);
+  LogGrpcAsEvents();
+  for (int i = 0; i < 100; ++i) {
+    gpr_log("/src/core/hpack.cc", 7, GPR_LOG_SEVERITY_ERROR, "key=%s",
+            "a\x1b]0;owned\x07\r\nERROR forged\xff");
+  }
+  SetEventLog({});
+  ASSERT_EQ(lines.size(), static_cast<size_t>(kEventsPerPeriod));
+  for (const char c : lines[0].substr(0, lines[0].size() - 1)) {
+    EXPECT_TRUE(c >= ' ' || c < 0) << lines[0];
+  }
+  EXPECT_THAT(lines[0], testing::HasSubstr(" ERROR grpc message=\"key=a\\u001b]0;owned"));
+  EXPECT_THAT(lines[0], testing::HasSubstr("at=hpack.cc:7"));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace sluice {
 namespace {
 
 // While one thread decodes a large response, the other listens.
-constexpr int kListeners = 2;
+constexpr int kClientThreads = 2;
 
 using Response = absl::StatusOr<grpc::ByteBuffer>;
 using Clock = std::chrono::steady_clock;
@@ -260,7 +260,7 @@ LanesAndGrpc::LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials
 }
 
 absl::Status LanesAndGrpc::StartListeners() {
-  for (int i = 0; i < kListeners; ++i) {
+  for (int i = 0; i < kClientThreads; ++i) {
     SLUICE_ASSIGN_OR_RETURN(Thread thread,
                             Thread::Start("responses", ThreadUse::kProcess, [this] { Listen(); }));
     threads_.push_back(std::move(thread));

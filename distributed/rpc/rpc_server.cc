@@ -181,7 +181,10 @@ class RpcServer::Call final : public RpcCall {
   Tag<&Call::Finished> finished_{this};
 };
 
-RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) { KeepGrpc(); }
+RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) {
+  LogGrpcAsEvents();
+  KeepGrpc();
+}
 
 absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const Options& options,
                                                             std::vector<RpcMethod> methods) {

@@ -10,8 +10,10 @@
 #include "distributed/rpc/chunks.h"
 #include "distributed/rpc/grpc_support.h"
 #include "distributed/rpc/rpc_client.h"
+#include "distributed/testing/fake_call.h"
 #include "distributed/testing/free_port.h"
 #include "distributed/testing/rpc_methods.h"
+#include "executor/device/pool_allocator.h"
 #include "gmock/gmock.h"
 #include "graph/strings.h"
 #include "grpcpp/create_channel.h"
@@ -249,6 +251,29 @@ TEST_F(ChunksTest, PiecesThatDoNotFitAreRefused) {
     context.AddMetadata(kChunkedMessage, told);
     EXPECT_EQ(Call("/a.B/Echo", "", &reply, &context).code(), absl::StatusCode::kInvalidArgument);
   }
+}
+
+// Chunks were stored up to the limit of messages, 64 GB, of any number of messages.
+TEST(ChunkedMessages, ChunksAboveTheLimitOfMemoryAreRefused) {
+  PoolAllocator& pool = PoolAllocator::Global();
+  pool.SetLimit(pool.LimitedBytes() + (64 << 20));
+  {
+    ChunkedMessages messages(1 << 30);
+    const std::string name = ChunkHeader::NewName();
+    const auto put = [&](uint64_t offset, size_t size) {
+      const ChunkHeader header{name, offset, 100 << 20};
+      FakeCall call(header.Encode({grpc::Slice(std::string(size, 'x'))}));
+      messages.Methods()[1].handle(call);
+      return call.Await().status();
+    };
+    EXPECT_EQ(put(0, 40 << 20), absl::OkStatus());
+    const absl::Status status = put(40 << 20, 40 << 20);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("All sessions use "));
+    EXPECT_EQ(messages.bytes_stored(), 0u);
+    EXPECT_EQ(put(0, 40 << 20), absl::OkStatus());
+  }
+  pool.SetLimit(0);
 }
 
 TEST(ChunkedMessages, AMessageThatNobodyFetchesIsDropped) {
