@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "executor/files/confined_open.h"
 #include "executor/files/file_policy.h"
+#include "executor/files/read_waiter.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -74,8 +76,10 @@ struct OpenFile {
 // Opens a file that the policy allows and that is not a directory.
 absl::StatusOr<OpenFile> OpenPermitted(const std::string& path, int flags) {
   const bool special_files = GetFilePolicy().special_files;
-  // Opening a FIFO waits for its other end unless O_NONBLOCK is given.
-  SLUICE_ASSIGN_OR_RETURN(Descriptor file, Open(path, special_files ? flags : flags | O_NONBLOCK));
+  // Opening a FIFO waits for its other end unless O_NONBLOCK is given. A reader waits for a writer
+  // at its first read instead, where the wait can be cancelled.
+  const bool may_wait = special_files && (flags & O_ACCMODE) != O_RDONLY;
+  SLUICE_ASSIGN_OR_RETURN(Descriptor file, Open(path, may_wait ? flags : flags | O_NONBLOCK));
   struct stat info;
   if (fstat(file.get(), &info) != 0) return FileError(path, errno);
   if (S_ISDIR(info.st_mode)) return FileError(path, EISDIR);
@@ -132,10 +136,12 @@ class LocalReader final : public FileReader {
     int64_t done = 0;
     while (done < n) {
       const auto rest = static_cast<size_t>(n - done);
+      if (is_stream_) SLUICE_RETURN_IF_ERROR(AwaitBytes());
       const ssize_t got = Uninterrupted([&] {
         return is_stream_ ? read(descriptor_, to + done, rest)
                           : pread(descriptor_, to + done, rest, offset + done);
       });
+      if (got < 0 && errno == EAGAIN && is_stream_) continue;
       if (got < 0) return FileError(path(), errno);
       if (got == 0) break;
       done += got;
@@ -144,6 +150,16 @@ class LocalReader final : public FileReader {
   }
 
  private:
+  // Waits for bytes or the end of the stream.
+  absl::Status AwaitBytes() const {
+    if (ReadWaiter* const waiter = ReadWaiter::Current()) {
+      return Annotate(waiter->AwaitReadable(descriptor_), StrCat(path(), "; "));
+    }
+    pollfd ready = {descriptor_, POLLIN, 0};
+    const int count = Uninterrupted([&] { return poll(&ready, 1, -1); });
+    return count < 0 ? FileError(path(), errno) : absl::OkStatus();
+  }
+
   const int descriptor_;
   const int64_t size_;
   const bool is_stream_;

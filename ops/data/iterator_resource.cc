@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "executor/wait/cancellable_reads.h"
 #include "executor/wait/out_of_memory.h"
 #include "executor/wait/session_scope.h"
 #include "graph/status.h"
@@ -126,6 +127,7 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
 
 void IteratorResource::Read(const std::shared_ptr<State>& state,
                             const std::shared_ptr<Source>& source) {
+  const CancellableReads reads(source->reading.cancellation);
   while (true) {
     {
       ScopedLock lock(&state->attempts.mutex());

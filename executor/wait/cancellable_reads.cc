@@ -1,0 +1,59 @@
+#include "executor/wait/cancellable_reads.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+
+namespace sluice {
+namespace {
+
+// Milliseconds until the time, for poll(): -1 for no limit.
+int MillisecondsUntil(CancellationManager::Time time) {
+  if (time == CancellationManager::Time::max()) return -1;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, INT_MAX));
+}
+
+// Waits for the descriptor or `wake`.
+absl::Status Await(int descriptor, int wake, const CancellationManager& cancellation) {
+  pollfd waiting[] = {{descriptor, POLLIN, 0}, {wake, POLLIN, 0}};
+  while (true) {
+    const int count = poll(waiting, 2, MillisecondsUntil(cancellation.deadline()));
+    if (count < 0 && errno == EINTR) continue;
+    if (cancellation.IsCancelled()) return absl::CancelledError("the read of a file was cancelled");
+    if (count > 0) return absl::OkStatus();
+    if (count < 0) return absl::ErrnoToStatus(errno, "poll");
+    if (!cancellation.IsWanted()) {
+      return absl::DeadlineExceededError("the read of a file timed out");
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status CancellableReads::AwaitReadable(int descriptor) {
+  pollfd ready = {descriptor, POLLIN, 0};
+  if (poll(&ready, 1, 0) > 0) return absl::OkStatus();
+  const int wake = eventfd(0, EFD_CLOEXEC);
+  if (wake < 0) return absl::ErrnoToStatus(errno, "eventfd");
+  const CancellationManager::Token token = cancellation_.NewToken();
+  const bool is_registered = cancellation_.Register(token, [wake] {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(wake, &one, sizeof(one));
+  });
+  const absl::Status status = is_registered
+                                  ? Await(descriptor, wake, cancellation_)
+                                  : absl::CancelledError("the read of a file was cancelled");
+  if (is_registered) cancellation_.Deregister(token);
+  close(wake);
+  return status;
+}
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// Ends reads of files that wait for bytes when a step or the reading of a dataset is cancelled.
+//
+//   const CancellableReads reads(cancellation);
+//   … ReadWholeFile("/tmp/fifo")   // CANCELLED after cancellation.StartCancel()
+//
+// Thread safety: as ReadWaiter. The manager outlives the object.
+// Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline; RESOURCE_EXHAUSTED without a
+// descriptor.
+#ifndef SLUICE_EXECUTOR_WAIT_CANCELLABLE_READS_H_
+#define SLUICE_EXECUTOR_WAIT_CANCELLABLE_READS_H_
+
+#include "absl/status/status.h"
+#include "executor/files/read_waiter.h"
+#include "executor/wait/cancellation.h"
+
+namespace sluice {
+
+class CancellableReads final : public ReadWaiter {
+ public:
+  explicit CancellableReads(CancellationManager& cancellation) : cancellation_(cancellation) {}
+  absl::Status AwaitReadable(int descriptor) override;
+
+ private:
+  CancellationManager& cancellation_;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_EXECUTOR_WAIT_CANCELLABLE_READS_H_
