@@ -41,8 +41,8 @@ struct ReadTensor {
   bool is_damaged = false;
 };
 
-void PrintText(const CheckpointReader& reader, const std::vector<ReadTensor>& tensors,
-               const absl::Status& problem) {
+void PrintTensors(const CheckpointReader& reader, const std::vector<ReadTensor>& tensors,
+                  const absl::Status& problem) {
   PrintRow("checkpoint", reader.path());
   PrintRow("format", reader.is_v1() ? "V1" : StrCat("V2, ", reader.num_shards(), " data files"));
   int64_t elements = 0, bytes = 0;
@@ -63,8 +63,8 @@ void PrintText(const CheckpointReader& reader, const std::vector<ReadTensor>& te
            problem.ok() ? "none: every byte was read and has its checksum" : problem.ToString());
 }
 
-void PrintJson(const CheckpointReader& reader, const std::vector<ReadTensor>& tensors,
-               const absl::Status& problem) {
+void PrintTensorsAsJson(const CheckpointReader& reader, const std::vector<ReadTensor>& tensors,
+                        const absl::Status& problem) {
   std::vector<std::string> rows;
   for (const auto& [t, is_damaged] : tensors) {
     rows.push_back(JsonObject()
@@ -111,7 +111,7 @@ absl::Status InspectCheckpoint(const std::string& path, const std::string& tenso
     problem.Update(read);
     tensors.push_back({saved, !read.ok()});
   }
-  (absl::GetFlag(FLAGS_json) ? PrintJson : PrintText)(*reader, tensors, problem);
+  (absl::GetFlag(FLAGS_json) ? PrintTensorsAsJson : PrintTensors)(*reader, tensors, problem);
   return problem;
 }
 
