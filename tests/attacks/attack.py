@@ -62,6 +62,7 @@ class AttackTest(unittest.TestCase):
     data_bytes = 1 << 30
     threads = 400
     files = 1024
+    ipv6 = True
     # Permitted growth of each figure of Server.usage() after an attack, in addition to 10 %: caches and pools that fill once.
     growth = {"memory": 64 << 20, "threads": 8, "descriptors": 8}
 
@@ -89,7 +90,7 @@ class AttackTest(unittest.TestCase):
         return []
 
     def start_server(self):
-        limits = "data=%d threads=%d files=%d" % (self.data_bytes, self.threads, self.files)
+        limits = "data=%d threads=%d files=%d ipv6=%d" % (self.data_bytes, self.threads, self.files, self.ipv6)
         return subprocess.Popen(
             [sys.executable, "-I", LIMITS, limits, SLUICE, "server", "--port=0"] + self.server_flags(),
             stdout=subprocess.PIPE, text=True)

@@ -1,9 +1,11 @@
 """Attacks with connections: more than the server has descriptors, silent ones, and endless headers."""
 
+import io
 import resource
 import socket
 import time
 import unittest
+import urllib.request
 
 from tests.attacks import attack
 
@@ -25,6 +27,31 @@ class ConnectionsTest(attack.AttackTest):
 
     def test_a_greeting_without_a_call_does_not_keep_others_out(self):
         self.attack(open_connections, 1100, PREFACE + frame(SETTINGS))
+
+
+class WithoutIpv6Test(attack.AttackTest):
+    """A host without IPv6. The server then listens on all IPv4 addresses, and its watchdog connects by IPv4."""
+    flags = ["--bind=0.0.0.0", "--insecure", "--metrics_port=0"]
+    ipv6 = False
+
+    def start_server(self):
+        process = super().start_server()
+        pipe = process.stdout
+        self.addCleanup(pipe.close)
+        self.lines = [pipe.readline() for _ in range(2)]
+        process.stdout = io.StringIO("".join(self.lines))  # for the frame
+        return process
+
+    def test_more_connections_than_descriptors(self):
+        with self.assertRaises(OSError):
+            socket.create_connection(("::1", self.server.port), timeout=20)
+        self.attack(open_connections, 1100)
+        self.assertTrue(self._await(self.is_ready, attack.RETURN_S))
+
+    def is_ready(self):
+        port = self.lines[1].split(":")[-1].split("/")[0]
+        with urllib.request.urlopen("http://127.0.0.1:%s/readyz" % port, timeout=20) as page:
+            return page.status == 200
 
 
 class HeadersTest(attack.AttackTest):

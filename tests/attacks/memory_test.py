@@ -31,7 +31,22 @@ class TotalLimitTest(MemoryTest):
         self.attack(feed_variables, 40, 4, 8)
 
     def test_constants_count(self):
-        self.attack(make_constant, 290)
+        self.attack(make_constant, 200, 150)
+
+    def test_a_constant_that_needs_more_is_rejected(self):
+        self.attack(make_constant_that_is_too_large, 400)
+
+    def test_many_small_constants_are_rejected(self):
+        self.attack(make_small_constants, 60_000, 8000)
+
+    def test_constants_in_functions_are_rejected(self):
+        self.attack(make_constants_in_functions, 36, 12)
+
+    def test_folded_constants_count(self):
+        self.attack(fold_constants, 8, 60)
+
+    def test_strings_count(self):
+        self.attack(keep_strings, 40, 10)
 
     def test_tables_count(self):
         self.attack(fill_tables, 400)
@@ -42,6 +57,12 @@ class SessionLimitTest(MemoryTest):
 
     def test_each_session_has_its_own_limit(self):
         self.attack(use_sessions, 80, 3)
+
+    def test_constants_count(self):
+        self.attack(make_constant_that_is_too_large, 120)
+
+    def test_feeds_count(self):
+        self.attack(feed, 60, 120)
 
 
 class ReturnedMemoryTest(MemoryTest):
@@ -118,17 +139,107 @@ def feed_variables(server, megabytes, least, most):
     raise AssertionError("all variables were accepted")
 
 
-def make_constant(server, megabytes):
+def make_constant(server, megabytes, more):
     """A constant of one element that is repeated needs few bytes in the graph."""
     tf = tensorflow()
     with tf.Session(server.target) as session:
         kept = tf.constant(1.0, shape=[megabytes, MB // 4], name="repeated")
-        large = tf.fill([tf.placeholder_with_default(20, []), MB // 4], 1.0, name="large")
+        large = tf.fill([tf.placeholder_with_default(more, []), MB // 4], 1.0, name="large")
         try:
             session.run([kept[0, 0], tf.reduce_sum(tf.sort(large))])
             raise AssertionError("the step was not rejected")
         except tf.errors.ResourceExhaustedError as error:
             check_rejection(error, "large")
+
+
+def make_constant_that_is_too_large(server, megabytes):
+    tf = tensorflow()
+    with tf.Session(server.target) as session:
+        one = tf.constant(1.0) + 1
+        assert session.run(one) == 2
+        first = tf.constant(1.0, shape=[megabytes, MB // 4], name="repeated")[0, 0]
+        try:
+            session.run(first)
+            raise AssertionError("the constant was not rejected")
+        except tf.errors.ResourceExhaustedError as error:
+            check_rejection(error, "repeated")
+
+
+def make_small_constants(server, size, count):
+    """Each is smaller than the blocks that are always looked at."""
+    tf = tensorflow()
+    for i in range(count):
+        last = tf.constant(float(i), shape=[size // 4], name="small_%d" % i)
+    with tf.Session(server.target) as session:
+        try:
+            session.run(last[0])
+            raise AssertionError("the constants were not rejected")
+        except tf.errors.ResourceExhaustedError as error:
+            check_rejection(error, "small_")
+
+
+def make_constants_in_functions(server, megabytes, count):
+    """Each call of a function has constants of its own."""
+    tf = tensorflow()
+
+    @tf.function
+    def f(x):
+        return x + tf.constant(1.0, shape=[megabytes, MB // 4], name="repeated")[0, 0]
+
+    values = [f(tf.placeholder_with_default(float(i), [])) for i in range(count)]
+    with tf.Session(server.target) as session:
+        assert session.run(values[:1]) == [1.0]
+        try:
+            session.run(values)
+            raise AssertionError("the constants were not rejected")
+        except tf.errors.ResourceExhaustedError as error:
+            assert "repeated" in str(error) and " MB of at most 300.0 MB" in str(error), error
+
+
+def fold_constants(server, megabytes, count):
+    """Values that are folded stay as long as the session."""
+    tf = tensorflow()
+    before = server.usage()["memory"]
+    sums = [tf.reduce_sum(tf.fill([megabytes, MB // 4], float(i)) * tf.placeholder_with_default(1.0, [])) for i in range(count)]
+    with tf.Session(server.target) as session:
+        for i, total in enumerate(sums):
+            try:
+                assert session.run(total) == i * megabytes * MB // 4
+            except tf.errors.ResourceExhaustedError as error:
+                assert " MB of at most 300.0 MB" in str(error), error
+                assert i >= 16, "only %d steps" % i
+                break
+        assert server.usage()["memory"] - before < 350 * MB, server.usage()
+
+
+def keep_strings(server, megabytes, most):
+    """Variables of strings grow until one is rejected. Their characters are no memory of tensors."""
+    tf = tensorflow()
+    count = megabytes * MB // 1000
+    with tf.Session(server.target, config=isolated(tf)) as session:
+        for i in range(most):
+            text = tf.fill([count], tf.strings.as_string(tf.random.uniform([], maxval=1 << 30, dtype=tf.int32)))
+            variable = tf.get_variable("strings_%d" % i, initializer=tf.strings.join([text, tf.constant("x" * 1000)]))
+            try:
+                session.run(variable.initializer)
+            except tf.errors.ResourceExhaustedError as error:
+                assert "All sessions use" in str(error), error
+                assert i >= 4, "only %d variables" % i
+                return
+    raise AssertionError("all variables were accepted")
+
+
+def feed(server, accepted, rejected):
+    tf = tensorflow()
+    fed = tf.placeholder(tf.float32, [None, MB // 4], name="fed")
+    first = fed[0, 0]
+    with tf.Session(server.target) as session:
+        assert session.run(first, {fed: numpy.ones([accepted, MB // 4], numpy.float32)}) == 1
+        try:
+            session.run(first, {fed: numpy.ones([rejected, MB // 4], numpy.float32)})
+            raise AssertionError("the feed was not rejected")
+        except tf.errors.ResourceExhaustedError as error:
+            check_rejection(error, "fed")
 
 
 def fill_tables(server, megabytes):
