@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// What a reader of a message may use, and takes tensors from.
+// The budget of a reader of a message, and the allocator of its tensors.
 struct Means {
   FormatBudget& budget;
   Allocator& memory;
