@@ -1,7 +1,11 @@
-// Decides which keys get records (table_rules.h).
+// Decides which keys of a part of a table get records (table_rules.h).
 //
-// Thread safety: Admits may be called from any thread. With exact counters, the answer depends on
-// the earlier calls with the same key only. With a filter it also depends on other keys.
+// A filter consists of 64 blocks by a hash of the key, which do not depend on the number of parts.
+// A part has the blocks of its keys. So a table in 1, 2, 4 and up to 64 parts admits the same keys.
+//
+// Thread safety: all methods may be called from any thread. With exact counters, the answer depends
+// on the earlier calls with the same key only. With a filter it also depends on other keys of the
+// block.
 #ifndef SLUICE_OPS_EMBEDDING_ADMISSION_H_
 #define SLUICE_OPS_EMBEDDING_ADMISSION_H_
 
@@ -9,8 +13,10 @@
 #include <atomic>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "graph/mutex.h"
 #include "ops/embedding/table_rules.h"
 
@@ -18,7 +24,8 @@ namespace sluice {
 
 class Admission {
  public:
-  Admission(const AdmissionRule& rule, int64_t seed);
+  // Of the keys that RowStore::ShardOf assigns to part `shard` of `num_shards`.
+  Admission(const AdmissionRule& rule, int64_t seed, int64_t shard, int64_t num_shards);
 
   // Counts an update of a key without a record, and returns whether to make the record now.
   bool Admits(int64_t key);
@@ -27,8 +34,21 @@ class Admission {
   // Keys that wait, with exact counters.
   int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
- private:
+  // For checkpoints: the keys that wait and their counts in one of kShards shares, in the order of
+  // keys. Empty with a filter.
   static constexpr int kShards = 64;
+  std::vector<std::pair<int64_t, int64_t>> Waiting(int share);
+  // Restores the count of a key. Does nothing unless the rule counts exactly.
+  void SetWaiting(int64_t key, int64_t count);
+  // The counters of a block of the filter. Empty if this part does not have it.
+  static constexpr int64_t kBlocks = 64;
+  std::vector<uint8_t> FilterBlock(int64_t block) const;
+  int64_t block_size() const { return block_size_; }
+  // Raises the counters of a block to those of a checkpoint. Does nothing if this part does not
+  // have the block, or if it has another number of counters.
+  void RaiseFilterBlock(int64_t block, absl::Span<const uint8_t> counts);
+
+ private:
   struct alignas(64) Shard {
     Mutex mutex;
     std::unordered_map<int64_t, int64_t> counts ABSL_GUARDED_BY(mutex);
@@ -37,11 +57,15 @@ class Admission {
   bool IsChosen(int64_t key) const;
   bool CountExactly(int64_t key);
   bool CountInFilter(int64_t key);
+  Shard& ShardOf(int64_t key);
+  bool Has(int64_t block) const { return block >= first_block_ && block < end_block_; }
 
   const AdmissionRule rule_;
   const int64_t seed_;
+  const int64_t first_block_, end_block_;
+  const int64_t block_size_;  // counters
   std::array<Shard, kShards> shards_;
-  std::vector<std::atomic<uint8_t>> filter_;
+  std::vector<std::atomic<uint8_t>> filter_;  // the blocks, one after the other
   std::atomic<int64_t> waiting_{0};
 };
 

@@ -17,10 +17,15 @@ absl::Status CheckArguments(std::string_view name, int64_t dim,
                     "got ", dim);
   SLUICE_INVALID_IF(options.num_shards < 1, "embedding table '", name,
                     "': expected at least 1 shard, got ", options.num_shards);
-  const auto& [idle_steps, capacity, least_updated] = options.eviction;
-  SLUICE_INVALID_IF(idle_steps < 0 || capacity < 0, "embedding table '", name,
-                    "': expected idle_steps and capacity of at least 0, got ", idle_steps, " and ",
-                    capacity);
+  const EvictionRule& rule = options.eviction;
+  SLUICE_INVALID_IF(rule.idle_steps < 0 || rule.capacity < 0, "embedding table '", name,
+                    "': expected idle_steps and capacity of at least 0, got ", rule.idle_steps,
+                    " and ", rule.capacity);
+  SLUICE_INVALID_IF(!(rule.idle_seconds >= 0) || !(rule.min_norm >= 0) || rule.min_norm_steps < 1,
+                    "embedding table '", name,
+                    "': expected idle_seconds and min_norm of at least 0 and min_norm_steps of at "
+                    "least 1, got ",
+                    rule.idle_seconds, ", ", rule.min_norm, " and ", rule.min_norm_steps);
   return absl::OkStatus();
 }
 
@@ -86,6 +91,9 @@ EmbeddingTable::EmbeddingTable(Graph& graph, std::string_view name, int64_t dim,
                        .Attr("admit_filter", options.admission.filter_counters)
                        .Attr("admit_probability", options.admission.probability)
                        .Attr("evict_idle_steps", options.eviction.idle_steps)
+                       .Attr("evict_idle_seconds", options.eviction.idle_seconds)
+                       .Attr("evict_min_norm", options.eviction.min_norm)
+                       .Attr("evict_min_norm_steps", options.eviction.min_norm_steps)
                        .Attr("capacity", capacity)
                        .Attr("evict_least_updated", options.eviction.least_updated)
                        .Attr("table_name", name_)

@@ -56,9 +56,8 @@ struct EmbeddingTableOptions {
   int num_shards = 1;
   // Whether optimizers train it by default.
   bool trainable = true;
-  // Which keys get records, and which records are removed during training. The capacity is that of
-  // the whole table, in equal parts. Rules by steps need an optimizer with a global step, if the
-  // table is restored.
+  // Which keys get records, and which records are removed during training. The capacity and the
+  // filter are those of the whole table. Each part has its share of them.
   AdmissionRule admission = {};
   EvictionRule eviction = {};
 };

@@ -23,6 +23,23 @@ void FillElements(DataType dtype, float value, int64_t size, char* out) {
   if (dtype == DT_BFLOAT16) std::fill_n(reinterpret_cast<bfloat16*>(out), size, bfloat16(value));
 }
 
+// In a fixed order, so that equal rows have equal norms.
+template <typename T>
+double SquaredNorm(const void* row, int64_t size) {
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const auto x = static_cast<double>(static_cast<float>(static_cast<const T*>(row)[i]));
+    sum += x * x;
+  }
+  return sum;
+}
+
+double SquaredNorm(DataType dtype, const void* row, int64_t size) {
+  if (dtype == DT_HALF) return SquaredNorm<half>(row, size);
+  if (dtype == DT_BFLOAT16) return SquaredNorm<bfloat16>(row, size);
+  return SquaredNorm<float>(row, size);
+}
+
 // The caller holds the lock, so that the answer stays right.
 bool WasRemoved(const Record& record) {
   return record.updated.load(std::memory_order_relaxed) == 0;
@@ -52,7 +69,8 @@ RowStore::RowStore(RowStoreOptions options)
       row_bytes_(options_.dim * static_cast<int64_t>(DataTypeSize(options_.dtype))),
       records_(row_bytes_, static_cast<int>(options_.slot_values.size())),
       index_(&records_, &phases_),
-      admission_(options_.admission, options_.seed) {}
+      admission_(options_.admission, options_.seed, options_.shard, options_.num_shards),
+      idle_(options_.eviction, options_.clock) {}
 
 RowStore::Counts RowStore::counts() const {
   return {admitted_.load(std::memory_order_relaxed), filtered_.load(std::memory_order_relaxed),
@@ -91,16 +109,25 @@ void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
 void RowStore::Gather(Keys keys, void* rows) const {
   const ReaderPhases::Reader reader(&phases_);
   char* out = static_cast<char*>(rows);
-  const int64_t step = step_.load(std::memory_order_acquire);
+  const IdleLimits::Limits limits = idle_.ForLookups();
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes_;
   ForEachRecord<false>(keys, record_bytes, [&](size_t i, Records::Number number) {
+    Observe(TableEvent::kPause, keys[i]);
     char* row = out + static_cast<int64_t>(i) * row_bytes_;
-    if (number == Records::kNone || IsIdle(*records_.at(number), step)) {
-      options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
-    } else {
-      ReadRow(*records_.at(number), row_bytes_, row);
-    }
+    if (number != Records::kNone && ReadIfPresent(*records_.at(number), limits, row)) return;
+    options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
   });
+}
+
+// Row and step must be of the same moment, and a row that is being updated is not idle.
+bool RowStore::ReadIfPresent(const Record& record, const IdleLimits::Limits& limits,
+                             char* row) const {
+  for (;;) {
+    const int64_t updated = record.updated.load(std::memory_order_acquire);
+    ReadRow(record, row_bytes_, row);
+    if (record.updated.load(std::memory_order_acquire) != updated) continue;
+    return updated != 0 && !IsEvicted(updated - 1, row, limits);
+  }
 }
 
 void RowStore::FillSlots(Record* record) {
@@ -111,7 +138,7 @@ void RowStore::FillSlots(Record* record) {
   }
 }
 
-absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key, int64_t step) {
+absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
   SLUICE_ASSIGN_OR_RETURN(const Records::Number number, records_.Allocate());
   Record* record = records_.at(number);
   record->key = key;
@@ -120,21 +147,21 @@ absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key, int64_t step) {
   WriteRow(*record, row_bytes_, row.data());
   FillSlots(record);
   record->count.store(0, std::memory_order_relaxed);
-  record->updated.store(UpdatedAt(step), std::memory_order_release);
+  record->updated.store(UpdatedAt(idle_.latest()), std::memory_order_release);
   return number;
 }
 
-absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found,
-                                            std::optional<int64_t> step) {
+absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found, Admit admit) {
   if (found != Records::kNone) return records_.at(found);
   const auto make = [&]() -> absl::StatusOr<Records::Number> {
-    const bool is_admitted = !step || admission_.Admits(key);
-    if (!is_admitted) {
+    if (admit == Admit::kByRule && !admission_.Admits(key)) {
       filtered_.fetch_add(1, std::memory_order_relaxed);
+      Observe(TableEvent::kFiltered, key);
       return Records::kNone;
     }
-    SLUICE_ASSIGN_OR_RETURN(const Records::Number number, NewRecord(key, step.value_or(0)));
-    if (step) admitted_.fetch_add(1, std::memory_order_relaxed);
+    SLUICE_ASSIGN_OR_RETURN(const Records::Number number, NewRecord(key));
+    if (admit == Admit::kByRule) admitted_.fetch_add(1, std::memory_order_relaxed);
+    Observe(TableEvent::kAdmitted, key);
     return number;
   };
   SLUICE_ASSIGN_OR_RETURN(const KeyIndex::Found added, index_.FindOrInsert(key, make));
@@ -143,54 +170,54 @@ absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found,
 
 absl::Status RowStore::Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
                               RowUpdate update) {
-  RaiseStep(step);
-  const absl::Status status =
-      Change(keys, positions, update, step, [&](Record* record) { CountUpdate(record, step); });
+  idle_.Begin(step);
+  const absl::Status status = Change(keys, positions, update, Admit::kByRule,
+                                     [&](Record* record) { CountUpdate(record, idle_.latest()); });
   const auto some = static_cast<int64_t>(positions.size()) + 64;
-  EvictIdle(step - 1, some);
-  EvictToCapacity(step, some);
+  EvictIdle(some);
+  EvictToCapacity(some);
   return status;
 }
 
-void RowStore::RaiseStep(int64_t step) {
-  int64_t latest = step_.load(std::memory_order_relaxed);
-  while (latest < step && !step_.compare_exchange_weak(latest, step, std::memory_order_release,
-                                                       std::memory_order_relaxed)) {
-  }
+// Lookups and updates treat such a record as removed. So results do not depend on when it is
+// examined.
+bool RowStore::IsEvicted(int64_t last_step, const void* row,
+                         const IdleLimits::Limits& limits) const {
+  if (last_step < limits.all) return true;
+  if (last_step >= limits.small) return false;
+  const auto least = static_cast<double>(options_.eviction.min_norm);
+  return SquaredNorm(options_.dtype, row, options_.dim) < least * least;
 }
 
-// Lookups and updates treat an idle record as removed. So results do not depend on when it is
-// examined. An update checks for the step before its own, as the lookups of its step do.
-bool RowStore::IsIdle(const Record& record, int64_t step) const {
-  const int64_t limit = options_.eviction.idle_steps;
-  if (limit <= 0) return false;
-  const int64_t last = record.updated.load(std::memory_order_relaxed) - 1;
-  return last < step && step - last > limit;
+bool RowStore::IsEvicted(const Record& record, const IdleLimits::Limits& limits) const {
+  return IsEvicted(record.updated.load(std::memory_order_relaxed) - 1, record.words(), limits);
 }
 
 absl::Status RowStore::Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                              std::optional<int64_t> step, absl::FunctionRef<void(Record*)> count) {
+                              Admit admit, absl::FunctionRef<void(Record*)> count) {
   // Readers that stay long delay the reuse of memory.
   constexpr size_t kAtOnce = 4096;
   for (size_t begin = 0; begin < positions.size(); begin += kAtOnce) {
     SLUICE_RETURN_IF_ERROR(
-        ChangeSome(keys, positions.subspan(begin, kAtOnce), update, step, count));
+        ChangeSome(keys, positions.subspan(begin, kAtOnce), update, admit, count));
   }
   return absl::OkStatus();
 }
 
 absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                                  std::optional<int64_t> step,
-                                  absl::FunctionRef<void(Record*)> count) {
+                                  Admit admit, absl::FunctionRef<void(Record*)> count) {
   const ReaderPhases::Reader reader(&phases_);
   absl::Status status;
   Words row(static_cast<size_t>(slot_stride() / 8));
   absl::InlinedVector<int64_t, 64> block;
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + slot_stride() * (1 + slots());
+  const auto is_evicted = [&](const Record& record) {
+    return IsEvicted(record, idle_.ForUpdates());
+  };
   // False if the record was removed.
   const auto try_update = [&](size_t i, Record* record) {
     const RowLock lock(record);
-    if (WasRemoved(*record) || (step && IsIdle(*record, *step - 1))) return false;
+    if (WasRemoved(*record) || is_evicted(*record)) return false;
     std::memcpy(row.data(), static_cast<const void*>(record->words()),
                 static_cast<size_t>(row_bytes_));
     update(positions[i], row.data(), records_.slots_of(record));
@@ -200,14 +227,12 @@ absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions
   };
   const auto update_one = [&](size_t i, Records::Number number) {
     while (status.ok()) {
-      const absl::StatusOr<Record*> record = FindOrAdd(block[i], number, step);
+      Observe(TableEvent::kPause, block[i]);
+      const absl::StatusOr<Record*> record = FindOrAdd(block[i], number, admit);
       status = record.status();
       if (!record.ok() || *record == nullptr || try_update(i, *record)) return;
       number = Records::kNone;
-      if (!step) continue;
-      if (RemoveIf(block[i], [&](const Record& old) { return IsIdle(old, *step - 1); })) {
-        evicted_.fetch_add(1, std::memory_order_relaxed);
-      }
+      Evict(block[i], is_evicted);
     }
   };
   block.reserve(positions.size());
@@ -222,6 +247,7 @@ bool RowStore::RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_
     const RowLock lock(record);
     if (!may_remove(*record)) return false;
     record->updated.store(0, std::memory_order_relaxed);
+    Observe(TableEvent::kRemoved, key);
     return true;
   };
   Records::Number number;
@@ -238,31 +264,43 @@ void RowStore::Remove(Keys keys) {
   for (const int64_t key : keys) RemoveIf(key, [](const Record&) { return true; });
 }
 
-void RowStore::EvictIdle(int64_t step, int64_t records) {
-  if (options_.eviction.idle_steps <= 0) return;
+void RowStore::Evict(int64_t key, absl::FunctionRef<bool(const Record&)> may_evict) {
+  Observe(TableEvent::kPause, key);
+  if (RemoveIf(key, may_evict)) evicted_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void RowStore::EvictIdle(int64_t records) {
+  const EvictionRule& rule = options_.eviction;
+  if (rule.idle_steps <= 0 && rule.idle_seconds <= 0 && rule.min_norm <= 0) return;
   const auto count = static_cast<uint32_t>(std::min<int64_t>(records, records_.end()));
   const uint32_t first = next_examined_.fetch_add(count, std::memory_order_relaxed);
+  Words row(static_cast<size_t>(slot_stride() / 8));
   for (uint32_t i = 0; i < count; ++i) {
+    const IdleLimits::Limits limits = idle_.ForUpdates();
     int64_t key;
     {
       // The record may be another key's soon. Then the check under its lock fails.
       const ReaderPhases::Reader reader(&phases_);
       const Record& record = *records_.at((first + i) % records_.end());
-      const bool is_used = record.updated.load(std::memory_order_acquire) != 0;
-      if (!is_used || !IsIdle(record, step)) continue;
+      const int64_t updated = record.updated.load(std::memory_order_acquire);
+      if (updated == 0 || updated - 1 >= std::max(limits.all, limits.small)) continue;
+      ReadRow(record, row_bytes_, row.data());
+      if (!IsEvicted(updated - 1, row.data(), limits)) continue;
       key = record.key;
     }
-    const bool was_removed = RemoveIf(key, [&](const Record& r) { return IsIdle(r, step); });
-    if (was_removed) evicted_.fetch_add(1, std::memory_order_relaxed);
+    Evict(key, [&](const Record& found) { return IsEvicted(found, limits); });
   }
 }
 
 // Records of this step stay, so that each call makes progress for the keys that it was given.
-void RowStore::EvictToCapacity(int64_t step, int64_t keys_max) {
+void RowStore::EvictToCapacity(int64_t keys_max) {
   constexpr uint32_t kCandidates = 16;
   const EvictionRule& rule = options_.eviction;
   if (rule.capacity <= 0) return;
-  for (int64_t n = std::min(keys_max, size() - rule.capacity); n > 0; --n) {
+  const int64_t step = idle_.latest();
+  // Other threads may evict keys at the same time.
+  const auto is_over = [&] { return size() > rule.capacity; };
+  for (int64_t n = std::min(keys_max, size() - rule.capacity); n > 0 && is_over(); --n) {
     const uint32_t first = next_examined_.fetch_add(kCandidates, std::memory_order_relaxed);
     int64_t key = 0, updated = 0;
     uint32_t count = 0;
@@ -278,10 +316,9 @@ void RowStore::EvictToCapacity(int64_t step, int64_t keys_max) {
       }
     }
     if (updated == 0) continue;
-    const bool was_removed = RemoveIf(key, [&](const Record& record) {
-      return record.updated.load(std::memory_order_relaxed) == updated;
+    Evict(key, [&](const Record& record) {
+      return is_over() && record.updated.load(std::memory_order_relaxed) == updated;
     });
-    if (was_removed) evicted_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -319,8 +356,8 @@ absl::Status RowStore::Put(int64_t key, const void* row, absl::Span<const char* 
                   static_cast<size_t>(row_bytes_));
     }
   };
-  RaiseStep(step);
-  return Change({key}, {0}, replace, std::nullopt, [&](Record* record) {
+  idle_.Raise(step);
+  return Change({key}, {0}, replace, Admit::kAlways, [&](Record* record) {
     record->count.store(count, std::memory_order_relaxed);
     record->updated.store(UpdatedAt(step), std::memory_order_release);
   });

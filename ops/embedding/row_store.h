@@ -16,7 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,7 @@
 #include "executor/device/resource_manager.h"
 #include "graph/tensor/dtype.h"
 #include "ops/embedding/admission.h"
+#include "ops/embedding/idle_limits.h"
 #include "ops/embedding/initial_rows.h"
 #include "ops/embedding/key_index.h"
 #include "ops/embedding/reader_phases.h"
@@ -33,6 +34,10 @@
 #include "ops/embedding/table_rules.h"
 
 namespace sluice {
+
+// What a test observes of a table. kPause comes where another thread may act, without a lock. The
+// others come with the change, under locks.
+enum class TableEvent { kPause, kAdmitted, kFiltered, kRemoved };
 
 struct RowStoreOptions {
   std::string name;
@@ -44,6 +49,12 @@ struct RowStoreOptions {
   std::vector<float> slot_values;
   AdmissionRule admission;
   EvictionRule eviction;
+  // The keys that ShardOf assigns to this part.
+  int64_t shard = 0, num_shards = 1;
+  // Null: the steady clock. For tests.
+  IdleLimits::Clock clock = nullptr;
+  // May be null. For tests.
+  std::function<void(TableEvent, int64_t key)> observer = nullptr;
 };
 
 class RowStore : public Resource {
@@ -86,18 +97,24 @@ class RowStore : public Resource {
   int64_t slot_stride() const { return records_.RowBytes(); }
   // Calls update(positions[i], ...) for the key at each position in this order, under the lock of
   // the row. Makes records for new keys that the rule admits, and leaves out the others. `step`,
-  // at least 0, is the step of the update. Also evicts records: it examines at most as many as 16
-  // times the number of positions, and some.
+  // at least 0, is the step of the update. The records get it, or the latest step if that is
+  // greater, so that a late update does not make a key older. Also evicts records: it examines at
+  // most as many as 16 times the number of positions, and some.
   absl::Status Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
                       RowUpdate update);
 
   // Removes keys. Ignores those without a record.
   void Remove(Keys keys);
 
-  // Forgets the latest step and the counts of keys that wait for admission, before records of
-  // earlier steps are restored.
+  // What the rules know besides the records, for checkpoints.
+  Admission& admission() { return admission_; }
+  IdleLimits& idle() { return idle_; }
+  int64_t update_calls() const { return update_calls_.load(std::memory_order_relaxed); }
+  void set_update_calls(int64_t calls) { update_calls_.store(calls, std::memory_order_relaxed); }
+  // Forgets it, before records of earlier steps are restored.
   void ForgetSteps() {
-    step_.store(0, std::memory_order_release);
+    idle_.Restore({});
+    set_update_calls(0);
     admission_.Clear();
   }
 
@@ -120,24 +137,32 @@ class RowStore : public Resource {
  private:
   template <bool inserts, typename F>
   void ForEachRecord(Keys keys, int64_t bytes, const F& f) const;
-  absl::StatusOr<Records::Number> NewRecord(int64_t key, int64_t step);
+  absl::StatusOr<Records::Number> NewRecord(int64_t key);
+  // Whether the update of a record needs the admission of its key.
+  enum class Admit { kByRule, kAlways };
   // Null if the key is not admitted.
-  absl::StatusOr<Record*> FindOrAdd(int64_t key, Records::Number found,
-                                    std::optional<int64_t> step);
+  absl::StatusOr<Record*> FindOrAdd(int64_t key, Records::Number found, Admit admit);
   void FillSlots(Record* record);
-  void RaiseStep(int64_t step);
-  bool IsIdle(const Record& record, int64_t step) const;
+  void Observe(TableEvent event, int64_t key) const {
+    if (options_.observer) options_.observer(event, key);
+  }
+  // Whether the rules by step, time and norm evict a key with this row.
+  bool IsEvicted(int64_t last_step, const void* row, const IdleLimits::Limits& limits) const;
+  // For a record whose lock the caller holds.
+  bool IsEvicted(const Record& record, const IdleLimits::Limits& limits) const;
+  // Copies the row, unless it was removed or evicted.
+  bool ReadIfPresent(const Record& record, const IdleLimits::Limits& limits, char* row) const;
   // Removes the key if `may_remove` accepts its record, whose lock it holds.
   bool RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_remove);
+  void Evict(int64_t key, absl::FunctionRef<bool(const Record&)> may_evict);
   // Continues to examine records, in a circle.
-  void EvictIdle(int64_t step, int64_t records);
-  void EvictToCapacity(int64_t step, int64_t keys_max);
-  // Update, with `count` to set the step and the number of updates. Without a step, rules do not
-  // apply.
-  absl::Status Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                      std::optional<int64_t> step, absl::FunctionRef<void(Record*)> count);
+  void EvictIdle(int64_t records);
+  void EvictToCapacity(int64_t keys_max);
+  // Update, with `count` to set the step and the number of updates.
+  absl::Status Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update, Admit admit,
+                      absl::FunctionRef<void(Record*)> count);
   absl::Status ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,
-                          std::optional<int64_t> step, absl::FunctionRef<void(Record*)> count);
+                          Admit admit, absl::FunctionRef<void(Record*)> count);
 
   const RowStoreOptions options_;
   const int64_t row_bytes_;
@@ -146,8 +171,8 @@ class RowStore : public Resource {
   KeyIndex index_;
   std::atomic<int64_t> update_calls_{0};
   Admission admission_;
-  std::atomic<int64_t> step_{0};  // the latest
-  std::atomic<uint32_t> next_examined_{0};
+  alignas(64) IdleLimits idle_;  // away from counters, because each lookup reads it
+  alignas(64) std::atomic<uint32_t> next_examined_{0};
   std::atomic<int64_t> admitted_{0}, filtered_{0}, evicted_{0};
 };
 

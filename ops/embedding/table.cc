@@ -44,10 +44,10 @@ OP(EmbeddingTableHandleOp,
    "mean and standard deviation of the normal distribution. Each record has one optimizer slot per "
    "element of `slot_values`, which are their initial values. A handle without `slot_values` also "
    "names a table with slots. `admit_after`, `admit_filter` and `admit_probability` are the rule "
-   "that "
-   "makes records, `evict_idle_steps`, `capacity` and `evict_least_updated` the one that removes "
-   "them (table_rules.h). Checkpoints have the whole table, of which this is part `shard`, "
-   "under `table_name`.")
+   "that makes records, `evict_idle_steps`, `evict_idle_seconds`, `evict_min_norm`, "
+   "`evict_min_norm_steps`, `capacity` and `evict_least_updated` the one that removes them "
+   "(table_rules.h). Checkpoints have the whole table, of which this is part `shard`, under "
+   "`table_name`.")
     .Output("table", DT_RESOURCE)
     .With(ContainerAttrs)
     .Attr("dtype", TypeAttr(RowTypes()))
@@ -61,6 +61,9 @@ OP(EmbeddingTableHandleOp,
     .Attr("admit_filter", IntAttr(0).Min(0))
     .Attr("admit_probability", FloatAttr(1))
     .Attr("evict_idle_steps", IntAttr(0).Min(0))
+    .Attr("evict_idle_seconds", FloatAttr(0))
+    .Attr("evict_min_norm", FloatAttr(0))
+    .Attr("evict_min_norm_steps", IntAttr(1000).Min(1))
     .Attr("capacity", IntAttr(0).Min(0))
     .Attr("evict_least_updated", BoolAttr(false))
     .Attr("table_name", StringAttr(""))
@@ -154,8 +157,9 @@ OP(EmbeddingTableImport,
     });
 
 OP(EmbeddingTableInsert,
-   "Sets the rows of `keys`, and the number of updates and the step of the last one to 0. New "
-   "records have the initial values of slots. The last of equal keys counts.")
+   "Sets the rows of `keys`, the number of updates to 0, and the step of the last one to the "
+   "latest step of the table. New records have the initial values of slots. The last of equal keys "
+   "counts.")
     .With(UsesTable)
     .Input("keys", DT_INT64)
     .Input("rows", "T")
@@ -190,14 +194,17 @@ void UsesPartInCheckpoint(OpDefBuilder& op) {
 OP(EmbeddingTableSave,
    "Writes the records of a part of a table to a checkpoint of its own at `prefix`, for "
    "MergeV2Checkpoints. Chunk c of part s of n has the tensors <table_name>/<s>-of-<n>/<c>/keys, "
-   "rows, slots, counts and steps, as EmbeddingTableExport returns them.")
+   "rows, slots, counts and steps, as EmbeddingTableExport returns them. The tensors below "
+   "<table_name>/<s>-of-<n>/rules have the counts of keys that wait for admission, and the steps "
+   "and times that eviction uses.")
     .With(UsesPartInCheckpoint)
     .OnVariable(VariableUse::kReads)
     .Shape([](ShapeContext& c) { return c.WithRank(1, 0).status(); });
 
 OP(EmbeddingTableRestore,
-   "Replaces the records of a part of a table by those of the checkpoint whose keys belong to the "
-   "part. The checkpoint's table may have another number of parts. A table without slots ignores "
+   "Replaces the records of a part of a table, and what its rules counted, by those of the "
+   "checkpoint whose keys belong to the part. The checkpoint's table may have another number of "
+   "parts. A table without slots ignores "
    "those of the checkpoint. NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one "
    "of its parts is missing, INVALID_ARGUMENT if types or shapes differ. The table then stays as "
    "it was.")

@@ -31,6 +31,9 @@ absl::Status ReadRules(const KernelInit& init, RowStoreOptions& options) {
                        .filter_counters = init.attr<int64_t>("admit_filter"),
                        .probability = init.attr<float>("admit_probability")};
   options.eviction = {.idle_steps = init.attr<int64_t>("evict_idle_steps"),
+                      .idle_seconds = init.attr<float>("evict_idle_seconds"),
+                      .min_norm = init.attr<float>("evict_min_norm"),
+                      .min_norm_steps = init.attr<int64_t>("evict_min_norm_steps"),
                       .capacity = init.attr<int64_t>("capacity"),
                       .least_updated = init.attr<bool>("evict_least_updated")};
   const AdmissionRule& rule = options.admission;
@@ -43,6 +46,18 @@ absl::Status ReadRules(const KernelInit& init, RowStoreOptions& options) {
   SLUICE_INVALID_IF(rule.filter_counters > 0 && rule.after_updates > kCountMax,
                     init.node().Describe(), ": expected admit_after of at most ", kCountMax,
                     " with a filter, got ", rule.after_updates);
+  const auto& [seconds, norm] = std::pair(options.eviction.idle_seconds, options.eviction.min_norm);
+  constexpr float kSecondsMax = 1e9f;  // 31 years
+  SLUICE_INVALID_IF(!(seconds >= 0 && seconds <= kSecondsMax) || !(norm >= 0),
+                    init.node().Describe(), ": expected evict_idle_seconds in [0, 1e9] and ",
+                    "evict_min_norm of at least 0, got ", seconds, " and ", norm);
+  options.shard = init.attr<int64_t>("shard");
+  options.num_shards = init.attr<int64_t>("num_shards");
+  constexpr int64_t kShardsMax = 1 << 16;
+  SLUICE_INVALID_IF(options.num_shards > kShardsMax || options.shard >= options.num_shards,
+                    init.node().Describe(), ": expected num_shards of at most ", kShardsMax,
+                    " and a shard in [0, num_shards), got ", options.num_shards, " and ",
+                    options.shard);
   return absl::OkStatus();
 }
 
@@ -219,7 +234,8 @@ absl::Status EmbeddingTableInsert(KernelContext& c, Attr<DataType, "T"> dtype) {
   for (int64_t i = 0; i < n; ++i) {
     SLUICE_RETURN_IF_ERROR(
         store->Put(c.input(1).data<int64_t>()[i],
-                   static_cast<const char*>(c.input(2).raw()) + i * store->row_bytes(), {}, 0, 0));
+                   static_cast<const char*>(c.input(2).raw()) + i * store->row_bytes(), {}, 0,
+                   store->idle().latest()));
   }
   return absl::OkStatus();
 }

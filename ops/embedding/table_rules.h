@@ -14,8 +14,9 @@ struct AdmissionRule {
   // Admits a key with its n-th update. 0 or 1: at once.
   int64_t after_updates = 0;
   // 0: counts the updates of each key exactly, in about 40 bytes per key that waits. Otherwise
-  // counts in a Bloom filter with this many counters of 1 byte, which never counts too few. With n
-  // keys and m counters it counts too many with a probability of (1 - exp(-4 n / m))^4 per key.
+  // counts in a Bloom filter of the whole table with this many counters of 1 byte, which never
+  // counts too few. With n keys and m counters it counts too many with a probability of
+  // (1 - exp(-4 n / m))^4 per key.
   int64_t filter_counters = 0;
   // The part of the keys that can be admitted. The seed and the key choose.
   float probability = 1;
@@ -26,6 +27,13 @@ struct AdmissionRule {
 struct EvictionRule {
   // Evicts keys that had no update in the last n steps. 0: never.
   int64_t idle_steps = 0;
+  // Evicts keys that had no update for so long, and up to 1/64 longer. 0: never. Only the time in
+  // which a process has the table counts.
+  float idle_seconds = 0;
+  // Evicts keys whose row has a smaller L2 norm, if they had no update in the last
+  // `min_norm_steps` steps. 0: never.
+  float min_norm = 0;
+  int64_t min_norm_steps = 1000;
   // Evicts keys while there are more. 0: no limit.
   int64_t capacity = 0;
   // Of 16 records, the capacity evicts the one with the fewest updates instead of the one whose

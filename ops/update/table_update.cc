@@ -70,7 +70,8 @@ absl::Status TableUpdateKernel::Compute(KernelContext& c) {
 }
 
 // Equal keys belong to one share, which does their updates in the order of the batch. So results do
-// not depend on the number of threads.
+// not depend on the number of threads. A share is a part of the table's part, so all keys of a
+// block of Admission's filter are in one share, unless there are many.
 absl::Status TableUpdateKernel::Run(KernelContext& c, RowStore& store, const UpdateData& data,
                                     int64_t step) const {
   const Tensor& keys_input = c.input(inputs_.rows());
@@ -86,6 +87,7 @@ absl::Status TableUpdateKernel::Run(KernelContext& c, RowStore& store, const Upd
     function_(one, 0, dim);
   };
   const double cost = (100 + cost_ * static_cast<double>(dim)) * static_cast<double>(keys.size());
+  const auto parts = static_cast<uint64_t>(store.options().num_shards);
   const int shares = cost < 2 * kWorthSharingNs ? 1 : std::max(1, c.num_threads());
   Mutex mutex;
   absl::Status status;
@@ -94,7 +96,8 @@ absl::Status TableUpdateKernel::Run(KernelContext& c, RowStore& store, const Upd
       std::vector<int64_t> positions;
       positions.reserve(keys.size() / static_cast<size_t>(shares) + 16);
       for (size_t i = 0; i < keys.size(); ++i) {
-        const bool is_own = RowStore::ShardOf(keys[i], static_cast<uint64_t>(shares)) == share;
+        const int64_t part = RowStore::ShardOf(keys[i], parts * static_cast<uint64_t>(shares));
+        const bool is_own = part % shares == share;
         if (is_own) positions.push_back(static_cast<int64_t>(i));
       }
       const absl::Status done = store.Update(keys, positions, step, apply);

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "graph/tensor/float16.h"
 #include "ops/embedding/row_store.h"
 
 namespace sluice {
@@ -112,6 +113,34 @@ TEST(Admission, TheFilterNeverCountsTooFewAndRarelyTooMany) {
   EXPECT_EQ(store.size(), kKeys);
 }
 
+// Each part has the blocks of the filter that its keys use.
+TEST(Admission, TheFilterAdmitsTheSameKeysInAnyNumberOfParts) {
+  const AdmissionRule rule = {.after_updates = 3, .filter_counters = 6'000};
+  const std::vector<int64_t> keys = Range(0, 3000);
+  std::vector<float> whole;
+  for (const int64_t parts : {1, 2, 4}) {
+    std::vector<float> values(keys.size());
+    for (int64_t shard = 0; shard < parts; ++shard) {
+      RowStoreOptions options = Options(rule, {});
+      options.shard = shard;
+      options.num_shards = parts;
+      RowStore store(options);
+      std::vector<int64_t> own;
+      for (const int64_t key : keys) {
+        if (RowStore::ShardOf(key, static_cast<uint64_t>(parts)) == shard) own.push_back(key);
+      }
+      for (int64_t step = 0; step < 3; ++step) Update(store, own, step);
+      const std::vector<float> some = Values(store, own);
+      for (size_t i = 0; i < own.size(); ++i) values[static_cast<size_t>(own[i])] = some[i];
+    }
+    // Some keys were admitted too early, but none too late.
+    EXPECT_EQ(std::count(values.begin(), values.end(), 0.0f), 0);
+    EXPECT_LT(std::count(values.begin(), values.end(), 1.0f), 3000);
+    if (parts == 1) whole = values;
+    EXPECT_EQ(values, whole) << parts << " parts";
+  }
+}
+
 TEST(Eviction, IdleKeysHaveInitialRowsAtOnceAndNoRecordsSoon) {
   RowStore store(Options({}, {.idle_steps = 10}));
   const std::vector<int64_t> keys = Range(0, 5000);
@@ -146,6 +175,167 @@ TEST(Eviction, UpdatesOfIdleKeysStartAgain) {
   EXPECT_EQ(contents.counts[0], 1);
   EXPECT_EQ(contents.steps[0], 9);
   EXPECT_EQ(store.counts().evicted, 1);
+}
+
+// Asynchronous workers send updates of earlier steps after those of later ones.
+TEST(Eviction, LateUpdatesDoNotMakeAKeyOlder) {
+  RowStore store(Options({}, {.idle_steps = 5}));
+  Update(store, {1}, 9);
+  Update(store, {1}, 3);
+  Update(store, {2}, 14);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{2}));
+  Update(store, {2}, 15);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{0}));
+}
+
+// Lookups returned the initial row meanwhile.
+TEST(Eviction, LateUpdatesDoNotContinueAnEvictedRow) {
+  RowStore store(Options({}, {.idle_steps = 5}));
+  Update(store, {1}, 0);
+  Update(store, {}, 7);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{0}));
+  Update(store, {1}, 5);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{1}));
+  EXPECT_EQ(store.counts().evicted, 1);
+}
+
+// The step in which a key becomes idle can still update it, because its lookups saw the row.
+TEST(Eviction, TheStepThatEndsAKeyCanUpdateIt) {
+  RowStore store(Options({}, {.idle_steps = 5}));
+  Update(store, {1}, 0);
+  Update(store, {2}, 5);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{1}));
+  Update(store, {2}, 6);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{0}));
+  Update(store, {1}, 6);
+  EXPECT_EQ(Values(store, {1}), (std::vector<float>{2}));
+}
+
+class IdleSeconds : public ::testing::Test {
+ protected:
+  IdleSeconds() : store_(OptionsWithClock()) {}
+  RowStoreOptions OptionsWithClock() {
+    RowStoreOptions options = Options({}, {.idle_seconds = 10});
+    options.clock = [this] { return now_ms_; };
+    return options;
+  }
+  void UpdateAt(const std::vector<int64_t>& keys, int64_t step, double seconds) {
+    now_ms_ = 5'000'000 + static_cast<int64_t>(seconds * 1000);
+    Update(store_, keys, step);
+  }
+  std::vector<float> Values(const std::vector<int64_t>& keys) {
+    return sluice::Values(store_, keys);
+  }
+
+  int64_t now_ms_ = 0;
+  RowStore store_;
+};
+
+TEST_F(IdleSeconds, EvictKeysByTime) {
+  UpdateAt({1, 2}, 0, 0);
+  UpdateAt({2}, 1, 4);
+  // Ten seconds after step 1 began, key 1 had no update for as long.
+  UpdateAt({3}, 2, 14);
+  EXPECT_EQ(Values({1, 2, 3}), (std::vector<float>{1, 2, 1}));
+  UpdateAt({3}, 3, 14.2);
+  EXPECT_EQ(Values({1, 2, 3}), (std::vector<float>{0, 2, 2}));
+  UpdateAt({3}, 4, 24.1);
+  UpdateAt({3}, 5, 24.2);
+  EXPECT_EQ(Values({1, 2, 3}), (std::vector<float>{0, 0, 4}));
+  EXPECT_EQ(store_.size(), 1);
+  EXPECT_EQ(store_.counts().evicted, 2);
+}
+
+TEST_F(IdleSeconds, PassOnlyWithUpdates) {
+  UpdateAt({1}, 0, 0);
+  UpdateAt({}, 1, 1);
+  now_ms_ += 1'000'000;
+  EXPECT_EQ(Values({1}), (std::vector<float>{1}));
+  UpdateAt({}, 2, 2000);
+  EXPECT_EQ(Values({1}), (std::vector<float>{0}));
+}
+
+// The table remembers when a limited number of steps began.
+TEST_F(IdleSeconds, MayBe1In64TooLate) {
+  for (int64_t step = 0; step < 3000; ++step) {
+    const double now = 0.01 * static_cast<double>(step);
+    UpdateAt({step}, step, now);
+    if (step % 100 != 0) continue;
+    const std::vector<float> values = Values(Range(0, step + 1));
+    for (int64_t key = 0; key <= step; ++key) {
+      const double age = now - 0.01 * static_cast<double>(key);
+      const float value = values[static_cast<size_t>(key)];
+      if (age < 10) EXPECT_EQ(value, 1) << key << " at " << now;
+      if (age > 10.2) EXPECT_EQ(value, 0) << key << " at " << now;
+    }
+  }
+  EXPECT_LE(store_.idle().state().ages.size(), 66u);
+  EXPECT_LT(store_.size(), 1200);
+}
+
+// A pause after a step must not make keys of the step before younger.
+TEST_F(IdleSeconds, DoNotDependOnTheDistanceOfSteps) {
+  UpdateAt({1}, 1, 0);
+  UpdateAt({2}, 2, 0.05);
+  UpdateAt({3}, 3, 0.1);
+  UpdateAt({}, 4, 9);
+  UpdateAt({}, 5, 10.2);
+  EXPECT_EQ(Values({1, 2, 3}), (std::vector<float>{0, 0, 1}));
+}
+
+// Another process has another clock.
+TEST_F(IdleSeconds, AreSavedRelativeToTheSave) {
+  UpdateAt({1}, 0, 0);
+  UpdateAt({2}, 1, 3);
+  const RowStore::Contents records = store_.Export(0, store_.end());
+  const IdleLimits::State state = store_.idle().state();
+  store_.Remove({1, 2});
+  now_ms_ = 77;
+  store_.ForgetSteps();
+  for (size_t i = 0; i < records.keys.size(); ++i) {
+    const char* slot = records.slots[0].data() + 16 * i;
+    const char* row = records.rows.data() + 16 * i;
+    ASSERT_TRUE(store_.Put(records.keys[i], row, {slot}, 1, records.steps[i]).ok());
+  }
+  store_.idle().Restore(state);
+  now_ms_ = 77 + 9'900;
+  Update(store_, {3}, 2);
+  EXPECT_EQ(Values({1, 2}), (std::vector<float>{1, 1}));
+  now_ms_ = 77 + 10'001;
+  Update(store_, {3}, 3);
+  EXPECT_EQ(Values({1, 2}), (std::vector<float>{0, 1}));
+}
+
+TEST(Eviction, SmallRowsThatAreIdle) {
+  RowStore store(Options({}, {.min_norm = 3, .min_norm_steps = 4}));
+  // Norms 2 and 4: rows (1, 1, 1, 1) and (2, 2, 2, 2).
+  Update(store, {1, 2}, 0);
+  Update(store, {2}, 1);
+  for (int64_t step = 2; step <= 4; ++step) Update(store, {-1}, step);
+  EXPECT_EQ(Values(store, {1, 2}), (std::vector<float>{1, 2}));
+  Update(store, {-1}, 5);
+  EXPECT_EQ(Values(store, {1, 2}), (std::vector<float>{0, 2}));
+  for (int64_t step = 6; step < 40; ++step) Update(store, {-1}, step);
+  EXPECT_EQ(Values(store, {1, 2}), (std::vector<float>{0, 2}));
+  EXPECT_EQ(store.size(), 2);
+  EXPECT_EQ(store.counts().evicted, 1);
+}
+
+TEST(Eviction, SmallRowsOf16Bits) {
+  for (const DataType dtype : {DT_HALF, DT_BFLOAT16}) {
+    RowStoreOptions options = Options({}, {.min_norm = 3, .min_norm_steps = 4});
+    options.dtype = dtype;
+    RowStore store(options);
+    const half halves[] = {half(1), half(2), half(1), half(0)};
+    const bfloat16 bfloats[] = {bfloat16(1), bfloat16(2), bfloat16(1), bfloat16(0)};
+    const void* row = dtype == DT_HALF ? static_cast<const void*>(halves) : bfloats;
+    ASSERT_TRUE(store.Put(1, row, {}, 1, 0).ok());  // of norm sqrt(6)
+    ASSERT_TRUE(store.Put(2, row, {}, 1, 5).ok());
+    EXPECT_EQ(store.size(), 2);
+    const auto nothing = [](int64_t, void*, char*) {};
+    ASSERT_TRUE(store.Update({3}, {0}, 6, nothing).ok());
+    EXPECT_EQ(store.size(), 2) << "key 1 is idle and small, keys 2 and 3 are not idle";
+  }
 }
 
 // A restored checkpoint may be older than the table.

@@ -1,0 +1,131 @@
+// Decides which keys of an embedding table are idle: the steps and times of EvictionRule.
+//
+// A key is idle if the step of its last update is less than a limit. Limits grow with the latest
+// step, so a key that is idle stays so. A lookup uses the limits of the latest step. An update uses
+// those of the step before, as the lookups of its step did. So a key that becomes idle with a step
+// can still be updated in this step, and results do not depend on when records are examined.
+//
+// No record has a time. Instead the table remembers when some of the last steps began: a key whose
+// last step is less than s had no update since step s began.
+//
+// Thread safety: all methods may be called from any thread. The limits take no lock.
+#ifndef SLUICE_OPS_EMBEDDING_IDLE_LIMITS_H_
+#define SLUICE_OPS_EMBEDDING_IDLE_LIMITS_H_
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/mutex.h"
+#include "ops/embedding/table_rules.h"
+
+namespace sluice {
+
+class IdleLimits {
+ public:
+  // Returns milliseconds since any moment. Never goes back.
+  using Clock = std::function<int64_t()>;
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+
+  // Without a clock, uses the steady clock.
+  IdleLimits(const EvictionRule& rule, Clock clock)
+      : rule_(rule), clock_(clock != nullptr ? std::move(clock) : SteadyMilliseconds) {}
+
+  // The least steps of keys that are not idle. `small` is the one for rows with a small norm.
+  struct Limits {
+    int64_t all, small;
+  };
+  Limits ForLookups() const { return LimitsAt(latest(), began_before_.load()); }
+  Limits ForUpdates() const { return LimitsAt(latest() - 1, began_before_previously_.load()); }
+
+  int64_t latest() const { return latest_.load(); }
+  // An update of the step begins. A step before the latest one changes nothing.
+  void Begin(int64_t step) {
+    if (step <= latest()) return;
+    ScopedLock lock(&mutex_);
+    if (step <= latest()) return;
+    if (rule_.idle_seconds > 0) PassTime(step);
+    latest_.store(step);
+  }
+  // The table gets a record of the step from elsewhere.
+  void Raise(int64_t step) {
+    ScopedLock lock(&mutex_);
+    latest_.store(std::max(latest(), step));
+  }
+
+  // The state for checkpoints. Times are relative to now, because clocks of processes differ.
+  struct State {
+    int64_t latest = 0;
+    int64_t began_before = kNever, began_before_previously = kNever;
+    std::vector<std::pair<int64_t, int64_t>> ages;  // step, milliseconds since it began
+  };
+  State state() const {
+    ScopedLock lock(&mutex_);
+    State state{latest(), began_before_.load(), began_before_previously_.load(), {}};
+    for (const auto& [step, begin] : begins_) state.ages.emplace_back(step, clock_() - begin);
+    return state;
+  }
+  void Restore(const State& state) {
+    ScopedLock lock(&mutex_);
+    latest_.store(state.latest);
+    began_before_.store(state.began_before);
+    began_before_previously_.store(state.began_before_previously);
+    begins_.clear();
+    interval_begin_.reset();
+    const int64_t now = clock_();
+    for (const auto& [step, age] : state.ages) begins_.emplace_back(step, now - age);
+  }
+
+ private:
+  static int64_t SteadyMilliseconds() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  }
+
+  Limits LimitsAt(int64_t step, int64_t began_before) const {
+    return {rule_.idle_steps > 0 ? std::max(step - rule_.idle_steps, began_before) : began_before,
+            rule_.min_norm > 0 ? step - rule_.min_norm_steps : kNever};
+  }
+
+  // Remembers the last step of each 64th of the time, so that a key is never evicted more than that
+  // too late, however irregular the steps are.
+  void PassTime(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto span = static_cast<int64_t>(static_cast<double>(rule_.idle_seconds) * 1000);
+    const int64_t now = clock_();
+    int64_t before = began_before_.load();
+    began_before_previously_.store(before);
+    for (; !begins_.empty() && now - begins_.front().second > span; begins_.pop_front()) {
+      before = std::max(before, begins_.front().first);
+      if (begins_.size() == 1) interval_begin_.reset();
+    }
+    began_before_.store(before);
+    if (interval_begin_ && now - *interval_begin_ < span / 64) {
+      begins_.back() = {step, now};
+    } else {
+      begins_.emplace_back(step, now);
+      interval_begin_ = now;
+    }
+  }
+
+  const EvictionRule rule_;
+  const Clock clock_;
+  std::atomic<int64_t> latest_{0};
+  // The latest step that began longer ago than rule_.idle_seconds, and what it was before the
+  // latest step.
+  std::atomic<int64_t> began_before_{kNever}, began_before_previously_{kNever};
+  mutable Mutex mutex_;                                                     // of all changes
+  std::deque<std::pair<int64_t, int64_t>> begins_ ABSL_GUARDED_BY(mutex_);  // step, time
+  // Of the interval whose last step so far is the last one of begins_.
+  std::optional<int64_t> interval_begin_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_EMBEDDING_IDLE_LIMITS_H_
