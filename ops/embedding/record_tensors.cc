@@ -1,8 +1,13 @@
 #include "ops/embedding/record_tensors.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "graph/status.h"
 #include "graph/tensor/limited_heap.h"
 
@@ -33,6 +38,237 @@ absl::StatusOr<RecordTypes> TypesOf(int64_t n, int64_t slots, const RowStoreOpti
 
 // The number of slots in each record.
 int64_t SlotsOf(const TensorShape& slots) { return slots.rank() == 3 ? slots.dim(1) : 0; }
+
+// --- what the rules of a table know
+
+Tensor StepsTensor(const RowStore& store, const IdleLimits::State& state) {
+  return Tensor::Vector<int64_t>(
+      {state.latest, store.update_calls(), state.began_before, state.began_before_previously});
+}
+
+Tensor AgesTensor(const IdleLimits::State& state) {
+  Tensor ages(DT_INT64, TensorShape({static_cast<int64_t>(state.ages.size()), 2}));
+  int64_t* out = ages.data<int64_t>();
+  for (const auto& [step, age] : state.ages) *out++ = step, *out++ = age;
+  return ages;
+}
+
+absl::Status SaveWaiting(Admission& admission, const std::string& folder, AddTensor add) {
+  constexpr size_t kKeysPerChunk = size_t{1} << 20;
+  std::vector<int64_t> keys, counts;
+  for (int share = 0, chunk = 0; share < Admission::kShards; ++share) {
+    for (const auto& [key, count] : admission.Waiting(share)) {
+      keys.push_back(key);
+      counts.push_back(count);
+    }
+    const bool is_last = share + 1 == Admission::kShards;
+    if (keys.empty() || (keys.size() < kKeysPerChunk && !is_last)) continue;
+    const std::string name = folder + absl::StrFormat("waiting-%02d/", chunk++);
+    SLUICE_RETURN_IF_ERROR(add(name + "keys", Tensor::Vector<int64_t>(keys)));
+    SLUICE_RETURN_IF_ERROR(add(name + "counts", Tensor::Vector<int64_t>(counts)));
+    keys.clear();
+    counts.clear();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SaveFilter(const Admission& admission, const std::string& folder, AddTensor add) {
+  constexpr size_t kBytesPerChunk = size_t{16} << 20;
+  std::vector<uint8_t> counters;
+  int64_t first = 0;
+  for (int64_t block = 0; block < Admission::kBlocks; ++block) {
+    const std::vector<uint8_t> some = admission.FilterBlock(block);
+    if (counters.empty()) first = block;
+    counters.insert(counters.end(), some.begin(), some.end());
+    const bool is_last = block + 1 == Admission::kBlocks;
+    if (counters.empty() || (counters.size() < kBytesPerChunk && !is_last)) continue;
+    const auto blocks = static_cast<int64_t>(counters.size()) / admission.block_size();
+    Tensor chunk(DT_UINT8, TensorShape({blocks, admission.block_size()}));
+    std::copy(counters.begin(), counters.end(), chunk.data<uint8_t>());
+    SLUICE_RETURN_IF_ERROR(add(folder + absl::StrFormat("filter-%02d", first), chunk));
+    counters.clear();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SaveRules(RowStore& store, const std::string& folder, AddTensor add) {
+  const IdleLimits::State state = store.idle().state();
+  SLUICE_RETURN_IF_ERROR(add(folder + "steps", StepsTensor(store, state)));
+  SLUICE_RETURN_IF_ERROR(add(folder + "ages", AgesTensor(state)));
+  SLUICE_RETURN_IF_ERROR(SaveWaiting(store.admission(), folder, add));
+  return SaveFilter(store.admission(), folder, add);
+}
+
+// A part of a table in a checkpoint: names of tensors, or of chunks up to the last slash.
+struct SavedPart {
+  std::vector<std::string> chunks;
+  std::string rules;                 // the folder. Empty in old checkpoints
+  std::vector<std::string> waiting;  // chunks of keys and counts
+  std::vector<std::string> filter;
+};
+
+absl::Status ExpectType(const std::string& what, const TensorSource& from, const std::string& name,
+                        DataType dtype, absl::FunctionRef<bool(const TensorShape&)> fits) {
+  SLUICE_ASSIGN_OR_RETURN(const auto type, from.TypeOf(name));
+  SLUICE_INVALID_IF(type.first != dtype || !fits(type.second), what, ": tensor '", name,
+                    "' has type ", DataTypeName(type.first), " and shape ", type.second.ToString(),
+                    ", which the rules of a table do not have");
+  return absl::OkStatus();
+}
+
+absl::Status CheckRules(const std::string& what, const TensorSource& from, const SavedPart& part) {
+  const auto is_vector = [](const TensorShape& shape) { return shape.rank() == 1; };
+  const auto is_matrix = [](const TensorShape& shape) { return shape.rank() == 2; };
+  if (part.rules.empty()) return absl::OkStatus();
+  SLUICE_RETURN_IF_ERROR(
+      ExpectType(what, from, part.rules + "steps", DT_INT64,
+                 [](const TensorShape& shape) { return shape == TensorShape({4}); }));
+  SLUICE_RETURN_IF_ERROR(
+      ExpectType(what, from, part.rules + "ages", DT_INT64,
+                 [](const TensorShape& shape) { return shape.rank() == 2 && shape.dim(1) == 2; }));
+  for (const std::string& name : part.waiting) {
+    SLUICE_RETURN_IF_ERROR(ExpectType(what, from, name + "keys", DT_INT64, is_vector));
+    SLUICE_ASSIGN_OR_RETURN(const auto keys, from.TypeOf(name + "keys"));
+    SLUICE_RETURN_IF_ERROR(
+        ExpectType(what, from, name + "counts", DT_INT64,
+                   [&](const TensorShape& shape) { return shape == keys.second; }));
+  }
+  for (const std::string& name : part.filter) {
+    SLUICE_RETURN_IF_ERROR(ExpectType(what, from, name, DT_UINT8, is_matrix));
+  }
+  return absl::OkStatus();
+}
+
+// The steps of several parts. The younger age of a step counts, so no key is evicted too early.
+void AddSteps(const Tensor& steps, const Tensor& ages, IdleLimits::State& state, int64_t& calls) {
+  const int64_t* const numbers = steps.data<int64_t>();
+  state.latest = std::max(state.latest, std::min(numbers[0], INT64_MAX - 1));
+  calls = std::max(calls, std::min(numbers[1], INT64_MAX / 2));
+  state.began_before = std::max(state.began_before, numbers[2]);
+  state.began_before_previously = std::max(state.began_before_previously, numbers[3]);
+  std::map<int64_t, int64_t> all(state.ages.begin(), state.ages.end());
+  for (int64_t i = 0; i < ages.num_elements(); i += 2) {
+    const int64_t step = ages.data<int64_t>()[i];
+    const int64_t age = std::clamp<int64_t>(ages.data<int64_t>()[i + 1], 0, INT64_MAX / 4);
+    const auto [at, is_new] = all.try_emplace(step, age);
+    if (!is_new) at->second = std::min(at->second, age);
+  }
+  state.ages.assign(all.begin(), all.end());
+}
+
+absl::Status RestoreRules(const TensorSource& from, const std::vector<SavedPart>& parts,
+                          absl::FunctionRef<bool(int64_t)> is_own, RowStore& store) {
+  IdleLimits::State state = {.latest = store.idle().latest()};
+  // If the checkpoint does not have it.
+  int64_t calls = std::min(state.latest, INT64_MAX / 2) + 1;
+  bool has_rules = false;
+  for (const SavedPart& part : parts) {
+    if (part.rules.empty()) continue;
+    if (!has_rules) calls = 0;
+    has_rules = true;
+    SLUICE_ASSIGN_OR_RETURN(const Tensor steps, from.Read(part.rules + "steps"));
+    SLUICE_ASSIGN_OR_RETURN(const Tensor ages, from.Read(part.rules + "ages"));
+    AddSteps(steps, ages, state, calls);
+    for (const std::string& name : part.waiting) {
+      SLUICE_ASSIGN_OR_RETURN(const Tensor keys, from.Read(name + "keys"));
+      SLUICE_ASSIGN_OR_RETURN(const Tensor counts, from.Read(name + "counts"));
+      for (int64_t i = 0; i < keys.num_elements(); ++i) {
+        const int64_t key = keys.data<int64_t>()[i];
+        if (is_own(key)) store.admission().SetWaiting(key, counts.data<int64_t>()[i]);
+      }
+    }
+    for (const std::string& name : part.filter) {
+      SLUICE_ASSIGN_OR_RETURN(const Tensor counters, from.Read(name));
+      int64_t first = 0;
+      if (!absl::SimpleAtoi(name.substr(name.rfind('-') + 1), &first)) continue;
+      first = std::clamp<int64_t>(first, 0, Admission::kBlocks);  // of a file
+      const int64_t size = counters.shape().dim(1);
+      for (int64_t i = 0; i < counters.shape().dim(0); ++i) {
+        store.admission().RaiseFilterBlock(
+            first + i, {counters.data<uint8_t>() + i * size, static_cast<size_t>(size)});
+      }
+    }
+  }
+  store.idle().Restore(state);
+  store.set_update_calls(calls);
+  return absl::OkStatus();
+}
+
+// --- parts
+
+// The parts of a table by their names, "<shard>-of-<num_shards>".
+std::map<std::string, SavedPart> PartsOf(const TensorSource& from, const std::string& table) {
+  std::map<std::string, SavedPart> found;
+  for (const std::string& name : from.names()) {
+    if (!absl::StartsWith(name, table + "/")) continue;
+    const std::vector<std::string> path = absl::StrSplit(name.substr(table.size() + 1), '/');
+    if (path.size() < 3 || !absl::StrContains(path[0], "-of-")) continue;
+    SavedPart& part = found[path[0]];
+    const std::string folder = name.substr(0, name.rfind('/') + 1);
+    if (path[1] != "rules") {
+      if (path.size() == 3 && path[2] == "keys") part.chunks.push_back(folder);
+    } else if (path.size() == 3 && path[2] == "steps") {
+      part.rules = folder;
+    } else if (path.size() == 3 && absl::StartsWith(path[2], "filter-")) {
+      part.filter.push_back(name);
+    } else if (path.size() == 4 && path[3] == "keys") {
+      part.waiting.push_back(folder);
+    }
+  }
+  // For example a table below this one in the scopes.
+  std::erase_if(found, [](const auto& part) { return part.second.chunks.empty(); });
+  return found;
+}
+
+// Returns those parts of the checkpoint's table that may have keys of `part`. DATA_LOSS if a part
+// is missing or one too many. There is at least one.
+absl::StatusOr<std::vector<SavedPart>> PartsFor(const std::string& what, const TablePart& part,
+                                                std::map<std::string, SavedPart>& all) {
+  const std::string any = all.begin()->first;
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(any.substr(any.find("-of-") + 4), &count)) count = 0;
+  std::vector<SavedPart> parts;
+  for (int64_t s = 0; s < count; ++s) {
+    const std::string name = StrCat(s, "-of-", count);
+    const auto found = all.find(name);
+    if (found == all.end()) {
+      return absl::DataLossError(
+          StrCat(what, ": expected ", count, " parts, but part '", name, "' is missing"));
+    }
+    // Parts are ranges of hashes (RowStore::ShardOf).
+    using Wide = __int128;  // numbers in files may be large
+    const bool may_share = Wide{s} * part.num_shards < (Wide{part.shard} + 1) * count &&
+                           Wide{part.shard} * count < (Wide{s} + 1) * part.num_shards;
+    if (may_share) parts.push_back(found->second);
+  }
+  if (all.size() == static_cast<uint64_t>(count)) return parts;
+  return absl::DataLossError(
+      StrCat(what, ": expected ", count, " parts because of part '", any, "', got ", all.size()));
+}
+
+// Checks all chunks without reading their records.
+absl::Status CheckChunks(const std::string& what, const SavedPart& part, const TensorSource& from,
+                         const RowStore& store) {
+  for (const std::string& chunk : part.chunks) {
+    RecordTypes types;
+    for (size_t i = 0; i < types.size(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(types[i], from.TypeOf(chunk + kRecordColumns[i].name));
+    }
+    SLUICE_RETURN_IF_ERROR(CheckRecords(what, types, store));
+  }
+  return absl::OkStatus();
+}
+
+void RemoveAll(RowStore& store) {
+  constexpr int64_t kAtOnce = 1 << 16;
+  const int64_t end = store.end();
+  for (int64_t begin = 0; begin < end; begin += kAtOnce) {
+    store.Remove(store
+                     .Export(static_cast<Records::Number>(begin),
+                             static_cast<Records::Number>(std::min(begin + kAtOnce, end)))
+                     .keys);
+  }
+}
 
 }  // namespace
 
@@ -95,6 +331,56 @@ absl::Status ImportRecords(const std::string& what, const RecordTensors& r,
         store.Put(key, rows + i * row_bytes, slot, static_cast<uint32_t>(count), step));
   }
   return absl::OkStatus();
+}
+
+// A key that is admitted meanwhile is saved as one that waits, and perhaps with its record too, but
+// never without both.
+absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add) {
+  constexpr int64_t kChunkBytes = int64_t{16} << 20;
+  const int64_t chunk = std::max<int64_t>(1, kChunkBytes / (store.row_bytes() + 24));
+  const std::string folder = StrCat(part.table, "/", part.shard, "-of-", part.num_shards, "/");
+  SLUICE_RETURN_IF_ERROR(SaveRules(store, folder + "rules/", add));
+  const int64_t end = store.end();
+  // A table without records has one chunk, too.
+  for (int64_t begin = 0, number = 0; begin < std::max<int64_t>(end, 1); begin += chunk, ++number) {
+    SLUICE_ASSIGN_OR_RETURN(const RecordTensors records,
+                            ExportRecords(store, begin, std::min(begin + chunk, end)));
+    const std::string name = folder + absl::StrFormat("%05d/", number);
+    for (const RecordColumn& column : kRecordColumns) {
+      SLUICE_RETURN_IF_ERROR(add(name + column.name, records.*column.tensor));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RestoreTable(const TensorSource& checkpoint, const TablePart& part, RowStore& store) {
+  std::map<std::string, SavedPart> all = PartsOf(checkpoint, part.table);
+  if (all.empty()) {
+    return absl::NotFoundError(StrCat("Key ", part.table, " not found in checkpoint ",
+                                      checkpoint.Describe(), ": expected an embedding table"));
+  }
+  const std::string what =
+      StrCat("checkpoint ", checkpoint.Describe(), ", table '", part.table, "'");
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<SavedPart> parts, PartsFor(what, part, all));
+  for (const SavedPart& saved : parts) {
+    SLUICE_RETURN_IF_ERROR(CheckChunks(what, saved, checkpoint, store));
+    SLUICE_RETURN_IF_ERROR(CheckRules(what, checkpoint, saved));
+  }
+  RemoveAll(store);
+  store.ForgetSteps();
+  const auto is_own = [&](int64_t key) {
+    return RowStore::ShardOf(key, static_cast<uint64_t>(part.num_shards)) == part.shard;
+  };
+  for (const SavedPart& saved : parts) {
+    for (const std::string& chunk : saved.chunks) {
+      RecordTensors records;
+      for (const RecordColumn& column : kRecordColumns) {
+        SLUICE_ASSIGN_OR_RETURN(records.*column.tensor, checkpoint.Read(chunk + column.name));
+      }
+      SLUICE_RETURN_IF_ERROR(ImportRecords(what, records, is_own, store));
+    }
+  }
+  return RestoreRules(checkpoint, parts, is_own, store);
 }
 
 }  // namespace sluice

@@ -1,5 +1,13 @@
 // Records of an embedding table as tensors, for exports and checkpoints.
 //
+// A part of a table has these tensors in a checkpoint, below "<table>/<shard>-of-<num_shards>/":
+//   <chunk>/keys, rows, slots, counts, steps  of some of its records
+//   rules/steps                               the latest step and others (StepsTensor)
+//   rules/ages                                [n, 2]: steps, and milliseconds since they began
+//   rules/waiting-<chunk>/keys, counts        keys that wait for admission, and their updates
+//   rules/filter-<block>                      counters of the admission's filter from this block
+//                                             on, [blocks, counters per block]
+//
 // Thread safety: as RowStore's.
 #ifndef SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
 #define SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
@@ -8,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -49,6 +58,34 @@ absl::Status CheckRecords(const std::string& what, const RecordTypes& types, con
 // table without slots ignores the slots of the records. Errors: those of CheckRecords.
 absl::Status ImportRecords(const std::string& what, const RecordTensors& records,
                            absl::FunctionRef<bool(int64_t key)> accepts, RowStore& store);
+
+struct TablePart {
+  std::string table;
+  int64_t shard = 0, num_shards = 1;
+};
+
+// Writes a part of a table with `add`. Each record is consistent by itself.
+using AddTensor = absl::FunctionRef<absl::Status(const std::string& name, const Tensor& tensor)>;
+absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);
+
+// The tensors of a checkpoint.
+class TensorSource {
+ public:
+  virtual ~TensorSource() = default;
+  // In messages.
+  virtual std::string Describe() const = 0;
+  // In the order of their bytes.
+  virtual std::vector<std::string> names() const = 0;
+  virtual absl::StatusOr<std::pair<DataType, TensorShape>> TypeOf(
+      const std::string& name) const = 0;
+  virtual absl::StatusOr<Tensor> Read(const std::string& name) const = 0;
+};
+
+// Replaces the records of a part of a table, and what its rules counted, by those of a checkpoint
+// whose keys belong to the part. The checkpoint's table may have another number of parts. Errors:
+// NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one of its parts is missing,
+// INVALID_ARGUMENT if types or shapes differ. Then the table stays as it was.
+absl::Status RestoreTable(const TensorSource& checkpoint, const TablePart& part, RowStore& store);
 
 }  // namespace sluice
 

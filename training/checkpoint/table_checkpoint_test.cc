@@ -14,11 +14,13 @@
 #include "gtest/gtest.h"
 #include "ops/array/builders.h"
 #include "ops/checkpoint/bundle.h"
+#include "ops/embedding/builders.h"
 #include "ops/embedding/embedding.h"
 #include "ops/embedding/embedding_table.h"
 #include "ops/sugar.h"
 #include "training/checkpoint/saver.h"
 #include "training/optimizer/adam.h"
+#include "training/optimizer/gradient_descent.h"
 
 namespace sluice {
 namespace {
@@ -26,9 +28,9 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string FolderOfTest() {
-  std::string name =
-      StrCat(::testing::TempDir(), "/",
-             ::testing::UnitTest::GetInstance()->current_test_info()->name(), "_XXXXXX");
+  std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::replace(test.begin(), test.end(), '/', '_');  // in names of tests with parameters
+  std::string name = StrCat(::testing::TempDir(), "/", test, "_XXXXXX");
   EXPECT_NE(mkdtemp(name.data()), nullptr);
   return name;
 }
@@ -193,6 +195,167 @@ TEST(TableCheckpoint, AChunkOfAnotherShapeLeavesTheTable) {
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("expected slots of type float and shape"));
   EXPECT_EQ(model.Rows(), rows);
+}
+
+// A table with rules. Each step updates two keys that stay, and others that come and go.
+class ModelWithRules {
+ public:
+  ModelWithRules(int shards, AdmissionRule admission, EvictionRule eviction)
+      : table_(g_, "items", 3,
+               {.initial_rows = InitialRows::Constant(0),
+                .num_shards = shards,
+                .admission = admission,
+                .eviction = eviction}),
+        ids_(Placeholder(g_, DT_INT64, {-1}, "ids")) {
+    const Output loss = ReduceSum(EmbeddingLookup(table_, ids_));
+    train_ = GradientDescent({.learning_rate = -1}).Minimize(loss);
+    rows_ = EmbeddingLookup(table_, AllIds(g_));
+    for (const Variable& shard : table_.shards()) {
+      const EmbeddingTableCountsOutputs counts = EmbeddingTableCounts(shard.handle());
+      counts_.insert(counts_.end(), {counts.admitted, counts.filtered, counts.evicted});
+      sizes_.push_back(EmbeddingTableSize(shard.handle()));
+    }
+    saver_ = std::make_unique<Saver>(g_);
+    session_ = std::make_unique<Session>(g_);
+  }
+  void Step(int i) {
+    std::vector<int64_t> ids = {0, 1};
+    for (int64_t j = 0; j < 12; ++j) ids.push_back((i * 5 + j * j) % 100);
+    for (int64_t& id : ids) id *= 12'345'678'901;
+    const auto done = session_->Run({{ids_, Tensor::Vector<int64_t>(ids)}}, {}, {train_});
+    EXPECT_TRUE(done.ok()) << done.status();
+  }
+  std::vector<float> Rows() {
+    const Tensor rows = session_->Run({}, {rows_})->at(0);
+    return {rows.data<float>(), rows.data<float>() + rows.num_elements()};
+  }
+  // Keys admitted, updates filtered and keys evicted.
+  std::vector<int64_t> Counts() {
+    std::vector<int64_t> sums(3);
+    const Tensors counts = *session_->Run({}, counts_);
+    for (size_t i = 0; i < counts.size(); ++i) sums[i % 3] += counts[i].scalar<int64_t>();
+    return sums;
+  }
+  int64_t Size() {
+    int64_t sum = 0;
+    for (const Tensor& size : *session_->Run({}, sizes_)) sum += size.scalar<int64_t>();
+    return sum;
+  }
+  std::string Save(const std::string& folder) {
+    return saver_->Save(*session_, folder + "/model").value_or("");
+  }
+  absl::Status Restore(const std::string& path) { return saver_->Restore(*session_, path); }
+
+ private:
+  Graph g_;
+  EmbeddingTable table_;
+  Output ids_, rows_;
+  OutputList counts_, sizes_;
+  Operation train_;
+  std::unique_ptr<Saver> saver_;
+  std::unique_ptr<Session> session_;
+};
+
+struct Rules {
+  const char* name;
+  AdmissionRule admission;
+  EvictionRule eviction;
+};
+class TableCheckpointRules : public ::testing::TestWithParam<Rules> {};
+
+// Lookups after each step tell which keys are admitted and evicted. The steps are those that the
+// table counts, because the optimizer has no global step.
+TEST_P(TableCheckpointRules, GoOnAfterARestoreIntoAnyNumberOfParts) {
+  const auto [name, admission, eviction] = GetParam();
+  constexpr int kSaveAt = 25, kSteps = 60;
+  ModelWithRules model(2, admission, eviction);
+  for (int i = 0; i < kSaveAt; ++i) model.Step(i);
+  const std::string path = model.Save(FolderOfTest());
+  const std::vector<int64_t> at_save = model.Counts();
+  std::vector<std::vector<float>> rows = {model.Rows()};
+  for (int i = kSaveAt; i < kSteps; ++i) {
+    model.Step(i);
+    rows.push_back(model.Rows());
+  }
+  const std::vector<int64_t> counts = model.Counts();
+  for (const int shards : {1, 2, 3, 4}) {
+    ModelWithRules restored(shards, admission, eviction);
+    // What the table counts before the restore must not matter.
+    for (int i = 7; i < 12; ++i) restored.Step(i);
+    const std::vector<int64_t> before = restored.Counts();
+    const absl::Status status = restored.Restore(path);
+    ASSERT_TRUE(status.ok()) << status;
+    ASSERT_EQ(restored.Rows(), rows[0]) << shards << " parts";
+    for (int i = kSaveAt; i < kSteps; ++i) {
+      restored.Step(i);
+      ASSERT_EQ(restored.Rows(), rows[static_cast<size_t>(i - kSaveAt + 1)])
+          << shards << " parts, step " << i;
+    }
+    const std::vector<int64_t> after = restored.Counts();
+    for (const size_t i : {0, 1}) {
+      EXPECT_EQ(after[i] - before[i], counts[i] - at_save[i]) << shards << " parts";
+    }
+    EXPECT_EQ(eviction != EvictionRule(), after[2] > before[2]);
+  }
+  EXPECT_GT(counts[0], at_save[0]);
+  EXPECT_EQ(admission != AdmissionRule(), counts[1] > at_save[1]);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, TableCheckpointRules,
+    ::testing::Values(Rules{"ExactCounters", {.after_updates = 4}, {}},
+                      Rules{"Filter", {.after_updates = 4, .filter_counters = 20'000}, {}},
+                      Rules{"Steps", {}, {.idle_steps = 6}},
+                      Rules{"SmallRows", {}, {.min_norm = 4, .min_norm_steps = 5}},
+                      Rules{"CountersAndSteps", {.after_updates = 2}, {.idle_steps = 9}}),
+    [](const auto& info) { return info.param.name; });
+
+// The checkpoint says that step 9, the last one, began long ago or not.
+TEST(TableCheckpoint, TimesOfSteps) {
+  const EvictionRule rule = {.idle_seconds = 1e6f};
+  ModelWithRules model(1, {}, rule);
+  for (int i = 0; i < 10; ++i) model.Step(i);
+  const std::string path = model.Save(FolderOfTest());
+  for (const bool is_old : {false, true}) {
+    const std::string changed =
+        ChangedCopy(path, [&](const std::string& name, const Tensor& tensor) {
+          if (!name.ends_with("/rules/ages")) return std::optional<Tensor>(tensor);
+          EXPECT_GT(tensor.num_elements(), 0);
+          const int64_t age_ms = is_old ? 1'100'000'000 : 1000;
+          return std::optional<Tensor>(Tensor::Of<int64_t>({1, 2}, {9, age_ms}));
+        });
+    ModelWithRules restored(2, {}, rule);
+    const absl::Status status = restored.Restore(changed);
+    ASSERT_TRUE(status.ok()) << status;
+    const std::vector<float> rows = restored.Rows();
+    const auto present = std::count_if(rows.begin(), rows.end(), [](float x) { return x != 0; });
+    restored.Step(99);
+    const std::vector<float> later = restored.Rows();
+    const auto present_later =
+        std::count_if(later.begin(), later.end(), [](float x) { return x != 0; });
+    EXPECT_GT(present, 100);
+    if (is_old) {
+      EXPECT_LT(present_later, present / 2);
+    } else {
+      EXPECT_GE(present_later, present);
+    }
+  }
+}
+
+TEST(TableCheckpoint, RulesOfAnotherShapeLeaveTheTable) {
+  ModelWithRules model(1, {.after_updates = 4}, {});
+  for (int i = 0; i < 10; ++i) model.Step(i);
+  const std::string path = model.Save(FolderOfTest());
+  const std::vector<float> rows = model.Rows();
+  for (const char* changed : {"/rules/steps", "/rules/ages", "/keys", "/counts"}) {
+    const std::string copy = ChangedCopy(path, [&](const std::string& name, const Tensor& tensor) {
+      const bool is_rule = name.find("/rules/") != name.npos && name.ends_with(changed);
+      return std::optional<Tensor>(is_rule ? Tensor::Vector<int64_t>({1, 2, 3}) : tensor);
+    });
+    const absl::Status status = model.Restore(copy);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << changed << ": " << status;
+    EXPECT_EQ(model.Rows(), rows);
+  }
 }
 
 }  // namespace
