@@ -74,8 +74,8 @@ constexpr char kStalls[] =
 
 constexpr char kTop[] =
     R"(Per task: steps begun and parts of steps run per second, ops that wait, bytes of tensors, memory, the
-queues and accumulators on it, and what became of gradients. With --metrics_port a server has the
-same numbers for Prometheus, at http://HOST:PORT/metrics.
+queues, accumulators and embedding tables on it, and what became of gradients. With --metrics_port a
+server has the same numbers for Prometheus, at http://HOST:PORT/metrics.
 
 With --web=PORT a page at http://127.0.0.1:PORT shows the same, lost tasks and what steps wait for, and
 with --summaries the curves of a training run, and the gradients of each replica. --web_bind listens

@@ -40,6 +40,21 @@ std::string AccumulatorsJson(const MetricValues& metrics) {
   return JsonArray(rows);
 }
 
+std::string TablesJson(const MetricValues& metrics) {
+  std::vector<std::string> rows;
+  for (const TableMetrics& table : TablesOf(metrics)) {
+    rows.push_back(JsonObject()
+                       .Add("name", JsonString(table.name))
+                       .Add("keys", JsonNumber(table.keys))
+                       .Add("mb", JsonNumber(table.bytes / 1e6))
+                       .Add("admitted", JsonNumber(table.admitted))
+                       .Add("filtered", JsonNumber(table.filtered))
+                       .Add("evicted", JsonNumber(table.evicted))
+                       .str());
+  }
+  return JsonArray(rows);
+}
+
 std::string CurveJson(const ScalarPoints& points) {
   std::vector<std::string> pairs;
   for (const auto& [step, value] : points) {
@@ -162,6 +177,7 @@ std::string Dashboard::TaskJson(const std::string& target, const Task& task) con
       .Add("history", JsonArray(history))
       .Add("queues", QueuesJson(task.metrics))
       .Add("accumulators", AccumulatorsJson(task.metrics))
+      .Add("tables", TablesJson(task.metrics))
       .Add("stalls", JsonString(task.stalls))
       .str();
 }

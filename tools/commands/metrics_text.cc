@@ -56,4 +56,15 @@ std::string MetricValues::Label(const std::string& name) const {
   return it == values_.end() || it->second.empty() ? "" : it->second.begin()->first;
 }
 
+std::vector<TableMetrics> TablesOf(const MetricValues& metrics) {
+  std::vector<TableMetrics> tables;
+  for (const auto& [name, keys] : metrics.Of("sluice_embedding_table_keys")) {
+    const auto of = [&, &table = name](const char* metric) {
+      return metrics.Of(std::string("sluice_embedding_table_").append(metric))[table];
+    };
+    tables.push_back({name, keys, of("bytes"), of("admitted"), of("filtered"), of("evicted")});
+  }
+  return tables;
+}
+
 }  // namespace sluice

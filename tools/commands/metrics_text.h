@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice {
 
@@ -23,6 +24,15 @@ class MetricValues {
  private:
   std::map<std::string, std::map<std::string, double>> values_;  // by name and label
 };
+
+// A part of an embedding table on a task (docs/embedding_tables.md).
+struct TableMetrics {
+  std::string name;
+  double keys, bytes;
+  double admitted, filtered, evicted;  // since it was made
+};
+// By name.
+std::vector<TableMetrics> TablesOf(const MetricValues& metrics);
 
 }  // namespace sluice
 

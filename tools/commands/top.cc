@@ -87,6 +87,12 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
         of("sluice_accumulator_updates_total"), of("sluice_accumulator_stale_total"),
         of("sluice_accumulator_surplus_total"));
   }
+  for (const TableMetrics& table : TablesOf(m)) {
+    fmt::print(
+        "  embedding table {}: {:.0f} keys in {:.1f} MB; {:.0f} admitted, {:.0f} updates filtered, "
+        "{:.0f} evicted\n",
+        table.name, table.keys, table.bytes / 1e6, table.admitted, table.filtered, table.evicted);
+  }
 }
 
 // Where the page listens. With TLS it is HTTPS, except on this host. The page shows what the token
