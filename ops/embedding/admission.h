@@ -24,7 +24,7 @@ namespace sluice {
 
 class Admission {
  public:
-  // Of the keys that RowStore::ShardOf assigns to part `shard` of `num_shards`.
+  // Decides about the keys that RowStore::ShardOf assigns to part `shard` of `num_shards`.
   Admission(const AdmissionRule& rule, int64_t seed, int64_t shard, int64_t num_shards);
 
   // Counts an update of a key without a record, and returns whether to make the record now.

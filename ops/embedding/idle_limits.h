@@ -122,7 +122,7 @@ class IdleLimits {
   std::atomic<int64_t> began_before_{kNever}, began_before_previously_{kNever};
   mutable Mutex mutex_;                                                     // of all changes
   std::deque<std::pair<int64_t, int64_t>> begins_ ABSL_GUARDED_BY(mutex_);  // step, time
-  // Of the interval whose last step so far is the last one of begins_.
+  // When the interval of the last element of begins_ began.
   std::optional<int64_t> interval_begin_ ABSL_GUARDED_BY(mutex_);
 };
 
