@@ -208,7 +208,7 @@ class ModelWithRules {
                 .eviction = eviction}),
         ids_(Placeholder(g_, DT_INT64, {-1}, "ids")) {
     const Output loss = ReduceSum(EmbeddingLookup(table_, ids_));
-    train_ = GradientDescent({.learning_rate = -1}).Minimize(loss);
+    train_ = GradientDescent({.learning_rate = -1.0f}).Minimize(loss);
     rows_ = EmbeddingLookup(table_, AllIds(g_));
     for (const Variable& shard : table_.shards()) {
       const EmbeddingTableCountsOutputs counts = EmbeddingTableCounts(shard.handle());
