@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <functional>
 
@@ -53,6 +54,7 @@ class Process {
     char byte = 0;
     return Write(&byte, 1) && Read(&byte, 1);
   }
+  void Kill() { kill(pid_, SIGKILL); }
   int Wait() {
     int status = -1;
     waitpid(pid_, &status, 0);
