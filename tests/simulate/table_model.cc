@@ -194,9 +194,12 @@ void TableModel::CheckAll(RowStore& store) {
   }
   const bool counts_waiting = admission_.filter_counters == 0 && admission_.after_updates > 1 &&
                               admission_.probability >= 1;
-  if (counts_waiting && store.admission().waiting() != static_cast<int64_t>(waiting_.size())) {
-    Fail(StrCat("E6: expected ", waiting_.size(), " keys that wait, got ",
-                store.admission().waiting()));
+  size_t waiting = 0;
+  for (int share = 0; share < Admission::kShards; ++share) {
+    waiting += store.admission().Waiting(share).size();
+  }
+  if (counts_waiting && waiting != waiting_.size()) {
+    Fail(StrCat("E6: expected ", waiting_.size(), " keys that wait, got ", waiting));
   }
   const RowStore::Counts counts = store.counts();
   if (counts.admitted != admitted_ || counts.filtered != filtered_) {
