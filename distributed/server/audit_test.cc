@@ -7,6 +7,7 @@
 #include "distributed/events/audit_log.h"
 #include "distributed/server/server.h"
 #include "executor/kernel/context.h"
+#include "executor/session/partial_run.h"
 #include "executor/testing/test_ops.h"
 #include "executor/wait/session_scope.h"
 #include "gmock/gmock.h"
@@ -73,6 +74,27 @@ TEST(AuditTest, StepsKnowTheirSession) {
   }
   EXPECT_THAT(sessions, ElementsAre(1, 2));
   EXPECT_EQ(SessionScope::Current(), 0);
+  ClearHooks();
+}
+
+// The uses of files in a partial run named no session.
+TEST(AuditTest, PartialRunsKnowTheirSession) {
+  const auto server = Server::Start({.port = 0});
+  ASSERT_TRUE(server.ok()) << server.status();
+  Graph g;
+  const Output x = Placeholder(g, DT_INT32, {}, "x");
+  const std::string y = Hooked(x, "hook").name();
+  std::vector<int64_t> sessions;
+  SetHook("hook", [&] { sessions.push_back(SessionScope::Current()); });
+  for (int i = 0; i < 2; ++i) {
+    auto session = RemoteSession::Connect(g, (*server)->target());
+    ASSERT_TRUE(session.ok()) << session.status();
+    auto run = (*session)->StartPartialRun({"x"}, {y});
+    ASSERT_TRUE(run.ok()) << run.status();
+    const NamedFeed feed{"x", Tensor::Scalar(1)};
+    ASSERT_TRUE((*run)->Run({&feed, 1}, {y}).ok());
+  }
+  EXPECT_THAT(sessions, ElementsAre(1, 2));
   ClearHooks();
 }
 

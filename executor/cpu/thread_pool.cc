@@ -7,6 +7,7 @@
 #include "executor/cpu/loop_costs.h"
 #include "executor/cpu/steady_time.h"
 #include "executor/wait/out_of_memory.h"
+#include "executor/wait/session_scope.h"
 
 namespace sluice {
 namespace {
@@ -230,6 +231,7 @@ bool ThreadPool::Sleep(uint32_t seen) {
 }
 
 void ThreadPool::Work(int thread) {
+  SessionScope::Leave();  // sessions that follow the first share the pool
   int64_t look_until_ns = 0;
   const auto look = [&] {
     const int64_t now = SteadyNowNs();

@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "executor/wait/session_scope.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -88,6 +89,15 @@ TEST(ThreadPool, ClosuresRunBetweenLoops) {
     ran.get_future().wait();
     ASSERT_EQ(sum.load(), 16);
   }
+}
+
+// Later sessions use the pool that the first one started.
+TEST(ThreadPool, ClosuresDoNotWorkForTheSessionThatStartedThePool) {
+  const SessionScope scope(7);
+  ThreadPool pool("test", 1);
+  std::promise<int64_t> session;
+  pool.Schedule([&] { session.set_value(SessionScope::Current()); });
+  EXPECT_EQ(session.get_future().get(), 0);
 }
 
 TEST(ThreadPool, DestructorRunsWhatWasScheduled) {

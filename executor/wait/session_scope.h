@@ -1,7 +1,7 @@
 // The number of the client's session for which a thread works, for the audit of files.
 //
-// A server gives numbers to its sessions (distributed/master/session_table.h). Code that
-// starts a thread for a session opens a scope on it.
+// A server gives numbers to its sessions (distributed/master/session_table.h). A thread that a
+// graph starts (ThreadUse::kGraphs) works for the session of the thread that starts it.
 //
 // Thread safety: each thread has its own number.
 #ifndef SLUICE_EXECUTOR_WAIT_SESSION_SCOPE_H_
@@ -21,6 +21,9 @@ class SessionScope {
   ~SessionScope() { current_ = outer_; }
   SessionScope(const SessionScope&) = delete;
   SessionScope& operator=(const SessionScope&) = delete;
+
+  // The thread works for no session any more. For threads that serve all sessions of the process.
+  static void Leave() { current_ = 0; }
 
   // 0: none, or an unknown one.
   static int64_t Current() { return current_; }

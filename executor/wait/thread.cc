@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 
+#include "executor/wait/session_scope.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -43,12 +44,14 @@ std::atomic<int>& CountOf(ThreadUse use) {
 struct Body {
   std::string purpose;
   ThreadUse use;
+  int64_t session;  // 0: none
   std::function<void()> run;
 };
 
 void* RunBody(void* argument) {
   const std::unique_ptr<Body> body(static_cast<Body*>(argument));
   pthread_setname_np(pthread_self(), body->purpose.substr(0, 15).c_str());
+  const SessionScope scope(body->session);
   body->run();
   body->run = nullptr;  // the objects that it holds end before the thread counts as ended
   CountOf(body->use).fetch_sub(1, std::memory_order_relaxed);
@@ -65,7 +68,8 @@ int Thread::MaxOf(ThreadUse use) {
 
 absl::StatusOr<Thread> Thread::Start(std::string purpose, ThreadUse use,
                                      std::function<void()> body) {
-  auto owned = std::make_unique<Body>(Body{std::move(purpose), use, std::move(body)});
+  const int64_t session = use == ThreadUse::kGraphs ? SessionScope::Current() : 0;
+  auto owned = std::make_unique<Body>(Body{std::move(purpose), use, session, std::move(body)});
   std::atomic<int>& count = CountOf(use);
   if (count.fetch_add(1, std::memory_order_relaxed) >= MaxOf(use)) {
     count.fetch_sub(1, std::memory_order_relaxed);

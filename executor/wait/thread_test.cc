@@ -7,6 +7,7 @@
 #include <atomic>
 #include <vector>
 
+#include "executor/wait/session_scope.h"
 #include "gmock/gmock.h"
 #include "graph/mutex.h"
 #include "gtest/gtest.h"
@@ -66,6 +67,25 @@ int ExitCodeWithLimit(int threads, int (*body)()) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// The sessions for which a thread of each use works, if session 7 starts them. In a process of its
+// own, because the first thread for a graph fixes the limits that the tests below set.
+TEST(ThreadTest, ThreadsForGraphsKeepTheSessionOfTheirStarter) {
+  EXPECT_EQ(ExitCodeWithLimit(200,
+                              [] {
+                                const SessionScope scope(7);
+                                std::vector<int64_t> sessions;
+                                const auto note = [&] {
+                                  sessions.push_back(SessionScope::Current());
+                                };
+                                for (const ThreadUse use :
+                                     {ThreadUse::kProcess, ThreadUse::kCalls, ThreadUse::kGraphs}) {
+                                  if (!Thread::Start("test", use, note).ok()) return 1;
+                                }
+                                return sessions == std::vector<int64_t>{0, 0, 7} ? 0 : 2;
+                              }),
+            0);
 }
 
 TEST(ThreadTest, ClientsThreadsAreBoundedBelowTheLimitOfTheSystem) {

@@ -4,7 +4,6 @@
 
 #include "executor/wait/cancellable_reads.h"
 #include "executor/wait/out_of_memory.h"
-#include "executor/wait/session_scope.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -73,10 +72,7 @@ absl::Status IteratorResource::Install(const std::shared_ptr<Source>& source, in
     });
     absl::StatusOr<Thread> thread =
         Thread::Start(StrCat("iterator ", name_), ThreadUse::kGraphs,
-                      [state = state_, source, session = SessionScope::Current()] {
-                        const SessionScope scope(session);
-                        Read(state, source);
-                      });
+                      [state = state_, source] { Read(state, source); });
     if (thread.ok()) {
       thread_ = *std::move(thread);
     } else {

@@ -5,7 +5,6 @@
 #include "executor/kernel/context.h"
 #include "executor/wait/cancellable_reads.h"
 #include "executor/wait/out_of_memory.h"
-#include "executor/wait/session_scope.h"
 #include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
@@ -191,11 +190,8 @@ class PrefetchIterator : public DatasetIterator {
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     if (!std::exchange(has_begun_, true)) {
-      absl::StatusOr<Thread> thread = Thread::Start("PrefetchDataset", ThreadUse::kGraphs,
-                                                    [this, session = SessionScope::Current()] {
-                                                      const SessionScope scope(session);
-                                                      Read();
-                                                    });
+      absl::StatusOr<Thread> thread =
+          Thread::Start("PrefetchDataset", ThreadUse::kGraphs, [this] { Read(); });
       if (thread.ok()) thread_ = *std::move(thread);
     }
     if (!thread_.joinable()) return inner_->Next(element);
