@@ -38,7 +38,6 @@ bool Admission::Admits(int64_t key) {
 void Admission::Clear() {
   for (Shard& shard : shards_) {
     ScopedLock lock(&shard.mutex);
-    waiting_.fetch_sub(static_cast<int64_t>(shard.counts.size()), std::memory_order_relaxed);
     shard.counts.clear();
   }
   for (std::atomic<uint8_t>& counter : filter_) counter.store(0, std::memory_order_relaxed);
@@ -55,11 +54,9 @@ Admission::Shard& Admission::ShardOf(int64_t key) {
 bool Admission::CountExactly(int64_t key) {
   Shard& shard = ShardOf(key);
   ScopedLock lock(&shard.mutex);
-  const auto [at, is_new] = shard.counts.try_emplace(key, 0);
-  if (is_new) waiting_.fetch_add(1, std::memory_order_relaxed);
+  const auto at = shard.counts.try_emplace(key, 0).first;
   if (++at->second < rule_.after_updates) return false;
   shard.counts.erase(at);
-  waiting_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -101,10 +98,7 @@ void Admission::SetWaiting(int64_t key, int64_t count) {
   if (rule_.after_updates <= 1 || !filter_.empty()) return;
   Shard& shard = ShardOf(key);
   ScopedLock lock(&shard.mutex);
-  const bool is_new =
-      shard.counts.insert_or_assign(key, std::clamp<int64_t>(count, 0, rule_.after_updates - 1))
-          .second;
-  if (is_new) waiting_.fetch_add(1, std::memory_order_relaxed);
+  shard.counts.insert_or_assign(key, std::clamp<int64_t>(count, 0, rule_.after_updates - 1));
 }
 
 std::vector<uint8_t> Admission::FilterBlock(int64_t block) const {

@@ -31,8 +31,6 @@ class Admission {
   bool Admits(int64_t key);
   // Forgets all counts.
   void Clear();
-  // Keys that wait, with exact counters.
-  int64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
   // For checkpoints: the keys that wait and their counts in one of kShards shares, in the order of
   // keys. Empty with a filter.
@@ -65,8 +63,7 @@ class Admission {
   const int64_t first_block_, end_block_;
   const int64_t block_size_;  // counters
   std::array<Shard, kShards> shards_;
-  std::vector<std::atomic<uint8_t>> filter_;  // the blocks, one after the other
-  std::atomic<int64_t> waiting_{0};
+  std::vector<std::atomic<uint8_t>> filter_;
 };
 
 }  // namespace sluice
