@@ -15,8 +15,7 @@
 #include "executor/device/pool_allocator.h"
 #include "executor/wait/out_of_memory.h"
 #include "executor/wait/session_scope.h"
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "graph/format/deterministic_bytes.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -30,24 +29,12 @@ constexpr TensorField kCallableFetches{pb::RunCallableResponse::kFetchFieldNumbe
 
 constexpr char kMayHaveRestarted[] = " Possibly, this master has restarted.";
 
-// Equal graphs have equal hashes.
-std::string HashOf(const pb::GraphDef& graph) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    graph.SerializeWithCachedSizes(&coded);
-  }
-  return Sha256(bytes);
-}
-
 void AuditGraph(const char* event, EventFields fields, const pb::GraphDef& graph) {
   if (!IsAudited()) return;
-  const size_t bytes = graph.ByteSizeLong();  // caches the sizes for HashOf
+  const std::string bytes = DeterministicBytes(graph);  // equal graphs have equal hashes
   fields.emplace_back("nodes", StrCat(graph.node_size()));
-  fields.emplace_back("graph_bytes", StrCat(bytes));
-  fields.emplace_back("graph_sha256", HashOf(graph));
+  fields.emplace_back("graph_bytes", StrCat(bytes.size()));
+  fields.emplace_back("graph_sha256", Sha256(bytes));
   Audit(event, fields);
 }
 

@@ -1,14 +1,12 @@
 #include "graph/format/imported_functions.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "graph/format/deterministic_bytes.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 
@@ -22,14 +20,7 @@ std::string Canonical(pb::FunctionDef function) {
   for (pb::NodeDef& node : *nodes) node.clear_experimental_debug_info();
   std::sort(nodes->pointer_begin(), nodes->pointer_end(),
             [](const pb::NodeDef* a, const pb::NodeDef* b) { return a->name() < b->name(); });
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    function.SerializeToCodedStream(&coded);
-  }
-  return bytes;
+  return DeterministicBytes(function);
 }
 
 using ArgDefs = google::protobuf::RepeatedPtrField<pb::OpDef::ArgDef>;

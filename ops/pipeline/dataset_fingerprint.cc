@@ -4,9 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "google/protobuf/io/coded_stream.h"
-#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "graph/format/attr_value.h"
+#include "graph/format/deterministic_bytes.h"
 #include "graph/op/op_def.h"
 #include "graph/status.h"
 #include "ops/data/dataset.h"
@@ -62,7 +61,7 @@ class Fingerprinter {
     pb::AttrValue proto;
     if (!AttrToProto(value, &proto).ok()) return AttrToString(value);
     ReplaceFunctions(&proto);
-    return Bytes(proto);
+    return DeterministicBytes(proto);
   }
 
   // The fingerprint of a body. Its functions count by their bodies.
@@ -79,7 +78,7 @@ class Fingerprinter {
       for (auto& [attr, value] : *node.mutable_attr()) ReplaceFunctions(&value);
       if (library_.Contains(node.op())) node.set_op(OfFunction(node.op()));
     }
-    return functions_[name] = StrCat(Fingerprint64(Bytes(body)));
+    return functions_[name] = StrCat(Fingerprint64(DeterministicBytes(body)));
   }
 
   void ReplaceFunctions(pb::AttrValue* value) {
@@ -88,18 +87,6 @@ class Fingerprinter {
     for (pb::NameAttrList& f : *value->mutable_list()->mutable_func()) {
       f.set_name(OfFunction(f.name()));
     }
-  }
-
-  // The same for equal messages in every process: maps are sorted.
-  static std::string Bytes(const google::protobuf::MessageLite& message) {
-    std::string bytes;
-    {
-      google::protobuf::io::StringOutputStream stream(&bytes);
-      google::protobuf::io::CodedOutputStream coded(&stream);
-      coded.SetSerializationDeterministic(true);
-      message.SerializeToCodedStream(&coded);
-    }
-    return bytes;
   }
 
   const FunctionLibrary& library_;
