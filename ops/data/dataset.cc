@@ -85,6 +85,20 @@ Tensor TensorOf(DatasetPointer dataset, int depth, std::shared_ptr<const Dataset
       Variant(std::make_shared<DatasetVariant>(std::move(dataset), depth, std::move(origin))));
 }
 
+absl::Status ReadAll(
+    const KernelContext& c, const Dataset& dataset,
+    const std::function<absl::Status(const Tensors& element, Reading& reading)>& take) {
+  Reading reading(c.step().cancellation);
+  SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, dataset.Iterate(reading));
+  while (true) {
+    SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+    Tensors element;
+    SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
+    if (!any) return absl::OkStatus();
+    SLUICE_RETURN_IF_ERROR(take(element, reading));
+  }
+}
+
 absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset) {
   int deepest = 0;
   auto origin = std::make_shared<DatasetOrigin>();

@@ -160,6 +160,11 @@ Tensor TensorOf(DatasetPointer dataset, int depth = 1,
                 std::shared_ptr<const DatasetOrigin> origin = nullptr);
 // The largest depth. An iterator takes as many stack frames as its dataset is deep.
 inline constexpr int kMaxDatasetDepth = 1000;
+// Calls `take(element, reading)` for each element, until it returns an error or the step ends. An
+// error of the dataset ends it too. Blocks.
+absl::Status ReadAll(
+    const KernelContext& c, const Dataset& dataset,
+    const std::function<absl::Status(const Tensors& element, Reading& reading)>& take);
 // Sets output 0 of a kernel to a dataset that reads the datasets among the kernel's inputs.
 // RESOURCE_EXHAUSTED above kMaxDatasetDepth.
 absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset);

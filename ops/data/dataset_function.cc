@@ -7,6 +7,8 @@
 
 #include "executor/compiler/step_graph.h"
 #include "executor/device/device_set.h"
+#include "executor/wait/out_of_memory.h"
+#include "executor/wait/thread.h"
 #include "graph/function/library.h"
 #include "graph/status.h"
 #include "ops/data/dataset_kernel.h"
@@ -157,6 +159,32 @@ std::vector<Closure> DatasetFunctions::Closures(const KernelContext& c) const {
         {.function = f.function, .captured = InputsOf(c, f.captured.first, f.captured.second)});
   }
   return closures;
+}
+
+namespace {
+
+class ReadingKernelOf final : public AsyncKernel {
+ public:
+  ReadingKernelOf(DatasetFunctions functions, ReadFunction read)
+      : functions_(std::move(functions)), read_(read) {}
+
+  void ComputeAsync(KernelContext& c, Done done) override {
+    const absl::Status started = StartDetached(c.node().op(), ThreadUse::kGraphs, [this, &c, done] {
+      done(OrOutOfMemory([&] { return read_(c, functions_.Closures(c)); }));
+    });
+    if (!started.ok()) done(started);
+  }
+
+ private:
+  const DatasetFunctions functions_;
+  const ReadFunction read_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeReadingKernel(KernelInit& init, ReadFunction read) {
+  SLUICE_ASSIGN_OR_RETURN(DatasetFunctions functions, DatasetFunctions::Make(init));
+  return std::make_unique<ReadingKernelOf>(std::move(functions), read);
 }
 
 absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr) {

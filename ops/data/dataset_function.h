@@ -91,6 +91,18 @@ class FunctionDatasetKernel final : public Kernel {
   const DatasetFunctions functions_;
 };
 
+// A kernel that calls `read(c, closures of the op's functions)` on a thread of its own, because
+// reading a dataset may block.
+using ReadFunction = absl::Status (*)(KernelContext&, std::vector<Closure>);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeReadingKernel(KernelInit& init, ReadFunction read);
+
+template <ReadFunction kRead>
+struct ReadingKernel {
+  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
+    return MakeReadingKernel(init, kRead);
+  }
+};
+
 // The only result of the function in attribute `attr`. INVALID_ARGUMENT unless it is an int64
 // scalar.
 absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr);

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "executor/kernel/context.h"
-#include "executor/wait/out_of_memory.h"
-#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/data/batch.h"
@@ -305,51 +303,25 @@ Tensors InitialState(const KernelContext& c) {
   return InputsOf(c, first, last);
 }
 
-// Reads the dataset in a thread of its own.
-class ReduceKernel final : public AsyncKernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(DatasetFunctions functions, DatasetFunctions::Make(init));
-    return std::unique_ptr<Kernel>(new ReduceKernel(std::move(functions)));
-  }
-
-  void ComputeAsync(KernelContext& c, Done done) override {
-    const absl::Status started =
-        StartDetached("reduction of a dataset", ThreadUse::kGraphs,
-                      [this, &c, done] { done(OrOutOfMemory([&] { return Reduce(c); })); });
-    if (!started.ok()) done(started);
-  }
-
- private:
-  explicit ReduceKernel(DatasetFunctions functions) : functions_(std::move(functions)) {}
-
-  absl::Status Reduce(KernelContext& c) const {
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    const Closure f = functions_.Closures(c)[0];
-    Tensors state = InitialState(c);
-    Reading reading(c.step().cancellation);
-    SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, input->Iterate(reading));
-    while (true) {
-      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
-      Tensors element;
-      SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
-      if (!any) break;
-      SLUICE_ASSIGN_OR_RETURN(Tensors next, f(Joined(state, element), reading));
-      SLUICE_INVALID_IF(
-          next.size() != state.size(),
-          "The number of components of the initial state and the reduce function output does "
-          "not match. (initial_state=",
-          state.size(), ", output=", next.size(), ").");
-      state = std::move(next);
-    }
-    SLUICE_RETURN_IF_ERROR(
-        CheckElement(state, c.node().AttrOr<std::vector<DataType>>("output_types", {}),
-                     c.node().AttrOr<std::vector<PartialShape>>("output_shapes", {})));
-    return SetElement(c, std::move(state));
-  }
-
-  const DatasetFunctions functions_;
-};
+absl::Status Reduce(KernelContext& c, std::vector<Closure> functions) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
+  Tensors state = InitialState(c);
+  SLUICE_RETURN_IF_ERROR(
+      ReadAll(c, *input, [&](const Tensors& element, Reading& reading) -> absl::Status {
+        SLUICE_ASSIGN_OR_RETURN(Tensors next, functions[0](Joined(state, element), reading));
+        SLUICE_INVALID_IF(
+            next.size() != state.size(),
+            "The number of components of the initial state and the reduce function output does "
+            "not match. (initial_state=",
+            state.size(), ", output=", next.size(), ").");
+        state = std::move(next);
+        return absl::OkStatus();
+      }));
+  SLUICE_RETURN_IF_ERROR(
+      CheckElement(state, c.node().AttrOr<std::vector<DataType>>("output_types", {}),
+                   c.node().AttrOr<std::vector<PartialShape>>("output_shapes", {})));
+  return SetElement(c, std::move(state));
+}
 
 // Splits what the function returned into the next state and an element.
 Next SplitState(const Tensors& made, Tensors* state, Tensors* element) {
@@ -444,7 +416,7 @@ MadeDataset GeneratorDataset(const KernelContext&, std::vector<Closure> f) {
 
 KERNEL(ExperimentalScanDataset, FunctionDatasetKernel<ScanDataset>);
 KERNEL(GeneratorDataset, FunctionDatasetKernel<GeneratorDataset>);
-KERNEL(ReduceDataset, ReduceKernel);
+KERNEL(ReduceDataset, ReadingKernel<Reduce>);
 KERNEL(ScanDataset, FunctionDatasetKernel<ScanDataset>);
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Iterators, and the ops that take elements from them.
 
 #include "executor/kernel/context.h"
-#include "executor/wait/out_of_memory.h"
-#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -11,7 +9,7 @@
 #include "ops/data/dataset_kernel.h"
 #include "ops/data/iterator_resource.h"
 #include "ops/data/optional.h"
-#include "ops/data/owned_handle.h"
+#include "ops/data/resource_handle.h"
 #include "ops/state/named_resource.h"
 
 namespace sluice {
@@ -77,17 +75,6 @@ absl::Status MakeIteratorOp(KernelContext& c) {
   return iterator->SetDataset(dataset);
 }
 
-// Later lookups by the name fail. Handles and deleters may keep the iterator alive.
-absl::Status DeleteIterator(KernelContext& c) {
-  const Tensor& handle = c.input(0);
-  if (handle.num_elements() != 1 || !handle.IsInitialized()) {
-    return WrongHandle(c, 0, IteratorResource::kTypeName);
-  }
-  const auto& name = *handle.data<ResourceHandle>();
-  const absl::Status status = c.resources().Delete<IteratorResource>(name.container, name.name);
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
-}
-
 // --- elements
 
 // Calls `finish(c, element or error)` when the iterator has an element, and completes with its
@@ -134,32 +121,6 @@ absl::Status DatasetToSingleElement(KernelContext& c) {
   return SetElement(c, std::move(element));
 }
 
-// --- iterators by name
-
-constexpr char kPrefix[] = "iterator\n";
-
-absl::Status IteratorToStringHandle(KernelContext& c) {
-  SLUICE_RETURN_IF_ERROR(LookupNamed<IteratorResource>(c, 0).status());
-  const ResourceHandle& handle = c.input(0).scalar<ResourceHandle>();
-  c.set_output(0, Tensor::Scalar(StrCat(kPrefix, handle.container, "\n", handle.name)));
-  return absl::OkStatus();
-}
-
-absl::Status IteratorFromStringHandle(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::string text, ScalarInput<std::string>(c, "string_handle"));
-  const size_t prefix = sizeof kPrefix - 1;
-  const size_t end = text.find('\n', prefix);
-  SLUICE_INVALID_IF(!text.starts_with(kPrefix) || end == std::string::npos,
-                    "Could not parse string_handle as a valid ResourceHandle");
-  ResourceHandle handle;
-  handle.container = text.substr(prefix, end - prefix);
-  handle.name = text.substr(end + 1);
-  handle.type_name = IteratorResource::kTypeName;
-  SLUICE_ASSIGN_OR_RETURN(handle.object, c.resources().Lookup<IteratorResource>(handle));
-  c.set_output(0, Tensor::Scalar(std::move(handle)));
-  return absl::OkStatus();
-}
-
 // Iterators are on the device of the ops that use them.
 class IteratorGetDeviceKernel final : public Kernel {
  public:
@@ -186,39 +147,27 @@ absl::Status SerializeIterator(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Reads in a thread of its own.
-class DeserializeIteratorKernel final : public AsyncKernel {
- public:
-  void ComputeAsync(KernelContext& c, Done done) override {
-    const absl::Status started =
-        StartDetached("position of an iterator", ThreadUse::kGraphs,
-                      [&c, done] { done(OrOutOfMemory([&] { return Restore(c); })); });
-    if (!started.ok()) done(started);
-  }
-
- private:
-  static absl::Status Restore(KernelContext& c) {
-    SLUICE_ASSIGN_OR_RETURN(const auto iterator, LookupNamed<IteratorResource>(c, 0));
-    SLUICE_ASSIGN_OR_RETURN(const auto position, IteratorPosition::FromTensor(c.input(1)));
-    return iterator->MoveTo(position, c.step().cancellation);
-  }
-};
+absl::Status DeserializeIterator(KernelContext& c, std::vector<Closure>) {
+  SLUICE_ASSIGN_OR_RETURN(const auto iterator, LookupNamed<IteratorResource>(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const auto position, IteratorPosition::FromTensor(c.input(1)));
+  return iterator->MoveTo(position, c.step().cancellation);
+}
 
 KERNEL(AnonymousIterator, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousIteratorV2, FunctionKernel<AnonymousIterator>);
 KERNEL(AnonymousIteratorV3, FunctionKernel<AnonymousIterator>);
 KERNEL(DatasetToSingleElement, FunctionKernel<DatasetToSingleElement>);
-KERNEL(DeleteIterator, FunctionKernel<DeleteIterator>);
-KERNEL(DeserializeIterator, DeserializeIteratorKernel);
+KERNEL(DeleteIterator, FunctionKernel<DeleteNamed<IteratorResource>>);
+KERNEL(DeserializeIterator, ReadingKernel<DeserializeIterator>);
 KERNEL(ExperimentalIteratorGetDevice, IteratorGetDeviceKernel);
 KERNEL(Iterator, IteratorKernel);
-KERNEL(IteratorFromStringHandle, FunctionKernel<IteratorFromStringHandle>);
-KERNEL(IteratorFromStringHandleV2, FunctionKernel<IteratorFromStringHandle>);
+KERNEL(IteratorFromStringHandle, FunctionKernel<HandleFromString<IteratorResource>>);
+KERNEL(IteratorFromStringHandleV2, FunctionKernel<HandleFromString<IteratorResource>>);
 KERNEL(IteratorGetDevice, IteratorGetDeviceKernel);
 KERNEL(IteratorGetNext, GetNextKernel<FinishGetNext>);
 KERNEL(IteratorGetNextAsOptional, GetNextKernel<FinishGetNextAsOptional>);
 KERNEL(IteratorGetNextSync, GetNextKernel<FinishGetNext>);
-KERNEL(IteratorToStringHandle, FunctionKernel<IteratorToStringHandle>);
+KERNEL(IteratorToStringHandle, FunctionKernel<HandleToString<IteratorResource>>);
 KERNEL(IteratorV2, IteratorKernel);
 KERNEL(MakeIterator, FunctionKernel<MakeIteratorOp>);
 KERNEL(OneShotIterator, OneShotIteratorKernel);

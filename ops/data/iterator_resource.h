@@ -29,6 +29,7 @@ namespace sluice {
 class IteratorResource : public Resource, public std::enable_shared_from_this<IteratorResource> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow4data16IteratorResourceE";
+  static constexpr const char* kStringPrefix = "iterator\n";
   using Taken = std::function<void(absl::StatusOr<Tensors>)>;
 
   IteratorResource(std::string name, std::vector<DataType> types, std::vector<PartialShape> shapes);

@@ -12,7 +12,7 @@
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
 #include "ops/data/file_cache.h"
-#include "ops/data/owned_handle.h"
+#include "ops/data/resource_handle.h"
 #include "ops/data/shuffle.h"
 #include "ops/state/named_resource.h"
 

@@ -33,6 +33,7 @@ class MultiDeviceIterator final : public Resource,
                                   public std::enable_shared_from_this<MultiDeviceIterator> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow4data19MultiDeviceIteratorE";
+  static constexpr const char* kStringPrefix = "multi_device_iterator\n";
   using Taken = std::function<void(absl::StatusOr<Tensors>)>;
 
   MultiDeviceIterator(std::string name, size_t shards, std::vector<DataType> types,

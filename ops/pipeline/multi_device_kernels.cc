@@ -6,7 +6,7 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
-#include "ops/data/owned_handle.h"
+#include "ops/data/resource_handle.h"
 #include "ops/pipeline/multi_device_iterator.h"
 #include "ops/state/named_resource.h"
 
@@ -57,51 +57,14 @@ class GetNextFromShardKernel final : public AsyncKernel {
   bool IsExpensive() const override { return false; }
 };
 
-// Later lookups by the name fail. Handles and deleters may keep the iterator alive.
-absl::Status Delete(KernelContext& c) {
-  const Tensor& handle = c.input(0);
-  if (handle.num_elements() != 1 || !handle.IsInitialized()) {
-    return WrongHandle(c, 0, MultiDeviceIterator::kTypeName);
-  }
-  const auto& name = *handle.data<ResourceHandle>();
-  const absl::Status status = c.resources().Delete<MultiDeviceIterator>(name.container, name.name);
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
-}
-
-// --- iterators by name
-
-constexpr char kPrefix[] = "multi_device_iterator\n";
-
-absl::Status ToStringHandle(KernelContext& c) {
-  SLUICE_RETURN_IF_ERROR(LookupNamed<MultiDeviceIterator>(c, 0).status());
-  const ResourceHandle& handle = c.input(0).scalar<ResourceHandle>();
-  c.set_output(0, Tensor::Scalar(StrCat(kPrefix, handle.container, "\n", handle.name)));
-  return absl::OkStatus();
-}
-
-absl::Status FromStringHandle(KernelContext& c) {
-  SLUICE_ASSIGN_OR_RETURN(const std::string text, ScalarInput<std::string>(c, "string_handle"));
-  const size_t prefix = sizeof kPrefix - 1;
-  const size_t end = text.find('\n', prefix);
-  SLUICE_INVALID_IF(!text.starts_with(kPrefix) || end == std::string::npos,
-                    "Could not parse string_handle as a valid ResourceHandle");
-  ResourceHandle handle;
-  handle.container = text.substr(prefix, end - prefix);
-  handle.name = text.substr(end + 1);
-  handle.type_name = MultiDeviceIterator::kTypeName;
-  SLUICE_ASSIGN_OR_RETURN(handle.object, c.resources().Lookup<MultiDeviceIterator>(handle));
-  c.set_output(0, Tensor::Scalar(std::move(handle)));
-  return absl::OkStatus();
-}
-
 KERNEL(AnonymousMultiDeviceIterator, FunctionKernel<Anonymous>);
 KERNEL(AnonymousMultiDeviceIteratorV3, FunctionKernel<Anonymous>);
-KERNEL(DeleteMultiDeviceIterator, FunctionKernel<Delete>);
+KERNEL(DeleteMultiDeviceIterator, FunctionKernel<DeleteNamed<MultiDeviceIterator>>);
 KERNEL(MultiDeviceIterator, MultiDeviceIteratorKernel);
-KERNEL(MultiDeviceIteratorFromStringHandle, FunctionKernel<FromStringHandle>);
+KERNEL(MultiDeviceIteratorFromStringHandle, FunctionKernel<HandleFromString<MultiDeviceIterator>>);
 KERNEL(MultiDeviceIteratorGetNextFromShard, GetNextFromShardKernel);
 KERNEL(MultiDeviceIteratorInit, FunctionKernel<Init>);
-KERNEL(MultiDeviceIteratorToStringHandle, FunctionKernel<ToStringHandle>);
+KERNEL(MultiDeviceIteratorToStringHandle, FunctionKernel<HandleToString<MultiDeviceIterator>>);
 
 }  // namespace
 }  // namespace sluice

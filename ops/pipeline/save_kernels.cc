@@ -3,8 +3,6 @@
 
 #include "executor/files/files.h"
 #include "executor/kernel/context.h"
-#include "executor/wait/out_of_memory.h"
-#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/data/dataset.h"
@@ -88,44 +86,9 @@ absl::StatusOr<DatasetPointer> SaveDatasetV2(const KernelContext& c,
   });
 }
 
-// Reads the whole dataset in a thread of its own.
-template <absl::Status (*kWrite)(KernelContext&, std::vector<Closure>, const DatasetPointer&)>
-class WriteDatasetKernel final : public AsyncKernel {
- public:
-  static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
-    SLUICE_ASSIGN_OR_RETURN(DatasetFunctions functions, DatasetFunctions::Make(init));
-    return std::unique_ptr<Kernel>(new WriteDatasetKernel(std::move(functions)));
-  }
-
-  void ComputeAsync(KernelContext& c, Done done) override {
-    const absl::Status started =
-        StartDetached("writing of a dataset", ThreadUse::kGraphs,
-                      [this, &c, done] { done(OrOutOfMemory([&] { return Write(c); })); });
-    if (!started.ok()) done(started);
-  }
-
- private:
-  explicit WriteDatasetKernel(DatasetFunctions functions) : functions_(std::move(functions)) {}
-  absl::Status Write(KernelContext& c) const {
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-    return kWrite(c, functions_.Closures(c), input);
-  }
-
-  const DatasetFunctions functions_;
-};
-
-absl::Status SaveDataset(KernelContext& c, std::vector<Closure> functions,
-                         const DatasetPointer& input) {
-  SLUICE_ASSIGN_OR_RETURN(SavedDataset saved, SavedOf(c, std::move(functions)));
-  Reading reading(c.step().cancellation);
-  SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
-  SaveIterator iterator(std::move(saved), std::move(inner), reading);
-  for (bool any = true; any;) {
-    SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
-    Tensors element;
-    SLUICE_ASSIGN_OR_RETURN(any, iterator.Next(&element));
-  }
-  return absl::OkStatus();
+absl::Status SaveDataset(KernelContext& c, std::vector<Closure> functions) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer saved, SaveDatasetV2(c, std::move(functions)));
+  return ReadAll(c, *saved, [](const Tensors&, Reading&) { return absl::OkStatus(); });
 }
 
 // --- LoadDataset
@@ -151,32 +114,27 @@ absl::StatusOr<DatasetPointer> LoadDataset(const KernelContext& c, std::vector<C
 
 // --- DatasetToTFRecord
 
-absl::Status DatasetToTfRecord(KernelContext& c, std::vector<Closure>,
-                               const DatasetPointer& input) {
+absl::Status DatasetToTfRecord(KernelContext& c, std::vector<Closure>) {
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
   SLUICE_ASSIGN_OR_RETURN(const auto path, ScalarInput<std::string>(c, "filename"));
   SLUICE_ASSIGN_OR_RETURN(const auto name, ScalarInput<std::string>(c, "compression_type"));
   SLUICE_ASSIGN_OR_RETURN(const FileCompression compression, FileCompressionFromName(name));
   SLUICE_ASSIGN_OR_RETURN(const auto sink, CreateSink(path, compression));
-  Reading reading(c.step().cancellation);
-  SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, input->Iterate(reading));
-  while (true) {
-    SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
-    Tensors element;
-    SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
-    if (!any) return sink->Close();
+  SLUICE_RETURN_IF_ERROR(ReadAll(c, *input, [&](const Tensors& element, Reading&) -> absl::Status {
     SLUICE_RETURN_IF_ERROR(CheckElement(element, {DT_STRING}, {PartialShape::Scalar()}));
     const auto& record = element[0].scalar<std::string>();
     const RecordFrame frame(record);
     SLUICE_RETURN_IF_ERROR(sink->Append(frame.header()));
     SLUICE_RETURN_IF_ERROR(sink->Append(record));
-    SLUICE_RETURN_IF_ERROR(sink->Append(frame.footer()));
-  }
+    return sink->Append(frame.footer());
+  }));
+  return sink->Close();
 }
 
-KERNEL(DatasetToTFRecord, WriteDatasetKernel<DatasetToTfRecord>);
-KERNEL(ExperimentalDatasetToTFRecord, WriteDatasetKernel<DatasetToTfRecord>);
+KERNEL(DatasetToTFRecord, ReadingKernel<DatasetToTfRecord>);
+KERNEL(ExperimentalDatasetToTFRecord, ReadingKernel<DatasetToTfRecord>);
 KERNEL(LoadDataset, FunctionDatasetKernel<LoadDataset>);
-KERNEL(SaveDataset, WriteDatasetKernel<SaveDataset>);
+KERNEL(SaveDataset, ReadingKernel<SaveDataset>);
 KERNEL(SaveDatasetV2, FunctionDatasetKernel<SaveDatasetV2>);
 
 }  // namespace
