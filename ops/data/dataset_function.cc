@@ -194,6 +194,15 @@ absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr
   return InvalidArgument("`", attr, "` must return a scalar int64.");
 }
 
+std::function<absl::StatusOr<int64_t>(const Tensors&, Reading&)> ScalarFunction(Closure f,
+                                                                                const char* attr) {
+  return [f = std::move(f), attr](const Tensors& element,
+                                  Reading& reading) -> absl::StatusOr<int64_t> {
+    SLUICE_ASSIGN_OR_RETURN(const Tensors returned, f(element, reading));
+    return ReturnedScalar(returned, attr);
+  };
+}
+
 Tensors Joined(const Tensors& state, const Tensors& element) {
   Tensors both = state;
   both.insert(both.end(), element.begin(), element.end());

@@ -2,6 +2,7 @@
 #ifndef SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 #define SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -106,6 +107,10 @@ struct ReadingKernel {
 // The only result of the function in attribute `attr`. INVALID_ARGUMENT unless it is an int64
 // scalar.
 absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr);
+
+// Calls `f` and returns its only result. `attr` is the attribute that holds it.
+std::function<absl::StatusOr<int64_t>(const Tensors&, Reading&)> ScalarFunction(Closure f,
+                                                                                const char* attr);
 
 // The arguments of a function of a state and an element.
 Tensors Joined(const Tensors& state, const Tensors& element);

@@ -16,73 +16,18 @@ namespace {
 
 // --- SaveDataset
 
-struct SavedDataset {
-  std::string folder;
-  ElementFormat format;
-  std::optional<Closure> shard_func;  // none: one shard
-};
-
-absl::StatusOr<SavedDataset> SavedOf(const KernelContext& c, std::vector<Closure> functions) {
-  SavedDataset saved;
-  SLUICE_ASSIGN_OR_RETURN(saved.folder, ScalarInput<std::string>(c, "path"));
-  SLUICE_ASSIGN_OR_RETURN(saved.format.compression,
-                          FileCompressionFromName(c.node().AttrOr<std::string>("compression", "")));
-  if (c.node().AttrOr<bool>("use_shard_func", true)) saved.shard_func = std::move(functions[0]);
-  return saved;
-}
-
-// Passes the elements through and writes them. The metadata is complete at the end.
-class SaveIterator : public DatasetIterator {
- public:
-  SaveIterator(SavedDataset saved, IteratorPointer inner, Reading& reading)
-      : saved_(std::move(saved)), inner_(std::move(inner)), reading_(reading) {}
-
-  absl::StatusOr<bool> Next(Tensors* element) override {
-    if (inner_ == nullptr) return false;
-    SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(element));
-    if (writers_ == nullptr) SLUICE_RETURN_IF_ERROR(Begin(any ? *element : Tensors()));
-    if (!any) {
-      inner_ = nullptr;
-      SLUICE_RETURN_IF_ERROR(writers_->Close());
-      metadata_.set_finalized(true);
-      SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(saved_.folder, metadata_));
-      return false;
-    }
-    int64_t shard = 0;
-    if (saved_.shard_func.has_value()) {
-      SLUICE_ASSIGN_OR_RETURN(const Tensors returned, (*saved_.shard_func)(*element, reading_));
-      SLUICE_ASSIGN_OR_RETURN(shard, ReturnedScalar(returned, "shard_func"));
-    }
-    SLUICE_RETURN_IF_ERROR(writers_->Write(shard, *element));
-    metadata_.set_num_elements(metadata_.num_elements() + 1);
-    return true;
-  }
-
- private:
-  absl::Status Begin(const Tensors& first) {
-    metadata_.set_run_id(StrCat(NewRunId()));
-    metadata_.set_version(saved_.format.version);
-    for (const Tensor& t : first) metadata_.add_dtype(static_cast<pb::DataType>(t.dtype()));
-    const std::string run = JoinPath(saved_.folder, metadata_.run_id());
-    SLUICE_RETURN_IF_ERROR(MakeDirectories(run));
-    SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(saved_.folder, metadata_));
-    writers_ = std::make_unique<ShardWriters>(run, saved_.format);
-    return absl::OkStatus();
-  }
-
-  const SavedDataset saved_;
-  IteratorPointer inner_;  // null at the end
-  Reading& reading_;
-  SnapshotMetadata metadata_;
-  std::unique_ptr<ShardWriters> writers_;  // null before the first element
-};
-
 absl::StatusOr<DatasetPointer> SaveDatasetV2(const KernelContext& c,
                                              std::vector<Closure> functions) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
-  SLUICE_ASSIGN_OR_RETURN(const SavedDataset saved, SavedOf(c, std::move(functions)));
-  return MakeDatasetOver(input, input->facts(), [saved](IteratorPointer inner, Reading& reading) {
-    return std::make_unique<SaveIterator>(saved, std::move(inner), reading);
+  NewRun run{.counts_elements = true};
+  SLUICE_ASSIGN_OR_RETURN(run.folder, ScalarInput<std::string>(c, "path"));
+  SLUICE_ASSIGN_OR_RETURN(run.format.compression,
+                          FileCompressionFromName(c.node().AttrOr<std::string>("compression", "")));
+  if (c.node().AttrOr<bool>("use_shard_func", true)) {
+    run.shard_of = ScalarFunction(functions[0], "shard_func");
+  }
+  return MakeDatasetOver(input, input->facts(), [run](IteratorPointer inner, Reading& reading) {
+    return WriteRun(run, std::move(inner), reading);
   });
 }
 

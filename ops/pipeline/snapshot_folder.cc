@@ -1,6 +1,7 @@
 #include "ops/pipeline/snapshot_folder.h"
 
 #include <chrono>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -13,6 +14,12 @@ namespace {
 
 std::string MetadataName(const std::string& folder) {
   return JoinPath(folder, "snapshot.metadata");
+}
+
+absl::Status WriteMetadata(const std::string& folder, SnapshotMetadata* metadata) {
+  metadata->set_creation_timestamp(MicrosecondsSince1970());
+  SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
+  return WriteFileAtomically(MetadataName(folder), metadata->SerializeAsString());
 }
 
 constexpr const char* kShardSuffix = ".shard";
@@ -87,10 +94,18 @@ absl::StatusOr<std::optional<SnapshotMetadata>> ReadSnapshotMetadata(const std::
   return std::optional<SnapshotMetadata>(std::move(metadata));
 }
 
-absl::Status WriteSnapshotMetadata(const std::string& folder, SnapshotMetadata metadata) {
-  metadata.set_creation_timestamp(MicrosecondsSince1970());
-  SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
-  return WriteFileAtomically(MetadataName(folder), metadata.SerializeAsString());
+absl::Status BeginRun(const std::string& folder, const std::string& run_folder, int64_t version,
+                      const std::vector<DataType>& types, SnapshotMetadata* metadata) {
+  metadata->set_version(version);
+  metadata->clear_dtype();
+  for (DataType t : types) metadata->add_dtype(static_cast<pb::DataType>(t));
+  SLUICE_RETURN_IF_ERROR(MakeDirectories(run_folder));
+  return WriteMetadata(folder, metadata);
+}
+
+absl::Status EndRun(const std::string& folder, SnapshotMetadata* metadata) {
+  metadata->set_finalized(true);
+  return WriteMetadata(folder, metadata);
 }
 
 int64_t MicrosecondsSince1970() {
@@ -108,25 +123,73 @@ std::string SnapshotFileName(const std::string& folder, uint64_t number) {
   return JoinPath(folder, absl::StrFormat("%08d.snapshot", number));
 }
 
-absl::Status ShardWriters::Write(int64_t shard, const Tensors& element) {
-  std::unique_ptr<ElementWriter>& writer = writers_[shard];
-  if (writer == nullptr) {
-    if (writers_.size() > kShardsMax) {
-      return absl::ResourceExhaustedError(
-          StrCat("expected a `shard_func` with at most ", kShardsMax, " results, got more"));
-    }
-    const std::string folder = JoinPath(
-        run_folder_, absl::StrFormat("%08d%s", static_cast<uint64_t>(shard), kShardSuffix));
-    SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
-    SLUICE_ASSIGN_OR_RETURN(writer, ElementWriter::Create(SnapshotFileName(folder, 0), format_));
-  }
-  return writer->Write(element);
-}
+namespace {
 
-absl::Status ShardWriters::Close() {
-  for (auto& [shard, writer] : writers_) SLUICE_RETURN_IF_ERROR(writer->Close());
-  writers_.clear();
-  return absl::OkStatus();
+class RunWriter final : public DatasetIterator {
+ public:
+  RunWriter(NewRun run, IteratorPointer inner, Reading& reading)
+      : run_(std::move(run)), inner_(std::move(inner)), reading_(reading) {}
+
+  absl::StatusOr<bool> Next(Tensors* element) override {
+    if (inner_ == nullptr) return false;
+    SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(element));
+    if (run_folder_.empty()) SLUICE_RETURN_IF_ERROR(Begin(any ? *element : Tensors()));
+    if (!any) {
+      inner_ = nullptr;
+      for (auto& [shard, writer] : writers_) SLUICE_RETURN_IF_ERROR(writer->Close());
+      SLUICE_RETURN_IF_ERROR(EndRun(run_.folder, &run_.metadata));
+      return false;
+    }
+    int64_t shard = 0;
+    if (run_.shard_of) {
+      SLUICE_ASSIGN_OR_RETURN(shard, run_.shard_of(*element, reading_));
+    }
+    SLUICE_RETURN_IF_ERROR(Write(shard, *element));
+    if (run_.counts_elements) run_.metadata.set_num_elements(run_.metadata.num_elements() + 1);
+    return true;
+  }
+
+ private:
+  static constexpr size_t kShardsMax = 1000;
+
+  absl::Status Begin(const Tensors& first) {
+    if (run_.types.empty()) {
+      for (const Tensor& t : first) run_.types.push_back(t.dtype());
+    }
+    run_.metadata.set_run_id(StrCat(NewRunId()));
+    const std::string folder = JoinPath(run_.folder, run_.metadata.run_id());
+    SLUICE_RETURN_IF_ERROR(
+        BeginRun(run_.folder, folder, run_.format.version, run_.types, &run_.metadata));
+    run_folder_ = folder;
+    return absl::OkStatus();
+  }
+  absl::Status Write(int64_t shard, const Tensors& element) {
+    std::unique_ptr<ElementWriter>& writer = writers_[shard];
+    if (writer == nullptr) {
+      if (writers_.size() > kShardsMax) {
+        return absl::ResourceExhaustedError(
+            StrCat("expected a `shard_func` with at most ", kShardsMax, " results, got more"));
+      }
+      const std::string folder = JoinPath(
+          run_folder_, absl::StrFormat("%08d%s", static_cast<uint64_t>(shard), kShardSuffix));
+      SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
+      SLUICE_ASSIGN_OR_RETURN(writer,
+                              ElementWriter::Create(SnapshotFileName(folder, 0), run_.format));
+    }
+    return writer->Write(element);
+  }
+
+  NewRun run_;
+  IteratorPointer inner_;  // null at the end
+  Reading& reading_;
+  std::string run_folder_;                                     // empty before the first element
+  std::map<int64_t, std::unique_ptr<ElementWriter>> writers_;  // by shard
+};
+
+}  // namespace
+
+IteratorPointer WriteRun(NewRun run, IteratorPointer inner, Reading& reading) {
+  return std::make_unique<RunWriter>(std::move(run), std::move(inner), reading);
 }
 
 DatasetPointer ShardDataset(const std::string& shard_folder, const ElementFormat& format,

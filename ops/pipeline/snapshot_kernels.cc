@@ -72,59 +72,7 @@ DatasetPointer Deferred(DatasetFacts facts,
 
 // --- version 2
 
-struct Sharded {
-  std::string folder;
-  ElementFormat format;
-  std::vector<DataType> types;
-  uint64_t hash = 0;
-  Closure shard_func;
-};
-
-// Passes the elements through and writes them. The metadata is complete at the end.
-class SnapshotWriter : public DatasetIterator {
- public:
-  SnapshotWriter(Sharded snapshot, IteratorPointer inner, Reading& reading)
-      : snapshot_(std::move(snapshot)), inner_(std::move(inner)), reading_(reading) {}
-
-  absl::StatusOr<bool> Next(Tensors* element) override {
-    if (inner_ == nullptr) return false;
-    if (writers_ == nullptr) SLUICE_RETURN_IF_ERROR(Begin());
-    SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(element));
-    if (!any) {
-      inner_ = nullptr;
-      SLUICE_RETURN_IF_ERROR(writers_->Close());
-      metadata_.set_finalized(true);
-      SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(snapshot_.folder, metadata_));
-      return false;
-    }
-    SLUICE_ASSIGN_OR_RETURN(const Tensors shard, snapshot_.shard_func(*element, reading_));
-    SLUICE_ASSIGN_OR_RETURN(const int64_t index, ReturnedScalar(shard, "shard_func"));
-    SLUICE_RETURN_IF_ERROR(writers_->Write(index, *element));
-    return true;
-  }
-
- private:
-  absl::Status Begin() {
-    metadata_.set_graph_hash(StrCat(snapshot_.hash));
-    metadata_.set_run_id(StrCat(NewRunId()));
-    metadata_.set_version(snapshot_.format.version);
-    for (DataType t : snapshot_.types) metadata_.add_dtype(static_cast<pb::DataType>(t));
-    const std::string run = JoinPath(snapshot_.folder, metadata_.run_id());
-    SLUICE_RETURN_IF_ERROR(MakeDirectories(run));
-    SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(snapshot_.folder, metadata_));
-    writers_ = std::make_unique<ShardWriters>(run, snapshot_.format);
-    return absl::OkStatus();
-  }
-
-  const Sharded snapshot_;
-  IteratorPointer inner_;  // null at the end
-  Reading& reading_;
-  SnapshotMetadata metadata_;
-  std::unique_ptr<ShardWriters> writers_;  // null before the first element
-};
-
-absl::StatusOr<IteratorPointer> ReadShards(const Sharded& snapshot,
-                                           const SnapshotMetadata& metadata,
+absl::StatusOr<IteratorPointer> ReadShards(const NewRun& snapshot, const SnapshotMetadata& metadata,
                                            const Closure& reader_func, Reading& reading) {
   ElementFormat format = snapshot.format;
   format.version = metadata.version();
@@ -137,15 +85,16 @@ absl::StatusOr<IteratorPointer> ReadShards(const Sharded& snapshot,
 MadeDataset SnapshotDatasetV2(const KernelContext& c, std::vector<Closure> functions) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
   SLUICE_ASSIGN_OR_RETURN(const auto path, ScalarInput<std::string>(c, "path"));
-  Sharded snapshot{.types = ElementTypes(c), .shard_func = functions[1]};
+  NewRun snapshot{.shard_of = ScalarFunction(functions[1], "shard_func"), .types = ElementTypes(c)};
   std::string compression = StringAttrOf(c, "compression");
   if (compression == "AUTO") compression = "SNAPPY";
   SLUICE_ASSIGN_OR_RETURN(snapshot.format.compression, FileCompressionFromName(compression));
-  snapshot.hash = static_cast<uint64_t>(c.node().AttrOr<int64_t>("hash", 0));
+  auto hash = static_cast<uint64_t>(c.node().AttrOr<int64_t>("hash", 0));
   if (!c.node().AttrOr<bool>("hash_valid", false)) {
-    SLUICE_ASSIGN_OR_RETURN(snapshot.hash, FingerprintOfInput(c));
+    SLUICE_ASSIGN_OR_RETURN(hash, FingerprintOfInput(c));
   }
-  snapshot.folder = JoinPath(path, StrCat(snapshot.hash));
+  snapshot.metadata.set_graph_hash(StrCat(hash));
+  snapshot.folder = JoinPath(path, snapshot.metadata.graph_hash());
   const auto iterate = [input, snapshot, reader_func = functions[0]](
                            Reading& reading) -> absl::StatusOr<IteratorPointer> {
     SLUICE_ASSIGN_OR_RETURN(const auto metadata, ReadSnapshotMetadata(snapshot.folder));
@@ -153,7 +102,7 @@ MadeDataset SnapshotDatasetV2(const KernelContext& c, std::vector<Closure> funct
       return ReadShards(snapshot, *metadata, reader_func, reading);
     }
     SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
-    return std::make_unique<SnapshotWriter>(snapshot, std::move(inner), reading);
+    return WriteRun(snapshot, std::move(inner), reading);
   };
   return Deferred(input->facts(), iterate);
 }
@@ -193,11 +142,9 @@ class OldSnapshotWriter : public DatasetIterator {
     if (snapshot_.run.empty()) snapshot_.run = absl::StrFormat("%x", NewRunId());
     metadata_.set_run_id(snapshot_.run);
     metadata_.set_graph_hash(BaseNameOf(snapshot_.folder));
-    metadata_.set_version(snapshot_.format.version);
-    for (DataType t : snapshot_.types) metadata_.add_dtype(static_cast<pb::DataType>(t));
     run_ = JoinPath(JoinPath(snapshot_.writer_prefix, snapshot_.folder), snapshot_.run);
-    SLUICE_RETURN_IF_ERROR(MakeDirectories(run_));
-    SLUICE_RETURN_IF_ERROR(WriteSnapshotMetadata(snapshot_.folder, metadata_));
+    SLUICE_RETURN_IF_ERROR(
+        BeginRun(snapshot_.folder, run_, snapshot_.format.version, snapshot_.types, &metadata_));
     return NextFile();
   }
   absl::Status NextFile() {
@@ -211,8 +158,7 @@ class OldSnapshotWriter : public DatasetIterator {
     SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&element));
     if (!any) {
       SLUICE_RETURN_IF_ERROR(writer_->Close());
-      metadata_.set_finalized(true);
-      return WriteSnapshotMetadata(snapshot_.folder, metadata_);
+      return EndRun(snapshot_.folder, &metadata_);
     }
     for (const Tensor& t : element) bytes_ += static_cast<int64_t>(t.bytes());
     if (bytes_ > snapshot_.file_bytes) {
