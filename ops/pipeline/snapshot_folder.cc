@@ -164,19 +164,18 @@ class RunWriter final : public DatasetIterator {
     return absl::OkStatus();
   }
   absl::Status Write(int64_t shard, const Tensors& element) {
-    std::unique_ptr<ElementWriter>& writer = writers_[shard];
-    if (writer == nullptr) {
-      if (writers_.size() > kShardsMax) {
-        return absl::ResourceExhaustedError(
-            StrCat("expected a `shard_func` with at most ", kShardsMax, " results, got more"));
-      }
-      const std::string folder = JoinPath(
-          run_folder_, absl::StrFormat("%08d%s", static_cast<uint64_t>(shard), kShardSuffix));
-      SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
-      SLUICE_ASSIGN_OR_RETURN(writer,
-                              ElementWriter::Create(SnapshotFileName(folder, 0), run_.format));
+    const auto known = writers_.find(shard);
+    if (known != writers_.end()) return known->second->Write(element);
+    if (writers_.size() == kShardsMax) {
+      return absl::ResourceExhaustedError(
+          StrCat("expected a `shard_func` with at most ", kShardsMax, " results, got more"));
     }
-    return writer->Write(element);
+    const std::string folder = JoinPath(
+        run_folder_, absl::StrFormat("%08d%s", static_cast<uint64_t>(shard), kShardSuffix));
+    SLUICE_RETURN_IF_ERROR(MakeDirectories(folder));
+    SLUICE_ASSIGN_OR_RETURN(auto writer,
+                            ElementWriter::Create(SnapshotFileName(folder, 0), run_.format));
+    return writers_.emplace(shard, std::move(writer)).first->second->Write(element);
   }
 
   NewRun run_;
