@@ -2,6 +2,7 @@
 #ifndef SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 #define SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -114,6 +115,17 @@ std::function<absl::StatusOr<int64_t>(const Tensors&, Reading&)> ScalarFunction(
 
 // The arguments of a function of a state and an element.
 Tensors Joined(const Tensors& state, const Tensors& element);
+
+using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Reading&)>;
+
+// Applies `f` to each element, `calls` at a time, each in a thread of its own. The results are in
+// the order of the elements. The end of the iterator cancels calls that still run.
+IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
+                            Reading& reading);
+
+// Input `num_parallel_calls`, an int32 or int64. -1 stands for the number of processors. At most
+// 256, because each call is a thread. INVALID_ARGUMENT for other numbers below 1.
+absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c);
 
 }  // namespace sluice
 

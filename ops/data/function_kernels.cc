@@ -11,7 +11,6 @@
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_function.h"
 #include "ops/data/dataset_kernel.h"
-#include "ops/data/parallel_map.h"
 
 namespace sluice {
 namespace {

@@ -11,36 +11,10 @@ namespace sluice {
 IteratorResource::IteratorResource(std::string name, std::vector<DataType> types,
                                    std::vector<PartialShape> shapes)
     : name_(std::move(name)),
-      types_(std::move(types)),
-      shapes_(std::move(shapes)),
-      state_(std::make_shared<State>(name_)) {}
-
-IteratorResource::~IteratorResource() { Stop(); }
+      state_(std::make_shared<State>("iterator '" + name_ + "'")),
+      reader_(name_, std::move(types), std::move(shapes), state_) {}
 
 std::string IteratorResource::DebugString() const { return state_->attempts.Describe(); }
-
-void IteratorResource::Stop() {
-  const ReaderGate::Reader open(&state_->gate);
-  std::shared_ptr<Source> source;
-  Thread thread;
-  {
-    ScopedLock lock(&thread_mutex_);
-    thread = std::move(thread_);
-  }
-  {
-    ScopedLock lock(&state_->attempts.mutex());
-    source = std::exchange(state_->source, nullptr);
-    state_->wake.NotifyAll();
-  }
-  if (source != nullptr) source->reading.cancellation.StartCancel();
-  if (!thread.joinable()) return;
-  // The thread may run a callback that releases the last reference to the resource.
-  if (thread.IsCurrent()) {
-    thread.Detach();
-  } else {
-    thread.Join();
-  }
-}
 
 absl::Status IteratorResource::SetDataset(const DatasetPointer& dataset) {
   const ReaderGate::Reader open(&state_->gate);
@@ -58,31 +32,13 @@ absl::StatusOr<std::shared_ptr<IteratorResource::Source>> IteratorResource::Begi
 }
 
 absl::Status IteratorResource::Install(const std::shared_ptr<Source>& source, int64_t taken) {
-  while (true) {
-    Stop();
-    ScopedLock lock(&thread_mutex_);
-    if (thread_.joinable()) continue;  // another call set a dataset in between
-    state_->attempts.Change([&] {
-      state_->attempts.mutex().AssertHeld();
-      state_->requested += static_cast<int64_t>(state_->ready.size());
-      state_->ready.clear();
-      state_->at_end = false;
-      state_->taken = taken;
-      state_->source = source;
-    });
-    absl::StatusOr<Thread> thread =
-        Thread::Start(StrCat("iterator ", name_), ThreadUse::kGraphs,
-                      [state = state_, source] { Read(state, source); });
-    if (thread.ok()) {
-      thread_ = *std::move(thread);
-    } else {
-      state_->attempts.Change([&] {
-        state_->attempts.mutex().AssertHeld();
-        state_->source = nullptr;
-      });
-    }
-    return thread.status();
-  }
+  const auto reset = [this, taken] {
+    state_->attempts.mutex().AssertHeld();
+    state_->requested += static_cast<int64_t>(state_->ready.size());
+    state_->ready.clear();
+    state_->taken = taken;
+  };
+  return reader_.Start(source, reset, [state = state_, source] { Read(state, source); });
 }
 
 absl::StatusOr<IteratorPosition> IteratorResource::Position() const {
@@ -108,7 +64,7 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
         "Restore() failed because the iterator has not been initialized. Ensure that you have run "
         "the initializer operation for this iterator before restoring it.");
   }
-  Stop();  // the old reading must not draw from the generators any more
+  reader_.Stop();  // the old reading must not draw from the generators any more
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, position.seeds));
   for (int64_t i = 0; i < position.taken; ++i) {
     if (cancellation != nullptr && !cancellation->IsWanted()) {
@@ -177,17 +133,7 @@ void IteratorResource::GetNext(const Caller& caller, Taken taken) {
     }
     return std::nullopt;
   };
-  const auto self = shared_from_this();
-  state_->gate.Enter();
-  state_->attempts.RunFor<Tensors>(self, caller, 0, std::move(attempt),
-                                   [self, taken = std::move(taken)](absl::StatusOr<Tensors> next) {
-                                     self->state_->gate.Leave();
-                                     if (!next.ok()) return taken(std::move(next));
-                                     const absl::Status status =
-                                         CheckElement(*next, self->types_, self->shapes_);
-                                     if (!status.ok()) return taken(status);
-                                     taken(std::move(next));
-                                   });
+  reader_.Take(shared_from_this(), caller, 0, std::move(attempt), std::move(taken));
 }
 
 }  // namespace sluice

@@ -1,5 +1,4 @@
-// The resource behind iterator handles: a position in a dataset. A separate thread reads the
-// dataset, so that no thread of a step waits for files or functions.
+// The resource behind iterator handles: a position in a dataset, which a thread reads.
 //
 // An element is read when a call requests it. If the call is cancelled, the reading pauses, and the
 // next call gets the element.
@@ -18,11 +17,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "executor/wait/thread.h"
-#include "graph/mutex.h"
 #include "ops/data/dataset.h"
+#include "ops/data/dataset_reader.h"
 #include "ops/data/iterator_position.h"
-#include "ops/staging/attempts.h"
 
 namespace sluice {
 
@@ -30,10 +27,9 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
  public:
   static constexpr const char* kTypeName = "N10tensorflow4data16IteratorResourceE";
   static constexpr const char* kStringPrefix = "iterator\n";
-  using Taken = std::function<void(absl::StatusOr<Tensors>)>;
+  using Taken = DatasetReader::Taken;
 
   IteratorResource(std::string name, std::vector<DataType> types, std::vector<PartialShape> shapes);
-  ~IteratorResource() override;
 
   // Moves to the beginning of the dataset.
   absl::Status SetDataset(const DatasetPointer& dataset);
@@ -48,30 +44,13 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
   const std::string& name() const { return name_; }
 
  private:
-  // One reading of a dataset.
-  struct Source {
-    explicit Source(DatasetPointer own_dataset) : dataset(std::move(own_dataset)) {}
-    const DatasetPointer dataset;
-    Reading reading;
-    IteratorPointer iterator;
-  };
-  // Shared with the thread, which may outlive the resource.
-  struct State {
-    explicit State(const std::string& name)
-        : attempts("iterator '" + name + "'", [this] {
-            attempts.mutex().AssertHeld();
-            return source == nullptr ? "no dataset" : at_end ? "at its end" : "reading";
-          }) {}
-    Attempts attempts;
-    CondVar wake;
-    ReaderGate gate;  // open while calls wait, and while a reading begins or ends
-    // The thread of another source ends.
-    std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
+  using Source = DatasetReader::Source;
+  struct State : DatasetReader::State {
+    using DatasetReader::State::State;
     std::deque<absl::StatusOr<Tensors>> ready ABSL_GUARDED_BY(attempts.mutex());
     // Number of elements that calls wait for and that the thread has not begun to read.
     int64_t requested ABSL_GUARDED_BY(attempts.mutex()) = 0;
     int64_t taken ABSL_GUARDED_BY(attempts.mutex()) = 0;  // elements that calls got
-    bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
   // Begins a reading with the seeds in `seeds`.
   absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset, SeedStates seeds);
@@ -80,14 +59,10 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
   absl::Status Install(const std::shared_ptr<Source>& source, int64_t taken);
   // The body of the thread.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
-  void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
 
   const std::string name_;
-  const std::vector<DataType> types_;
-  const std::vector<PartialShape> shapes_;
   const std::shared_ptr<State> state_;
-  Mutex thread_mutex_;
-  Thread thread_ ABSL_GUARDED_BY(thread_mutex_);
+  DatasetReader reader_;
 };
 
 }  // namespace sluice

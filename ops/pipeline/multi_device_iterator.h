@@ -22,10 +22,8 @@
 
 #include "absl/status/statusor.h"
 #include "executor/device/resource_manager.h"
-#include "executor/wait/thread.h"
-#include "graph/mutex.h"
 #include "ops/data/dataset.h"
-#include "ops/staging/attempts.h"
+#include "ops/data/dataset_reader.h"
 
 namespace sluice {
 
@@ -34,11 +32,10 @@ class MultiDeviceIterator final : public Resource,
  public:
   static constexpr const char* kTypeName = "N10tensorflow4data19MultiDeviceIteratorE";
   static constexpr const char* kStringPrefix = "multi_device_iterator\n";
-  using Taken = std::function<void(absl::StatusOr<Tensors>)>;
+  using Taken = DatasetReader::Taken;
 
   MultiDeviceIterator(std::string name, size_t shards, std::vector<DataType> types,
                       std::vector<PartialShape> shapes);
-  ~MultiDeviceIterator() override;
 
   // Moves to the beginning of the dataset. Returns the number of the reading, its incarnation.
   absl::StatusOr<int64_t> SetDataset(const DatasetPointer& dataset, int64_t max_buffer_size);
@@ -46,43 +43,27 @@ class MultiDeviceIterator final : public Resource,
   std::string DebugString() const override;
 
  private:
-  // One reading of a dataset.
-  struct Source {
-    Reading reading;
-    IteratorPointer iterator;
-    int64_t max_buffer_size = 0;
-  };
+  using Source = DatasetReader::Source;
   struct Shard {
     std::deque<absl::StatusOr<Tensors>> ready;
-    int64_t requested =
-        0;  // elements that calls wait for and that the thread has not begun to read
+    // Number of elements that calls wait for and that the thread has not begun to read.
+    int64_t requested = 0;
   };
-  // Shared with the thread, which may outlive the resource.
-  struct State {
+  struct State : DatasetReader::State {
     State(const std::string& name, size_t num_shards);
     bool ShouldRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(attempts.mutex());
 
-    Attempts attempts;
-    CondVar wake;
-    ReaderGate gate;  // open while calls wait, and while a reading begins or ends
-    // The thread of another source ends.
-    std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
     std::vector<Shard> shards ABSL_GUARDED_BY(attempts.mutex());
     size_t turn ABSL_GUARDED_BY(attempts.mutex()) = 0;  // the shard of the next element
     int64_t incarnation ABSL_GUARDED_BY(attempts.mutex()) = 0;
     bool has_begun ABSL_GUARDED_BY(attempts.mutex()) = false;  // a call requested an element
-    bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
+    int64_t max_buffer_size ABSL_GUARDED_BY(attempts.mutex()) = 0;
   };
   // The body of the thread.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
-  void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
 
-  const std::string name_;
-  const std::vector<DataType> types_;
-  const std::vector<PartialShape> shapes_;
   const std::shared_ptr<State> state_;
-  Mutex thread_mutex_;
-  Thread thread_ ABSL_GUARDED_BY(thread_mutex_);
+  DatasetReader reader_;
 };
 
 }  // namespace sluice

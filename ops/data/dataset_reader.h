@@ -1,0 +1,86 @@
+// Reads datasets for the resource of an iterator, one after another, in a thread of its own. So no
+// thread of a step waits for files or functions.
+//
+// Thread safety: all methods may be called from any thread, except those of the state, whose lock
+//   is `attempts.mutex()`.
+// Lifetime: the destructor ends the reading. The thread may outlive the reader.
+#ifndef SLUICE_OPS_DATA_DATASET_READER_H_
+#define SLUICE_OPS_DATA_DATASET_READER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "executor/wait/thread.h"
+#include "graph/mutex.h"
+#include "ops/data/dataset.h"
+#include "ops/staging/attempts.h"
+
+namespace sluice {
+
+class DatasetReader {
+ public:
+  using Taken = std::function<void(absl::StatusOr<Tensors>)>;
+
+  // One reading of a dataset.
+  struct Source {
+    explicit Source(DatasetPointer own_dataset) : dataset(std::move(own_dataset)) {}
+    const DatasetPointer dataset;
+    Reading reading;
+    IteratorPointer iterator;
+  };
+  // What the calls of the resource share with the thread.
+  struct State {
+    // `resource` appears in stall reports.
+    explicit State(std::string resource);
+    Attempts attempts;
+    CondVar wake;
+    ReaderGate gate;  // open while calls wait, and while a reading begins or ends
+    // The thread of another source ends.
+    std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
+    bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
+  };
+
+  // The elements have components of `types` and `shapes`.
+  DatasetReader(std::string name, std::vector<DataType> types, std::vector<PartialShape> shapes,
+                std::shared_ptr<State> state);
+  ~DatasetReader() { Stop(); }
+
+  // Ends the reading.
+  void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
+  // Ends the reading and begins that of `source`. `reset` changes the state, under its lock; `read`
+  // is the body of the thread. RESOURCE_EXHAUSTED if there is no thread for it.
+  absl::Status Start(const std::shared_ptr<Source>& source, const std::function<void()>& reset,
+                     const std::function<void()>& read) ABSL_LOCKS_EXCLUDED(thread_mutex_);
+  // Runs `attempt(&element)` (Attempts) with the gate open and checks the element. `owner` is the
+  // resource, which owns this reader.
+  template <typename F>
+  void Take(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
+            Taken taken) {
+    state_->gate.Enter();
+    auto finish = [this, owner, taken = std::move(taken)](absl::StatusOr<Tensors> next) {
+      state_->gate.Leave();
+      if (next.ok()) {
+        const absl::Status status = CheckElement(*next, types_, shapes_);
+        if (!status.ok()) next = status;
+      }
+      taken(std::move(next));
+    };
+    state_->attempts.RunFor<Tensors>(owner, caller, line, std::move(attempt), std::move(finish));
+  }
+
+ private:
+  const std::string name_;
+  const std::vector<DataType> types_;
+  const std::vector<PartialShape> shapes_;
+  const std::shared_ptr<State> state_;
+  Mutex thread_mutex_;
+  Thread thread_ ABSL_GUARDED_BY(thread_mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_OPS_DATA_DATASET_READER_H_
