@@ -82,29 +82,6 @@ bool InputEnds(int ms) {
   return poll(&input, 1, ms) != 0;
 }
 
-void Mutate(std::string& bytes, std::mt19937_64& random) {
-  for (uint64_t n = 1 + random() % 4; n > 0; --n) {
-    const size_t at = bytes.empty() ? 0 : random() % bytes.size();
-    const char byte = static_cast<char>(random());
-    switch (random() % 5) {
-      case 0:
-        if (!bytes.empty()) bytes[at] ^= static_cast<char>(1 << (random() % 8));
-        break;
-      case 1:
-        if (!bytes.empty()) bytes[at] = byte;
-        break;
-      case 2:
-        bytes.insert(at, 1 + random() % 4, byte);
-        break;
-      case 3:
-        bytes.erase(at, 1 + random() % 4);
-        break;
-      default:
-        if (random() % 4 == 0) bytes.resize(at);
-    }
-  }
-}
-
 namespace {
 
 int Main(int argc, char** argv) {

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,9 +57,6 @@ class Pace {
 
 // Waits at most `ms` for the end of standard input. False if it has not ended.
 bool InputEnds(int ms);
-
-// Flips, overwrites, inserts, removes or truncates at up to four places.
-void Mutate(std::string& bytes, std::mt19937_64& random);
 
 // The modes. They return the exit status.
 //

@@ -4,10 +4,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bazel/fuzz/mutate.h"
 #include "distributed/message/bytes.h"
 #include "distributed/message/service_methods.h"
 #include "distributed/proto/master.pb.h"
@@ -26,6 +28,7 @@ constexpr int64_t kStepMs = 500;
 constexpr int64_t kAnswerMs = 20'000;
 constexpr int64_t kCallMs = 300;
 constexpr size_t kFetches = 3;
+constexpr unsigned kTruncationsIn = 4;
 constexpr char kHandle[] = "SSSSSSSSSSSSSSSS";  // in corpus files
 
 class RawClient {
@@ -102,7 +105,7 @@ class GraphAttack {
   template <typename Message>
   absl::StatusOr<std::string> Send(const char* method, const Message& message) {
     std::string bytes = message.SerializeAsString();
-    if (random_() % 8 == 0) Mutate(bytes, random_);
+    if (random_() % 8 == 0) Mutate(bytes, random_, kTruncationsIn);
     const auto start = Clock::now();
     auto answer = client_.Call(MasterMethod(method), bytes, kAnswerMs);
     const bool is_late = Clock::now() - start > std::chrono::milliseconds(kAnswerMs / 2);
@@ -178,7 +181,7 @@ class CallAttack {
       for (size_t at; (at = message.find(kHandle)) != std::string::npos;) {
         message.replace(at, sizeof(kHandle) - 1, handle_);
       }
-      if (random_() % 2 == 0) Mutate(message, random_);
+      if (random_() % 2 == 0) Mutate(message, random_, kTruncationsIn);
       const auto answer = client_.Call(path, message, kCallMs);
       pb::CreateSessionResponse created;
       if (answer.ok() && path == MasterMethod("CreateSession") &&
