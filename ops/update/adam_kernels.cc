@@ -10,8 +10,32 @@ T AdamRate(const UpdateCall<kRule, T>& c) {
   return c.scalar("lr") * Sqrt(T(1) - c.scalar("beta2_power")) / (T(1) - c.scalar("beta1_power"));
 }
 
+// The loop of Adam, and of AdamW, which decays the variable first.
+template <const UpdateRule& kRule, typename T>
+SLUICE_INLINE_IN_CLONES void AdamLoop(const UpdateCall<kRule, T>& c, int64_t begin, int64_t end) {
+  constexpr bool kDecays = &kRule == &kAdamW;
+  T* var = c.var();
+  T* m = c.slot("m");
+  T* v = c.slot("v");
+  const T* grad = c.grad();
+  const T alpha = AdamRate(c);
+  T share = T(0);
+  if constexpr (kDecays) share = c.scalar("lr") * c.scalar("weight_decay");
+  const T one_minus_beta1 = T(1) - c.scalar("beta1");
+  const T one_minus_beta2 = T(1) - c.scalar("beta2");
+  const T epsilon = c.scalar("epsilon");
+  SLUICE_UPDATE_LOOP {
+    m[i] = m[i] + (grad[i] - m[i]) * one_minus_beta1;
+    v[i] = v[i] + (grad[i] * grad[i] - v[i]) * one_minus_beta2;
+    T decayed = var[i];
+    if constexpr (kDecays) decayed = decayed - decayed * share;
+    var[i] = decayed - m[i] * alpha / (Sqrt(v[i]) + epsilon);
+  }
+}
+
 template <typename T>
 SLUICE_TARGET_CLONES void Adam(const UpdateCall<kAdam, T>& c, int64_t begin, int64_t end) {
+  if (!c.flag("use_nesterov")) return AdamLoop(c, begin, end);
   T* var = c.var();
   T* m = c.slot("m");
   T* v = c.slot("v");
@@ -21,19 +45,11 @@ SLUICE_TARGET_CLONES void Adam(const UpdateCall<kAdam, T>& c, int64_t begin, int
   const T one_minus_beta1 = T(1) - beta1;
   const T one_minus_beta2 = T(1) - c.scalar("beta2");
   const T epsilon = c.scalar("epsilon");
-  if (c.flag("use_nesterov")) {
-    SLUICE_UPDATE_LOOP {
-      m[i] = m[i] + (grad[i] - m[i]) * one_minus_beta1;
-      v[i] = v[i] + (grad[i] * grad[i] - v[i]) * one_minus_beta2;
-      const T ahead = grad[i] * one_minus_beta1 + beta1 * m[i];
-      var[i] = var[i] - ahead * alpha / (Sqrt(v[i]) + epsilon);
-    }
-  } else {
-    SLUICE_UPDATE_LOOP {
-      m[i] = m[i] + (grad[i] - m[i]) * one_minus_beta1;
-      v[i] = v[i] + (grad[i] * grad[i] - v[i]) * one_minus_beta2;
-      var[i] = var[i] - m[i] * alpha / (Sqrt(v[i]) + epsilon);
-    }
+  SLUICE_UPDATE_LOOP {
+    m[i] = m[i] + (grad[i] - m[i]) * one_minus_beta1;
+    v[i] = v[i] + (grad[i] * grad[i] - v[i]) * one_minus_beta2;
+    const T ahead = grad[i] * one_minus_beta1 + beta1 * m[i];
+    var[i] = var[i] - ahead * alpha / (Sqrt(v[i]) + epsilon);
   }
 }
 UPDATE_KERNELS(Adam, 1.5, UpdateTypes);
@@ -79,21 +95,7 @@ UPDATE_KERNELS(AdaMax, 1.5, FloatList);
 
 template <typename T>
 SLUICE_TARGET_CLONES void AdamW(const UpdateCall<kAdamW, T>& c, int64_t begin, int64_t end) {
-  T* var = c.var();
-  T* m = c.slot("m");
-  T* v = c.slot("v");
-  const T* grad = c.grad();
-  const T alpha = AdamRate(c);
-  const T share = c.scalar("lr") * c.scalar("weight_decay");
-  const T one_minus_beta1 = T(1) - c.scalar("beta1");
-  const T one_minus_beta2 = T(1) - c.scalar("beta2");
-  const T epsilon = c.scalar("epsilon");
-  SLUICE_UPDATE_LOOP {
-    m[i] = m[i] + (grad[i] - m[i]) * one_minus_beta1;
-    v[i] = v[i] + (grad[i] * grad[i] - v[i]) * one_minus_beta2;
-    const T decayed = var[i] - var[i] * share;
-    var[i] = decayed - m[i] * alpha / (Sqrt(v[i]) + epsilon);
-  }
+  AdamLoop(c, begin, end);
 }
 UPDATE_KERNELS(AdamW, 1.5, FloatList);
 
