@@ -1,6 +1,6 @@
 // Send and Recv: the two ends of an edge between nodes of different tasks. The partitioner and the
 // session insert them as _Send and _Recv, for which there are no builders. The versions for users
-// are declared in ops/collective.
+// are declared in ops/dataflow.
 #include <string>
 #include <utility>
 

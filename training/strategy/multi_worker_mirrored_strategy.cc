@@ -8,7 +8,7 @@
 #include "ops/array/fill_builders.h"
 #include "ops/array/reshape_builders.h"
 #include "ops/array/shape_builders.h"
-#include "ops/collective/collective_builders.h"
+#include "ops/dataflow/collective_builders.h"
 #include "ops/indexing/slice_builders.h"
 #include "ops/indexing/where_builders.h"
 #include "ops/math/cast_builders.h"

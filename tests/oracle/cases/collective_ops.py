@@ -185,7 +185,7 @@ ROWS = [Row(op, build=of_shape(make, n, shape), types=[{}], name="%d of %s" % (n
     Row("Send", build=transfer, types={"T": ALL}),
     Row("Recv", build=transfer, types={"T": ALL}),
     # --- errors. Which mismatch TensorFlow reports for the first version is random
-    # (ops/collective/collective_test.cc).
+    # (ops/dataflow/collective_test.cc).
     Row("CollectiveReduceV2", build=refused(of_float(reduce_v2, [f(2), f(3)]), "Shape mismatch in the collective instance .*expected shape"), types=[{}], name="shape mismatch"),
     Row("CollectiveGatherV2", build=refused(of_float(gather_v2, [f(1), f(2)]), "Shape mismatch in the collective instance"), types=[{}], name="shape mismatch"),
     Row("CollectiveReduce", build=refused(mixed, "expected type 0 and data_type . but got type 0 and data_type"), types=[{}], name="dtype mismatch"),
