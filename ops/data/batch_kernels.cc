@@ -44,21 +44,33 @@ absl::StatusOr<std::vector<Tensors>> TakeRows(DatasetIterator& iterator, const B
 
 // Returns a dataset of the batches that `stack(rows)` returns.
 template <typename F>
-DatasetPointer MakeBatches(const DatasetPointer& input, const BatchSpec& spec, F stack) {
-  return MakeDatasetOver(
-      input, BatchedFacts(input->facts(), spec), [=](IteratorPointer inner, Reading&) {
-        return MakeIterator([=, inner = std::move(inner)](Tensors* element) -> Next {
-          SLUICE_ASSIGN_OR_RETURN(const std::vector<Tensors> rows, TakeRows(*inner, spec));
-          if (rows.empty()) return false;
-          SLUICE_ASSIGN_OR_RETURN(*element, stack(rows));
-          return true;
-        });
-      });
+DatasetPointer MakeBatches(const DatasetPointer& input, const BatchSpec& spec, F stack,
+                           ElementAt at = nullptr) {
+  const auto start = [=](IteratorPointer inner, Reading&) {
+    return MakeIterator([=, inner = std::move(inner)](Tensors* element) -> Next {
+      SLUICE_ASSIGN_OR_RETURN(const std::vector<Tensors> rows, TakeRows(*inner, spec));
+      if (rows.empty()) return false;
+      SLUICE_ASSIGN_OR_RETURN(*element, stack(rows));
+      return true;
+    });
+  };
+  return MakeDatasetOver(input, BatchedFacts(input->facts(), spec), start, std::move(at));
 }
 
 MadeDataset BatchDataset(const KernelContext& c, const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const BatchSpec spec, BatchSpecOf(c));
-  return MakeBatches(input, spec, BatchOf);
+  const auto at = [=](int64_t batch, Reading& reading) -> absl::StatusOr<Tensors> {
+    const int64_t first = batch * spec.size;
+    const int64_t count = std::min(spec.size, input->facts().cardinality - first);
+    std::vector<Tensors> rows;
+    for (int64_t i = 0; i < count; ++i) {
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+      SLUICE_ASSIGN_OR_RETURN(Tensors row, input->At(first + i, reading));
+      rows.push_back(std::move(row));
+    }
+    return BatchOf(rows);
+  };
+  return MakeBatches(input, spec, BatchOf, at);
 }
 
 // --- padded batches

@@ -12,14 +12,31 @@ namespace {
 class FunctionDataset : public Dataset {
  public:
   FunctionDataset(DatasetFacts facts,
-                  std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate)
-      : Dataset(std::move(facts)), iterate_(std::move(iterate)) {}
+                  std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate, ElementAt at)
+      : Dataset(std::move(facts)), iterate_(std::move(iterate)), at_(std::move(at)) {}
   absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const override {
     return iterate_(reading);
   }
+  bool has_random_access() const override { return at_ != nullptr; }
+  absl::StatusOr<Tensors> At(int64_t index, Reading& reading) const override {
+    if (at_ == nullptr) return Dataset::At(index, reading);
+    SLUICE_RETURN_IF_ERROR(CheckIndex(index, facts().cardinality));
+    return at_(index, reading);
+  }
 
  private:
+  static absl::Status CheckIndex(int64_t index, int64_t cardinality) {
+    if (cardinality < 0) {
+      return absl::FailedPreconditionError(
+          StrCat("Dataset has ", cardinality == DatasetFacts::kInfinite ? "infinite" : "unknown",
+                 " cardinality, which does not support random access."));
+    }
+    if (index >= 0 && index < cardinality) return absl::OkStatus();
+    return absl::OutOfRangeError(StrCat("Index out of range [0, ", cardinality, "):", index));
+  }
+
   const std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate_;
+  const ElementAt at_;
 };
 
 }  // namespace
@@ -55,20 +72,28 @@ DatasetFacts DatasetFacts::And(const DatasetFacts& other) const {
   return {.options = options + other.options};
 }
 
+absl::StatusOr<Tensors> Dataset::At(int64_t, Reading&) const {
+  return absl::UnimplementedError("Random access is not implemented for dataset");
+}
+
 DatasetPointer MakeDataset(DatasetFacts facts,
-                           std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate) {
-  return std::make_shared<FunctionDataset>(std::move(facts), std::move(iterate));
+                           std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate,
+                           ElementAt at) {
+  return std::make_shared<FunctionDataset>(std::move(facts), std::move(iterate), std::move(at));
 }
 
 DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements) {
   facts.cardinality = static_cast<int64_t>(elements.size());
   auto shared = std::make_shared<const std::vector<Tensors>>(std::move(elements));
-  return MakeDataset(std::move(facts), [shared](Reading&) -> absl::StatusOr<IteratorPointer> {
+  const auto iterate = [shared](Reading&) -> absl::StatusOr<IteratorPointer> {
     return MakeIterator([shared, at = size_t{0}](Tensors* element) mutable {
       if (at == shared->size()) return false;
       *element = (*shared)[at++];
       return true;
     });
+  };
+  return MakeDataset(std::move(facts), iterate, [shared](int64_t index, Reading&) {
+    return (*shared)[static_cast<size_t>(index)];
   });
 }
 

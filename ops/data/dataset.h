@@ -91,6 +91,11 @@ class Dataset {
   virtual ~Dataset() = default;
   // `reading` must outlive the iterator.
   virtual absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const = 0;
+  // Whether At reads an element without those before it.
+  virtual bool has_random_access() const { return false; }
+  // The element at `index`, counted from 0. UNIMPLEMENTED without random access,
+  // FAILED_PRECONDITION without a finite cardinality, OUT_OF_RANGE for an index outside of it.
+  virtual absl::StatusOr<Tensors> At(int64_t index, Reading& reading) const;
   const DatasetFacts& facts() const { return facts_; }
 
  private:
@@ -98,19 +103,30 @@ class Dataset {
 };
 using DatasetPointer = std::shared_ptr<const Dataset>;
 
-// A dataset that calls `iterate` for each reading.
+// Returns the element at an index below the cardinality.
+using ElementAt = std::function<absl::StatusOr<Tensors>(int64_t index, Reading& reading)>;
+
+// A dataset that calls `iterate` for each reading. It has random access if `at` is not null.
 DatasetPointer MakeDataset(DatasetFacts facts,
-                           std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate);
+                           std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate,
+                           ElementAt at = nullptr);
 // Makes a dataset that reads from `input`. For each reading it calls start(iterator over input,
 // reading), which returns the iterator over the new dataset.
 template <typename Start>
-DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start start) {
-  return MakeDataset(std::move(facts),
-                     [input = std::move(input), start = std::move(start)](
-                         Reading& reading) -> absl::StatusOr<IteratorPointer> {
-                       SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
-                       return IteratorPointer(start(std::move(inner), reading));
-                     });
+DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start start,
+                               ElementAt at = nullptr) {
+  return MakeDataset(
+      std::move(facts),
+      [input = std::move(input),
+       start = std::move(start)](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+        SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
+        return IteratorPointer(start(std::move(inner), reading));
+      },
+      std::move(at));
+}
+// The element of `input` at the index of the dataset over it.
+inline ElementAt SameElementOf(DatasetPointer input) {
+  return [input = std::move(input)](int64_t i, Reading& reading) { return input->At(i, reading); };
 }
 // A dataset of the given elements.
 DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements);

@@ -34,6 +34,13 @@ DatasetFacts MappedFacts(const KernelContext& c, const DatasetFacts& in) {
   return in.WithCardinality(DatasetFacts::kUnknown);
 }
 
+ElementAt MappedAt(const DatasetPointer& input, const Closure& f) {
+  return [=](int64_t i, Reading& reading) -> absl::StatusOr<Tensors> {
+    SLUICE_ASSIGN_OR_RETURN(const Tensors element, input->At(i, reading));
+    return f(element, reading);
+  };
+}
+
 MadeDataset MapDataset(const KernelContext& c, Closures f) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
   const auto start = [f = f[0]](IteratorPointer inner, Reading& reading) {
@@ -45,7 +52,8 @@ MadeDataset MapDataset(const KernelContext& c, Closures f) {
       return true;
     });
   };
-  return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start);
+  return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start,
+                         MappedAt(input, f[0]));
 }
 
 MadeDataset ParallelMapDataset(const KernelContext& c, Closures f) {
@@ -54,7 +62,8 @@ MadeDataset ParallelMapDataset(const KernelContext& c, Closures f) {
   const auto start = [f = f[0], calls](IteratorPointer inner, Reading& reading) {
     return ParallelMap(std::move(inner), f, calls, reading);
   };
-  return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start);
+  return MakeDatasetOver(input, MappedFacts(c, input->facts().OfOtherElements()), start,
+                         MappedAt(input, f[0]));
 }
 
 // Stacks the next results. If the computation of a result fails, its whole batch fails. Other

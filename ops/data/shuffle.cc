@@ -4,8 +4,11 @@
 #include <random>
 #include <vector>
 
+#include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/data/iterator_position.h"
+#include "ops/state/arguments.h"
+#include "ops/state/named_resource.h"
 
 namespace sluice {
 namespace {
@@ -154,6 +157,38 @@ absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buf
   return MakeDataset(std::move(facts), [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
     return std::make_unique<ShuffleIterator>(input, buffer_size, count, seeds, reading);
   });
+}
+
+absl::StatusOr<std::shared_ptr<ShuffleSeeds>> NewSeeds(const KernelContext& c, bool reshuffle) {
+  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
+  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
+  return std::make_shared<ShuffleSeeds>(c.name(), seed, seed2, reshuffle);
+}
+
+absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsFromInputs(const KernelContext& c,
+                                                              const char* reshuffle) {
+  if (HasInput(c, "seed_generator")) {
+    const auto shared = LookupNamed<SeedGenerator>(c, InputIndex(c, "seed_generator"));
+    if (shared.ok()) return (*shared)->seeds;
+    if (!absl::IsNotFound(shared.status())) return shared.status();
+  }
+  if (!HasInput(c, "seed")) return std::make_shared<ShuffleSeeds>(c.name(), 0, 0, true);
+  return NewSeeds(c, c.node().AttrOr<bool>(reshuffle, true));
+}
+
+DatasetPointer RandomNumbers(std::shared_ptr<ShuffleSeeds> seeds) {
+  const auto iterate = [seeds](Reading& reading) -> absl::StatusOr<IteratorPointer> {
+    if (reading.seeds != nullptr) reading.seeds->Use(seeds);
+    const auto [first, second] = seeds->Next();
+    auto philox = std::make_shared<Philox>(first, second);
+    return MakeIterator([philox, &reading, numbers = SingleNumbers(philox.get())](
+                            Tensors* element) mutable -> absl::StatusOr<bool> {
+      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+      *element = {Tensor::Scalar<int64_t>(numbers())};
+      return true;
+    });
+  };
+  return MakeDataset({.cardinality = DatasetFacts::kInfinite}, iterate);
 }
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "executor/device/resource_manager.h"
 #include "graph/mutex.h"
 #include "ops/data/dataset.h"
 #include "ops/random/philox.h"
@@ -41,11 +42,30 @@ class ShuffleSeeds {
   SingleNumbers numbers_ ABSL_GUARDED_BY(mutex_);
 };
 
+// Seeds that datasets share.
+struct SeedGenerator : public Resource {
+  static constexpr const char* kTypeName = "N10tensorflow4data20SeedGeneratorManagerE";
+  explicit SeedGenerator(std::shared_ptr<ShuffleSeeds> own_seeds) : seeds(std::move(own_seeds)) {}
+  std::string DebugString() const override { return "seeds of a shuffled dataset"; }
+  const std::shared_ptr<ShuffleSeeds> seeds;
+};
+
+// The seeds of a node: those of the generator in input `seed_generator`, or else new ones from the
+// inputs `seed` and `seed2` and the attribute `reshuffle` (true if the op lacks it), or else random
+// ones. INVALID_ARGUMENT if an input is not a scalar.
+absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsFromInputs(const KernelContext& c,
+                                                              const char* reshuffle);
+// New seeds from the inputs `seed` and `seed2`.
+absl::StatusOr<std::shared_ptr<ShuffleSeeds>> NewSeeds(const KernelContext& c, bool reshuffle);
+
 // A dataset of `count` epochs of `input` (-1: without end), each in an order of its own. It draws
 // from a buffer of `buffer_size` elements, and reads the next epoch into the buffer while the
 // elements of the last one leave it. INVALID_ARGUMENT if `buffer_size` is not positive.
 absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,
                                         int64_t count, std::shared_ptr<ShuffleSeeds> seeds);
+
+// A dataset of random numbers below 2^32 without end. Each reading draws its seeds from `seeds`.
+DatasetPointer RandomNumbers(std::shared_ptr<ShuffleSeeds> seeds);
 
 }  // namespace sluice
 

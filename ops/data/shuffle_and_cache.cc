@@ -40,12 +40,30 @@ OP(CacheDatasetV2,
     .With(ElementsAndMetadata)
     .Stateful();
 
+OP(DeleteMemoryCache, "Ends the share of a handle in a cache. Datasets keep the caches they use.")
+    .Input("handle", DT_RESOURCE)
+    .Input("deleter", DT_VARIANT)
+    .Stateful()
+    .Shape(NoOutputs());
+
+OP(DummyIterationCounter, "Returns a handle without a resource.").With(MakesHandle);
+
 OP(DummyMemoryCache, "Returns a handle without a cache. CacheDatasetV2 makes its own instead.")
     .With(MakesHandle);
 
 OP(DummySeedGenerator,
    "Returns a handle without a generator. Shuffled datasets make their own instead.")
     .With(MakesHandle);
+
+OP(RandomDatasetV2,
+   "Generates random numbers below 2^32 without end. Readings have the same ones, unless "
+   "`rerandomize_each_iteration` or the seed generator requests new seeds for each.")
+    .With(Inputs({"seed", "seed2"}, DT_INT64))
+    .Input("seed_generator", DT_RESOURCE)
+    .With(MakesDataset)
+    .Attr("rerandomize_each_iteration", BoolAttr(false))
+    .With(ElementsAndMetadata)
+    .Stateful();
 
 OP(ShuffleAndRepeatDataset,
    "Repeats the elements `count` times (-1: without end), each time in another random order. Reads "

@@ -19,13 +19,6 @@
 namespace sluice {
 namespace {
 
-struct SeedGenerator : public Resource {
-  static constexpr const char* kTypeName = "N10tensorflow4data20SeedGeneratorManagerE";
-  explicit SeedGenerator(std::shared_ptr<ShuffleSeeds> own_seeds) : seeds(std::move(own_seeds)) {}
-  std::string DebugString() const override { return "seeds of a shuffled dataset"; }
-  const std::shared_ptr<ShuffleSeeds> seeds;
-};
-
 // The elements of a dataset after a complete reading.
 class MemoryCache : public Resource {
  public:
@@ -48,19 +41,19 @@ class MemoryCache : public Resource {
   DatasetPointer elements_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The resource of the handle in input `name`. Null if the handle is a dummy.
-template <typename R>
-absl::StatusOr<std::shared_ptr<R>> ResourceOrNull(const KernelContext& c, const char* name) {
-  absl::StatusOr<std::shared_ptr<R>> found = LookupNamed<R>(c, InputIndex(c, name));
-  if (absl::IsNotFound(found.status())) return nullptr;
-  return found;
-}
-
 template <typename R>
 absl::Status DummyHandle(KernelContext& c) {
   SetOwnedHandle<R>(c, nullptr);
   return absl::OkStatus();
 }
+
+struct IterationCounter : public Resource {
+  static constexpr const char* kTypeName = "N10tensorflow4data12_GLOBAL__N_116IterationCounterE";
+  std::string DebugString() const override { return "the epochs of a dataset"; }
+};
+
+// The cache ends with its last owner. The inputs are owners until the step releases them.
+absl::Status DeleteMemoryCache(KernelContext&) { return absl::OkStatus(); }
 
 // --- caches
 
@@ -98,7 +91,7 @@ absl::StatusOr<DatasetPointer> Cached(const KernelContext& c, const DatasetPoint
     SLUICE_ASSIGN_OR_RETURN(IteratorPointer inner, input->Iterate(reading));
     return FillCache(cache, std::move(inner));
   };
-  return MakeDataset(input->facts(), iterate);
+  return MakeDataset(input->facts(), iterate, SameElementOf(input));
 }
 
 absl::StatusOr<DatasetPointer> CacheDataset(const KernelContext& c, const DatasetPointer& input) {
@@ -106,41 +99,30 @@ absl::StatusOr<DatasetPointer> CacheDataset(const KernelContext& c, const Datase
 }
 
 absl::StatusOr<DatasetPointer> CacheDatasetV2(const KernelContext& c, const DatasetPointer& input) {
-  SLUICE_ASSIGN_OR_RETURN(auto shared, ResourceOrNull<MemoryCache>(c, "cache"));
-  return Cached(c, input, shared != nullptr ? shared : std::make_shared<MemoryCache>());
+  const auto shared = LookupNamed<MemoryCache>(c, InputIndex(c, "cache"));
+  if (shared.ok()) return Cached(c, input, *shared);
+  if (!absl::IsNotFound(shared.status())) return shared.status();
+  return Cached(c, input, std::make_shared<MemoryCache>());  // the handle is a dummy
 }
 
 // --- shuffled datasets
 
-absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsInInputs(const KernelContext& c,
-                                                            bool reshuffle) {
-  SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
-  SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
-  return std::make_shared<ShuffleSeeds>(c.name(), seed, seed2, reshuffle);
-}
-
 absl::Status AnonymousSeedGenerator(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto reshuffle, ScalarInput<bool>(c, "reshuffle"));
-  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsInInputs(c, reshuffle));
+  SLUICE_ASSIGN_OR_RETURN(auto seeds, NewSeeds(c, reshuffle));
   SetOwnedHandle(c, std::make_shared<SeedGenerator>(std::move(seeds)));
   return absl::OkStatus();
 }
 
-// Returns the seeds of the generator if there is one. Otherwise uses the inputs `seed` and `seed2`,
-// or random seeds if the op has no such inputs.
-absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsOf(const KernelContext& c) {
-  if (HasInput(c, "seed_generator")) {
-    SLUICE_ASSIGN_OR_RETURN(const auto shared, ResourceOrNull<SeedGenerator>(c, "seed_generator"));
-    if (shared != nullptr) return shared->seeds;
-  }
-  if (!HasInput(c, "seed")) return std::make_shared<ShuffleSeeds>(c.name(), 0, 0, true);
-  return SeedsInInputs(c, c.node().AttrOr<bool>("reshuffle_each_iteration", true));
+absl::StatusOr<DatasetPointer> RandomDatasetV2(const KernelContext& c) {
+  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsFromInputs(c, "rerandomize_each_iteration"));
+  return RandomNumbers(std::move(seeds));
 }
 
 absl::StatusOr<DatasetPointer> RepeatedShuffle(const KernelContext& c, const DatasetPointer& input,
                                                int64_t count) {
   SLUICE_ASSIGN_OR_RETURN(const auto size, ScalarInput<int64_t>(c, "buffer_size"));
-  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsOf(c));
+  SLUICE_ASSIGN_OR_RETURN(auto seeds, SeedsFromInputs(c, "reshuffle_each_iteration"));
   return Shuffled(input, size, count, std::move(seeds));
 }
 
@@ -159,8 +141,11 @@ KERNEL(AnonymousMemoryCache, FunctionKernel<AnonymousMemoryCache>);
 KERNEL(AnonymousSeedGenerator, FunctionKernel<AnonymousSeedGenerator>);
 KERNEL(CacheDataset, DatasetKernel<CacheDataset>);
 KERNEL(CacheDatasetV2, DatasetKernel<CacheDatasetV2>);
+KERNEL(DeleteMemoryCache, FunctionKernel<DeleteMemoryCache>);
+KERNEL(DummyIterationCounter, FunctionKernel<DummyHandle<IterationCounter>>);
 KERNEL(DummyMemoryCache, FunctionKernel<DummyHandle<MemoryCache>>);
 KERNEL(DummySeedGenerator, FunctionKernel<DummyHandle<SeedGenerator>>);
+KERNEL(RandomDatasetV2, DatasetKernel<RandomDatasetV2>);
 KERNEL(ShuffleAndRepeatDataset, DatasetKernel<ShuffleAndRepeatDataset>);
 KERNEL(ShuffleAndRepeatDatasetV2, DatasetKernel<ShuffleAndRepeatDataset>);
 KERNEL(ShuffleDataset, DatasetKernel<ShuffleDataset>);
@@ -250,9 +235,10 @@ absl::StatusOr<DatasetPointer> PrefetchDataset(const KernelContext& c,
                     "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning");
   if (size == 0) return input;
   if (size == kAutotune) size = kAutotuned;
-  return MakeDataset(input->facts(), [input, size](Reading& reading) {
+  const auto iterate = [input, size](Reading& reading) {
     return PrefetchIterator::Make(input, size, reading);
-  });
+  };
+  return MakeDataset(input->facts(), iterate, SameElementOf(input));
 }
 
 KERNEL(PrefetchDataset, DatasetKernel<PrefetchDataset>);

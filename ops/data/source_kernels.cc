@@ -8,7 +8,6 @@
 #include "graph/status.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
-#include "ops/data/iterator_position.h"
 #include "ops/data/shuffle.h"
 
 namespace sluice {
@@ -70,7 +69,8 @@ MadeDataset TensorSliceDataset(const KernelContext& c) {
   };
   DatasetFacts facts{.cardinality = components[0].dim(0)};
   if (components[0].rank() > 1) facts.rows = components[0].dim(1);
-  return MakeDataset(std::move(facts), iterate);
+  return MakeDataset(std::move(facts), iterate,
+                     [components](int64_t i, Reading&) { return CopyRow(components, i); });
 }
 
 // The number of values before `stop`.
@@ -96,36 +96,33 @@ MadeDataset RangeDataset(const KernelContext& c) {
     return absl::UnimplementedError(
         StrCat("RangeDataset of ", DataTypeName(type), " is not supported"));
   }
+  const auto scalar = [type](int64_t value) {
+    return type == DT_INT64 ? Tensor::Scalar<int64_t>(value)
+                            : Tensor::Scalar<int32_t>(static_cast<int32_t>(value));
+  };
   const auto iterate = [=](Reading& reading) -> Iterating {
     return MakeIterator([=, &reading, next = start](Tensors* element) mutable -> Next {
       SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
       if (step > 0 ? next >= stop : next <= stop) return false;
-      *element = {type == DT_INT64 ? Tensor::Scalar<int64_t>(next)
-                                   : Tensor::Scalar<int32_t>(static_cast<int32_t>(next))};
+      *element = {scalar(next)};
       if (__builtin_add_overflow(next, step, &next)) next = stop;
       return true;
     });
   };
-  return MakeDataset({.cardinality = RangeSize(start, stop, step)}, iterate);
+  return MakeDataset({.cardinality = RangeSize(start, stop, step)}, iterate,
+                     [=](int64_t i, Reading&) -> absl::StatusOr<Tensors> {
+                       // Computed with unsigned numbers, because `i * step` may overflow.
+                       return Tensors{scalar(static_cast<int64_t>(
+                           static_cast<uint64_t>(start) +
+                           static_cast<uint64_t>(i) * static_cast<uint64_t>(step)))};
+                     });
 }
 
 MadeDataset RandomDataset(const KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto seed, ScalarInput<int64_t>(c, "seed"));
   SLUICE_ASSIGN_OR_RETURN(const auto seed2, ScalarInput<int64_t>(c, "seed2"));
   constexpr bool kReshuffle = false;
-  const auto seeds = std::make_shared<ShuffleSeeds>(c.name(), seed, seed2, kReshuffle);
-  const auto iterate = [seeds](Reading& reading) -> Iterating {
-    if (reading.seeds != nullptr) reading.seeds->Use(seeds);
-    const auto [first, second] = seeds->Next();
-    auto philox = std::make_shared<Philox>(first, second);
-    return MakeIterator([philox, &reading,
-                         numbers = SingleNumbers(philox.get())](Tensors* element) mutable -> Next {
-      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
-      *element = {Tensor::Scalar<int64_t>(numbers())};
-      return true;
-    });
-  };
-  return MakeDataset({.cardinality = DatasetFacts::kInfinite}, iterate);
+  return RandomNumbers(std::make_shared<ShuffleSeeds>(c.name(), seed, seed2, kReshuffle));
 }
 
 // --- rows of a sparse tensor

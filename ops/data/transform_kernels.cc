@@ -51,41 +51,49 @@ MadeDataset TakeDataset(const KernelContext& c, const DatasetPointer& input) {
   Facts facts =
       input->facts().Scaled([=](int64_t n) { return count < 0 ? n : std::min(n, count); });
   if (facts.cardinality == Facts::kInfinite) facts.cardinality = std::max<int64_t>(-1, count);
-  return MakeDatasetOver(input, std::move(facts), [count](IteratorPointer inner, Reading&) {
+  const auto start = [count](IteratorPointer inner, Reading&) {
     return MakeIterator([inner = std::move(inner), left = count](Tensors* element) mutable -> Next {
       if (left == 0) return false;
       if (left > 0) --left;
       return inner->Next(element);
     });
-  });
+  };
+  return MakeDatasetOver(input, std::move(facts), start, SameElementOf(input));
+}
+
+// The element of `input` at the place `first + index * step`.
+ElementAt StepsOf(const DatasetPointer& input, int64_t first, int64_t step) {
+  return [=](int64_t i, Reading& reading) { return input->At(first + i * step, reading); };
 }
 
 MadeDataset SkipDataset(const KernelContext& c, const DatasetPointer& input) {
   SLUICE_ASSIGN_OR_RETURN(const auto count, ScalarInput<int64_t>(c, "count"));
   Facts facts =
       input->facts().Scaled([=](int64_t n) { return count < 0 ? 0 : n - std::min(n, count); });
-  return MakeDatasetOver(input, std::move(facts), [count](IteratorPointer inner, Reading&) {
+  const auto start = [count](IteratorPointer inner, Reading&) {
     return MakeIterator(
         [=, inner = std::move(inner), left = count](Tensors* element) mutable -> Next {
           if (count < 0) return false;
           SLUICE_ASSIGN_OR_RETURN(const bool any, Skip(*inner, &left));
           return any ? inner->Next(element) : any;
         });
-  });
+  };
+  return MakeDatasetOver(input, std::move(facts), start, StepsOf(input, count, 1));
 }
 
 // Takes every `shards`-th element from `index` on.
 DatasetPointer Shard(const DatasetPointer& input, int64_t shards, int64_t index) {
   Facts facts =
       input->facts().Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
-  return MakeDatasetOver(input, std::move(facts), [=](IteratorPointer inner, Reading&) {
+  const auto start = [=](IteratorPointer inner, Reading&) {
     return MakeIterator(
         [=, inner = std::move(inner), left = index](Tensors* element) mutable -> Next {
           SLUICE_ASSIGN_OR_RETURN(const bool any, Skip(*inner, &left));
           left = shards - 1;
           return any ? inner->Next(element) : any;
         });
-  });
+  };
+  return MakeDatasetOver(input, std::move(facts), start, StepsOf(input, index, shards));
 }
 
 MadeDataset ShardDataset(const KernelContext& c, const DatasetPointer& input) {
@@ -125,7 +133,7 @@ MadeDataset AssertCardinalityDataset(const KernelContext& c, const DatasetPointe
                  " but contained ", too_many ? "at least " : "only ", elements(seen), "."));
     });
   };
-  return MakeDatasetOver(input, input->facts().WithCardinality(count), start);
+  return MakeDatasetOver(input, input->facts().WithCardinality(count), start, SameElementOf(input));
 }
 
 MadeDataset SamplingDataset(const KernelContext& c, const DatasetPointer& input) {
@@ -233,7 +241,10 @@ MadeDataset RepeatDataset(const KernelContext& c, const DatasetPointer& input) {
       }
     });
   };
-  return MakeDataset(Repeated(input->facts(), count), iterate);
+  const auto at = [=](int64_t i, Reading& reading) {
+    return input->At(i % input->facts().cardinality, reading);
+  };
+  return MakeDataset(Repeated(input->facts(), count), iterate, at);
 }
 
 int64_t SumOfCardinalities(int64_t a, int64_t b) {
@@ -245,16 +256,19 @@ MadeDataset ConcatenateDataset(const KernelContext& c, const DatasetPointer& fir
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer second, DatasetIn(c.input(1)));
   Facts facts = first->facts().And(second->facts());
   facts.cardinality = SumOfCardinalities(first->facts().cardinality, second->facts().cardinality);
-  return MakeDatasetOver(first, std::move(facts),
-                         [second](IteratorPointer start, Reading& reading) {
-                           return MakeIterator([second, &reading, inner = std::move(start),
-                                                in_first = true](Tensors* element) mutable -> Next {
-                             SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
-                             if (any || !std::exchange(in_first, false)) return any;
-                             SLUICE_ASSIGN_OR_RETURN(inner, second->Iterate(reading));
-                             return inner->Next(element);
-                           });
-                         });
+  const auto start = [second](IteratorPointer inner, Reading& reading) {
+    return MakeIterator([second, &reading, inner = std::move(inner),
+                         in_first = true](Tensors* element) mutable -> Next {
+      SLUICE_ASSIGN_OR_RETURN(const bool any, inner->Next(element));
+      if (any || !std::exchange(in_first, false)) return any;
+      SLUICE_ASSIGN_OR_RETURN(inner, second->Iterate(reading));
+      return inner->Next(element);
+    });
+  };
+  const auto at = [=, n = first->facts().cardinality](int64_t i, Reading& reading) {
+    return i < n ? first->At(i, reading) : second->At(i - n, reading);
+  };
+  return MakeDatasetOver(first, std::move(facts), start, at);
 }
 
 using Datasets = std::vector<DatasetPointer>;
@@ -306,7 +320,15 @@ MadeDataset ZipDataset(const KernelContext& c) {
       return !iterators.empty();
     });
   };
-  return MakeDataset(ZippedFacts(inputs), iterate);
+  const auto at = [inputs](int64_t i, Reading& reading) -> absl::StatusOr<Tensors> {
+    Tensors element;
+    for (const DatasetPointer& input : inputs) {
+      SLUICE_ASSIGN_OR_RETURN(Tensors part, input->At(i, reading));
+      std::move(part.begin(), part.end(), std::back_inserter(element));
+    }
+    return element;
+  };
+  return MakeDataset(ZippedFacts(inputs), iterate, at);
 }
 
 class DirectedIterator : public DatasetIterator {
@@ -395,7 +417,8 @@ using Facts = DatasetFacts;
 MadeDataset OptionsDataset(const KernelContext& c, const DatasetPointer& input) {
   Facts facts = input->facts();
   facts.options += c.node().AttrOr<std::string>("serialized_options", "");
-  return MakeDataset(std::move(facts), [=](Reading& reading) { return input->Iterate(reading); });
+  const auto iterate = [=](Reading& reading) { return input->Iterate(reading); };
+  return MakeDataset(std::move(facts), iterate, SameElementOf(input));
 }
 
 MadeDataset PassThrough(const KernelContext&, const DatasetPointer& input) { return input; }
