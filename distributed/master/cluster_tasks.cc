@@ -13,6 +13,7 @@
 #include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/cancellation.h"
+#include "executor/wait/error_group.h"
 #include "graph/build/device_spec.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
@@ -69,6 +70,8 @@ RemoteTasks::PartResult ResultOf(const std::string& task, absl::StatusOr<grpc::B
     status = absl::InternalError(
         StrCat("expected ", num_fetches, " results of the step's part, got ", fetches.size()));
   }
+  // The part has received an error that names a task.
+  if (NamesTask(status)) status = DerivedError(status);
   result.status = FromTask(task, status);
   for (NamedTensor& fetch : fetches) result.fetches.push_back(std::move(fetch.value));
   if (response.has_step_stats()) result.stats = StepStatsFromProto(response.step_stats());

@@ -160,6 +160,8 @@ absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t
 
 absl::Status MasterSession::From(const absl::Status& status) const {
   if (!absl::StrContains(status.message(), "[[{{node ")) return status;
+  // The errors of several tasks name them inside.
+  if (absl::StrContains(status.message(), "From /job:")) return status;
   return FromTask(task_, status);
 }
 

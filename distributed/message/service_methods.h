@@ -14,6 +14,9 @@ std::string WorkerMethod(const char* name);
 inline constexpr char kStallsMethod[] = "/sluice.Monitor/Stalls";
 inline constexpr char kMetricsMethod[] = "/sluice.Monitor/Metrics";
 
+// True for an error that FromTask has returned.
+bool NamesTask(const absl::Status& status);
+
 // Puts the name of `task` before an error that the task or its connection returned, unless the
 // error names a task already.
 absl::Status FromTask(const std::string& task, const absl::Status& status);

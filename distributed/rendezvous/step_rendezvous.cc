@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "executor/partition/partition.h"
+#include "executor/wait/error_group.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -29,7 +30,8 @@ void StepRendezvous::RecvAsync(const std::string& key, CancellationManager* canc
                 [self = shared_from_this(), call, cancellation, token, done = std::move(done)](
                     absl::Status status, Tensor value, bool is_dead) {
                   if (cancellation != nullptr) cancellation->TryDeregister(token);
-                  if (!status.ok()) status = self->AbortedOr(std::move(status));
+                  // The sender's part reports the error as its own.
+                  if (!status.ok()) status = DerivedError(self->AbortedOr(std::move(status)));
                   done(std::move(status), std::move(value), is_dead);
                 });
 }

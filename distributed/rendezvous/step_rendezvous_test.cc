@@ -30,7 +30,7 @@ class StepRendezvousTest : public ::testing::Test {
   }
   Rendezvous::Done Collect() {
     return [this](const absl::Status& status, const Tensor& value, bool is_dead) {
-      results_.push_back(!status.ok() ? status.ToString()
+      results_.push_back(!status.ok() ? status.ToString(absl::StatusToStringMode::kWithNoExtraData)
                          : is_dead    ? "dead"
                                       : value.SummarizeValues(9));
     };

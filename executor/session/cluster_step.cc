@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "executor/partition/partition.h"
 #include "executor/passes/prune.h"
 #include "executor/step/continuations.h"
 #include "executor/step/outbox.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/error_group.h"
 #include "executor/wait/rendezvous.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
@@ -34,6 +36,13 @@ class WithClient final : public Rendezvous {
   Rendezvous& tasks_;
 };
 
+// A part that ends with CANCELLED or ABORTED after another one has failed was cancelled.
+absl::Status AsPartOfStep(const absl::Status& status, const CancellationManager& cancellation) {
+  const bool is_consequence =
+      cancellation.IsCancelled() && (absl::IsCancelled(status) || absl::IsAborted(status));
+  return is_consequence ? DerivedError(status) : status;
+}
+
 }  // namespace
 
 // One Run.
@@ -48,6 +57,8 @@ class ClusterStep::RunningParts {
   void StartRemote(const RemotePart& part);
   void RemoteEnded(const RemotePart& part, RemoteTasks::PartResult result);
   absl::Status RunLocal(Rendezvous* rendezvous);
+  // The error of the step, to which that of the local part belongs.
+  absl::Status Error(const absl::Status& local);
   void WaitForRemote();
   void Fail(const absl::Status& status);
   void MergeStats();
@@ -61,7 +72,7 @@ class ClusterStep::RunningParts {
   CondVar ended_;
   size_t running_ ABSL_GUARDED_BY(mutex_) = 0;       // remote parts
   bool is_blocked_ ABSL_GUARDED_BY(mutex_) = false;  // the scheduler was notified
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  ErrorGroup errors_ ABSL_GUARDED_BY(mutex_);        // of remote parts
   std::vector<StepStats> stats_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -81,6 +92,7 @@ absl::Status ClusterStep::RunningParts::Run() {
   const Parts& parts = step_.parts_;
   std::shared_ptr<Rendezvous> rendezvous = step_.tasks_.RendezvousOf(step_id_);
   if (rendezvous == nullptr) return absl::CancelledError("the server stops");
+  absl::Status local;
   {
     const LinkedCancellation closing(&step_.closing_, cancellation_);
     const LinkedCancellation caller(call_.options.cancellation, cancellation_);
@@ -92,8 +104,8 @@ absl::Status ClusterStep::RunningParts::Run() {
     for (const RemotePart& part : parts.remote) StartRemote(part);
     if (parts.local != nullptr) {
       WithClient both(call_.client != nullptr ? *call_.client : *rendezvous, *rendezvous);
-      const absl::Status status = RunLocal(&both);
-      if (!status.ok()) Fail(status);
+      local = AsPartOfStep(RunLocal(&both), cancellation_);
+      if (!local.ok()) cancellation_.StartCancel();
     }
     Outbox::Flush();
     ContinuationScope::BeforeWork();
@@ -106,9 +118,20 @@ absl::Status ClusterStep::RunningParts::Run() {
     call_.metadata->step_id = step_id_;
     if (call_.options.trace) MergeStats();
   }
+  absl::Status error = Error(local);
+  if (step_.closing_.IsCancelled() && absl::IsCancelled(error)) return ClosedError();
+  return error;
+}
+
+absl::Status ClusterStep::RunningParts::Error(const absl::Status& local) {
   ScopedLock lock(&mutex_);
-  if (step_.closing_.IsCancelled() && absl::IsCancelled(status_)) return ClosedError();
-  return status_;
+  if (errors_.num_roots() == 0 || IsDerived(local)) {
+    errors_.Add(local);
+  } else {  // the other errors name their tasks
+    const std::string_view task = TaskOf(step_.executor_.devices().device(0).name);
+    errors_.Add(Annotate(local, StrCat("From ", task, ":\n")));
+  }
+  return errors_.Concatenation();
 }
 
 void ClusterStep::RunningParts::StartRemote(const RemotePart& part) {
@@ -169,13 +192,10 @@ void ClusterStep::RunningParts::RemoteEnded(const RemotePart& part,
   if (is_blocked_) step_.executor_.options().scheduler->Ready(step_id_);
 }
 
-// The error of a part replaces CANCELLED, with which other parts end because of it.
 void ClusterStep::RunningParts::Fail(const absl::Status& status) {
   {
     ScopedLock lock(&mutex_);
-    if (status_.ok() || (absl::IsCancelled(status_) && !absl::IsCancelled(status))) {
-      status_ = status;
-    }
+    errors_.Add(AsPartOfStep(status, cancellation_));
   }
   cancellation_.StartCancel();
 }

@@ -16,7 +16,8 @@
 namespace sluice {
 
 // Runs the local part on the caller's thread and the other parts through RemoteTasks. The first
-// error of a part cancels the other parts. Run returns when all parts have ended.
+// error of a part cancels the other parts. Run returns when all parts have ended. Its error groups
+// their errors (executor/wait/error_group.h).
 class ClusterStep final : public PreparedStep {
  public:
   // A part on another task. Feeds and fetches are numbers of the step's.

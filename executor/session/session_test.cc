@@ -3,11 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "absl/synchronization/notification.h"
 #include "executor/device/device_set.h"
 #include "executor/device/pool_allocator.h"
+#include "executor/session/remote_tasks.h"
 #include "executor/testing/test_ops.h"
 #include "executor/trace/step_stats.h"
 #include "executor/wait/cancellation.h"
+#include "executor/wait/error_group.h"
+#include "executor/wait/rendezvous.h"
 
 namespace sluice {
 namespace {
@@ -379,6 +385,73 @@ TEST(Session, SeveralDevicesHaveStateOfTheirOwn) {
   EXPECT_THAT(
       Message(one.Run({}, {b}).status()),
       HasSubstr("but available devices are [ /job:localhost/replica:0/task:0/device:CPU:0 ]"));
+}
+
+// A cluster whose other task ends each part with the same error, when the part is cancelled.
+class FailingTask final : public RemoteTasks {
+ public:
+  FailingTask(const std::string& task, absl::Status error)
+      : devices_(DeviceSet::Cpus(1, task)->Describe()), error_(std::move(error)) {}
+  ~FailingTask() override { answers_.join(); }
+  const std::vector<DeviceInfo>& devices() const override { return devices_; }
+  absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string&, CancellationManager&) override {
+    return devices_;
+  }
+  absl::StatusOr<std::string> Register(const std::string&, const Graph&,
+                                       CancellationManager&) override {
+    return "part";
+  }
+  void Run(PartStep, CancellationManager* cancellation, Done done) override {
+    EXPECT_TRUE(cancellation->Register(cancellation->NewToken(), [this] { cancelled_.Notify(); }));
+    answers_ = std::thread([this, done = std::move(done)] {
+      cancelled_.WaitForNotification();
+      done({error_, {}, {}});
+    });
+  }
+  int64_t NewStepId() override { return 1; }
+  std::shared_ptr<Rendezvous> RendezvousOf(int64_t) override {
+    return std::make_shared<LocalRendezvous>();
+  }
+  void EndStep(int64_t, const std::vector<std::string>&) override {}
+
+ private:
+  const std::vector<DeviceInfo> devices_;
+  const absl::Status error_;
+  absl::Notification cancelled_;
+  std::thread answers_;
+};
+
+// The error of a step of which a node fails on /job:ps, and `remote` is the error of /job:worker.
+absl::Status ErrorOfCluster(const absl::Status& remote) {
+  Graph g;
+  const Output bad = Fail(Instant(Const(g, 1)), "bad");
+  Output there;
+  {
+    DeviceScope on(g, "/job:worker/task:0");
+    there = Const(g, 2);
+  }
+  Session session(
+      g, {.devices = DeviceSet::Cpus(1, "/job:ps/replica:0/task:0"),
+          .remote_tasks = std::make_shared<FailingTask>("/job:worker/replica:0/task:0", remote)});
+  return session.Run({}, {bad, there}).status();
+}
+
+// Programs look for what went wrong in the message. It named one of the tasks only.
+TEST(Session, TheErrorsOfSeveralTasksAreConcatenated) {
+  const std::string from_worker = "From /job:worker/replica:0/task:0:\nlost";
+  const absl::Status both = ErrorOfCluster(absl::DataLossError(from_worker));
+  EXPECT_EQ(both.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(Message(both), StartsWith("\n=====================\n"
+                                        "INTERNAL: From /job:ps/replica:0/task:0:\nboom"));
+  EXPECT_THAT(Message(both), HasSubstr("[[{{node bad}}]]\nDATA_LOSS: " + from_worker));
+  EXPECT_THAT(Message(both), EndsWith("\n=====================\n"));
+}
+
+TEST(Session, ATaskThatWasCancelledOrReceivedTheErrorIsNotNamed) {
+  for (const absl::Status& remote :
+       {absl::CancelledError("stopped"), DerivedError(absl::InternalError("received"))}) {
+    EXPECT_THAT(Message(ErrorOfCluster(remote)), StartsWith("boom"));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The parts of a running step. Only the files of this folder include this header.
 //
-//   StepState      shared state: contexts, feeds, fetches, the first error
+//   StepState      shared state: contexts, feeds, fetches, errors
 //   UnitScheduler  assigns units to threads, and waits
 //   NodeRunner     runs the nodes of a unit, and simple loops
 //   DynamicFrames  moves values between the frames and iterations of dynamic loops
@@ -26,6 +26,7 @@
 #include "executor/step/continuations.h"
 #include "executor/step/sharing_trial.h"
 #include "executor/step/step.h"
+#include "executor/wait/error_group.h"
 #include "graph/mutex.h"
 
 namespace sluice {
@@ -192,7 +193,9 @@ class StepState {
     return HasDeadline() && std::chrono::steady_clock::now() >= cancellation.deadline();
   }
   void Fail(const PlanNode& node, const absl::Status& status);
-  void Cancel(const absl::Status& status);
+  void Cancel(const absl::Status& status) { Cancel(status, kNoDevice); }
+  // Ends the step because of an error of a node on this device.
+  void Cancel(const absl::Status& status, int device);
   void TimeOut();
   void UseIntraOp(bool use);
 
@@ -207,14 +210,19 @@ class StepState {
   bool needs_care = false;  // there is an observer or a deadline
 
  private:
+  static constexpr int kNoDevice = -1;
+
+  void AddError(const absl::Status& status, int device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
   std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
   Mutex mutex_;
   CondVar not_aborting_;
   int aborting_ ABSL_GUARDED_BY(mutex_) = 0;  // Cancels that use the rendezvous
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  int further_errors_ ABSL_GUARDED_BY(mutex_) = 0;
+  ErrorGroup errors_ ABSL_GUARDED_BY(mutex_);
+  // Devices with a root error, kNoDevice for an error that no node caused.
+  absl::InlinedVector<int, 4> failed_devices_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Dynamic loops: values enter a frame, go round, and leave it. The rules are TensorFlow's. An

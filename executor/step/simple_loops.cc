@@ -97,7 +97,8 @@ void NodeRunner::FailCondition(const PlanNode& condition, const Tensor& value) {
   const auto at = std::find_if(uses.begin(), uses.end(), [](const Use& use) {
     return OpKindOf(*use.dst) == OpKind::kSwitch;
   });
-  state_.Cancel(ErrorAt(at == uses.end() ? *condition.node : *at->dst, PredicateError(value)));
+  state_.Cancel(ErrorAt(at == uses.end() ? *condition.node : *at->dst, PredicateError(value)),
+                condition.device);
 }
 
 }  // namespace sluice

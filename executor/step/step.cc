@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "executor/cpu/steady_time.h"
 #include "executor/fusion/fused_elementwise.h"
 #include "executor/plan/error_at.h"
@@ -82,10 +83,8 @@ void StepState::Finish() {
 absl::Status StepState::TakeError() {
   cancellation.Reset();
   ScopedLock lock(&mutex_);
-  absl::Status status = std::exchange(status_, absl::OkStatus());
-  const int further = std::exchange(further_errors_, 0);
-  if (further == 0) return status;
-  return AnnotateAfter(status, StrCat("\n(", further, " more errors followed in this step.)"));
+  failed_devices_.clear();
+  return std::exchange(errors_, {}).Summary();
 }
 
 void StepState::Fail(const PlanNode& node, const absl::Status& status) {
@@ -93,26 +92,34 @@ void StepState::Fail(const PlanNode& node, const absl::Status& status) {
   if (absl::IsCancelled(status) && !HasFailed() && IsOverdue()) TimeOut();
   const Node* member =
       node.kind == OpKind::kFused ? plan->fused[node.aux]->NodeOf(status) : nullptr;
-  if (member == nullptr) return Cancel(ErrorAt(*node.node, status));
+  if (member == nullptr) return Cancel(ErrorAt(*node.node, status), node.device);
   absl::Status cause = status;
   cause.ErasePayload(FusedElementwise::kMemberPayload);
-  Cancel(ErrorAt(*member, cause));
+  Cancel(ErrorAt(*member, cause), node.device);
 }
 
-void StepState::Cancel(const absl::Status& status) {
+// The first root error of each device counts, as in TensorFlow, where each device has an executor.
+// All that follows an error that no node caused, such as a deadline, is derived.
+void StepState::AddError(const absl::Status& status, int device) {
+  const bool is_consequence =
+      !failed_devices_.empty() && (device == kNoDevice || failed_devices_[0] == kNoDevice ||
+                                   absl::IsCancelled(status) || absl::IsAborted(status));
+  if (is_consequence || IsDerived(status)) return errors_.Add(DerivedError(status));
+  if (absl::c_linear_search(failed_devices_, device)) return;
+  failed_devices_.push_back(device);
+  errors_.Add(status);
+}
+
+void StepState::Cancel(const absl::Status& status, int device) {
   Rendezvous* rendezvous;
   {
     ScopedLock lock(&mutex_);
-    if (status_.ok()) {
-      status_ = status;
-    } else if (!absl::IsCancelled(status)) {
-      ++further_errors_;
-    }
+    AddError(status, device);
     rendezvous = rendezvous_.load();
     if (rendezvous != nullptr) ++aborting_;
   }
   if (rendezvous != nullptr) {
-    rendezvous->StartAbort(status);
+    rendezvous->StartAbort(DerivedError(status));
     ScopedLock lock(&mutex_);
     if (--aborting_ == 0) not_aborting_.NotifyAll();
   }

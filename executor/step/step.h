@@ -9,9 +9,9 @@
 // that delivers an answer runs them (continuations.h). So a step needs no pool to make progress,
 // and a warm step of cheap nodes takes no lock and allocates nothing.
 //
-// Errors: Run returns the first error of a kernel, with the node's name and the line that built the
-// node. That error cancels all blocked operations, whose errors are not reported. Run returns when
-// every kernel has ended.
+// Errors: the first error of a kernel cancels all blocked operations. Run returns when every kernel
+// has ended, with the summary of the errors (executor/wait/error_group.h). Each error has the name
+// of its node and the line that built the node.
 // Thread safety: one thread at a time may call Run. Any thread may call Cancel while the object
 // lives.
 #ifndef SLUICE_EXECUTOR_STEP_STEP_H_

@@ -78,6 +78,8 @@ class Events {
  public:
   static Events& Get();
   void Fire(const std::string& name);  // completes one waiting call, now or in the future
+  // Ends one waiting call of each name with an error. The error of one cannot cancel another.
+  void FailTogether(const std::map<std::string, absl::Status>& errors);
   void Reset();
   int waiting(const std::string& name);
   // Blocks until `n` calls wait for this name.
