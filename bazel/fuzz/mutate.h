@@ -7,8 +7,9 @@
 
 namespace sluice {
 
-// Flips, overwrites, inserts, removes or truncates at up to four places. One of `truncations_in`
-// truncations is done, because a short message tests little behind its beginning.
+// Changes up to four places: flips a bit, overwrites, inserts or removes bytes, or truncates. A
+// truncation is done only with probability 1 / truncations_in, because a message that is cut early
+// tests little of what reads it.
 template <typename Random>
 void Mutate(std::string& bytes, Random& random, unsigned truncations_in) {
   for (auto n = 1 + random() % 4; n > 0; --n) {

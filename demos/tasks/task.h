@@ -1,9 +1,9 @@
 // One process of the cluster demo: a parameter server, or a worker that trains.
 //
 // Variables are distributed over the parameter servers by size. Each worker has its own graph and
-// monitored session, whose master is the server in its process. Worker 0 is the chief. Workers do
-// not need each other: a lost worker is only missing, and a restarted one joins at the present
-// step.
+// monitored session, whose master is the server in its process. Worker 0 is the chief. A worker
+// never waits for another worker's task: the others continue when a worker is lost, and a restarted
+// worker joins at the current step.
 #ifndef SLUICE_DEMOS_TASKS_TASK_H_
 #define SLUICE_DEMOS_TASKS_TASK_H_
 

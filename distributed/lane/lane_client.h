@@ -1,4 +1,5 @@
-// The calling side of lanes: calls to servers on this host (lane_socket.h).
+// The client side of lanes, the connections between processes of one host that replace gRPC there
+// (lane_socket.h).
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_LANE_LANE_CLIENT_H_

@@ -13,9 +13,9 @@ struct WireCounters {
   std::atomic<int64_t> sent{0};
   std::atomic<int64_t> received{0};
   std::atomic<int64_t> copied{0};
-  // The number of slices of received messages that tensors use at present. A thread changes it
-  // before it frees a slice. By this, ThreadSanitizer sees that the reads come before the free; it
-  // does not see gRPC's reference counts.
+  // The number of slices of received messages that tensors use at present. A thread decrements it
+  // before it frees a slice. This orders the reads of the slice before the free for
+  // ThreadSanitizer, which does not see gRPC's reference counts.
   std::atomic<int64_t> lent{0};
 
   static WireCounters& Global() {

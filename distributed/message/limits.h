@@ -19,8 +19,9 @@ struct Heartbeat {
   int timeout_ms = 10'000;
 };
 
-// When a client of a server counts as lost although its connection has not ended: it answers no
-// ping, which it gets after `kClientPingMs` of silence, within `kClientAnswerMs`.
+// When a client of a server counts as lost although its connection has not ended. After
+// `kClientPingMs` of silence the server pings the client. The client is lost if no answer arrives
+// within `kClientAnswerMs`.
 inline constexpr int kClientPingMs = 30'000;
 inline constexpr int kClientAnswerMs = 20'000;
 // A connection that does not speak HTTP/2 (or TLS) within this time is closed.

@@ -1,10 +1,11 @@
-// The table that forms collective groups. A group is formed when as many devices as it has members
-// have joined, and is then reported to all of them.
+// The table that forms collective groups. A group is complete when its number of devices has
+// joined. All of them are then notified.
 //
-// The leader's table serves the whole cluster. A member that joins again has left the group formed
-// before. That group is then broken, and a new one forms.
+// The leader's table serves the whole cluster. If a member of a complete group joins again, it no
+// longer belongs to that group. The group is then broken, and a new one forms.
 //
 // Thread safety: all methods may be called from any thread. `done` is called once, without a lock.
+//
 // Errors are TensorFlow's: INTERNAL for a surplus device or a different size. They end all waiting
 // members of the group.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_

@@ -98,8 +98,8 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   static absl::StatusOr<std::shared_ptr<DeviceSet>> Borrow(ResourceManager& resources,
                                                            std::string_view name);
 
-  // Counts the memory of tensors that sessions on this set compute on an account. Without this call
-  // it is not counted. To be called before the set is shared.
+  // Sets the account that counts the memory of tensors computed by sessions on this set. Without an
+  // account the memory is not counted. Must be called before the set is shared.
   void SetMemory(std::shared_ptr<MemoryAccount> account) { memory_ = std::move(account); }
   // May be null.
   const std::shared_ptr<MemoryAccount>& memory() const { return memory_; }

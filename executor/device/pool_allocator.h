@@ -41,8 +41,9 @@ class PoolAllocator final : public Allocator {
   int64_t BytesInUse() const;
   // Returns the shared free blocks to the system.
   void Trim();
-  // Returns those that were free all the time since the last call. Warm steps lose nothing by it,
-  // if it is called at intervals that are longer than a step. Returns their bytes.
+  // Gives the system the shared blocks that have been free since the last call, and returns the
+  // number of their bytes. If the calls are further apart than a step takes, warm steps keep all
+  // blocks that they use.
   int64_t TrimUnused();
 
   // Limits the memory of the pool and the heap, 0: no limit. Allocate then returns null beyond it.

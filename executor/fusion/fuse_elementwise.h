@@ -6,10 +6,10 @@
 
 namespace sluice {
 
-// Moves each elementwise item into the item that reads it, if that is its only reader and is
-// elementwise too or maps rows (a softmax), unless their shapes are known to differ. The moved
-// items leave the body (DraftItem::is_fused_away). The reader becomes a kFused item, and its fusion
-// group is added to the draft.
+// Forms groups: an elementwise item moves into the item that reads it. The conditions are that it
+// has no other reader, that the reader is elementwise or maps rows (a softmax), and that their
+// shapes are not known to differ. The moved items leave the body (DraftItem::is_fused_away). The
+// reader becomes a kFused item, and its fusion group is added to the draft.
 //
 // A cheap item with several elementwise readers is computed in each of their groups, if it reads a
 // single tensor that is no larger than its result. The groups then read that tensor, and the item's

@@ -133,9 +133,9 @@ class KernelContext {
     return Tensor::Allocate(*step_->allocator, dtype, shape);
   }
 
-  // Returns the status with which a kernel that found `claim` taken must return, before it has done
-  // anything. The executor then calls the kernel again when the claim may be free. Not for
-  // asynchronous kernels, which wait for claims.
+  // A kernel calls this if another kernel holds `claim`, and returns the status that it gets. It
+  // must not have changed anything before. The executor calls the kernel again when the claim may
+  // be free. Asynchronous kernels wait for claims themselves and must not call this.
   absl::Status RunAgainAfter(std::shared_ptr<Claim> claim);
   // For a claim that lives as long as the resource manager, like those of references.
   absl::Status RunAgainAfter(Claim* claim) { return RunAgainAfter(UnownedClaim(claim)); }

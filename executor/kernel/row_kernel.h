@@ -15,8 +15,8 @@ class RowKernel {
   virtual ~RowKernel() = default;
   // False if Compute does more than MakeRows, or needs other memory for it.
   virtual bool CanMakeRows() const { return true; }
-  // Whether each row becomes one element. Input 1 then lists the reduced dimensions. The executor
-  // calls MakeRows only if that is the last dimension alone.
+  // Whether each row becomes one element. Input 1 then lists the dimensions to reduce, and the
+  // executor calls MakeRows only if the last dimension is the only one in this list.
   virtual bool IsReduction() const = 0;
   // Computes `rows` rows of n > 0 elements with the same bits as Compute. If rows keep their
   // length, z may be x.

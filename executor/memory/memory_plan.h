@@ -18,8 +18,8 @@
 
 namespace sluice {
 
-// A result with a buffer of its own. Results that take over or share an input's buffer and the
-// values of variables have none.
+// A result that has a buffer of its own. There is no PlannedTensor for the values of variables, or
+// for results that take over or share the buffer of an input.
 struct PlannedTensor {
   const Node* node = nullptr;
   int output = 0;

@@ -26,10 +26,11 @@ struct DraftInput {
 
 struct DraftItem {
   OpKind kind = OpKind::kKernel;
-  // Its meaning depends on the kind. kConstant, kFeed, kFetch: the position among them. kLoop,
-  // kFused: the index of the loop or group in the draft. kLoopVariable, kCarry, kLeave: the index
-  // of the loop variable. kEnter, kExit, kNextIteration: the item of the receiving body that stands
-  // for the arrival. kArrival: the index of the invariant that a constant Enter brings, or -1.
+  // The meaning depends on `kind`. kConstant, kFeed, kFetch: the position among the constants,
+  // feeds or fetches. kLoop, kFused: the index of the loop or fusion group in the draft.
+  // kLoopVariable, kCarry, kLeave: the index of the loop variable. kEnter, kExit, kNextIteration:
+  // the item of the receiving body that stands for the arrival. kArrival: the index of the
+  // invariant that a constant Enter brings, or -1.
   int aux = -1;
   const Node* node = nullptr;  // for a loop: one of its Exits or Enters, for messages
   Kernel* kernel = nullptr;

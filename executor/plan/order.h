@@ -8,9 +8,10 @@ namespace sluice {
 
 struct DraftBody;
 
-// Each item comes after those that it waits for. The order is shorter than the items if they are
-// cyclic. The item that became ready last runs first, so that values are used while they are in the
-// cache and are freed soon. Reads of variables run before all other items.
+// Returns the items, each after those that it waits for. Items that wait for each other in a cycle
+// are missing, and so are the items behind them. The item that became ready last runs first, so
+// that values are used while they are in the cache and are freed soon. Reads of variables run
+// before all other items.
 std::vector<int> ExecutionOrder(const DraftBody& body);
 
 }  // namespace sluice

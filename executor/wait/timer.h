@@ -1,7 +1,9 @@
-// Calls functions at later times, on a thread that starts with the first of them.
+// Calls functions at later times. All of them run on one thread, which starts when the first
+// function is scheduled.
 //
 // Thread safety: all methods may be called from any thread. Functions run without a lock, one after
 // another, and must return soon.
+//
 // Lifetime: that of the process.
 #ifndef SLUICE_EXECUTOR_WAIT_TIMER_H_
 #define SLUICE_EXECUTOR_WAIT_TIMER_H_

@@ -23,9 +23,10 @@ namespace sluice {
 
 // Sets attribute `container` of the stateful nodes that are added during its lifetime.
 //
-// The destructor sets it, so that nodes show their container, and graphs can be exported with it,
-// only after the scope has ended. A node that has a container already keeps it: its own, or that of
-// an inner scope. Do not remove nodes from the graph while a scope is open.
+// The nodes get the attribute when the scope's destructor runs. Until then they do not show their
+// container, and an exported graph does not contain it. A node keeps a container that it has
+// already, because it was set explicitly or by an inner scope. Do not remove nodes from the graph
+// while a scope is open.
 class ContainerScope {
  public:
   // "" leaves nodes in the device's default container.

@@ -88,8 +88,8 @@ Node* Assert(Output condition, const OutputList& data);
 // Slices of `params` along dimension `axis`.
 Output GatherV2(Output params, Output indices, Output axis);
 Output Range(Output start, Output limit, Output delta);
-// `size` elements of one type and shape: output 0 is the handle, output 1 the flow, a value that
-// orders the writes. Write returns the next one.
+// Adds a TensorArray of `size` elements of one type and shape. Output 0 is its handle. Output 1 is
+// the flow, a scalar that orders reads after writes: each TensorArrayWrite returns a new flow.
 Node* TensorArray(Output size, DataType dtype, const PartialShape& element);
 Output TensorArrayWrite(Output handle, Output index, Output value, Output flow);
 Output TensorArrayGather(Output handle, Output indices, Output flow, DataType dtype,

@@ -73,8 +73,9 @@ class DeviceScope {
   std::vector<DeviceFunction> previous_;
 };
 
-// Runs ops inside after `controls`. An op that has an input from inside the block waits indirectly
-// and gets no edge of its own. Invalid operations are ignored. Reference: tf.control_dependencies.
+// Makes the ops that are built inside the block wait for `controls`. An op with an input from
+// inside the block waits through that input and gets no edge of its own. Invalid operations are
+// ignored. Reference: tf.control_dependencies.
 //
 // Tensors that were built outside do not wait. To order a read after an update, build the read
 // inside:

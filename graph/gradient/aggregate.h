@@ -8,9 +8,10 @@
 
 namespace sluice::gradient {
 
-// Returns the sum of the gradients of one output of `op`. Tensors are added by AddN, first on each
-// device and then across devices. Slices are concatenated. A mixture is converted to tensors.
-// Without summands the result is none. The nodes of a tree of additions are named after `op`.
+// Returns the sum of the gradients that reach one output of `op`, or a Grad that is none if
+// `summands` is empty. Tensors are added by AddN, first on each device and then across devices.
+// Slices are concatenated. If there are both tensors and slices, the slices are converted to
+// tensors. A tree of additions is in the name scope "<op>_gradient_sum".
 Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method);
 
 }  // namespace sluice::gradient

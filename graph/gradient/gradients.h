@@ -86,9 +86,10 @@ absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputLi
 // variable before the others are computed. Nones stay.
 void GateTogether(Graph& graph, std::vector<Grad>& grads);
 
-// The gradient as a tensor. Slices become a dense tensor in which rows of the same index are added
-// (UnsortedSegmentSum); it has the size of the whole variable, so avoid it for large tables.
-// Invalid for none, and, with an error in the graph, for slices without dense_shape.
+// Returns the gradient as a tensor. Slices become a dense tensor of the size of the whole variable,
+// in which rows with equal indices are added (UnsortedSegmentSum), so avoid it for large tables.
+// Returns an invalid Output for a gradient that is none. Slices without dense_shape are an error of
+// the graph, and the result is invalid.
 Output ToDense(const Grad& grad, std::string_view name = "");
 
 }  // namespace sluice

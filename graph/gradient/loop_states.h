@@ -22,9 +22,9 @@ class LoopStates {
                     bool colocate);
   bool empty() const { return states_.empty(); }
 
-  // Returns the state of the loop around `op`, or null. An Exit is inside its loop, except with
-  // `before`: the gradient of an Exit enters the backward loop only when its gradient function
-  // runs.
+  // Returns the state of the loop that contains `op`, or null. An Exit belongs to its own loop.
+  // With `before` it belongs to the loop around: the backward loop is entered only when the Exit's
+  // gradient function runs, and `before` asks for the state before that.
   LoopState* StateOf(const Node& op, bool before) const;
   // The context of op's gradient.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;

@@ -1,4 +1,5 @@
-// The mark on a dense tensor that ToDense computes from a sparse gradient.
+// The attribute by which Lint recognizes dense tensors that ToDense computed from sparse gradients,
+// to warn of their size.
 #ifndef SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
 #define SLUICE_GRAPH_GRADIENT_MADE_DENSE_H_
 

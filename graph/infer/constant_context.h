@@ -1,7 +1,7 @@
 // Evaluates the integers that shapes are made of, as far as they follow from constants and static
 // shapes, without running any kernel. Ops declare how: OpTraits::constant_value.
 //
-// A known element is exact. Elements that cannot be computed are unknown, one by one.
+// Each element of a value is either exact or unknown. A value may have elements of both kinds.
 //
 //   std::optional<PartialInts> ValueOfFill(ConstantContext& c) {
 //     const std::optional<int64_t> n = c.Element(0);

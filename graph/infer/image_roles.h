@@ -2,9 +2,9 @@
 // (NCHW). The pass choose_layout uses them to change the node to channels last (NHWC). Ops declare
 // them: OpTraits::image_roles.
 //
-// The change must not change an error message. So a node has roles only if the sizes of its images
-// cannot make it fail, or if its message does not show these sizes. All sizes except the batch are
-// therefore known, and the node accepts them.
+// Changing the layout must not change an error message, because messages may contain image sizes.
+// So a node has roles only if its images cannot make it fail, or if its error does not show their
+// sizes. This requires that all sizes except the batch are known and that the node accepts them.
 #ifndef SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
 #define SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
 

@@ -16,8 +16,10 @@ namespace sluice {
 // Blocks of at least this size may only use a part of the limit (PoolAllocator::SetLimit).
 inline constexpr size_t kLimitedFrom = 64 << 10;
 
-// Allocates from Heap(). Null also if there is no room. Looks for room at each block of at least
-// kLimitedFrom bytes, and whenever a thread has allocated so much in smaller ones.
+// An allocator that takes blocks from Heap(), and returns null if the limit is reached. It checks
+// the limit for each block of at least kLimitedFrom bytes. For smaller blocks it checks each time
+// that a thread has allocated kLimitedFrom bytes in total, so that many small blocks cannot exceed
+// the limit.
 Allocator& LimitedHeap();
 
 // Bytes that another library has allocated, such as those of a message. They count for the limit

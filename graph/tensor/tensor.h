@@ -131,9 +131,10 @@ class Tensor {
   // no memory.
   absl::StatusOr<Tensor> Clone(Allocator& allocator = Heap()) const;
 
-  // The rest is for kernels and the executor, which reuse memory. Whether no other tensor shares
-  // the buffer, and it may be reused for another result of its size. False for memory that the
-  // tensor only wraps (Buffer::Wrap).
+  // The methods below are for kernels and the executor, which reuse memory.
+  //
+  // Whether no other tensor shares the buffer, so that it may be reused for another result of its
+  // size. False for memory that the tensor only wraps (Buffer::Wrap).
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
   // The same, and the buffer has no other elements.
   bool HasBufferAlone() const {

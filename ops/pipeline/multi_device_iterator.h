@@ -1,14 +1,14 @@
-// The resource behind the handle of a MultiDeviceIterator: one reading of a dataset, whose elements
-// go to shards in turn. Element i belongs to shard i modulo the number of shards, whatever the
-// order of the calls.
+// The resource behind the handle of a MultiDeviceIterator. It reads a dataset once and deals the
+// elements out to shards: element i goes to shard i modulo the number of shards, whatever the order
+// of the calls.
 //
 // A thread reads the dataset. It holds up to `max_buffer_size` elements for each shard, and waits
 // for the shard whose turn it is.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 //   lock, per shard in the order of the calls.
 // Errors: OUT_OF_RANGE "End of sequence"; INVALID_ARGUMENT for a shard or an incarnation that is
-//   not the current one; CANCELLED; RESOURCE_EXHAUSTED without a thread; errors of the dataset,
-//   each for the shard whose element failed.
+//   not the current one; CANCELLED; RESOURCE_EXHAUSTED if the thread cannot be started; errors of
+//   the dataset, each for the shard whose element failed.
 // Reference: TensorFlow's multi_device_iterator_ops.cc.
 #ifndef SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_
 #define SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_

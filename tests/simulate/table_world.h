@@ -1,13 +1,15 @@
 // Asynchronous training of an embedding table on parameter servers, in simulated time. Several
-// workers look up and update rows of a table in parts, whose rules admit and evict keys. Meanwhile
-// checkpoints are saved, and servers restart from them, in other numbers. The table is the real
-// one (ops/embedding/row_store.h), with the real tensors of checkpoints. Messages are simulated.
+// workers look up and update rows of a partitioned table, whose rules admit and evict keys.
+// Meanwhile checkpoints are saved, and servers restart from them, sometimes with another number of
+// servers. The table is the real one (ops/embedding/row_store.h), with the real tensors of
+// checkpoints. Messages are simulated.
 //
 //   TableWorld world({.eviction = {.idle_steps = 5}});
 //   TableVerdict verdict = world.Train(/*seed=*/7);
 //
 // A seed decides everything: keys, delays of messages, which call continues between two keys of a
-// batch, when checkpoints are saved, which restarts there are and how many servers they leave.
+// batch, when checkpoints are saved, when servers restart, and how many servers there are
+// afterwards.
 #ifndef SLUICE_TESTS_SIMULATE_TABLE_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_TABLE_WORLD_H_
 

@@ -29,8 +29,9 @@ struct FixedLossScale {
 };
 
 // A factor that adapts to the gradients. If a gradient is not finite, the step is skipped and the
-// factor is divided by `multiplier`, down to 1 at least. After `increment_period` successive finite
-// steps it is multiplied. Variables current_loss_scale and good_steps, which checkpoints contain.
+// factor is divided by `multiplier`, but never goes below 1. After `increment_period` successive
+// finite steps it is multiplied. The variables current_loss_scale and good_steps hold this state,
+// and checkpoints contain them.
 struct DynamicLossScale {
   // At least 1.
   float initial_loss_scale = 32768;

@@ -55,8 +55,8 @@ class MultiHeadAttention : public Layer {
   std::vector<Dense> projections_;
 };
 
-// [n, m]: 0 if the position of the row may read the position of the column, which is then its own
-// or an earlier one. A large negative number for later positions.
+// Returns an [n, m] mask by which a position reads only itself and earlier positions. Element (i,
+// j) is 0 if j <= i, and a large negative number otherwise.
 Output CausalMask(Graph& graph, int64_t n, int64_t m, DataType dtype = DT_FLOAT,
                   At at = At::current());
 

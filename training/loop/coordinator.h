@@ -82,8 +82,9 @@ class Coordinator {
 
   // Runs `body` on a thread that the coordinator owns. Its error requests the stop.
   void Start(std::string name, std::function<absl::Status()> body);
-  // Calls `body` repeatedly on such a thread until the stop: without pause if `pace` is 0,
-  // otherwise at this pace, beginning at once. Reference: tf.train.LooperThread.
+  // Calls `body` repeatedly, on a thread that the coordinator owns, until the stop. The first call
+  // begins at once, the next ones `pace` apart; 0 means without pause. Reference:
+  // tf.train.LooperThread.
   void StartLoop(std::string name, std::chrono::milliseconds pace,
                  std::function<absl::Status()> body);
   // Waits until a stop is requested or all threads have ended, then up to `grace` for the remaining

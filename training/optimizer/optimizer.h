@@ -129,8 +129,9 @@ class Optimizer {
     return {DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE};
   }
 
-  // The slot variable, colocated with `var` and named "<var>/<op_name>". `make` creates it, with
-  // functions of slot.h, under the name that it gets, unless it exists.
+  // Returns the slot variable `slot_name` of `var`, colocated with `var` and named
+  // "<var>/<op_name>". If there is none, calls `make` with the name to use, which creates it by a
+  // function of slot.h.
   using SlotMaker = absl::FunctionRef<Variable(std::string_view name)>;
   Variable FindOrMakeSlot(const Variable& var, std::string_view slot_name, std::string_view op_name,
                           SlotMaker make);

@@ -43,8 +43,8 @@ struct ReplicaNews {
   std::string who;  // "/job:worker/replica:0/task:3"
   std::string why;  // with kLost
 };
-// Calls `hear` from any thread, once for each existing replica and then on every change, until the
-// returned object is destroyed.
+// Subscribes to news of the replicas until the returned object is destroyed. `hear` is called from
+// any thread: once for each existing replica, and then on every change.
 using ReplicaWatch =
     std::function<std::shared_ptr<void>(std::function<void(const ReplicaNews&)> hear)>;
 

@@ -34,7 +34,7 @@ class SyncNodes {
   // Shared name of the accumulator or queue for the gradients of `var`: "<var>:0<suffix>", and a
   // number for each further optimizer of the same variable.
   std::string GradientsSharedName(const Variable& var, std::string_view suffix) const;
-  // Sets the attributes that describe the replicas to an accumulator or a queue of gradients
+  // Describes the replicas to an accumulator or queue of gradients, by attributes of its node
   // (ops/dataflow/replica_gradients.h). Null is ignored.
   void DescribeReplicas(Node* accumulator_or_queue);
   // Sets the attribute that says which replica's gradient `node` adds. Null is ignored.
