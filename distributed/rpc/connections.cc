@@ -152,6 +152,7 @@ absl::Status Connections::ListenAt(const std::string& host, const std::string& p
 Connections::~Connections() {
   Stop();
   ScopedLock lock(&mutex_);
+  for (const auto& [serial, accepted] : waiting_) close(accepted.fd);
   for (const auto& [fd, connection] : connections_) close(fd);
   for (const int fd : {epoll_, wake_, reserve_}) {
     if (fd >= 0) close(fd);
@@ -161,7 +162,9 @@ Connections::~Connections() {
 absl::Status Connections::Start(std::function<void(int fd)> take) {
   take_ = std::move(take);
   for (const int fd : listeners_) Watch(epoll_, EPOLL_CTL_ADD, fd, EPOLLIN);
-  SLUICE_ASSIGN_OR_RETURN(thread_,
+  SLUICE_ASSIGN_OR_RETURN(hands_over_,
+                          Thread::Start("hand over", ThreadUse::kProcess, [this] { HandOver(); }));
+  SLUICE_ASSIGN_OR_RETURN(accepts_,
                           Thread::Start("connections", ThreadUse::kProcess, [this] { Run(); }));
   return absl::OkStatus();
 }
@@ -170,7 +173,13 @@ void Connections::Stop() {
   if (!stops_.exchange(true)) {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof(one));
-    thread_.Join();
+    accepts_.Join();
+    {
+      ScopedLock lock(&mutex_);
+      has_waiting_.NotifyAll();
+      RefuseHandedOver();
+    }
+    hands_over_.Join();
     for (const int fd : listeners_) close(fd);
   }
 }
@@ -191,9 +200,36 @@ void Connections::Run() {
   }
 }
 
+void Connections::HandOver() {
+  ScopedLock lock(&mutex_);
+  while (!stops_.load()) {
+    if (waiting_.empty()) {
+      has_waiting_.Wait(&mutex_);
+      continue;
+    }
+    const Accepted next = std::move(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+    if (next.is_probe) {
+      probes_.erase(next.client);
+      probed_.NotifyAll();
+      close(next.fd);
+      continue;
+    }
+    handed_over_ = next.client;
+    lock.Unlock();
+    take_(next.fd);
+    lock.Lock();
+    handed_over_.clear();
+  }
+}
+
 void Connections::LogEvents() {
-  for (const auto& [event, fields] : unlogged_) LogEvent(LogLevel::kWarning, event, fields);
-  unlogged_.clear();
+  std::vector<std::pair<const char*, EventFields>> events;
+  {
+    ScopedLock lock(&mutex_);
+    events.swap(unlogged_);
+  }
+  for (const auto& [event, fields] : events) LogEvent(LogLevel::kWarning, event, fields);
 }
 
 void Connections::Accept(int listener) {
@@ -223,33 +259,36 @@ void Connections::AcceptWithReserve(int listener) {
 
 void Connections::Admit(int fd) {
   const std::string client = AddressOf(fd, getpeername);
-  {
-    ScopedLock lock(&mutex_);
-    ++accepted_;
-    if (probes_.erase(client) > 0) {
-      probed_.NotifyAll();
-      close(fd);
-      return;
-    }
-    const bool has_room = static_cast<int>(connections_.size()) < max_ || MakeRoom();
-    const int watched = has_room ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
-    constexpr uint32_t kEvents = EPOLLIN | EPOLLRDHUP | EPOLLET;
-    if (watched < 0 || !Watch(epoll_, EPOLL_CTL_ADD, watched, kEvents, ++last_serial_)) {
-      ++refused_;
-      unlogged_.push_back(
-          {"connection_refused", {{"client", client}, {"open", StrCat(connections_.size())}}});
-      if (watched >= 0) close(watched);
-      close(fd);
-      return;
-    }
-    Connection& connection = connections_[watched];
-    connection.fd = watched;
-    connection.serial = last_serial_;
-    connection.client = client;
-    connection.last_used = std::chrono::steady_clock::now();
-    fds_[client] = watched;
+  ScopedLock lock(&mutex_);
+  ++accepted_;
+  ++last_serial_;
+  const bool is_probe = probes_.contains(client);
+  if (!is_probe && !Add(fd, client)) {
+    ++refused_;
+    unlogged_.push_back(
+        {"connection_refused", {{"client", client}, {"open", StrCat(connections_.size())}}});
+    close(fd);
+    return;
   }
-  take_(fd);
+  waiting_[last_serial_] = {fd, client, is_probe};
+  has_waiting_.NotifyAll();
+}
+
+bool Connections::Add(int fd, const std::string& client) {
+  if (static_cast<int>(connections_.size()) >= max_ && !MakeRoom()) return false;
+  const int watched = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (watched < 0) return false;
+  if (!Watch(epoll_, EPOLL_CTL_ADD, watched, EPOLLIN | EPOLLRDHUP | EPOLLET, last_serial_)) {
+    close(watched);
+    return false;
+  }
+  Connection& connection = connections_[watched];
+  connection.fd = watched;
+  connection.serial = last_serial_;
+  connection.client = client;
+  connection.last_used = std::chrono::steady_clock::now();
+  fds_[client] = watched;
+  return true;
 }
 
 void Connections::Happened(int fd, uint32_t serial, uint32_t events) {
@@ -298,7 +337,16 @@ void Connections::Refuse(const Connection& connection, const char* why) {
   Forget(connection);
 }
 
+void Connections::RefuseHandedOver() {
+  const auto it = fds_.find(handed_over_);
+  if (it != fds_.end()) Refuse(connections_[it->second], "kept others from being accepted");
+}
+
 void Connections::Forget(const Connection& connection) {
+  if (const auto it = waiting_.find(connection.serial); it != waiting_.end()) {
+    close(it->second.fd);
+    waiting_.erase(it);
+  }
   if (connection.is_stranger) stranger_bytes_ -= connection.bytes;
   const int fd = connection.fd;
   if (const auto it = fds_.find(connection.client); it != fds_.end() && it->second == fd) {
@@ -375,6 +423,7 @@ absl::Status Connections::CheckAccepting(std::chrono::milliseconds limit) {
   while (!probe.empty() && probes_.contains(probe) && probed_.WaitUntil(&mutex_, deadline)) {
   }
   const bool accepted = !probe.empty() && probes_.erase(probe) == 0;
+  if (!accepted) RefuseHandedOver();
   close(fd);
   return accepted ? absl::OkStatus() : failed;
 }

@@ -13,7 +13,11 @@
 // A second descriptor of each connection shows this class when the connection ends. So a server
 // needs two descriptors per connection.
 //
-// Thread safety: all methods may be called from any thread. A thread of its own accepts.
+// One thread accepts connections and applies the rules. Another one hands connections to gRPC,
+// which may read from a connection on that thread as long as the client sends something. If both
+// were one thread, nothing would stop a client that sends without end.
+//
+// Thread safety: all methods may be called from any thread.
 // Names: a client is called by its address as gRPC writes it, "ipv4:10.0.0.7:41200".
 #ifndef SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_
 #define SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_
@@ -51,8 +55,8 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // Begins to accept. `take` owns the descriptor that it gets. It must not block.
-  // RESOURCE_EXHAUSTED without a thread.
+  // Begins to accept. `take` owns the descriptor that it gets. Later connections wait until it
+  // returns. RESOURCE_EXHAUSTED if a thread cannot be started.
   absl::Status Start(std::function<void(int fd)> take);
   // Closes the listening sockets. Returns when `take` is called no more.
   void Stop();
@@ -64,7 +68,9 @@ class Connections {
   void CallEnds(const std::string& client);
   bool IsConnected(const std::string& client);
 
-  // Connects to the server. UNAVAILABLE if the connection is not accepted within `limit`. Blocks.
+  // Connects to the server. UNAVAILABLE if the connection is not accepted, and handed over, within
+  // `limit`. The connection that is being handed over then is closed, because it keeps the others
+  // waiting. Blocks.
   absl::Status CheckAccepting(std::chrono::milliseconds limit);
 
   struct Counts {
@@ -78,26 +84,37 @@ class Connections {
   using Time = std::chrono::steady_clock::time_point;
   struct Connection {
     int fd = -1;          // the second descriptor
-    uint32_t serial = 0;  // distinguishes it from former connections with this descriptor
+    uint32_t serial = 0;  // tells it from former connections with this descriptor
     std::string client;
     bool is_stranger = true;
     int64_t bytes = 0;  // received; counted for strangers
     int open_calls = 0;
     Time last_used;
   };
+  // A connection that waits to be handed over.
+  struct Accepted {
+    int fd = -1;
+    std::string client;
+    bool is_probe = false;  // made by CheckAccepting
+  };
 
   explicit Connections(const Options& options);
   absl::Status ListenAt(const std::string& host, const std::string& port);
   void Run();
+  void HandOver();
   void LogEvents();
   void Accept(int listener);
   void AcceptWithReserve(int listener);
   void Admit(int fd);
+  // Records a new connection. Returns false if there is no room for it.
+  bool Add(int fd, const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Happened(int fd, uint32_t serial, uint32_t events);
   void LimitStrangers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Closes a connection by rule 1. Returns false if all have open calls.
   bool MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Refuse(const Connection& connection, const char* why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends the hand-over that is running, if one is, by closing its connection.
+  void RefuseHandedOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Drops the input event of a connection that is no stranger any more.
   void WatchEndOf(const Connection& connection) const;
@@ -109,17 +126,19 @@ class Connections {
   std::vector<int> listeners_;
   int port_ = 0;
   std::function<void(int fd)> take_;
-  Thread thread_;
-  int reserve_ = -1;          // used by thread_ only
-  uint32_t last_serial_ = 0;  // used by thread_ only
-  // Events that are not logged yet, because a log may block. Used by thread_ only.
-  std::vector<std::pair<const char*, EventFields>> unlogged_;
+  Thread accepts_, hands_over_;
+  int reserve_ = -1;                // used by accepts_ only
   std::atomic<bool> stops_{false};  // set before wake_
   Mutex mutex_;
-  CondVar probed_;
+  CondVar probed_, has_waiting_;
+  uint32_t last_serial_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<uint32_t, Accepted> waiting_ ABSL_GUARDED_BY(mutex_);  // by serial, so in order
+  std::string handed_over_ ABSL_GUARDED_BY(mutex_);               // the client, or ""
+  // Events that are not logged yet, because a log may block.
+  std::vector<std::pair<const char*, EventFields>> unlogged_ ABSL_GUARDED_BY(mutex_);
   std::unordered_map<int, Connection> connections_ ABSL_GUARDED_BY(mutex_);  // by fd
   std::unordered_map<std::string, int> fds_ ABSL_GUARDED_BY(mutex_);         // by client
-  std::set<std::string> probes_ ABSL_GUARDED_BY(mutex_);  // own connections, not accepted yet
+  std::set<std::string> probes_ ABSL_GUARDED_BY(mutex_);  // own connections, not handed over yet
   int64_t stranger_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t accepted_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -9,6 +9,7 @@
 
 #include <deque>
 
+#include "distributed/events/event_log.h"
 #include "gmock/gmock.h"
 #include "graph/mutex.h"
 #include "graph/strings.h"
@@ -69,7 +70,7 @@ class ConnectionsTest : public ::testing::Test {
       ScopedLock lock(&mutex_);
       taken_.push_back(fd);
       changed_.NotifyAll();
-      while (accepts_no_more_) changed_.Wait(&mutex_);
+      while (takes_no_more_) changed_.Wait(&mutex_);
     });
     ASSERT_TRUE(started.ok()) << started;
   }
@@ -84,10 +85,10 @@ class ConnectionsTest : public ::testing::Test {
     taken_.pop_front();
     return fd;
   }
-  // While true, the thread that accepts stops after its next connection.
-  void SetAcceptsNoMore(bool value) {
+  // While true, the next hand-over does not return.
+  void SetTakesNoMore(bool value) {
     ScopedLock lock(&mutex_);
-    accepts_no_more_ = value;
+    takes_no_more_ = value;
     changed_.NotifyAll();
   }
   // A connection after the given events of the others have been handled.
@@ -98,7 +99,7 @@ class ConnectionsTest : public ::testing::Test {
   Mutex mutex_;
   CondVar changed_;
   std::deque<int> taken_ ABSL_GUARDED_BY(mutex_);
-  bool accepts_no_more_ ABSL_GUARDED_BY(mutex_) = false;
+  bool takes_no_more_ ABSL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<Connections> connections_;
 };
 
@@ -175,16 +176,77 @@ TEST_F(ConnectionsTest, StrangersMaySendSoMuchTogether) {
 // reported before, and a client was then taken for lost.
 TEST_F(ConnectionsTest, TheEndOfAReplacedConnectionIsNotThatOfItsSuccessor) {
   Listen({.max = 1});
-  SetAcceptsNoMore(true);
+  // The thread that accepts stands still at its first event for the log.
+  bool has_logged = false, goes_on = false;
+  SetEventLog({.sink = [&](const std::string&) {
+    ScopedLock lock(&mutex_);
+    has_logged = true;
+    changed_.NotifyAll();
+    while (!goes_on) changed_.Wait(&mutex_);
+  }});
+  Client replaced(connections_->port());
   Client first(connections_->port());
-  ASSERT_GE(Take(), 0);
+  ASSERT_TRUE(replaced.IsClosed());
+  {
+    ScopedLock lock(&mutex_);
+    while (!has_logged) changed_.Wait(&mutex_);
+  }
   Client second(connections_->port());
   first.Close();
-  SetAcceptsNoMore(false);  // both events arrive at once, that of the listener first
-  ASSERT_GE(Take(), 0);
+  {  // both events arrive at once, that of the listener first
+    ScopedLock lock(&mutex_);
+    goes_on = true;
+    changed_.NotifyAll();
+  }
   Settle();
   EXPECT_TRUE(connections_->IsConnected(second.name()));
   EXPECT_EQ(connections_->counts().open, 1);
+  connections_.reset();
+  SetEventLog({});
+}
+
+// gRPC reads on the thread that hands a connection over, as long as the client sends.
+TEST_F(ConnectionsTest, LimitsAStrangerThatIsStillBeingHandedOver) {
+  Listen({.max_stranger_bytes = 1000});
+  SetTakesNoMore(true);
+  Client client(connections_->port());
+  ASSERT_GE(Take(), 0);
+  client.Send(5000);
+  EXPECT_TRUE(client.IsClosed());
+  EXPECT_EQ(connections_->counts().refused, 1);
+  SetTakesNoMore(false);
+}
+
+TEST_F(ConnectionsTest, ClosesAConnectionWhoseHandOverDoesNotEnd) {
+  Listen({});
+  SetTakesNoMore(true);
+  Client client(connections_->port());
+  ASSERT_GE(Take(), 0);
+  Client waiting(connections_->port());
+  EXPECT_EQ(connections_->CheckAccepting(std::chrono::milliseconds(20)).message(),
+            "the server accepted no connection within 20 ms");
+  EXPECT_TRUE(client.IsClosed());
+  SetTakesNoMore(false);
+  EXPECT_GE(Take(), 0);
+  Settle();
+  EXPECT_TRUE(connections_->IsConnected(waiting.name()));
+}
+
+TEST_F(ConnectionsTest, ForgetsClientsThatLeaveBeforeTheyAreHandedOver) {
+  Listen({});
+  SetTakesNoMore(true);
+  Client client(connections_->port());
+  const int fd = Take();
+  ASSERT_GE(fd, 0);
+  { Client left(connections_->port()); }
+  Client waiting(connections_->port());
+  SetTakesNoMore(false);
+  const int next = Take();
+  Settle();
+  EXPECT_TRUE(connections_->IsConnected(waiting.name()));
+  EXPECT_EQ(connections_->counts().open, 2);
+  close(fd);
+  close(next);
 }
 
 // gRPC's own listener accepts nothing any more after this.

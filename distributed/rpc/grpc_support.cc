@@ -18,7 +18,10 @@ void LogGrpc(gpr_log_func_args* args) {
                          : args->severity == GPR_LOG_SEVERITY_INFO ? LogLevel::kInfo
                                                                    : LogLevel::kDebug;
   std::string message = args->message;
-  if (message.size() > kMaxLogBytes) message = message.substr(0, kMaxLogBytes) + "...";
+  if (message.size() > kMaxLogBytes) {
+    message.resize(kMaxLogBytes);
+    message += "...";
+  }
   const std::string_view file = args->file;
   const std::string_view name = file.substr(file.rfind('/') + 1);
   LogEvent(level, "grpc", {{"message", message}, {"at", StrCat(name, ":", args->line)}});
