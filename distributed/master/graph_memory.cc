@@ -72,4 +72,9 @@ int64_t BytesWithoutConstants(const pb::GraphDef& graph) {
   return std::max<int64_t>(bytes, 0);
 }
 
+absl::Status WithMemoryLimits(const absl::Status& error, const MemoryAccount* account) {
+  const std::string limits = DescribeMemoryLimits(account);
+  return limits.empty() ? error : AnnotateAfter(error, StrCat("\n", limits));
+}
+
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include "distributed/events/event_log.h"
 #include "distributed/events/sha256.h"
 #include "distributed/master/client_cluster.h"
+#include "distributed/master/graph_memory.h"
 #include "distributed/master/session_config.h"
 #include "distributed/message/device_attributes.h"
 #include "distributed/message/respond.h"
@@ -50,9 +51,7 @@ absl::Status TakeFeeds(RpcCall& call, TensorField field, google::protobuf::Messa
                        std::vector<NamedTensor>* feeds) {
   const absl::Status status =
       OrOutOfMemory([&] { return TakeMessage(&call.request(), field, request, feeds); });
-  if (!absl::IsResourceExhausted(status)) return status;
-  const std::string limits = DescribeMemoryLimits(nullptr);
-  return limits.empty() ? status : AnnotateAfter(status, StrCat("\n", limits));
+  return absl::IsResourceExhausted(status) ? WithMemoryLimits(status, nullptr) : status;
 }
 
 }  // namespace

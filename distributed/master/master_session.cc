@@ -7,7 +7,6 @@
 #include "distributed/master/graph_memory.h"
 #include "distributed/message/service_methods.h"
 #include "executor/device/device_set.h"
-#include "executor/device/memory_account.h"
 #include "executor/partition/partition.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/thread.h"
@@ -168,9 +167,7 @@ absl::Status MasterSession::From(const absl::Status& status) const {
 absl::Status MasterSession::WithLimits(const absl::Status& status) const {
   const bool is_about_memory =
       absl::IsResourceExhausted(status) && absl::StrContains(status.message(), "OOM when");
-  if (!is_about_memory) return status;
-  const std::string limits = DescribeMemoryLimits(session_.devices().memory().get());
-  return limits.empty() ? status : AnnotateAfter(status, StrCat("\n", limits));
+  return is_about_memory ? WithMemoryLimits(status, session_.devices().memory().get()) : status;
 }
 
 absl::StatusOr<std::shared_ptr<MasterSession::Step>> MasterSession::StepFor(

@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "executor/kernel/context.h"
-#include "executor/wait/out_of_memory.h"
-#include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/data/batch.h"
 #include "ops/data/dataset.h"
+#include "ops/data/dataset_function.h"
 #include "ops/lookup/table.h"
 #include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
@@ -102,39 +101,21 @@ absl::Status CheckPair(const Tensors& element, const TableSpec& spec) {
   return absl::OkStatus();
 }
 
-// Reads the dataset in a thread of its own.
-class InitializeTableKernel final : public AsyncKernel {
- public:
-  void ComputeAsync(KernelContext& c, Done done) override {
-    const absl::Status started =
-        StartDetached("dataset of a table", ThreadUse::kGraphs,
-                      [&c, done] { done(OrOutOfMemory([&] { return Fill(c); })); });
-    if (!started.ok()) done(started);
-  }
-
- private:
-  static absl::Status Fill(KernelContext& c) {
-    SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
-    SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(c.input(1)));
-    Reading reading(c.step().cancellation);
-    SLUICE_ASSIGN_OR_RETURN(const IteratorPointer iterator, dataset->Iterate(reading));
-    std::vector<Tensors> pairs;
-    while (true) {
-      SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
-      Tensors element;
-      SLUICE_ASSIGN_OR_RETURN(const bool any, iterator->Next(&element));
-      if (!any) break;
-      SLUICE_RETURN_IF_ERROR(CheckPair(element, table->spec()));
-      pairs.push_back(std::move(element));
-    }
-    if (pairs.empty()) return absl::OutOfRangeError("end of iterator");
-    SLUICE_ASSIGN_OR_RETURN(const Tensors columns, BatchOf(pairs));
-    return table->Initialize(columns[0], columns[1]);
-  }
-};
+absl::Status InitializeTable(KernelContext& c, std::vector<Closure>) {
+  SLUICE_ASSIGN_OR_RETURN(const auto table, LookupNamed<LookupTable>(c, 0));
+  SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(c.input(1)));
+  std::vector<Tensors> pairs;
+  SLUICE_RETURN_IF_ERROR(ReadAll(c, *dataset, [&](const Tensors& element, Reading&) {
+    pairs.push_back(element);
+    return CheckPair(element, table->spec());
+  }));
+  if (pairs.empty()) return absl::OutOfRangeError("end of iterator");
+  SLUICE_ASSIGN_OR_RETURN(const Tensors columns, BatchOf(pairs));
+  return table->Initialize(columns[0], columns[1]);
+}
 
 KERNEL(ComputeBatchSize, FunctionKernel<ComputeBatchSize>);
-KERNEL(InitializeTableFromDataset, InitializeTableKernel);
+KERNEL(InitializeTableFromDataset, ReadingKernel<InitializeTable>);
 
 }  // namespace
 }  // namespace sluice
