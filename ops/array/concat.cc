@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// An unknown shape of the rank of the first input in [first, last) whose rank is known.
+// Returns an unknown shape with the first known rank of inputs [first, last).
 PartialShape CommonRank(const ShapeContext& c, int first, int last) {
   for (int i = first; i < last; ++i) {
     if (c.input(i).rank_known()) return PartialShape::UnknownOfRank(c.input(i).rank());
@@ -22,7 +22,8 @@ PartialShape CommonRank(const ShapeContext& c, int first, int last) {
   return PartialShape();
 }
 
-// The inputs in [first, last), joined along `axis`. `any`: an unknown shape of their rank.
+// Returns the shape of the concatenation of inputs [first, last) along `axis`. `any` is an unknown
+// shape with their rank, which stands for inputs of unknown rank.
 absl::StatusOr<PartialShape> Joined(const ShapeContext& c, int first, int last,
                                     const PartialShape& any, int axis) {
   PartialShape merged = any;
@@ -41,7 +42,7 @@ absl::StatusOr<PartialShape> Joined(const ShapeContext& c, int first, int last,
   return merged;
 }
 
-// Whether all inputs have the rank of `merged`, which has the axis.
+// Checks that all inputs have the rank of `merged`, and that `axis` is one of its dimensions.
 absl::Status CheckRanks(ShapeContext& c, int first, int last, const PartialShape& merged,
                         int64_t axis) {
   for (int i = first; i < last; ++i) {
@@ -249,7 +250,7 @@ std::optional<ImageRoles> ImagesOfConcatV2(const Node& node) {
   return roles;
 }
 
-// A tensor made of at least `min` values.
+// Declares an op that builds one tensor from at least `min` values.
 struct JoinedValues {
   int min;
   void operator()(OpDefBuilder& op) const {

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The number of elements per index of the dimensions before `axis`.
+// Returns the product of the sizes of dimension `axis` and all dimensions after it.
 int64_t ElementsFrom(const TensorShape& shape, int axis) {
   int64_t n = 1;
   for (int d = axis; d < shape.rank(); ++d) n *= shape.dim(d);

@@ -1,4 +1,5 @@
-// Ops that return their input. They serve names, placement, gradients and promises.
+// Ops that return their input. Graphs use them to rename or place a tensor, to observe or stop its
+// gradient, or to declare a property of it.
 #include "graph/infer/constant_context.h"
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"

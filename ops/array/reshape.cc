@@ -68,7 +68,7 @@ absl::Status ExpandDimsShape(ShapeContext& c) {
   return c.SetOutput(0, WithDimAt(in, axis));
 }
 
-// By dimension, whether `dims` names it.
+// Returns, for each dimension, whether `dims` contains it.
 absl::StatusOr<std::vector<bool>> AreNamed(const std::vector<int64_t>& dims, int rank) {
   std::vector<bool> named(rank);
   for (int64_t d : dims) {
@@ -95,7 +95,7 @@ absl::Status SqueezeShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-// Types of different sizes add or remove a last dimension.
+// If the two types differ in size, Bitcast adds or removes a last dimension.
 absl::Status BitcastShape(ShapeContext& c) {
   PartialShape in = c.input(0);
   if (!in.rank_known()) return c.SetOutput(0, PartialShape());
@@ -119,9 +119,9 @@ absl::Status BitcastShape(ShapeContext& c) {
 void ReshapeGradient(Backprop& b) { b.Into(0, ReshapedLike(b.Of(0), b.In(0))); }
 #endif
 
-// The product of the sizes that are numbers, and the other sizes.
+// The sizes of a shape: the product of the known sizes, and the unknown or symbolic ones.
 struct Factors {
-  int64_t known = 1;  // -1: too large
+  int64_t known = 1;  // -1 if the product overflows
   ViewSizes others;
 };
 
@@ -137,8 +137,8 @@ Factors FactorsOf(absl::Span<const int64_t> sizes) {
   return factors;
 }
 
-// The size that -1 stands for, if `known` > 0 is the product of the other sizes. kAnySize if it is
-// unknown, nothing if the sizes do not fit.
+// Returns the size that -1 stands for in a Reshape whose other sizes have the product `known` > 0:
+// kAnySize if it depends on unknown sizes, nothing if the sizes do not fit.
 std::optional<int64_t> MissingSize(const Factors& in, int64_t known) {
   if (in.known % known != 0) return std::nullopt;
   if (in.others.empty() || in.known == 0) return in.known / known;
@@ -172,7 +172,8 @@ std::optional<ViewSizes> SizesAfterExpandDims(const Node& node, const ViewSizes&
   return out;
 }
 
-// By dimension, whether `dims` names it. Nothing if one of them cannot be squeezed.
+// Returns, for each dimension, whether `dims` contains it. Returns nothing if a dimension in `dims`
+// is not known to have size 1.
 std::optional<std::vector<bool>> Squeezed(const std::vector<int64_t>& dims, const ViewSizes& in) {
   const int64_t rank = static_cast<int64_t>(in.size());
   std::vector<bool> goes(rank);

@@ -91,7 +91,8 @@ absl::Status BroadcastArgs(KernelContext& c) {
   return EmitInts(c, 0, out);
 }
 
-// The dimensions in which a shape has size 1. As in TensorFlow, also those in which both have,
+// Outputs, for each of two shapes, the dimensions over which the gradient must be summed: those in
+// which the shape has size 1. As in TensorFlow, this includes dimensions in which both have size 1,
 // unless the shapes are equal.
 absl::Status BroadcastGradientArgs(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TwoShapes shapes, TwoShapes::Of(c));
@@ -105,7 +106,7 @@ absl::Status BroadcastGradientArgs(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Whether input i + 1 has the sizes of the first one, except along `axis`.
+// Checks that input i + 1 has the sizes of the first shape, except along `axis`.
 absl::Status CheckJoins(const Ints& shape, const Ints& first, int64_t axis, int i) {
   const int64_t rank = static_cast<int64_t>(first.size());
   SLUICE_INVALID_IF(static_cast<int64_t>(shape.size()) != rank, "input ", i, " should contain ",

@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-// `out`: an unknown shape of the rank of `order`.
+// Permutes the sizes of `x`. `out` is an unknown shape with as many dimensions as `order` has
+// elements.
 absl::StatusOr<PartialShape> Permuted(const PartialShape& x, const std::vector<int64_t>& order,
                                       PartialShape out) {
   const int64_t rank = out.rank();
@@ -99,7 +100,8 @@ bool TransposesBack(const Node& outer, const Node& inner) {
   return IsAscending(*order);
 }
 
-// By dimension, whether `axes` names it. Nothing if one is named twice or not there.
+// Returns, for each dimension, whether `axes` contains it. Returns nothing if an axis is repeated
+// or out of range.
 std::optional<std::vector<bool>> NamedAxes(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> reversed(rank);
   for (int64_t axis : axes) {

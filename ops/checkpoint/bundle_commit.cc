@@ -12,8 +12,8 @@ absl::StatusOr<std::vector<std::string>> DataFiles(const std::string& prefix) {
   return MatchFiles(EscapePattern(prefix) + ".data-[0-9]*-of-[0-9]*");
 }
 
-// A number of shards for the names of data files: at least `least`, and not that of the checkpoint
-// that is being replaced.
+// Returns a number of shards for the names of the data files: at least `least`, and different from
+// that of an existing checkpoint, whose files must not be overwritten before the commit.
 absl::StatusOr<int> FreeShardCount(const std::string& prefix, int least) {
   if (!FileExists(BundleIndexName(prefix))) return least;
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> taken, DataFiles(prefix));
@@ -61,7 +61,7 @@ absl::Status CommitBundle(const std::string& prefix, const std::vector<std::stri
       SLUICE_RETURN_IF_ERROR(
           RenameFile(data_files[i], BundleDataName(prefix, static_cast<int>(i), shards)));
     }
-    // The index must not reach the disk before the data files.
+    // The index must not reach the disk before the data files that it refers to.
     SLUICE_RETURN_IF_ERROR(SyncDirectory(directory));
     return RenameFile(temporary, index);
   }();
@@ -70,7 +70,7 @@ absl::Status CommitBundle(const std::string& prefix, const std::vector<std::stri
     return status;
   }
   SLUICE_RETURN_IF_ERROR(SyncDirectory(directory));
-  // Data files of the replaced checkpoint, or of an interrupted save.
+  // Removes data files of the replaced checkpoint or of an interrupted save.
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> all, DataFiles(prefix));
   const std::string ending = absl::StrFormat("-of-%05d", shards);
   for (const std::string& file : all) {

@@ -38,7 +38,7 @@ absl::Status RemoveSources(const std::vector<std::string>& sources) {
     directories.insert(DirectoryOf(source));
   }
   for (const std::string& directory : directories) {
-    // Other files may be in it.
+    // Keeps a directory that contains other files.
     RemoveEmptyDirectory(directory).IgnoreError();
   }
   return absl::OkStatus();

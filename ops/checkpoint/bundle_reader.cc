@@ -20,8 +20,8 @@ constexpr int kVersion = 1;
 // Keys of slices begin with the ordered code of 0, unlike names of nodes.
 bool IsPartKey(std::string_view key) { return key.starts_with('\0'); }
 
-// Whether every element of the slice `target` of a tensor of `shape` is in one of `parts`. `copied`
-// is the number of elements that were copied from the parts.
+// Returns whether `parts` cover the slice `target` of a tensor of `shape`. `copied` is the number
+// of elements that were copied from the parts.
 bool Covers(const TensorShape& shape, const std::vector<TensorSlice>& parts,
             const TensorSlice& target, const TensorShape& target_shape, int64_t copied) {
   bool is_disjoint = true;
@@ -31,7 +31,7 @@ bool Covers(const TensorShape& shape, const std::vector<TensorSlice>& parts,
     }
   }
   if (is_disjoint) return copied == target_shape.num_elements();
-  // Parts overlap, so that elements must be counted once.
+  // The parts overlap, so `copied` may count an element twice. Marks the covered elements instead.
   Tensor marks(DT_BOOL, target_shape);
   std::fill_n(marks.data<bool>(), marks.num_elements(), false);
   for (const TensorSlice& part : parts) {
@@ -305,7 +305,7 @@ absl::StatusOr<Tensor> BundleReader::ReadSlice(std::string_view name,
   }
   SLUICE_ASSIGN_OR_RETURN(const std::vector<Part> parts, PartsOf(name, whole, slice));
   std::vector<TensorSlice> places;
-  int64_t available = 0;  // bounds the memory that is allocated by what the files contain
+  int64_t available = 0;  // elements in the files, an upper bound of the allocation below
   for (const Part& part : parts) {
     places.push_back(part.slice);
     available += part.entry.shape.num_elements();

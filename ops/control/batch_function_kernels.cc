@@ -1,4 +1,5 @@
-// BatchFunction. Concurrent calls of one node make a batch. A thread of its own runs the function.
+// BatchFunction. Concurrent calls of one node form a batch, and a separate thread runs the function
+// on it.
 #include "executor/kernel/context.h"
 #include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
@@ -38,7 +39,7 @@ absl::Status RunBatch(const BatchedFunction& f, const WaitingCalls& calls,
                       DataTypeName(all.dtype()));
     int64_t row = 0;
     for (const auto& call : calls) {
-      // Its own memory, so that a part does not keep the batch alive.
+      // Copies the rows, because a slice would keep the memory of the whole batch alive.
       SLUICE_ASSIGN_OR_RETURN(
           Tensor part,
           all.SliceRows(row, row + call->rows).Clone(*call->context->step().allocator));
@@ -53,7 +54,8 @@ void FinishAll(const WaitingCalls& calls, const absl::Status& status) {
   for (const auto& call : calls) call->Finish(status);
 }
 
-// Each kernel has a batcher: the function belongs to its session.
+// The batcher is a member of the kernel, not a shared resource, because the function belongs to the
+// session of the kernel.
 class BatchFunctionKernel final : public AsyncKernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {

@@ -1,4 +1,5 @@
-// Ops that functions and lowered functions use.
+// Ops that appear in the bodies of functions, and in graphs in which functions were replaced by
+// Switch and Merge.
 #include "ops/op.h"
 
 namespace sluice {

@@ -53,8 +53,8 @@ absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
-// The shape of Conv: batch_dims batch dimensions, then the dimensions of data_format after its
-// batch.
+// Shape function of Conv, whose images have batch_dims batch dimensions instead of one. The other
+// dimensions are those of data_format.
 absl::Status AnyConvShape(ShapeContext& c) {
   const PartialShape& filter = c.input(1);
   const int64_t batch_dims = c.attr<int64_t>("batch_dims");
@@ -158,7 +158,9 @@ std::optional<ImageRoles> ImagesOfConvByFilter(const Node& node) {
   return roles;
 }
 
-// The error of a depthwise gradient names the shapes if batches differ.
+// If batch sizes differ, a depthwise gradient fails with an error that contains the shapes, and
+// another layout would permute their sizes. So the layout may change only if the batch sizes are
+// equal.
 template <std::optional<ImageRoles> (*kImages)(const Node&)>
 std::optional<ImageRoles> ImagesOfOneBatch(const Node& node) {
   std::optional<ImageRoles> roles = kImages(node);

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Numbers of channels and sizes of filters may be unknown.
+// Checks grouped convolutions when the graph is built. Negative sizes are unknown.
 absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
   if (channels < 0 || of_filter < 0) return absl::OkStatus();
   SLUICE_INVALID_IF(of_filter == 0, "Depth of filter must not be 0");
@@ -43,7 +43,7 @@ absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, Wi
   return absl::OkStatus();
 }
 
-// An input may have no channels, and then no groups.
+// Accepts inputs without channels, for which the number of groups is 0.
 absl::StatusOr<WindowGeometry> GeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                           const TensorShape& filter) {
   const int rank = attrs.layout.rank();

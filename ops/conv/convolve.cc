@@ -17,7 +17,8 @@ namespace {
 
 constexpr Space kOnes = {1, 1, 1}, kZeros = {0, 0, 0};
 
-// With patches of one pixel, the images are the matrix of patches.
+// Returns whether the filter has one pixel and stride 1. Then the images already are the matrix of
+// patches that im2col would make.
 bool IsPointwise(const WindowGeometry& g) {
   return g.window == kOnes && g.stride == kOnes && g.pad == kZeros && g.in == g.out &&
          !g.has_groups();
@@ -25,7 +26,8 @@ bool IsPointwise(const WindowGeometry& g) {
 
 int64_t OutputsOfGroup(const WindowGeometry& g) { return g.out_channels / g.groups(); }
 
-// The number of rows of a tile, whose patches fit in half of a second-level cache.
+// Returns the number of rows of a tile, such that their patches fit in half of a second-level
+// cache.
 int64_t TileRows(const WindowGeometry& g) {
   constexpr int64_t kTileElements = 48 * 1024;
   return std::clamp<int64_t>(kTileElements / g.patch() / 16 * 16, 32, 1024);

@@ -31,7 +31,7 @@ class DilationKernel : public Kernel {
         c.AllocateOutput(0, is_gradient ? c.input(into_filter_ ? 1 : 0).shape() : dilated));
     T* to = out->data<T>();
     if (is_gradient) std::fill_n(to, out->num_elements(), T(0));
-    if (out->num_elements() == 0) return absl::OkStatus();  // the number of windows has no bound
+    if (out->num_elements() == 0) return absl::OkStatus();  // avoids loops over huge sizes
     const T* grad = is_gradient ? c.input(2).data<T>() : nullptr;
     for (int64_t i = 0; i < dilated.num_elements(); ++i) {
       const Sum sum = Greatest(g, c.input(0).data<T>(), c.input(1).data<T>(), i);
@@ -46,8 +46,8 @@ class DilationKernel : public Kernel {
   }
 
  private:
-  // The sum of an image element and a filter element, and their positions. Image -1 stands for
-  // none.
+  // The sum of an image element and a filter element, and the positions of both. `at` is -1 if the
+  // window contains no element of the image.
   struct Sum {
     T value = std::numeric_limits<T>::lowest();
     int64_t at = -1, filter_at = 0;
@@ -62,7 +62,7 @@ class DilationKernel : public Kernel {
                       filter.dim(2));
     SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs_->Slide(in.shape(), filter.shape().dims()));
     g.out_channels = g.in_channels;
-    if (g.window.width == 0) g.window.height = 0;  // there may be very many empty lines
+    if (g.window.width == 0) g.window.height = 0;  // avoids a long loop over lines without elements
     return g;
   }
 

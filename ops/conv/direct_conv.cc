@@ -40,7 +40,7 @@ void Pad(const WindowGeometry& g, const Padded& p, const float* image, float* to
   }
 }
 
-// Computes `rows` rows of `columns` columns, a multiple of 16.
+// Computes `rows` rows of `columns` columns of the result. `columns` is a multiple of 16.
 template <int kVecs, bool kAdd>
 SLUICE_INLINE_IN_CLONES void AllColumns(const float* a, int64_t row_step, int64_t rows,
                                         const float* b, int64_t columns, const SumTerms& terms,
@@ -84,7 +84,8 @@ SLUICE_INLINE_IN_CLONES void ImageBackpropFilter(const WindowGeometry& g, const 
   }
 }
 
-// Processes one padded image. Gradients of filters are added to `to`, images are stored there.
+// Processes one padded image. A forward loop stores the result in `to`. A loop for gradients of
+// filters adds them to `to`.
 using ImageLoop = void (*)(const WindowGeometry& g, const Padded& p, const float* padded,
                            const float* b, float* to);
 // "Wide": the number of output channels is a multiple of 32.

@@ -18,10 +18,12 @@ struct Tiling {
   int64_t in_block;       // tiles per block, multiplied at a time
   int64_t count() const { return g.batch * rows * columns; }
   int64_t blocks() const { return (count() + in_block - 1) / in_block; }
-  // The distance of two points of a block of tiles with `channels` channels, in elements. It is not
-  // a multiple of a page, because then all points would share the same sets of the cache.
+  // The distance between corresponding elements of consecutive points, for tiles with `channels`
+  // channels. It is one vector longer than necessary, because at a multiple of the page size all
+  // points would compete for the same cache sets.
   int64_t point_step(int64_t channels) const { return in_block * channels + kLanes; }
-  // The same for factors and sums, which have an element per pair of channels.
+  // The same distance for matrices with an element per pair of input and output channel:
+  // transformed filters and sums of gradients.
   int64_t pair_step() const { return g.in_channels * g.out_channels + kLanes; }
 };
 

@@ -18,7 +18,7 @@ inline constexpr int64_t kLanes = kVecLanes;
 template <int kRows, int kColumns>
 using Matrix = std::array<std::array<float, kColumns>, kRows>;
 
-// The interpolation points of the algorithm: n - 1 finite ones, besides infinity. These sets gave
+// The interpolation points of the algorithm: infinity, and these n - 1 finite ones. These sets gave
 // the smallest rounding errors of those that were compared. Points p and -p are adjacent, because
 // their transforms share most sums.
 template <int n>

@@ -20,13 +20,13 @@ struct CsvSpec {
   bool has_header = false, use_quotes = true;
   char delimiter = ',';
   std::string na_value;
-  std::vector<int64_t> columns;  // of the components; empty: all
+  std::vector<int64_t> columns;  // columns to return. Empty: all
   std::vector<int64_t> excluded;
   Tensors defaults;  // empty tensors for required fields
 };
 
-// The characters of a file. Reading ends with an error when the reading of the dataset is
-// cancelled, also within a record or header without an end.
+// Reads a file character by character. Fails if the reading of the dataset is cancelled, even
+// inside an endless record or header.
 class Characters {
  public:
   Characters(std::unique_ptr<ByteSource> source, const Reading& reading)
@@ -42,7 +42,7 @@ class Characters {
     }
     return std::optional<char>(buffer_[at_]);
   }
-  // Moves behind the character that Peek returned.
+  // Advances past the character that Peek returned.
   void Take() { ++at_; }
 
  private:
@@ -52,7 +52,8 @@ class Characters {
   size_t at_ = 0;
 };
 
-// Reads the fields of one record. An error does not end the record: the next one begins behind it.
+// Reads the fields of one record. After an error it still reads to the end of the record, so that
+// the next record can be read.
 class CsvRecord {
  public:
   CsvRecord(const CsvSpec& spec, Characters& in) : spec_(spec), in_(in) {}
@@ -78,7 +79,7 @@ class CsvRecord {
   }
 
  private:
-  // Reads up to the delimiter or the end of the record, and moves behind it.
+  // Reads a field and the delimiter or end of line after it.
   absl::Status ReadField(std::string* field) {
     SLUICE_ASSIGN_OR_RETURN(const std::optional<char> first, in_.Peek());
     if (spec_.use_quotes && first == '"') return ReadQuoted(field);

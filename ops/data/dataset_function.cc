@@ -18,10 +18,12 @@
 namespace sluice {
 namespace {
 
-// A library of a few kilobytes can describe 2^64 functions of datasets within each other.
+// Limits nested functions: a library of a few kilobytes can describe datasets whose functions
+// contain 2^64 other functions.
 constexpr size_t kMaxNestedFunctions = 32, kMaxFunctionsInFunction = 1000;
 
-// Type of an argument or result: declared, or given to its attribute by the reference.
+// Returns the declared type of an argument or result, or the value of its type attribute in
+// `function`.
 DataType TypeOf(const pb::OpDef::ArgDef& arg, const FunctionRef& function) {
   if (arg.type_attr().empty()) return static_cast<DataType>(arg.type());
   const auto found = function.attrs.find(arg.type_attr());
@@ -37,13 +39,13 @@ absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
   const auto function = init.AttrOr<FunctionAttr>(attr, nullptr);
   SLUICE_INVALID_IF(function == nullptr, init.node().Describe(),
                     ": expected a function as attribute ", attr);
-  // If a dataset in a function called the same function, building it would not end.
-  thread_local std::vector<std::string> open;  // each one is built within the previous one
+  // If a dataset inside a function calls the same function, building the functions would not end.
+  thread_local std::vector<std::string> open;  // being built, each inside the previous
   if (std::find(open.begin(), open.end(), function->name) != open.end()) {
     return absl::UnimplementedError(
         StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));
   }
-  thread_local size_t num_made = 0;  // for the outermost function
+  thread_local size_t num_made = 0;  // functions built inside the outermost function
   if (open.empty()) num_made = 0;
   if (open.size() >= kMaxNestedFunctions || ++num_made > kMaxFunctionsInFunction) {
     return absl::ResourceExhaustedError(
@@ -118,8 +120,8 @@ absl::StatusOr<Tensors> Closure::operator()(const Tensors& element, Reading& rea
   return function->Call(element, captured, &reading.cancellation);
 }
 
-// Functions of datasets nest, and the iterators of each level share the stack of a thread with
-// those of the outer ones.
+// Limits the chain of datasets that a function returns. Such functions can be nested, and the
+// iterators of all levels share the stack of one thread.
 constexpr int kMaxMadeDepth = 60;
 
 absl::StatusOr<IteratorPointer> IterateReturned(const Tensor& made, Reading& reading) {
@@ -245,10 +247,10 @@ class ParallelMapIterator : public DatasetIterator {
  private:
   struct Call {
     Tensors element;
-    absl::StatusOr<Tensors> result = OutOfMemory();  // if the call cannot be started
+    absl::StatusOr<Tensors> result = OutOfMemory();  // result if the call cannot be started
     Thread thread;                                   // last, because it uses the others
   };
-  // Without a further thread the call runs here.
+  // If no further thread can be started, runs the call on this thread.
   void Start(Call& call) {
     const auto run = [this, &call] {
       call.result = OrOutOfMemory([&] { return f_(call.element, reading_); });

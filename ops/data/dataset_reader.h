@@ -32,7 +32,7 @@ class DatasetReader {
     Reading reading;
     IteratorPointer iterator;
   };
-  // What the calls of the resource share with the thread.
+  // The state that the calls of the resource share with the reading thread.
   struct State {
     // `resource` appears in stall reports.
     explicit State(std::string resource);

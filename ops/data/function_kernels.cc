@@ -27,8 +27,8 @@ absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Rea
   return InvalidArgument("Filter predicate `f` must return a scalar bool.");
 }
 
-// Facts about a dataset of a function's results, given those about its input. The function may end
-// the dataset early, unless an attribute says that it preserves the cardinality.
+// Returns the facts about a dataset that applies a function to each element, given those of its
+// input. The function may end the dataset early, unless attribute preserve_cardinality is true.
 DatasetFacts MappedFacts(const KernelContext& c, const DatasetFacts& in) {
   if (c.node().AttrOr<bool>("preserve_cardinality", false)) return in;
   return in.WithCardinality(DatasetFacts::kUnknown);
@@ -120,7 +120,8 @@ MadeDataset FilterDataset(const KernelContext& c, Closures predicate) {
   return MakeDatasetOver(input, input->facts().WithCardinality(DatasetFacts::kUnknown), start);
 }
 
-// Reads from a cycle of datasets that a function makes, one dataset after the other.
+// Interleaves datasets. A function makes one dataset for each input element, and up to `cycle` of
+// them are read in turn, `block` elements at a time.
 class InterleaveIterator : public DatasetIterator {
  public:
   InterleaveIterator(IteratorPointer inner, Closure f, int64_t cycle, int64_t block,
@@ -133,7 +134,8 @@ class InterleaveIterator : public DatasetIterator {
 
   absl::StatusOr<bool> Next(Tensors* element) override {
     while (true) {
-      // Each place is added in its first turn, because a cycle may be longer than the dataset.
+      // Adds each place of the cycle in its first turn, because the cycle may be longer than the
+      // input.
       if (turn_ == open_.size()) open_.emplace_back();
       IteratorPointer& current = open_[turn_];
       if (current == nullptr) {
@@ -204,7 +206,7 @@ MadeDataset InterleaveDataset(const KernelContext& c, Closures f) {
   return Interleave(input, std::move(facts), f[0], cycle, block);
 }
 
-// Interleaves one dataset at a time.
+// FlatMap is an Interleave with a cycle of one dataset.
 MadeDataset FlatMapDataset(const KernelContext& c, Closures f) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer input, DatasetIn(c.input(0)));
   return Interleave(input, {.options = input->facts().options}, f[0], 1, 1);
@@ -225,9 +227,9 @@ KERNEL(ParallelMapDataset, FunctionDatasetKernel<ParallelMapDataset>);
 KERNEL(ParallelMapDatasetV2, FunctionDatasetKernel<ParallelMapDataset>);
 KERNEL(TakeWhileDataset, FunctionDatasetKernel<FilterDataset<true>>);
 
-// Reads blocks of a cycle of datasets that a function makes. The next dataset of the input takes
-// the place of one that ends, and has its turn with the next round. If the input has ended, the
-// next dataset of the cycle continues the block.
+// Interleaves datasets like TensorFlow's legacy ops. If a dataset ends, the next dataset of the
+// input replaces it, but is read only in the next round. At the end of the input there is no
+// replacement, and the next dataset of the cycle continues the block.
 class LegacyInterleaveIterator : public DatasetIterator {
  public:
   LegacyInterleaveIterator(IteratorPointer inner, Closure f, int64_t cycle, int64_t block,

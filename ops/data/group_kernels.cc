@@ -192,7 +192,7 @@ absl::Status SetBatch(const std::vector<Tensors>& window, Tensors* element) {
   return absl::OkStatus();
 }
 
-// Sets an element to what `set(elements of a window)` makes of them.
+// Reads windows of elements. Function `set` turns the elements of a window into one element.
 class WindowIterator : public DatasetIterator {
  public:
   using Set = absl::Status (*)(const std::vector<Tensors>&, Tensors*);
@@ -218,7 +218,7 @@ class WindowIterator : public DatasetIterator {
  private:
   int64_t size() const { return static_cast<int64_t>(ahead_.size()); }
 
-  // Stores an error like an element. Windows that contain it fail.
+  // Keeps an error like an element, so that exactly the windows that contain it fail.
   void Take() {
     Tensors next;
     const absl::StatusOr<bool> any = inner_->Next(&next);
@@ -394,7 +394,7 @@ class GeneratorIterator : public DatasetIterator {
   }
 
  private:
-  // Runs even if the reading was cancelled.
+  // Uses a new Reading, so that the function runs even if the reading was cancelled.
   absl::Status Finalize() {
     Reading own;
     return functions_.finalize(state_, own).status();

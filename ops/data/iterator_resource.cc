@@ -71,7 +71,8 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
       return absl::CancelledError("Operation was cancelled");
     }
     Tensors skipped;
-    const absl::StatusOr<bool> any = source->iterator->Next(&skipped);  // a call got its error
+    // Ignores errors, which earlier calls have returned already.
+    const absl::StatusOr<bool> any = source->iterator->Next(&skipped);
     if (any.ok() && !*any) break;
   }
   return Install(source, position.taken);
@@ -95,7 +96,7 @@ void IteratorResource::Read(const std::shared_ptr<State>& state,
     state->attempts.Change([&] {
       state->attempts.mutex().AssertHeld();
       if (state->source != source) {
-        ++state->requested;  // the next source reads it
+        ++state->requested;  // the thread of the new source will read the requested element
         state->wake.NotifyAll();
       } else if (!more.ok()) {
         state->ready.push_back(more.status());

@@ -15,9 +15,9 @@ namespace {
 
 // Draws elements from a ring buffer.
 //
-// The elements of an epoch are contiguous in the ring. The first element of the epoch moves to the
-// place of the drawn one, so that its own place is the next to be overwritten. Elements are drawn
-// from the oldest epoch only.
+// The elements of an epoch are contiguous in the ring. The drawn element is replaced by the first
+// element of the epoch, whose place is free then and is the next to be overwritten. Elements are
+// drawn from the oldest epoch only.
 class ShuffleIterator : public DatasetIterator {
  public:
   ShuffleIterator(DatasetPointer input, int64_t size, int64_t count,
@@ -52,7 +52,8 @@ class ShuffleIterator : public DatasetIterator {
   struct Epoch {
     size_t begin, end;
   };
-  static constexpr size_t kEpochsMax = 3;  // epochs in the buffer
+  // While more epochs than this are in the buffer, no elements are read into it.
+  static constexpr size_t kEpochsMax = 3;
 
   void Reseed() {
     const auto [seed, seed2] = seeds_->Next();

@@ -50,9 +50,10 @@ struct SeedGenerator : public Resource {
   const std::shared_ptr<ShuffleSeeds> seeds;
 };
 
-// The seeds of a node: those of the generator in input `seed_generator`, or else new ones from the
-// inputs `seed` and `seed2` and the attribute `reshuffle` (true if the op lacks it), or else random
-// ones. INVALID_ARGUMENT if an input is not a scalar.
+// Returns the seeds of a node: those of the generator in input `seed_generator` if it exists,
+// otherwise new ones from the inputs `seed` and `seed2` and from the attribute named `reshuffle`
+// (true if the op lacks it). If the op has no input `seed`, the seeds are random. INVALID_ARGUMENT
+// if an input is not a scalar.
 absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsFromInputs(const KernelContext& c,
                                                               const char* reshuffle);
 // New seeds from the inputs `seed` and `seed2`.

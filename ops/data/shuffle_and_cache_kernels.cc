@@ -52,7 +52,8 @@ struct IterationCounter : public Resource {
   std::string DebugString() const override { return "the epochs of a dataset"; }
 };
 
-// The cache ends with its last owner. The inputs are owners until the step releases them.
+// Does nothing. The cache is deleted with its last reference, and the inputs of this op hold
+// references until the step releases them.
 absl::Status DeleteMemoryCache(KernelContext&) { return absl::OkStatus(); }
 
 // --- caches
@@ -62,7 +63,7 @@ absl::Status AnonymousMemoryCache(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Passes the elements through and keeps them until the end, when the cache takes them.
+// Returns the elements of `inner`, and stores them in the cache at the end.
 IteratorPointer FillCache(std::shared_ptr<MemoryCache> cache, IteratorPointer inner) {
   return MakeIterator([cache = std::move(cache), inner = std::move(inner),
                        seen = std::vector<Tensors>(),
@@ -102,7 +103,8 @@ absl::StatusOr<DatasetPointer> CacheDatasetV2(const KernelContext& c, const Data
   const auto shared = LookupNamed<MemoryCache>(c, InputIndex(c, "cache"));
   if (shared.ok()) return Cached(c, input, *shared);
   if (!absl::IsNotFound(shared.status())) return shared.status();
-  return Cached(c, input, std::make_shared<MemoryCache>());  // the handle is a dummy
+  // The handle is a dummy, so the cache is not shared.
+  return Cached(c, input, std::make_shared<MemoryCache>());
 }
 
 // --- shuffled datasets

@@ -37,7 +37,8 @@ absl::Status GetOptions(KernelContext& c) {
 
 // --- selections
 
-// Skips up to `count` elements and counts them down. False at the end.
+// Skips up to `count` elements and decrements `count` for each. Returns false at the end of the
+// input.
 Next Skip(DatasetIterator& inner, int64_t* count) {
   for (Tensors skipped; *count > 0; --*count) {
     SLUICE_ASSIGN_OR_RETURN(const bool any, inner.Next(&skipped));
@@ -440,7 +441,7 @@ MadeDataset PrivateThreadPoolDataset(const KernelContext& c, const DatasetPointe
   return input;
 }
 
-// Stands for TensorFlow's threads.
+// Has no threads. The op exists so that TensorFlow's graphs run. Datasets use Sluice's own threads.
 struct ThreadPoolResource : public Resource {
   static constexpr const char* kTypeName = "N10tensorflow4data12_GLOBAL__N_118ThreadPoolResourceE";
   std::string DebugString() const override { return "a dataset's thread pool"; }

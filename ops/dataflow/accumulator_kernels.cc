@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ConditionalAccumulator::Kind;
 
-// Exports the counts as metrics.
+// Exports the accumulator's counts as metrics.
 std::shared_ptr<ConditionalAccumulator> Watched(std::shared_ptr<ConditionalAccumulator> made,
                                                 const std::string& name) {
   Metrics::Global().Watch<ConditionalAccumulator>(
@@ -91,7 +91,7 @@ class ApplyGradientKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(CheckKind(c, *accumulator, kind, dtype_));
     SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "local_step"));
     const int64_t local_step = c.input(1).scalar<int64_t>();
-    // The sum moves buffers that have no other owner, instead of copying them.
+    // The accumulator can then take over buffers that have no other owner, instead of copying them.
     std::array<GivenTensor, kind == Kind::kDense ? 1 : 3> gradient;
     for (size_t i = 0; i < gradient.size(); ++i) {
       const int input = static_cast<int>(i) + 2;
@@ -127,8 +127,8 @@ class TakeGradientKernel : public AsyncKernel {
     absl::Status status = CheckKind(c, **accumulator, kind, dtype_);
     status.Update(CheckScalar(c.input(1), "num_required"));
     if (!status.ok()) return done(std::move(status));
-    // The kernel that adds the last gradient reduces the sum, perhaps after this call has ended. So
-    // the threads of this kernel are not used.
+    // The reduction runs in the kernel that adds the last gradient, possibly after this call has
+    // returned. So it must not use the threads of this call's context.
     const auto here = [](int64_t total, double, absl::FunctionRef<void(int64_t, int64_t)> f) {
       f(0, total);
     };

@@ -64,7 +64,8 @@ class CollectiveKernel : public AsyncKernel {
                                      " belongs to no task, so that it has no collectives")));
     }
     call.step_id = c.step().step_id;
-    // Each member's loop has its own frame. Equal iterations of the loops exchange values.
+    // Inside while loops, a member exchanges values with the same iteration of the other members.
+    // Their frames differ, so only the iteration is compared.
     if (c.frame_id != 0) call.iteration = StrCat(c.iteration);
     call.cancellation = c.step().cancellation;
     call.stalls = c.step().stalls;
@@ -85,7 +86,7 @@ class CollectiveKernel : public AsyncKernel {
   }
   bool has_key_inputs() const { return has_key_inputs_; }
 
-  CollectiveCall made_;  // what is the same in all calls
+  CollectiveCall made_;  // the arguments that are the same in all calls
 
  private:
   static absl::Status ReadKeys(const KernelContext& c, CollectiveCall* call) {

@@ -66,7 +66,7 @@ absl::Status ConditionalAccumulator::Add(const Caller& caller, int64_t local_ste
 
 absl::Status ConditionalAccumulator::AddInOrder(const Caller& caller, const Parallel& parallel) {
   for (auto& [replica, gradient] : kept_) {
-    // Checked against the sum now, because the sum was empty when the gradient arrived.
+    // Checks the shape again, because the sum was still empty when the gradient arrived.
     const auto given = Give(gradient);
     SLUICE_RETURN_IF_ERROR(sum_->Check(given, false));
     SLUICE_RETURN_IF_ERROR(sum_->Add(given, *caller.allocator, parallel));
@@ -170,7 +170,7 @@ void ConditionalAccumulator::Cancel(int64_t id) {
     if (found == takers_.end()) return;
     found->status = TakeCancelled();
     complete.splice(complete.end(), takers_, found);
-    // a smaller number may be enough for waiting takes
+    // The next taker may require fewer gradients.
     if (!takers_.empty()) TryTakers(takers_.front().caller, RunHere, &complete);
   }
   Finish(std::move(complete), RunHere);
@@ -197,7 +197,8 @@ void ConditionalAccumulator::GoTo(int64_t step) {
     undone_until_ = std::max(undone_until_, counts_.global_step);
     replicas_.Undo(step);
   }
-  // If the sum has gradients of several steps, all are dropped, because the sum cannot be split.
+  // If the sum contains a gradient of another step, drops the whole sum, because it cannot be
+  // split.
   if (std::all_of(present_.begin(), present_.end(),
                   [step](const Present& p) { return p.local_step == step; })) {
     return;

@@ -53,7 +53,8 @@ class DenseSum : public GradientSum {
 
   absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator&,
                                          const Parallel& parallel) const override {
-    // The buffer belongs to the sum if more than one gradient was added.
+    // With more than one gradient the sum has its own buffer, so it can be divided in place. The
+    // mean of one gradient is the gradient.
     if (reduction == Reduction::kMean && taken.count > 1) {
       Tensor& sum = taken.sum[0];
       const size_t size = DataTypeSize(dtype_);

@@ -8,7 +8,7 @@
 namespace sluice {
 
 std::string ReplicaGradients::MissingText(const std::vector<int>& present) const {
-  // A gradient of an unknown replica may be from any of them.
+  // A gradient without a replica number may be of any replica, so none can be reported as missing.
   if (std::any_of(present.begin(), present.end(), [](int r) { return r < 0; })) return "";
   std::string text;
   int missing = 0;

@@ -40,7 +40,7 @@ struct Span {
     return crop > 1 ? first * static_cast<float>(image - 1) + static_cast<float>(i) * scale()
                     : 0.5f * (first + last) * static_cast<float>(image - 1);
   }
-  // Checks the integer too, because the number of the last pixel may be rounded up.
+  // Compares the integer too, because the float `image - 1` may be rounded up.
   bool Has(float at) const {
     return at >= 0 && at <= static_cast<float>(image - 1) &&
            static_cast<int64_t>(std::ceil(at)) < image;
@@ -70,10 +70,11 @@ struct Crops {
     return {box[1], box[3], images.dim(2), width};
   }
 
-  // Calls f(box, y, x, number of the pixel, point or null) for all pixels of the crops.
+  // Calls f(box, y, x, index of the crop's pixel, point) for all pixels of the crops. The point is
+  // null if the pixel is outside the image.
   template <typename F>
   void ForPixels(int64_t first, int64_t last, const F& f) const {
-    if (first == last || channels() == 0) return;  // because the other sizes have no bound
+    if (first == last || channels() == 0) return;  // avoids loops over huge sizes
     const int64_t line = images.dim(2) * channels();
     for (int64_t b = first; b < last; ++b) {
       const Span rows = Rows(b), columns = Columns(b);
@@ -128,7 +129,7 @@ class CropAndResizeKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape,
                             TensorShape::Make({c.input(1).dim(0), height, width, images.dim(3)}));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the other sizes have no bound
+    if (shape.num_elements() == 0) return absl::OkStatus();  // avoids loops over huge sizes
     SLUICE_ASSIGN_OR_RETURN(const Tensor wide, ElementsAs<float>(c, images));
     const Crops crops{c.input(1), c.input(2), images.shape(), height, width};
     const int64_t n = images.dim(3);

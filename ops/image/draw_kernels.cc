@@ -58,7 +58,8 @@ class Canvas {
   void Draw(const float* box, const std::vector<float>& color) {
     const auto at = [](float part, int64_t size) {
       const float v = part * static_cast<float>(size - 1);
-      // An infinite fraction of 0 is NaN, and counts as a position before the image.
+      // An infinite coordinate of an image with one pixel gives inf * 0 = NaN. It counts as
+      // outside.
       return std::isnan(v) ? INT64_MIN : static_cast<int64_t>(std::clamp(v, -1e9f, 1e9f));
     };
     const int64_t top = at(box[0], height_), left = at(box[1], width_);

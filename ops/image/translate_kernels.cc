@@ -64,7 +64,8 @@ struct Span {
 std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float scale, float shift,
                           bool antialias) {
   const float inverse = 1 / scale, inverse_shift = -inverse * shift;
-  // A smaller image has larger pixels, and widens the filter.
+  // If the image is made smaller, a pixel of the result covers several pixels, so the filter is
+  // wider.
   const float growth = antialias ? std::max(inverse, 1.0f) : 1.0f;
   std::vector<Span> spans(static_cast<size_t>(out));
   for (int64_t x = 0; x < out; ++x) {
@@ -72,7 +73,7 @@ std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float s
     if (!(at >= 0 && at <= static_cast<float>(in))) continue;
     const float reach = filter.radius * growth;
     const auto bound = [in](float v) {
-      // The number of the last pixel may be rounded up.
+      // Takes the minimum again, because the float `in - 1` may be rounded up.
       return std::min(static_cast<int64_t>(std::clamp(v, 0.0f, static_cast<float>(in - 1))),
                       in - 1);
     };
@@ -120,7 +121,7 @@ class TranslateBase : public Kernel {
     const float *scale = c.input(2).data<float>(), *shift = c.input(3).data<float>();
     SLUICE_INVALID_IF(!(scale[0] > 0 && scale[1] > 0), "Scale must be greater than zero, got ",
                       scale[0], " and ", scale[1]);
-    if (result.num_elements() == 0) return Spans();  // the other sizes have no bound
+    if (result.num_elements() == 0) return Spans();  // avoids loops over huge sizes
     for (int d : {1, 2}) {
       SLUICE_RETURN_IF_ERROR(CheckRoom(result.dim(d), sizeof(Span), "lines or columns"));
     }

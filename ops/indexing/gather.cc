@@ -18,7 +18,8 @@ absl::Status GatherShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(1).Concatenate(row));
 }
 
-// params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1:], of shapes of known rank.
+// Returns params.shape[:axis] + indices.shape[batch:] + params.shape[axis + 1:]. Both ranks must be
+// known.
 absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialShape& indices,
                                       int64_t axis, int64_t batch) {
   SLUICE_INVALID_IF(batch < -indices.rank() || batch > indices.rank(),
@@ -40,7 +41,7 @@ absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialS
   return out;
 }
 
-// The shape if the axis is unknown.
+// Returns the shape that is known if the axis is not: only its rank.
 PartialShape GatheredAnywhere(const PartialShape& params, const PartialShape& indices,
                               int64_t batch) {
   const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
@@ -85,7 +86,7 @@ absl::Status GatherNdShape(ShapeContext& c) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// The shape is computed on the device of params, which may be large.
+// Computes the shape on the device of `params`, so that a large tensor need not be copied.
 Output ShapeOfParams(Output params) {
   ColocateWith colocate(*params.graph(), params, true);
   return ShapeNode(params);
@@ -95,7 +96,7 @@ Output Size1(Output indices) {
   return ExpandDims(SizeNode(indices), IndexScalar(*indices.graph(), 0));
 }
 
-// A gradient of IndexedSlices, whose rows are those of the output's gradient.
+// Sets the gradient of params to IndexedSlices. Their values are the gradient of the output.
 void SlicesGradient(Backprop& b, Output params, Output indices) {
   Output shape;
   {
@@ -108,7 +109,7 @@ void SlicesGradient(Backprop& b, Output params, Output indices) {
   b.Into("params", IndexedSlices{values, Reshape(indices, count), shape});
 }
 
-// Indices into params whose batch dimensions are flattened into the gathered dimension.
+// Converts indices within a batch to indices into params with flattened batch dimensions.
 Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims,
                         Output gathered_size) {
   Graph& g = *indices.graph();
@@ -130,7 +131,7 @@ Output FlatBatchIndices(Output params_shape, Output indices, int64_t batch_dims,
   return flat;
 }
 
-// The gradient of params whose gathered dimension follows the batch dimensions.
+// Returns the gradient of params if the gathered dimension directly follows the batch dimensions.
 Output BatchGatherGradient(Output params_shape, Output values, Output indices, int64_t batch_dims,
                            Output gathered_size) {
   Graph& g = *values.graph();
@@ -159,7 +160,7 @@ void GatherAxisGradient(Backprop& b, Output params, Output indices, Output axis,
   if (BaseType(axis.dtype()) != DT_INT32) axis = Cast(axis, DT_INT32);
   Output outer = PartOf(shape, Output(), axis);
   Output inner = PartOf(PartOf(shape, axis, Output()), 1, kToTheEnd);
-  // `outer` has the batch dimensions already.
+  // `outer` already contains the batch dimensions.
   Output values_shape = ConcatV2({outer, IndexVector(g, {-1}), inner}, zero);
   Output values_rank = SizeNode(values_shape);
   Output outer_rank = SizeNode(outer);

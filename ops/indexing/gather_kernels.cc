@@ -60,7 +60,7 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
   });
 }
 
-// Makes both numbers non-negative.
+// Replaces a negative axis or batch_dims by the dimension that it counts to from the end.
 absl::Status CheckAxisAndBatch(const Tensor& params, const Tensor& indices, int64_t& axis,
                                int64_t& batch_dims) {
   SLUICE_INVALID_IF(params.rank() < 1, "params must be at least 1 dimensional");
@@ -133,7 +133,7 @@ absl::Status GatherV2(KernelContext& c, Attr<int64_t, "batch_dims"> batch_dims) 
   return Gather(c, IntAt(c.input(2), 0), batch_dims);
 }
 
-// Index `bad` lies outside of the first `depth` dimensions.
+// Returns the error for index `bad`, which is outside the first `depth` dimensions.
 absl::Status BadIndex(const KernelContext& c, const Tensor& params, const Tensor& indices,
                       int64_t bad, int64_t depth) {
   std::string text;
@@ -193,7 +193,8 @@ class GatherNdKernel final : public Kernel {
   }
 
  private:
-  // The number of the slice of params at each row of indices. -1 if it is outside and ignored.
+  // Returns, for each row of `indices`, which slice of params it selects. -1 if the row is out of
+  // range and the policy is to ignore it.
   absl::StatusOr<Tensor> Rows(KernelContext& c, const Tensor& params, const Tensor& indices,
                               int64_t count, int64_t depth) const {
     SLUICE_ASSIGN_OR_RETURN(Tensor rows, c.AllocateTemp(DT_INT64, {count}));

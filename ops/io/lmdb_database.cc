@@ -12,19 +12,22 @@ constexpr uint32_t kMagic = 0xBEEFC0DE;
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kNoPage = UINT64_MAX;
 
-// Of a page: number (8 bytes), padding (2), flags (2), and the ends of the free space (2 each), or
-// the number of pages of a large value (4). The offsets of the nodes follow.
+// Header of a page: number (8 bytes), padding (2), flags (2), begin and end of the free space (2
+// each). A large value's first page has the number of its pages (4) instead of the free space. The
+// offsets of the nodes follow the header.
 constexpr size_t kPageHeader = 16;
 constexpr size_t kFlagsAt = 10, kLowerAt = 12, kUpperAt = 14, kCountAt = 12;
 enum PageFlag : uint16_t { kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8 };
-constexpr uint16_t kKinds = 0x6f;  // all flags that say what a page is
+constexpr uint16_t kKinds = 0x6f;  // mask of the flags that determine the type of a page
 
-// Of a node: 4 bytes of the size or page, flags or more of the page (2), size of the key (2).
+// Header of a node: size of the value or number of the child page (4 bytes, branch nodes use the
+// flags for more bits of the number), flags (2), size of the key (2).
 constexpr size_t kNodeHeader = 8;
 enum NodeFlag : uint16_t { kLarge = 1, kDuplicates = 4 };
 
-// Of the first two pages, behind their header: magic (4), version (4), address (8), size (8), two
-// tables of 48 bytes (free pages, and the database), last page (8), transaction (8).
+// The first two pages have these fields after the header: magic (4), version (4), address (8), size
+// (8), two database records of 48 bytes each (free pages, main database), last page (8),
+// transaction (8).
 constexpr size_t kMetaBytes = kPageHeader + 136;
 constexpr size_t kPageSizeAt = kPageHeader + 24;
 constexpr size_t kRootAt = kPageHeader + 24 + 48 + 40;
@@ -56,7 +59,8 @@ absl::Status LmdbDatabase::Damaged(std::string_view what) const {
   return absl::DataLossError(StrCat(file_->path(), "; ", what));
 }
 
-// An end of the file before the pages that it had is no end of the input.
+// Opening has checked the size of the file. So an end before `bytes` means that the file was
+// truncated since then, and OUT_OF_RANGE would wrongly look like the end of the input.
 absl::Status LmdbDatabase::ReadAt(uint64_t at, uint64_t bytes, char* to) const {
   const absl::Status status =
       file_->ReadAt(static_cast<int64_t>(at), static_cast<int64_t>(bytes), to);
@@ -64,7 +68,7 @@ absl::Status LmdbDatabase::ReadAt(uint64_t at, uint64_t bytes, char* to) const {
 }
 
 absl::Status LmdbDatabase::Start() {
-  // Transactions write the two pages in turn. The later one counts.
+  // Transactions write these two pages alternately. The page of the later transaction is valid.
   SLUICE_RETURN_IF_ERROR(ReadMeta(0));
   SLUICE_RETURN_IF_ERROR(ReadMeta(page_bytes_));
   const auto size = static_cast<uint64_t>(file_->size());
@@ -107,7 +111,8 @@ absl::Status LmdbDatabase::ReadMeta(uint64_t at) {
 
 absl::Status LmdbDatabase::Descend(uint64_t page_number) {
   if (page_number >= pages_) return Damaged(StrCat("there is no page ", page_number));
-  // A page that is the child of several pages would be read again and again.
+  // In a damaged file a page may be the child of several pages, or of itself. The limits keep such
+  // pages from being read without end.
   if (levels_.size() == kMaxDepth || pages_read_++ == pages_) {
     return Damaged(StrCat("page ", page_number, " is not part of a tree"));
   }
@@ -175,7 +180,7 @@ absl::Status LmdbDatabase::ReadPair(std::string_view node, std::string* key, std
   return absl::OkStatus();
 }
 
-// A large value has pages of its own, with one header.
+// A large value is stored in consecutive pages of its own, with a header only in the first one.
 absl::Status LmdbDatabase::ReadLarge(uint64_t page_number, uint64_t bytes, std::string* value) {
   if (page_number >= pages_) return Damaged(StrCat("there is no page ", page_number));
   const uint64_t at = page_number * page_bytes_;

@@ -59,7 +59,8 @@ void Reader::Cancel(int64_t id) {
     ScopedLock lock(&line_mutex_);
     const auto found =
         std::find_if(line_.begin(), line_.end(), [id](const Request& r) { return r.id == id; });
-    // The first request waits for its queue, which cancels it.
+    // The first request may be waiting for an element of the queue. Then the queue itself cancels
+    // it.
     if (found == line_.end() || found == line_.begin()) return;
     cancelled.splice(cancelled.end(), line_, found);
   }
@@ -72,11 +73,11 @@ void Reader::Serve() {
     Request* head;
     {
       ScopedLock lock(&line_mutex_);
-      head = &line_.front();  // valid until this chain of calls answers it
+      head = &line_.front();  // valid until Answer removes the request
     }
     absl::Status status;
     while (!ReadWork(*head, &status)) {
-      // If the callback has run already, this thread continues. Otherwise the callback continues.
+      // The callback may run before Dequeue returns. Whichever of the two ends last continues.
       struct Turn {
         std::atomic<bool> one_has_ended{false};
         absl::Status status;

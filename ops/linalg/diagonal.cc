@@ -26,7 +26,7 @@ struct Band {
   int64_t count() const { return upper - lower + 1; }
 };
 
-// The band in input i. Nothing if it is not constant.
+// Returns the band in input i, or nothing if the input is not constant.
 absl::StatusOr<std::optional<Band>> BandOf(ShapeContext& c, int i) {
   SLUICE_RETURN_IF_ERROR(c.WithRankAtMost(i, 1).status());
   std::optional<Tensor> k = c.InputValue(i);
@@ -71,14 +71,16 @@ absl::Status DiagPartOfBandShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
-// The number of rows or columns in input i, -1 for as few as possible. Nothing if it is unknown.
+// Returns the number of rows or columns in input i. -1 requests as few as possible. Returns nothing
+// if the input is not constant.
 std::optional<int64_t> SizeIn(ShapeContext& c, int i) {
   std::optional<Tensor> t = c.InputValue(i);
   if (!t || t->num_elements() != 1) return std::nullopt;
   return t->data<int32_t>()[0];
 }
 
-// `count`: the rows of `diagonal`, or -1.
+// Checks that `diagonal` has a row for each diagonal of the band. `count` is the number of its
+// rows, or -1 if it is unknown.
 absl::Status CheckCount(int64_t count, const Band& band) {
   if (count < 0 || count == band.count()) return absl::OkStatus();
   return InvalidArgument(
@@ -86,8 +88,9 @@ absl::Status CheckCount(int64_t count, const Band& band) {
       "diagonals implied from `d_lower` and `d_upper`.");
 }
 
-// Adds the sizes of the matrices to `out`. `length`: of the longest diagonal. `rows`, `columns`: -1
-// if the op is to choose them.
+// Appends the number of rows and columns of the matrices to `out`. `length` is the length of the
+// longest diagonal. If `rows` or `columns` is -1, uses the smallest possible number. If both are
+// -1, the matrices are square.
 absl::Status AddSizes(int64_t length, const Band& band, int64_t rows, int64_t columns,
                       PartialShape* out) {
   const int64_t least_rows = SaturatedSum(length, -std::min<int64_t>(band.upper, 0));
@@ -178,7 +181,7 @@ void SetDiag(OpDefBuilder& op) {
   op.Input("input", "T").Input("diagonal", "T").Output("output", "T").Attr("T", TypeAttr());
 }
 
-// The same for a band k.
+// The following mixins are for ops on a band of diagonals, which input k selects.
 void DiagOfBand(OpDefBuilder& op) {
   op.Input("diagonal", "T").Input("k", DT_INT32).Input("num_rows", DT_INT32);
   op.Input("num_cols", DT_INT32).Input("padding_value", "T").Output("output", "T");

@@ -55,7 +55,7 @@ absl::Status DiagPart(KernelContext& c) {
 }
 KERNEL(DiagPart, FunctionKernel<DiagPart>, {"T", kDiagonal});
 
-// num_lower and num_upper.
+// Returns inputs num_lower and num_upper of MatrixBandPart.
 absl::StatusOr<std::array<int64_t, 2>> LimitsOf(const KernelContext& c, int64_t rows,
                                                 int64_t columns) {
   std::array<int64_t, 2> limits;
@@ -184,7 +184,7 @@ void CopyBand(KernelContext& c, const Band& band, int64_t matrices, Copy directi
 
 void CopyBandOf(KernelContext& c, const Band& band, int64_t matrices, Copy direction,
                 const Tensor& packed, const Tensor& matrix) {
-  // There may be very many empty matrices.
+  // The number of empty matrices may be huge.
   if (packed.num_elements() == 0 || matrix.num_elements() == 0) return;
   WithElement(packed.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -199,7 +199,7 @@ TensorShape Leading(const TensorShape& s, int count) {
   return TensorShape(s.dims().subspan(0, count));
 }
 
-// The first `count` dimensions of s, followed by others.
+// Returns the first `count` sizes of `s`, followed by `others`.
 absl::StatusOr<TensorShape> LeadingAnd(const TensorShape& s, int count,
                                        std::initializer_list<int64_t> others) {
   std::vector<int64_t> dims(s.dims().begin(), s.dims().begin() + count);
@@ -218,7 +218,7 @@ int64_t MatricesOf(const TensorShape& shape, int batch_rank) {
   return Leading(shape, batch_rank).num_elements();
 }
 
-// Inputs: input, and since V2 k and padding_value.
+// Inputs: input. MatrixDiagPartV2 and V3 add k and padding_value.
 class MatrixDiagPartKernel : public Kernel {
  public:
   explicit MatrixDiagPartKernel(KernelInit& init) { SetAlignment(init, &band_); }
@@ -255,7 +255,7 @@ KERNEL(BatchMatrixDiagPart, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV2, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV3, MatrixDiagPartKernel, {"T", kPlain});
 
-// Inputs: diagonal, and since V2 k, num_rows, num_cols and padding_value.
+// Inputs: diagonal. MatrixDiagV2 and V3 add k, num_rows, num_cols and padding_value.
 class MatrixDiagKernel : public Kernel {
  public:
   explicit MatrixDiagKernel(KernelInit& init) { SetAlignment(init, &band_); }
@@ -323,7 +323,7 @@ KERNEL(BatchMatrixDiag, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV2, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV3, MatrixDiagKernel, {"T", kPlain});
 
-// Inputs: input, diagonal, and since V2 k.
+// Inputs: input, diagonal. MatrixSetDiagV2 and V3 add k.
 class MatrixSetDiagKernel : public Kernel {
  public:
   explicit MatrixSetDiagKernel(KernelInit& init) { SetAlignment(init, &band_); }

@@ -36,13 +36,14 @@ absl::Status MatrixExponential(KernelContext& c) {
 }
 FUNCTION_KERNELS(MatrixExponential, "T", MatrixExponential, FullWidthList);
 
-// An upper triangular matrix whose eigenvalues are close to each other.
+// A diagonal block of a triangular matrix, whose eigenvalues are close to each other.
 using Block = Eigen::Matrix<complex128, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Whether repeated square roots of a block converge to one. They do not for zeros and overflows.
+// Returns whether repeated square roots of a block converge to the identity. They do not if an
+// eigenvalue is 0 or a root overflows.
 bool RootsConverge(Block roots) {
   constexpr int kRootsMax = 1100;  // suffices for all finite numbers
-  constexpr double kNear = 0.1;    // Eigen permits more
+  constexpr double kNear = 0.1;    // stricter than Eigen's own condition
   for (int i = 0; i < kRootsMax && roots.allFinite(); ++i) {
     const Block rest = roots - Block::Identity(roots.rows(), roots.cols());
     if (rest.cwiseAbs().colwise().sum().maxCoeff() < kNear) return true;
@@ -53,8 +54,8 @@ bool RootsConverge(Block roots) {
   return false;
 }
 
-// Eigen's logarithm of a block. NaN for blocks for which Eigen, and so TensorFlow, does not
-// terminate.
+// Computes the logarithm of a block with Eigen. Returns NaN for blocks for which Eigen's loop, and
+// so TensorFlow's, would not end.
 struct LogarithmOfBlock {
   Block compute(const Block& block) const {
     if (block.rows() > 2 && !RootsConverge(block)) {

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Skips zeros of a left factor that may be sparse. Otherwise a dense product is faster.
+// Returns a tensor as float, the type in which the products are computed.
 absl::StatusOr<Tensor> AsFloat(KernelContext& c, const Tensor& t) {
   if (t.dtype() == DT_FLOAT) return t;
   SLUICE_ASSIGN_OR_RETURN(Tensor wide, c.AllocateTemp(DT_FLOAT, t.shape()));
@@ -59,6 +59,7 @@ absl::Status SparseMatMul(KernelContext& c, Attr<bool, "transpose_a"> transpose_
   const MatrixView<float> left = View(wide_a, transpose_a), right = View(wide_b, transpose_b);
   const double cost = static_cast<double>(n * k) / 16;
   c.ParallelFor(m, cost, [&](int64_t begin, int64_t end) {
+    // A dense product is faster, unless the left factor has many zeros.
     if (a_is_sparse && right.column_step == 1) {
       for (int64_t i = begin; i < end; ++i) SparseRow(left, right, i, k, n, to + i * n);
     } else {

@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// Column-major, because rotations run along columns.
+// Column-major, because rotations combine columns.
 template <typename W>
 using Columns = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
 
@@ -71,7 +71,8 @@ struct TallSvd {
     v = Columns<W>::Identity(n, n);
     if (!MakeOrthogonal(x, v)) return false;
     Sort(x);
-    // x = (unitary) diag(s). A QR decomposition gives orthonormal columns even if values are zero.
+    // x = U diag(s) with orthogonal columns. QR returns orthonormal columns U even if some values
+    // are 0.
     const Eigen::HouseholderQR<Columns<W>> directions(x);
     Columns<W> inner = directions.householderQ() * Columns<W>::Identity(n, n);
     s.resize(n);
@@ -122,8 +123,7 @@ class SvdKernel : public Kernel {
       SLUICE_ASSIGN_OR_RETURN(u, c.AllocateOutput(1, {0}));
       SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(2, {0}));
     }
-    // Full matrices have many more columns than the input, in the widest type and in several
-    // copies.
+    // Full matrices may be much larger than the input. Eigen needs several copies of them.
     if (batch.count() > 0) {
       const int64_t longer = std::max(m, n), made = has_vectors_ && is_full_ ? longer : p;
       SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(longer, made), 3 * sizeof(W), "elements"));

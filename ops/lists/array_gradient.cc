@@ -10,8 +10,9 @@
 namespace sluice {
 namespace {
 
-// "a/gradients_1" of "a/gradients_1/while/Read_grad/…": up to the last part of the name that begins
-// with "gradients".
+// Returns the prefix of the name that ends with the last part that begins with "gradients":
+// "a/gradients_1" for "a/gradients_1/while/Read_grad/…". It identifies the gradients call, as in
+// TensorFlow.
 std::string SourceOf(std::string_view name) {
   size_t end = 0;
   for (size_t begin = 0; begin < name.size();) {
@@ -22,10 +23,11 @@ std::string SourceOf(std::string_view name) {
   return std::string(name.substr(0, end));
 }
 
-// The array for the gradients of the array of the forward op.
+// Builds the ops that access the TensorArray of gradients, which belongs to the array of the
+// forward op.
 class GradientArray {
  public:
-  // `grad` is the gradient of the op, and `flow` comes before the accesses.
+  // `grad` is the gradient of the op. The accesses run after `flow`.
   GradientArray(Backprop& b, Output grad, Output flow) : graph_(b.graph()) {
     const std::string& op = b.op().op();
     version_ = op.ends_with("V3") ? "V3" : "V2";
@@ -51,7 +53,7 @@ class GradientArray {
         NodeBuilder(&graph_, "Identity", At::current()).Name("gradient_flow").Input(flow).Finish();
   }
 
-  // Adds an op on the array, with the inputs handle, `inputs` and flow.
+  // Adds an op on the array of gradients. Its inputs are the handle, `inputs` and the flow.
   Node* Access(const std::string& op, const OutputList& inputs, std::string_view scope_name) {
     if (!flow_) return nullptr;
     auto build = [&] {
@@ -76,8 +78,8 @@ class GradientArray {
   Output flow_;
 };
 
-// Returns a flow after the write of the forward op, because the array of gradients must not be made
-// before the forward array is complete.
+// Returns a flow that waits for the forward write, because TensorArrayGrad requires a complete
+// forward array.
 Output WriteBarrier(Backprop& b) {
   const Output flow_out =
       NodeBuilder(&b.graph(), "Identity", At::current()).Name("flow_out").Input(b.Out(0)).Finish();
@@ -88,7 +90,8 @@ Output WriteBarrier(Backprop& b) {
       .Finish();
 }
 
-// Gradient of an op that writes its input `value`.
+// Adds the gradient of an op that writes input `value` to an array: a read of the array of
+// gradients.
 void WriteGradient(Backprop& b, int value, const std::string& read, const OutputList& inputs) {
   const Output grad = b.Of(0);
   if (!grad) return;
@@ -99,7 +102,7 @@ void WriteGradient(Backprop& b, int value, const std::string& read, const Output
   b.Into(b.op().num_inputs() - 1, flow);
 }
 
-// Gradient of an op that reads.
+// Adds the gradient of an op that reads from an array: a write to the array of gradients.
 void ReadGradient(Backprop& b, const std::string& write, const OutputList& inputs) {
   const int flow = b.op().num_inputs() - 1;
   if (!inputs.back() && !inputs.front()) return;

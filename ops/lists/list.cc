@@ -46,8 +46,8 @@ absl::Status SetListOutput(ShapeContext& c, PartialShape element) {
   return c.SetOutput(0, PartialShape::Scalar());
 }
 
-// Output 0 is the list of input 0. It must accept an element of shape `element`. The shapes of its
-// other elements may differ.
+// Makes output 0 the list of input 0, whose element shape must be compatible with `element`. The
+// shape is not narrowed to `element`, because the other elements may have other shapes.
 absl::Status SetSameListOutput(ShapeContext& c, const PartialShape& element) {
   SLUICE_RETURN_IF_ERROR(KnownElement(c, 0).MergeWith(element).status());
   if (c.InputHandle(0) == nullptr) return c.SetOutput(0, PartialShape::Scalar());

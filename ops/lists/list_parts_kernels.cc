@@ -50,7 +50,7 @@ absl::Status Stack(KernelContext& c) {
 }
 
 absl::Status OutOfRange(const TensorList& list, int32_t i) {
-  // TensorFlow has two texts.
+  // TensorFlow's message depends on whether the element shape is known.
   if (list.element_shape().IsFullyDefined()) {
     return InvalidArgument("Index ", i, " out of range; list only has ", list.size(), " elements.");
   }
@@ -166,7 +166,8 @@ struct ConcatShape {
   PartialShape rest;   // the other sizes, of all elements
 };
 
-// Merges the shape with those of the elements. The first sizes may differ if none is required.
+// Merges the shape with those of the elements. If `first` is not set, elements may differ in their
+// first size.
 absl::Status MergeElements(const Tensors& elements, ConcatShape* shape) {
   bool is_common = true;
   int64_t common = -1;
@@ -191,7 +192,8 @@ absl::Status MergeElements(const Tensors& elements, ConcatShape* shape) {
   return absl::OkStatus();
 }
 
-// Sets elements that were never set to zeros with `leading_dims[i]` or else `shape.first` rows.
+// Replaces elements that were never set by zeros. Element i has `leading_dims[i]` rows if the input
+// is that long, otherwise `shape.first` rows.
 absl::Status FillUnset(KernelContext& c, const ConcatShape& shape,
                        absl::Span<const int64_t> leading_dims, Tensors* elements) {
   for (size_t i = 0; i < elements->size(); ++i) {

@@ -43,7 +43,8 @@ absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions 
   options.spec.key_shape = key_shape;
   const int64_t buckets = options.buckets;
   auto table = std::shared_ptr<DenseTable>(new DenseTable(std::move(options)));
-  // This excludes keys without elements, whose buckets would need no memory.
+  // Also rejects keys without elements, which are always equal. Their buckets would need no memory,
+  // so no limit would stop them.
   SLUICE_INVALID_IF(table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0),
                     "Empty and deleted keys cannot be equal");
   {

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// The table of input 0. INVALID_ARGUMENT if the types of the other inputs and of the outputs are
-// not those that the functions return.
+// Returns the table in input 0. INVALID_ARGUMENT if the types of the other inputs and of the
+// outputs differ from those that `inputs` and `outputs` return for the table.
 absl::StatusOr<std::shared_ptr<LookupTable>> TableWith(
     const KernelContext& c, std::initializer_list<DataType (*)(const TableSpec&)> inputs,
     std::initializer_list<DataType (*)(const TableSpec&)> outputs) {

@@ -45,10 +45,10 @@ SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted) {
   return _mm512_maskz_scalef_ps(counted, Fma(p, power, power), s);
 }
 
-// Underflow slows processors down by a factor of 20. Lanes whose result is 0, as for the scores of
-// masked positions, are therefore not counted.
+// Results that underflow would take 20 times as long, for example those of masked attention scores.
+// So lanes below -104, whose result is 0, are masked off.
 SLUICE_INLINE_AVX512 __m512 Exp(__m512 x) {
-  const __mmask16 counted = _mm512_cmp_ps_mask(x, All(-104), _CMP_NLT_UQ);  // or NaN
+  const __mmask16 counted = _mm512_cmp_ps_mask(x, All(-104), _CMP_NLT_UQ);  // true for NaN
   return ExpOfBounded(_mm512_min_ps(All(104), x), counted);
 }
 
@@ -74,11 +74,12 @@ SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
   return Fma(Fma(All(0.5000049f), r, All(1.0000147f)), _mm512_mul_ps(scale, r), scale);
 }
 
-// 1 / (1 + exp(-x)). A Newton step from an inverse of 14 bits replaces the slower division. The
-// result is 0 if it were not a normal number, and 1 for x >= 20.
+// 1 / (1 + exp(-x)). Approximates the reciprocal with 14 bits and refines it by a Newton step,
+// which is faster than a division. Results that would be subnormal are 0. For x >= 20 the result is
+// 1.
 struct Sigmoid {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
-    const __mmask16 is_normal = _mm512_cmp_ps_mask(x, All(-87.3f), _CMP_NLT_UQ);  // or NaN
+    const __mmask16 is_normal = _mm512_cmp_ps_mask(x, All(-87.3f), _CMP_NLT_UQ);  // true for NaN
     const __m512 d = _mm512_add_ps(All(1), ExpOfOpposite(_mm512_min_ps(All(20), x)));
     const __m512 y = _mm512_rcp14_ps(d);
     return _mm512_maskz_fmadd_ps(is_normal, y, _mm512_fnmadd_ps(d, y, All(1)), y);

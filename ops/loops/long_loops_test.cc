@@ -193,7 +193,7 @@ TEST(LongLoops, OfRowsThatMeetAVectorOrAColumn) {
   }
 }
 
-// Threads share the loops, which begin at either end.
+// Every second loop on a thread runs backwards (AlternateDirection).
 TEST(LongLoops, ToAndFro) {
   constexpr int64_t kRows = 301, kWidth = 1003, kAll = kRows * kWidth;
   const Tensor x = Numbers({kRows, kWidth}, 0.1), y = Numbers({kRows, kWidth}, -0.3);

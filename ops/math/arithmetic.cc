@@ -9,7 +9,7 @@ namespace {
 
 bool IsSumOfOne(const Node& node) { return node.num_inputs() == 1; }
 
-// A list of N tensors of equal shapes, and their sum.
+// Declares an op that adds a list of N tensors of equal shapes.
 struct SumOp {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
@@ -79,9 +79,9 @@ std::optional<PartialInts> ValueOfMinimum(ConstantContext& c) {
   return c.Broadcast([](int64_t a, int64_t b) { return std::make_optional(std::min(a, b)); });
 }
 
-// Types for which the neutral element keeps all bits of x. Kernels of 16-bit floats have one NaN
-// for all, and the complex (inf, 0) * 1 has a NaN. The neutral element of a sum of floats is -0,
-// because -0 + 0 is 0.
+// Types for which an operation with the neutral element returns exactly the bits of x. Kernels of
+// 16-bit floats replace every NaN by the same one, and the complex product (inf, 0) * 1 contains a
+// NaN. The neutral element of sums of floats is -0, because -0 + 0 is 0.
 constexpr TypeSet kNeutralTypes = FloatAndDouble() | IntTypes();
 
 OP(Add, "Adds x and y. Concatenates strings. Broadcasts.")

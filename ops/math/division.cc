@@ -36,7 +36,8 @@ std::optional<PartialInts> ValueOfFloorDiv(ConstantContext& c) {
   });
 }
 
-// Kernels of 16-bit floats have one NaN for all.
+// Dividing by 1 keeps the bits of x in these types. Kernels of 16-bit floats replace every NaN by
+// the same one.
 constexpr TypeSet kWideFloats = FloatAndDouble();
 
 OP(RealDiv, "Divides real or complex x by y. Broadcasts.")

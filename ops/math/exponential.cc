@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// d Erf(x) / dx = exp(-x^2) * 2 / sqrt(pi), and the negative of it for Erfc.
+// d Erf(x) / dx = exp(-x^2) * 2 / sqrt(pi). For Erfc, callers pass the negative factor.
 void ErfGradient(Backprop& b, double two_over_sqrt_pi) {
   Output grad = b.Of("y");
   Output factor = NumberLike(grad, two_over_sqrt_pi);
@@ -20,11 +20,13 @@ void ErfGradient(Backprop& b, double two_over_sqrt_pi) {
   b.Into("x", grad * factor * Exp(-Square(b.Value("x"))));
 }
 
-// 1 if x != 0, else 0. The ops below compute x * f(y), and 0 if x = 0 for any f(y).
+// Returns 1 if x != 0, otherwise 0. The gradients below need it for functions x * f(y) that are
+// defined as 0 at x = 0.
 Output NotZero(Output x) { return Cast(NotEqual(x, NumberLike(x, 0)), BaseType(x.dtype())); }
 
-// A gradient function that sums the gradients to the shapes of x and y during the step, even if the
-// static shapes show that nothing was broadcast. `partials` adds the partial derivatives.
+// Returns a gradient function that sums the gradients to the shapes of x and y in the step. As in
+// TensorFlow, it does so even if the static shapes show that nothing was broadcast. `partials`
+// builds the partial derivatives.
 GradientFunction ProductGradient(GradientPair (*partials)(Output x, Output y)) {
   return [partials](Backprop& b) {
     Output grad = b.Of("z");

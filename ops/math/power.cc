@@ -70,7 +70,7 @@ OP(InvGrad, "An older name of ReciprocalGrad.")
 
 OP(Pow, "Raises x to the power of y. Integers must have exponents >= 0. Broadcasts.")
     .With(BinaryElementwise{SignedNumbers()})
-    // A NaN of a floating type loses its sign.
+    // Applies to integers only, because the power of a floating-point NaN may have another sign.
     .Neutral({1.0, SignedIntTypes()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = ConjOf(b.Value("x"));

@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-// Kernels of 16-bit floats have one NaN for all.
+// Returns whether a double negation keeps all bits. Kernels of 16-bit floats replace every NaN by
+// the same one.
 bool NegatesBack(const Node& outer, const Node&) {
   constexpr TypeSet kTypes = FloatAndDouble() | SignedIntTypes() | ComplexTypes();
   return kTypes.contains(outer.output_type(0));

@@ -16,8 +16,8 @@
 namespace sluice {
 namespace {
 
-// Limits of a part of a product: its depth in steps, and the floats of its stationary operand,
-// which takes half of the second-level cache.
+// Limits of a part of a product: the number of steps of its depth, and the number of floats in its
+// stationary operand. The stationary operand fills half of the second-level cache.
 constexpr int64_t kStepsMost = 16;
 constexpr int64_t kStationaryFloats = 192 * 1024;
 
@@ -44,13 +44,13 @@ SLUICE_AMX void SetUpTiles() {
   _tile_loadconfig(&kConfig);
 }
 
-// Orders stores before the loads of tiles, because the compiler does not know that these read
-// memory.
+// Keeps the compiler from moving stores behind tile loads, because it does not know that tile loads
+// read memory.
 inline void Settle() { asm volatile("" ::: "memory"); }
 
-// Adds the products of a left and a right panel to the four sums (tiles 0 to 3). `packer` packs the
-// next panel in between, while the unit multiplies. From one group of products to the next, only
-// one operand's part changes, so that a step loads only 14 squares.
+// Adds the products of a left and a right panel to the four sums (tiles 0 to 3). While the matrix
+// unit multiplies, `packer` packs a part of the next panel. Consecutive groups of products share a
+// part of one operand, so that a step loads only 14 squares.
 SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t steps,
                                char* unused_square, PanelPacker& packer, int64_t units) {
   Settle();
@@ -152,8 +152,9 @@ SLUICE_AMX void WriteBlock(const float* block, const Target& t) {
   }
 }
 
-// C = left * right, or C^T if `turned`, whichever makes the lines of the streamed operand natural.
-// The other operand is stationary: it is packed once per part of the product.
+// C = left * right, or C^T if `turned`. `turned` is chosen such that the lines of the streamed
+// operand are contiguous. The other operand is stationary: it is packed once per part of the
+// product.
 struct Product {
   Lines stationary, streamed;
   bool turned;
@@ -228,7 +229,7 @@ class Block {
   Target target_;
 };
 
-// The number of units of the next streamed panel to pack with each group of products, if the
+// Returns how many units of the next streamed panel are packed with each group of products if the
 // stationary operand has `panels` panels.
 int64_t UnitsAGroup(int64_t panels) { return (kUnits + 6 * panels - 1) / (6 * panels); }
 
@@ -269,8 +270,8 @@ SLUICE_AMX void StreamPanels(const Product& p, const Panels& panels, AmxScratch&
   }
 }
 
-// The same for a single stationary panel. A packed streamed panel is used only once, so it is
-// packed step by step and stays in the first-level cache.
+// Multiplies with a single stationary panel. A packed streamed panel would be used only once, so
+// this packs step by step and keeps the packed data in the first-level cache.
 SLUICE_AMX void StreamSteps(const Product& p, const Panels& panel, AmxScratch& scratch) {
   const Lines& streamed = p.streamed;
   const int64_t steps = streamed.steps, units = UnitsAGroup(1);
@@ -374,8 +375,9 @@ double OverheadNs(const Product& p) {
          (p.turned ? kTurnNs * static_cast<double>(p.stationary.count * p.streamed.count) : 0);
 }
 
-// The time of a product with the unit, from measurements of one core. Partial blocks take as long
-// as whole ones, and `packed_lines` are split.
+// Estimates the time of a product with the matrix unit, from measurements of one core. Partial
+// blocks take as long as whole ones. It includes the time to split `packed_lines` lines into
+// bfloat16 parts.
 double SplitNs(int64_t m, int64_t n, int64_t k, int64_t packed_lines) {
   constexpr double kFlopsPerNs = 330, kNsPerElement = 0.1, kNsPerCall = 500;
   const auto whole = [](int64_t x) { return static_cast<double>((x + 31) / 32 * 32); };
@@ -383,7 +385,7 @@ double SplitNs(int64_t m, int64_t n, int64_t k, int64_t packed_lines) {
          static_cast<double>(packed_lines) * static_cast<double>(k) * kNsPerElement + kNsPerCall;
 }
 
-// The time of a product without the unit.
+// Estimates the time of a product without the matrix unit.
 double PlainNs(int64_t m, int64_t n, int64_t k) {
   constexpr double kFlopsPerNs = 180;
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) /

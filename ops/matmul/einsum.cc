@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// `sizes`: by label. `ellipsis`: the dimensions of the ellipses.
+// Returns the shape of the output, given the size of each label and the dimensions of the ellipsis.
 PartialShape OutputShape(const Subscripts& s, const std::map<char, int64_t>& sizes,
                          const PartialShape& ellipsis) {
   if (s.has_ellipsis() && !ellipsis.rank_known()) {
@@ -66,7 +66,8 @@ absl::Status EinsumShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradients of an equation are equations too. They are repeated along axes that were summed.
+// The gradient with respect to an operand is again an equation. Afterwards it is broadcast along
+// axes that occur only in this operand, because the forward equation sums over them.
 constexpr char kEllipsis[] = "...";
 
 std::set<char> LabelsOf(const std::string& subscripts) {
@@ -87,8 +88,8 @@ Output OneEinsum(Output x, const std::string& from, const std::string& to) {
   return Einsum({x}, from + "->" + to);
 }
 
-// Repeats `grad`, which has the subscripts `from`, along the axes `lost` of an input, and permutes
-// the axes to the order of the input.
+// Broadcasts `grad`, whose subscripts are `from`, along the axes `lost` of an input, and permutes
+// the result to the order of the input's axes.
 Output RepeatLost(Output grad, const std::string& from, const std::string& to, Output to_shape,
                   const std::set<char>& lost) {
   if (lost.empty()) return OneEinsum(grad, from, to);
@@ -109,7 +110,8 @@ Output RepeatLost(Output grad, const std::string& from, const std::string& to, O
   return OneEinsum(repeated, labels + from, to);
 }
 
-// The gradient with respect to the operand `own` of own, other -> out.
+// Returns the gradient with respect to the operand with subscripts `own` of the equation
+// "own,other->out".
 Output OperandGradient(Output grad, Output other, Output own_shape, const std::string& own,
                        const std::string& other_subscripts, const std::string& out) {
   std::set<char> lost = LabelsOf(own);

@@ -12,10 +12,10 @@
 namespace sluice {
 namespace {
 
-// An axis of the equation: a label, or an axis of the ellipsis, counted from its end.
+// An axis of an operand: a label, or one of the dimensions of the ellipsis.
 struct Axis {
-  int id;        // the character of a label, or 1000 and more for axes of the ellipsis
-  int64_t size;  // 1 if an operand is broadcast along the axis
+  int id;        // a label, or kEllipsisId + the axis's distance from the end of the ellipsis
+  int64_t size;  // 1 if the operand is broadcast along the axis
   int64_t stride;
 };
 using Axes = absl::InlinedVector<Axis, 8>;
@@ -60,7 +60,7 @@ const Axis* Find(const Axes& axes, int id) {
   return nullptr;
 }
 
-// An axis of the whole equation: its size, and the tensors that have it.
+// An axis of the whole equation: its size, and which tensors have it.
 struct Role {
   int id;
   int64_t size;

@@ -43,7 +43,8 @@ PartialShape WithoutLastTwo(const PartialShape& s) {
   return s.rank() >= 2 ? PartialShape(s.dims().subspan(0, s.rank() - 2)) : PartialShape();
 }
 
-// `batch` merges the batch dimensions of both inputs.
+// Shape function of batched products. `batch` returns the batch dimensions of the output, given
+// those of the inputs.
 template <typename Batch>
 absl::Status BatchShape(ShapeContext& c, Batch batch) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRankAtLeast(0, 2));
@@ -68,13 +69,13 @@ absl::Status SameBatchShape(ShapeContext& c) {
 absl::Status BroadcastBatchShape(ShapeContext& c) { return BatchShape(c, BroadcastShapes); }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// A factor of a product in a gradient.
+// A factor of a matrix product in a gradient.
 struct Factor {
   Output matrix;
   bool transposed;
 };
-// The gradients of op(a) * op(b): the factors and their order, such that each result has the layout
-// of its input.
+// The factors of the two products that are the gradients of op(a) * op(b). They are chosen such
+// that each gradient has the layout of its input, without a transposition of the result.
 struct Products {
   Factor a_left, a_right, b_left, b_right;
 };

@@ -67,7 +67,8 @@ absl::Status PackedMatMul(KernelContext& context, const Columns& columns) {
   const int64_t bytes = PackedBytes(of_b.columns, of_b.rows);
   SLUICE_INVALID_IF(packed.num_elements() != bytes, "expected ", bytes,
                     " bytes of packed columns, got ", packed.num_elements());
-  // Without a matrix unit, there are no packed bytes. A tensor that was fed may not be aligned.
+  // On processors without a matrix unit, _PackColumns returns no bytes. A packed tensor that was
+  // fed may be unaligned. Both cases use the original operand.
   if (bytes > 0 && reinterpret_cast<uintptr_t>(packed.raw()) % 64 == 0) {
     p.packed = PackedMatrixOf(packed, of_b);
   }

@@ -23,8 +23,9 @@ SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
-// Where the terms of one sum are in a row of `a` and in `b`. The sum of a matrix product has one
-// line of `inner` terms. That of a convolution has `outer` lines of `inner` terms each.
+// Describes the positions of the terms of one sum, in a row of `a` and in `b`. A sum of a matrix
+// product has one line of `inner` terms. A sum of a convolution has `outer` lines of `inner` terms
+// each.
 struct SumTerms {
   int64_t inner;
   int64_t a_inner, b_inner;  // steps in floats

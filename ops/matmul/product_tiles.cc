@@ -8,11 +8,11 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kOfSecondCache = 600'000;  // floats in a second-level cache of common machines
-// The largest B that fits in the second-level cache of each core together with the other data.
+// The largest B that fits in the second-level cache of every core together with other data.
 constexpr int64_t kOfEachCache = kOfSecondCache / 4;
-constexpr int64_t kFewRows = 16;  // the smallest number of rows of a tile that is worth a cut
+constexpr int64_t kFewRows = 16;  // tiles with fewer rows take too long per row
 
-// Cuts into tiles of whole panels, for as many threads as gain.
+// Cuts a product into tiles of whole panels, one for each thread that speeds it up.
 Cut CutOfPanels(int64_t m, int64_t n, double flops) {
   const auto most = std::clamp<int64_t>(static_cast<int64_t>(flops / 2e6), 1, MachineCores());
   return m > n ? Cut{TileOf(m, most, kPackedColumns), n} : Cut{m, TileOf(n, most, kPackedColumns)};
@@ -30,12 +30,14 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
       m, n, 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
 }
 
-// A call of Gemm packs both of its operands. So the smaller side stays whole, and there are only as
-// many tiles as the cores of this machine require. The grains are those of the libraries.
+// Each call of Gemm packs both operands. So this usually cuts only the larger side, into as many
+// tiles as the cores of this machine require. The sizes of tiles are multiples of the libraries'
+// block sizes.
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
   const int64_t m = a.rows, cores = MachineCores();
-  // Half a vector of columns takes as long as a whole one. A few rows take as long as reading B.
+  // Half a vector of columns takes as long as a whole one. A product with few rows takes as long as
+  // reading B.
   const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
                        static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
                        static_cast<double>(k);
@@ -44,8 +46,8 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
     return std::clamp<int64_t>(static_cast<int64_t>(flops / 1e6), 1, most);
   };
   if (GemmIsSplit(m, n, k)) return CutOfPanels(m, n, flops);
-  // Products of recurrent cells are cut by rows, as elementwise loops are. So each core reads the
-  // rows that it computed itself. All of B is in its second-level cache.
+  // Cuts products of recurrent cells by rows, as elementwise loops are cut. So each core reads rows
+  // that it has computed itself, and keeps all of B in its second-level cache.
   const int64_t row_tiles = std::min(m / kFewRows, tiles(kMost));
   if (m < n && !a.transposed && row_tiles >= cores && k * n <= kOfEachCache) {
     return {TileOf(m, row_tiles, kRowGrain), n};

@@ -63,7 +63,7 @@ absl::Status NormGradShape(ShapeContext& c) {
   return c.SetOutput(4, {0});
 }
 
-// Arguments. `type` is that of all tensors with one element per channel.
+// Declares the inputs. `type` is the type of those with one element per channel.
 using Mixin = std::function<void(OpDefBuilder&)>;
 Mixin NormInputs(std::string type) {
   return [type](OpDefBuilder& b) {

@@ -32,7 +32,7 @@ Gradients3 GradOp(Backprop& b, Output y_grad, Output x, Output mean, Output vari
 
 Output Permuted(Output x, const std::vector<int64_t>& order) { return Transpose(x, order); }
 
-// The gradient op in elementary ops: the gradients with respect to x, scale and offset.
+// Builds the gradient op from elementary ops, which are differentiable again.
 class Written {
  public:
   explicit Written(Backprop& b)

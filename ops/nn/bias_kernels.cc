@@ -44,7 +44,7 @@ SLUICE_TARGET_CLONES void AddScalar(const T* x, T bias, T* y, int64_t n) {
 }
 
 struct BiasFn {
-  static constexpr double kCost = 0.1;  // in a group with a node that reads the same elements
+  static constexpr double kCost = 0.1;  // nanoseconds, if another node has loaded the same elements
   template <typename T>
   SLUICE_INLINE_IN_CLONES T operator()(const T& x, const T& bias) const {
     return WrappingAdd(x, bias);
@@ -83,7 +83,7 @@ class BiasAddKernel : public ElementwiseLoopKernel {
     const TensorShape shape = context.input(0).shape();
     const T* x = context.input(0).data<T>();  // valid even if the output takes over the buffer
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.ForwardOrAllocate({0}, 0, shape));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the number of rows has no bound
+    if (shape.num_elements() == 0) return absl::OkStatus();  // avoids loops over huge sizes
     T* y = out->data<T>();
     if (c.inner == 1) {
       context.ParallelFor(

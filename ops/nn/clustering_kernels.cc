@@ -87,8 +87,8 @@ class PointSampler {
 
   int64_t Draw() {
     if (!has_any_) return Uniform();
-    // If the sum is infinite or rounded, only points that are taken may have a chance. So the
-    // number of draws is limited.
+    // If the sum is infinite, or if small distances are lost to rounding, every draw may hit a
+    // point that is taken already. So the number of draws is limited.
     constexpr int kDrawsMax = 1 << 20;
     int64_t i;
     int draws = 0;
@@ -107,7 +107,8 @@ class PointSampler {
     return i;
   }
 
-  // The distances after point i is drawn, as half of the squared distances.
+  // Returns half of the squared distances of all points to the nearest drawn one, if point i is
+  // drawn next.
   std::vector<float> With(int64_t i) const {
     const int64_t n = points_.dim(1);
     const float* chosen = points_.data<float>() + i * n;

@@ -22,8 +22,9 @@ Output SumOfLast(Output x) { return ReduceSum(x, -1, {.keep_dims = true}); }
 // Multiplies each row of a matrix by a factor.
 Output TimesRows(Output vector, Output matrix) { return ExpandDims(vector, -1) * matrix; }
 
-// The gradient of both cross entropies with respect to the logits. The op's second output is the
-// gradient of its first. A gradient of the second output is a gradient of Softmax.
+// Returns the gradient of both cross-entropy ops with respect to the logits. Output 1 of the op is
+// the gradient of output 0, the loss. The gradient of output 1 is that of Softmax, because output 1
+// is softmax minus labels.
 Output ByLogits(Backprop& b) {
   Output grad = TimesRows(b.Of("loss"), b.Value("backprop"));
   if (!b.Has(1)) return grad;

@@ -69,8 +69,8 @@ class SoftmaxKernel : public Kernel, public RowKernel {
   double CostOfRows() const override { return kCost; }
 
  private:
-  // Prefetches the next row while a row is computed in the first-level cache. After the last row,
-  // this may be a row of the next block.
+  // Prefetches row + n while `row` is processed in the first-level cache. After the last row of a
+  // block, this is usually the first row of the next block.
   SLUICE_INLINE_IN_CLONES static void AskForNext(const T* row, int64_t n) {
     constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T)), kMostLines = 128;
     for (int64_t i = 0; i < std::min(n, kMostLines * kLine); i += kLine) Prefetch(row, n + i);

@@ -28,9 +28,9 @@ KnownInts InputElements(const ShapeContext& c, int i) {
   return elements;
 }
 
-// The shape for blocks over the `count` (-1: unknown) dimensions after the batch. Input
-// `margins_input`, a matrix, has the paddings or crops. `rank` is that of the images, or -1 for
-// any.
+// Shape function of ops that move blocks between space and batch. The blocks extend over the
+// `count` (-1: unknown) dimensions after the batch. Input `margins_input` is the matrix of paddings
+// or crops. `rank` is the required rank of the images, or -1 if any rank is allowed.
 absl::Status BlockShape(ShapeContext& c, const KnownInts& sizes, int64_t count, int margins_input,
                         bool to_batch, int rank) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape margins, c.WithRank(margins_input, 2));

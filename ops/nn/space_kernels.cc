@@ -26,13 +26,13 @@ absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, cons
   return SpaceBlocks::Make(sizes, IntsOf(margins), name);
 }
 
-// Copies between the tensor with space (`wide`) and the tensor with the blocks in its batch
-// (`deep`), one offset in the blocks at a time. Along dimension i, pixel j of the deep tensor is
-// pixel j * size + offset - before of the wide one.
+// Copies between `wide`, the tensor with full spatial sizes, and `deep`, the tensor whose batch
+// contains the positions inside the blocks. One such position, `offset`, is copied at a time. Along
+// dimension i, pixel j of `deep` is pixel j * size + offset - before of `wide`.
 void CopyBlocks(KernelContext& c, const SpaceBlocks& b, const Tensor& wide, const Tensor& deep,
                 bool to_deep) {
   if (wide.num_elements() == 0 || deep.num_elements() == 0) {
-    return;  // the number of blocks has no bound
+    return;  // avoids loops over huge sizes
   }
   const auto wide_strides = RowMajorStrides(wide.shape());
   const auto deep_strides = RowMajorStrides(deep.shape());
@@ -207,7 +207,7 @@ class FormatKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // A vector with two elements less has only the spatial dimensions.
+  // A vector that lacks batch and channel has only the spatial dimensions.
   absl::Status Permute(KernelContext& c) {
     const Tensor& x = c.input(0);
     SLUICE_INVALID_IF(x.rank() != 1 && x.rank() != 2,

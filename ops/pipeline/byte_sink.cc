@@ -71,7 +71,8 @@ class DeflateSink : public ByteSink {
   bool is_ready_ = false;
 };
 
-// Blocks of snappy, each after its length (4 bytes, the highest one first).
+// Writes blocks compressed by snappy. Before each block stands its length: 4 bytes, the most
+// significant first.
 class SnappySink : public ByteSink {
  public:
   explicit SnappySink(std::unique_ptr<FileWriter> file) : file_(std::move(file)) {}
@@ -112,7 +113,7 @@ class SnappySource : public ByteSource {
  protected:
   absl::Status Fill(size_t, std::string* out) override {
     const size_t had = out->size();
-    // Without bytes, the stream would seem to be at its end.
+    // Skips empty blocks, because a call that returns no bytes would signal the end of the stream.
     for (bool any = true; any && out->size() == had;) {
       SLUICE_ASSIGN_OR_RETURN(any, ReadBlock(out));
     }
@@ -131,7 +132,8 @@ class SnappySource : public ByteSource {
     for (char c : header) length = length << 8 | static_cast<unsigned char>(c);
     SLUICE_RETURN_IF_ERROR(packed_->Read(length, &block));
     size_t plain_length = 0;
-    // A copy of 64 bytes takes at least three, so a block that claims more is damaged.
+    // Limits the allocation for damaged blocks. In snappy's format, a copy of 64 bytes takes at
+    // least three bytes.
     constexpr size_t kMostPerByte = 32;
     if (block.size() < length ||
         !snappy::GetUncompressedLength(block.data(), block.size(), &plain_length) ||

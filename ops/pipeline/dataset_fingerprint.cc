@@ -33,7 +33,7 @@ class Fingerprinter {
   }
 
  private:
-  // Datasets read each other in chains, whose length SetDatasetOutput limits.
+  // Recurses through the inputs of the dataset. SetDatasetOutput limits the depth of such chains.
   void AddVariant(const Variant& variant, std::string* text) {
     const auto* dataset = variant.get<DatasetVariant>();
     if (dataset == nullptr || dataset->origin() == nullptr) {
@@ -64,10 +64,11 @@ class Fingerprinter {
     return DeterministicBytes(proto);
   }
 
-  // The fingerprint of a body. Its functions count by their bodies.
+  // Returns the fingerprint of a function's body. Names of functions that it calls are replaced by
+  // their fingerprints, so that the result does not depend on names.
   std::string OfFunction(const std::string& name) {
     const auto known = functions_.emplace(name, name);
-    if (!known.second) return known.first->second;  // a function that calls itself has its name
+    if (!known.second) return known.first->second;  // its own name if it is recursive
     const absl::StatusOr<const pb::FunctionDef*> found = library_.Find(name);
     if (!found.ok()) return name;
     pb::FunctionDef body = **found;

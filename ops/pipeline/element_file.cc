@@ -81,7 +81,7 @@ absl::Status AppendRecord(ByteSink& sink, std::string_view bytes) {
   return sink.Append(bytes);
 }
 
-// False at the end.
+// Reads one record. Returns false at the end of the file.
 absl::StatusOr<bool> ReadRecord(const std::string& path, ByteSource& source, std::string* bytes) {
   std::string header;
   SLUICE_RETURN_IF_ERROR(source.Read(8, &header));
@@ -174,7 +174,7 @@ class SnappyElementReader : public ElementReader {
     SLUICE_ASSIGN_OR_RETURN(const bool more, ReadRecord(path_, *source_, &compressed));
     SnapshotTensorMetadata metadata;
     size_t length = 0;
-    constexpr size_t kMostPerByte = 32;  // of a block of snappy
+    constexpr size_t kMostPerByte = 32;  // snappy: a copy of 64 bytes takes at least three
     if (!more || !metadata.ParseFromString(sizes) ||
         static_cast<size_t>(metadata.tensor_metadata_size()) != types_.size() ||
         !snappy::GetUncompressedLength(compressed.data(), compressed.size(), &length) ||

@@ -20,7 +20,7 @@ namespace {
 using Next = absl::StatusOr<bool>;
 using MadeDataset = absl::StatusOr<DatasetPointer>;
 
-// The op of the dataset in a tensor, for messages.
+// Returns the name of the op that made the dataset, for error messages.
 std::string OpOf(const Tensor& dataset) {
   const auto& origin = dataset.scalar<Variant>().get<DatasetVariant>()->origin();
   return origin != nullptr ? origin->op : "WindowDataset";
@@ -47,8 +47,8 @@ absl::Status GetElementAtIndex(KernelContext& c) {
 
 using Checked = std::unordered_set<const DatasetVariant*>;
 
-// FAILED_PRECONDITION names a dataset of the pipeline whose elements cannot be reordered. Skips
-// datasets in `checked`, because pipelines can share datasets.
+// Returns FAILED_PRECONDITION with the name of a dataset of the pipeline that cannot be reordered.
+// Skips datasets in `checked`, because pipelines can share datasets.
 absl::Status CheckReorders(const Tensor& tensor, Checked* checked) {
   SLUICE_ASSIGN_OR_RETURN(const DatasetPointer dataset, DatasetIn(tensor));
   const auto refused = [](const auto&... text) {
@@ -112,10 +112,10 @@ MadeDataset GlobalShuffleDataset(const KernelContext& c, const DatasetPointer& i
 
 // --- IndexFlatMapDataset
 
-// Where a row is.
+// The position of a row in the flattened dataset.
 struct RowPlace {
-  int64_t element = 0;  // index in the input
-  int64_t row = 0;      // in what `map_func` returns for the element
+  int64_t element = 0;  // index of the element in the input
+  int64_t row = 0;      // row of what `map_func` returns for the element
 };
 
 absl::StatusOr<int64_t> IndexIn(const Tensor& t) {
@@ -158,7 +158,7 @@ absl::StatusOr<Tensors> RowOf(const Tensors& components, int64_t row) {
   return rows;
 }
 
-// Reads the input in order. The places of the rows must be in the same order.
+// Reads the input in order. So `index_map_func` must return positions in this order too.
 class IndexFlatMapIterator : public DatasetIterator {
  public:
   IndexFlatMapIterator(IteratorPointer inner, Closure map, Closure index_map, Reading& reading)
@@ -187,7 +187,7 @@ class IndexFlatMapIterator : public DatasetIterator {
   const Closure map_, index_map_;
   Reading& reading_;
   int64_t taken_ = 0;    // number of rows
-  int64_t element_ = 0;  // the one that mapped_ was computed from
+  int64_t element_ = 0;  // index of the element that mapped_ was computed from
   Tensors mapped_;       // empty before the first element
 };
 

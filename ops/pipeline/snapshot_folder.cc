@@ -71,7 +71,7 @@ class ShardIterator : public DatasetIterator {
   const std::vector<DataType> types_;
   int64_t left_;  // elements to skip
   const Reading& reading_;
-  uint64_t file_ = 0;  // the next one
+  uint64_t file_ = 0;  // the next file
   std::unique_ptr<ElementReader> reader_;
 };
 
@@ -86,7 +86,7 @@ absl::StatusOr<std::optional<SnapshotMetadata>> ReadSnapshotMetadata(const std::
   if (!metadata.ParseFromString(bytes)) {
     return absl::DataLossError(StrCat(name, "; not the metadata of a snapshot"));
   }
-  // It is a part of paths.
+  // The id becomes part of paths and of patterns, so it must not change their meaning.
   if (metadata.run_id().find_first_of("/*?[\\") != std::string::npos ||
       metadata.run_id().starts_with(".")) {
     return absl::DataLossError(StrCat(name, "; '", metadata.run_id(), "' is not the id of a run"));

@@ -37,7 +37,7 @@ std::string StringAttrOf(const KernelContext& c, std::string_view name) {
 
 enum class SnapshotMode { kRead, kWrite, kPassThrough };
 
-// How to read a dataset whose snapshot has this metadata.
+// Decides whether an iteration reads the snapshot, writes it or ignores it.
 absl::StatusOr<SnapshotMode> ModeFor(const std::string& mode,
                                      const std::optional<SnapshotMetadata>& metadata,
                                      int64_t expiry_seconds) {
@@ -49,13 +49,14 @@ absl::StatusOr<SnapshotMode> ModeFor(const std::string& mode,
   if (mode == "passthrough") return SnapshotMode::kPassThrough;
   if (!metadata.has_value()) return SnapshotMode::kWrite;
   if (metadata->finalized()) return SnapshotMode::kRead;
-  // Another program may be writing.
+  // An unfinished snapshot may still be written by another program, unless it is too old.
   const bool is_pending =
       (MicrosecondsSince1970() - metadata->creation_timestamp()) / 1000000 < expiry_seconds;
   return is_pending ? SnapshotMode::kPassThrough : SnapshotMode::kWrite;
 }
 
-// Looks at the files when the first element is read, as TensorFlow does.
+// Calls `iterate`, which looks at the files, only when the first element is read, as TensorFlow
+// does.
 DatasetPointer Deferred(DatasetFacts facts,
                         std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate) {
   return MakeDataset(std::move(facts),
@@ -110,7 +111,7 @@ MadeDataset SnapshotDatasetV2(const KernelContext& c, std::vector<Closure> funct
 // --- version 1
 
 struct Snapshot {
-  std::string folder, mode, run;  // an empty run: a new one for each writing
+  std::string folder, mode, run;  // if `run` is empty, each writing has a new run
   std::string reader_prefix, writer_prefix;
   ElementFormat format{.version = 1};
   std::vector<DataType> types;
@@ -173,10 +174,10 @@ class OldSnapshotWriter : public DatasetIterator {
   Snapshot snapshot_;
   const IteratorPointer inner_;
   SnapshotMetadata metadata_;
-  std::string run_;  // its folder
+  std::string run_;  // its folder name
   std::unique_ptr<ElementWriter> writer_;
   uint64_t num_files_ = 0;
-  int64_t bytes_ = 0;  // of the elements of the current file
+  int64_t bytes_ = 0;  // size of the elements in the current file
   std::optional<Tensors> ahead_;
   bool has_begun_ = false;
 };

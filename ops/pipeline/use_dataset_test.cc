@@ -1,4 +1,4 @@
-// What TensorFlow cannot be compared with: it ends the process for elements that do not fit the
+// Tests cases without an oracle: TensorFlow ends the process for elements that do not fit the
 // table, and rejects the handles of caches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -122,8 +122,8 @@ class FractionalPoolKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(in));
     int64_t sizes[4];
     for (int d = 0; d < 4; ++d) {
-      // A float holds sizes beyond 2^24 only approximately. There are at most as many cells as
-      // elements.
+      // Floats beyond 2^24 are rounded, so the quotient may exceed the size. There must not be more
+      // cells than elements.
       const float size = std::floor(static_cast<float>(in.dim(d)) / ratio_[d]);
       const bool is_whole = ratio_[d] == 1 || size >= static_cast<float>(in.dim(d));
       sizes[d] = is_whole ? in.dim(d) : static_cast<int64_t>(size);
@@ -237,7 +237,7 @@ absl::Status FractionalMaxPoolGrad(KernelContext& c, Attr<bool, "overlapping"> o
   SLUICE_RETURN_IF_ERROR(CheckBorders(c.input(4), pooled.dim(2), in.dim(2)));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
   std::fill_n(out->data<T>(), out->num_elements(), T(0));
-  if (pooled.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
+  if (pooled.num_elements() == 0) return absl::OkStatus();  // avoids loops over huge sizes
   const int64_t n = in.dim(3);
   std::vector<int64_t> places(static_cast<size_t>(pooled.num_elements()), -1);
   const T* x = in.data<T>();
@@ -275,7 +275,7 @@ absl::Status FractionalAvgPoolGrad(KernelContext& c, Attr<bool, "overlapping"> o
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   const int64_t count = out->num_elements();
   std::fill_n(out->data<T>(), count, T(0));
-  if (grad.num_elements() == 0) return absl::OkStatus();  // the number of images has no bound
+  if (grad.num_elements() == 0) return absl::OkStatus();  // avoids loops over huge sizes
   SLUICE_ASSIGN_OR_RETURN(Tensor in_double, c.AllocateTemp(DT_DOUBLE, shape));
   double* sums = in_double.data<double>();
   std::fill_n(sums, count, 0.0);

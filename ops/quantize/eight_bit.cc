@@ -12,14 +12,16 @@ namespace {
 AttrDef QuantizedAttr() { return TypeAttr(QuantizedTypes()); }
 AttrDef QuantizedAttr(DataType otherwise) { return TypeAttr(QuantizedTypes(), otherwise); }
 
-// Inputs `first` to the last one are scalars. Outputs 1 and 2 are a range.
+// Sets the shapes of ranges: the inputs from `first` on must be scalars, and so are outputs 1 and
+// 2.
 absl::Status WithRanges(ShapeContext& c, int first) {
   for (int i = first; i < c.num_inputs(); ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   for (int i : {1, 2}) c.SetOutput(i, PartialShape::Scalar()).IgnoreError();
   return absl::OkStatus();
 }
 
-// The shape function `of_values` for the values, and ranges from input `first` on.
+// Returns a shape function that applies `of_values` to the values, and WithRanges(first) to the
+// ranges.
 template <typename F>
 ShapeFunction AndRanges(const F& of_values, int first) {
   return [of_values, first](ShapeContext& c) -> absl::Status {
@@ -74,7 +76,7 @@ absl::Status ResizedImagesShape(ShapeContext& c) {
   return c.SetOutput(0, images);
 }
 
-// The requested shape with its size of -1 computed, if all other sizes are known.
+// Returns the requested shape, with the size that -1 stands for if all other sizes are known.
 absl::Status ReshapedShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.InputAsShape(1));
   const int64_t n = c.input(0).num_elements();

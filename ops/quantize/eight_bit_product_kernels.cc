@@ -12,10 +12,10 @@
 namespace sluice {
 namespace {
 
-// The integer that stands for 0. Sums and products of it wrap around, as in TensorFlow.
+// Returns the integer that represents 0. As in TensorFlow, arithmetic with it wraps around.
 int32_t ZeroOf(NumberRange r) { return static_cast<int32_t>(QuantizedUnclamped<uint8_t>(0, r)); }
 
-// The integers less `zero`.
+// Returns the integers minus `zero`.
 absl::StatusOr<Tensor> Centered(KernelContext& c, const Tensor& t, int32_t zero) {
   SLUICE_ASSIGN_OR_RETURN(Tensor wide, c.AllocateTemp(DT_INT32, t.shape()));
   const uint8_t* from = IntegersOf<uint8_t>(t);
@@ -51,7 +51,7 @@ class QuantizedConvKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs_->OutputShape(g));
     SLUICE_INVALID_IF(shape.num_elements() == 0, "QuantizedConv2D node '", c.name(),
                       "': the output must not be empty, got shape ", shape.ToString());
-    // Unlike those of Conv2D, windows are centered for both paddings.
+    // For both paddings, TensorFlow centers the windows, unlike those of Conv2D.
     const int64_t odd = attrs_->along[0].padding == Padding::kValid ? 1 : 0;
     for (int d : {1, 2}) {
       g.pad[d] = ((g.out[d] - 1) * g.stride[d] + g.window[d] - g.in[d] + odd) / 2;
@@ -75,9 +75,10 @@ class QuantizedConvKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Pixels outside the image are zeros. If the range has no zero, TensorFlow represents them by the
-  // lowest 8 bits of the integer, which then stand for another number: `outside` steps from zero.
-  // The convolution pads with 0, so it gets the numbers less `outside`.
+  // Pixels outside the image are zeros. If 0 is outside the range, TensorFlow keeps only the lowest
+  // 8 bits of its integer, which then represent another number: `outside` steps from zero. Convolve
+  // pads with 0, so its input is the numbers minus `outside`, and the difference is added to the
+  // sums.
   static absl::Status Sum(KernelContext& c, const WindowGeometry& g, int32_t zero,
                           int32_t zero_of_filter, Tensor* out) {
     const int32_t outside = zero < 0 ? 0 : WrappingSubtract<int32_t>(zero & 0xff, zero);

@@ -1,4 +1,5 @@
-// QuantizedAdd and QuantizedBiasAdd. The sum is in a range that leaves enough room for both terms.
+// QuantizedAdd and QuantizedBiasAdd. The range of the sum is so wide that the sum of both terms
+// cannot overflow.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +11,9 @@
 namespace sluice {
 namespace {
 
-// Converts 8-bit integers to 32-bit integers of the range of a sum. TensorFlow rounds a single
-// integer by itself, and several ones by a common step.
+// Converts 8-bit integers to 32-bit integers of the sum's range. Like TensorFlow, it rounds the
+// only element of a tensor exactly, and the elements of other tensors to multiples of a rounded
+// step.
 class Widening {
  public:
   Widening(NumberRange from, NumberRange to, bool is_single)

@@ -15,7 +15,8 @@ template <typename T>
 constexpr double kLeast = std::numeric_limits<T>::lowest();
 template <typename T>
 constexpr double kMost = std::numeric_limits<T>::max();
-// Added to a signed number before it is scaled.
+// The difference between a signed integer and the number of steps from the lower end of the range.
+// 0 for unsigned types.
 template <typename T>
 constexpr float kHalfRange = std::numeric_limits<T>::is_signed
                                  ? static_cast<float>((kMost<T> - kLeast<T> + 1) / 2)

@@ -70,8 +70,9 @@ absl::Status FromVariantShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// A tensor of the output's shape has the number of the value of each element, and -1 for the
-// default value. It assigns the elements of the gradient to the values and the default value.
+// Converts the indices of the values with the same op: the result has the shape of the output, and
+// says which value each element comes from (-1: the default value). It distributes the gradient's
+// elements among the values and the default value.
 void ToTensorGradient(Backprop& b) {
   Graph& g = b.graph();
   Output values = b.Value("values"), fallback = b.Value("default_value"), grad = b.Of("result");

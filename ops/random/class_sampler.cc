@@ -16,7 +16,8 @@ uint64_t Bits64(SingleNumbers& bits) {
   return Philox::Join(low, bits());
 }
 
-// Numbers below the remainder of the type's range are drawn again.
+// Returns a number in [0, n). Rejects the lowest numbers of U, so that the modulo does not make
+// some results more likely.
 template <typename U, typename F>
 U Below(U n, const F& draw) {
   if ((n & (n - 1)) == 0) return draw() & (n - 1);
@@ -48,7 +49,7 @@ class LogUniform : public ClassSampler {
   int64_t Sample(SingleNumbers& bits) const override {
     const uint32_t x0 = bits();
     const double u = random::ToDouble(x0, bits());
-    // Rounding may give range().
+    // Rounding may produce range(), so a modulo follows.
     return (static_cast<int64_t>(std::exp(u * log_range_)) - 1) % range();
   }
   float Probability(int64_t value) const override {
@@ -60,7 +61,8 @@ class LogUniform : public ClassSampler {
   const double log_range_;
 };
 
-// Counts in a binary tree of sums, so that sampling takes logarithmic time.
+// Samples in proportion to counts. A binary tree of sums makes this logarithmic in the number of
+// classes.
 class Learned : public ClassSampler {
  public:
   explicit Learned(int64_t range) : ClassSampler(range) {
@@ -94,7 +96,7 @@ class Learned : public ClassSampler {
   std::vector<int32_t> sums_;  // sums of the leaves of node i, whose children are 2i and 2i + 1
 };
 
-// Walker's alias method: each of `range` equal parts is divided between two classes.
+// Walker's alias method: splits each of `range` equal parts between at most two classes.
 class Weighted : public ClassSampler {
  public:
   explicit Weighted(std::vector<float> weights)
@@ -168,7 +170,8 @@ std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range) {
   return std::make_unique<LogUniform>(range);
 }
 absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range) {
-  // The leaves are rounded up to a power of two, so the tree may have four nodes per class.
+  // The number of leaves is rounded up to a power of two, so the tree may have four nodes per
+  // class.
   SLUICE_RETURN_IF_ERROR(CheckRoom(range, 4 * sizeof(int32_t), "classes"));
   return std::unique_ptr<ClassSampler>(new Learned(range));
 }

@@ -34,7 +34,7 @@ struct From {
     };
   };
 
-  // Fills the output with integers in [minval, maxval), the arguments after those of the source.
+  // Fills the output with integers in [minval, maxval). These inputs follow those of the source.
   template <typename T>
   class FillRange : public Kernel {
    public:
@@ -59,8 +59,8 @@ struct From {
     }
 
    private:
-    // If the source is a variable, the arguments and the source are checked even for an empty
-    // output.
+    // TensorFlow's ops on a generator variable check their inputs and read the variable even if the
+    // output is empty.
     static constexpr bool kTakesForNothing = Source::kShapeInput != 0;
     Source source_;
   };

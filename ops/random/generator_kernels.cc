@@ -27,7 +27,7 @@ absl::Status RngReadAndSkip(KernelContext& c) {
 }
 KERNEL(RngReadAndSkip, FunctionKernel<RngReadAndSkip>);
 
-// The first outputs of: key, counter and algorithm.
+// Sets the outputs key and counter. Some ops have alg as a third output.
 absl::Status KeyAndCounter(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Philox generator, random::FromSeed(c.input(0)));
   const random::CounterWords words = random::CounterOf(generator);

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// The numbers of inputs and outputs of a unit. The other axes of a filter multiply both.
+// Returns fan_in and fan_out. The spatial sizes of a filter multiply both.
 std::pair<double, double> Fans(const TensorShape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {shape.dim(0), shape.dim(0)};

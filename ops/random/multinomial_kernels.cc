@@ -53,7 +53,8 @@ absl::Status Multinomial(KernelContext& context, Source& source) {
   SLUICE_INVALID_IF(count < 0, "num_samples should be non-negative, got ", count);
   SLUICE_INVALID_IF(classes == 0, "num_classes should be positive, got 0");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {rows, count}));
-  // TensorFlow rounds the samples of a row up to fours, and each takes two numbers.
+  // TensorFlow reserves two numbers per sample, and rounds the samples of a row up to a multiple of
+  // four.
   SLUICE_ASSIGN_OR_RETURN(const Philox start,
                           source.Take(context, rows * ((count + 3) / 4 * 4) * 2));
   if (out->num_elements() == 0) return absl::OkStatus();

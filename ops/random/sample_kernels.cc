@@ -48,7 +48,8 @@ void FillPoisson(KernelContext& context, const Philox& start, const Tensor& rate
 
 using FillFunction = void (*)(KernelContext&, const Philox&, const Tensor& parameters, Tensor*);
 
-// The shape of the output is the one in input 0 followed by that of the parameters.
+// Draws samples for each parameter. The shape of the output is that in input 0, followed by that of
+// the parameters.
 template <FillFunction kFill>
 class SamplesPerParameter : public Kernel {
  public:
@@ -75,7 +76,8 @@ KERNEL(RandomPoisson, SamplesPerParameter<FillPoisson>,
        {"dtype", TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}});
 KERNEL(RandomPoissonV2, SamplesPerParameter<FillPoisson>, {"R", kCounts}, {"dtype", kCounts});
 
-// The shape of the output is the one in input 0, which ends with that of the parameters.
+// Draws samples for each parameter. The shape of the output is that in input 0, which ends with
+// that of the parameters.
 template <typename Source>
 struct From {
   template <FillFunction kFill>

@@ -15,8 +15,8 @@ using random::BroadcastIndex;
 using random::Normal;
 using random::Uniform;
 
-// All samples come from one stream of numbers, as in TensorFlow on one thread. T, the type of the
-// arithmetic, is half, float or double.
+// The parameters of a distribution. T is the type of the arithmetic: half, float or double. All
+// samples of a call come from one stream of random numbers, as in TensorFlow on one thread.
 template <typename T>
 struct Parameters {
   T mean, deviation, least, greatest;
@@ -41,7 +41,7 @@ T Sqrt(T x) {
   return T(std::sqrt(static_cast<Wide<T>>(x)));
 }
 
-// The elements that remain to be written.
+// The elements of the output that still have to be written.
 template <typename T>
 struct Places {
   T* next;
@@ -57,14 +57,15 @@ struct Places {
   }
 };
 
-// Bounds as multiples of the deviation, relative to the mean.
+// The bounds in standard deviations from the mean.
 template <typename T>
 struct Bounds {
   T mean, deviation, least, greatest;
   T Value(T z) const { return z * deviation + mean; }
 };
 
-// Draws normal numbers. This is efficient if they often lie between the bounds.
+// Draws normal numbers until they are inside the bounds. This is efficient if the bounds contain
+// much of the distribution.
 template <typename T>
 absl::Status FillByNormals(const Bounds<T>& b, Philox* generator, Places<T> places) {
   T z[Normal<T>::kCount];
@@ -81,8 +82,8 @@ absl::Status FillByNormals(const Bounds<T>& b, Philox* generator, Places<T> plac
   return absl::OkStatus();
 }
 
-// Draws uniform numbers and accepts them by the normal density. This is efficient for narrow
-// bounds.
+// Draws uniform numbers between the bounds, and accepts them in proportion to the normal density.
+// This is efficient for narrow bounds.
 template <typename T>
 absl::Status FillByUniforms(const Bounds<T>& b, Philox* generator, Places<T> places) {
   const T width = b.greatest - b.least;
@@ -103,7 +104,8 @@ absl::Status FillByUniforms(const Bounds<T>& b, Philox* generator, Places<T> pla
   return absl::OkStatus();
 }
 
-// Draws exponential numbers from the lower bound on. This is efficient for the tail.
+// Draws exponential numbers above the lower bound, and rejects some, so that the others have a
+// normal distribution. This is efficient for the tail.
 template <typename T>
 absl::Status FillByExponentials(const Bounds<T>& b, Philox* generator, Places<T> places) {
   const T alpha = (b.least + Sqrt(b.least * b.least + T(4))) / T(2);
@@ -132,7 +134,8 @@ absl::Status FillTruncatedNormal(Parameters<T> p, Philox* generator, int64_t cou
       std::isfinite(static_cast<double>(p.least)) || std::isfinite(static_cast<double>(p.greatest));
   SLUICE_INVALID_IF(!(p.deviation > T(0)) || !(p.least < p.greatest) || !finite,
                     "Invalid parameters");
-  // Mirrors the distribution if both bounds, or the finite one, are below the mean.
+  // Mirrors the distribution if it has no lower bound or lies below the mean, because the samplers
+  // of the tail start at the lower bound.
   if ((std::isinf(static_cast<double>(p.least)) && p.least < T(0)) || p.greatest < p.mean) {
     std::swap(p.least, p.greatest);
     p.deviation = -p.deviation;
@@ -149,8 +152,8 @@ absl::Status FillTruncatedNormal(Parameters<T> p, Philox* generator, int64_t cou
   if (b.greatest - b.least < cutoff) return FillByUniforms(b, generator, places);
   return FillByExponentials(b, generator, places);
 }
-// Whether all samples have the same parameters: means, deviations, minima and maxima in inputs 1 to
-// 4, one for all or one for each batch.
+// Checks the parameters, and returns whether all samples have the same ones. Inputs 1 to 4 are
+// means, deviations, minima and maxima. Each has one element, or one per batch.
 absl::StatusOr<bool> AreAlike(const KernelContext& context, int64_t batches) {
   static constexpr std::string_view kNames[] = {"", "means", "stddevs", "minvals", "maxvals"};
   bool alike = context.input(3).rank() == 0 && context.input(4).rank() == 0;

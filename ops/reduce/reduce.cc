@@ -26,7 +26,7 @@ std::optional<std::vector<int64_t>> AxesOf(const std::optional<Tensor>& value) {
   return axes;
 }
 
-// By dimension, whether `axes` names it.
+// Returns, for each dimension, whether `axes` contains it.
 absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> reduced(rank, false);
   for (int64_t axis : axes) {
@@ -58,7 +58,7 @@ absl::Status ReductionShape(ShapeContext& c) {
   return c.SetOutput(0, output);
 }
 
-// A reduction of elements of `types`, or of bool if there are none.
+// Declares a reduction of elements of `types`. If `types` is empty, the elements are bool.
 struct ReductionOf {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
@@ -92,7 +92,7 @@ absl::Status ArgShape(ShapeContext& c) {
   return c.SetOutput(0, output);
 }
 
-// The position of an extreme along a dimension.
+// Declares an op that returns the position of an extreme along a dimension.
 struct ArgExtreme {
   TypeSet dimension_types;
   TypeSet output_types;
@@ -194,8 +194,8 @@ void ExtremeGradient(Backprop& b) {
   b.Into(0, indicators / selected * grad);
 }
 
-// The derivative with respect to an element is the product of the others. It is the product of two
-// running products. Without a division, elements may be zero.
+// The derivative with respect to an element is the product of all other elements. To allow zeros,
+// it is computed without division: as the product of the elements before and the elements after it.
 void ProdGradient(Backprop& b) {
   Output x = b.In(0), grad = b.Of(0);
   Graph& graph = b.graph();
@@ -235,7 +235,7 @@ void NormGradient(Backprop& b) {
 }
 #endif
 
-// The product of a vector.
+// Returns the product of a vector of known integers.
 std::optional<PartialInts> ValueOfProd(ConstantContext& c) {
   const std::optional<PartialInts> data = c.Input(0);
   if (!data || data->is_scalar || c.node().AttrOr<bool>("keep_dims", false)) return std::nullopt;
@@ -250,7 +250,8 @@ std::optional<PartialInts> ValueOfProd(ConstantContext& c) {
   return PartialInts::Scalar(product);
 }
 
-// By dimension of an image, whether `axes` names it. Nothing if one is named twice or not there.
+// Returns, for each dimension of an image, whether `axes` contains it. Returns nothing if an axis
+// is repeated or out of range.
 std::optional<std::array<bool, 4>> ReducedOfImage(const std::vector<int64_t>& axes) {
   std::array<bool, 4> reduced = {};
   for (int64_t axis : axes) {
@@ -260,7 +261,7 @@ std::optional<std::array<bool, 4>> ReducedOfImage(const std::vector<int64_t>& ax
   return reduced;
 }
 
-// With channels last, the remaining dimensions must still be in their order.
+// The layout may change only if the dimensions of the output keep their order with channels last.
 std::optional<ImageRoles> ImagesOfReduction(const Node& node) {
   const std::optional<std::vector<int64_t>> axes = ConstantInts(node.input(1));
   const bool* keeps = node.FindAttr<bool>("keep_dims");

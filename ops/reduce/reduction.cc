@@ -10,7 +10,8 @@ namespace {
 using Dims = absl::Span<const ReductionPlan::Dim>;
 using DimList = absl::InlinedVector<ReductionPlan::Dim, 4>;
 
-// Rows that are combined in order. Blocks of them are combined pairwise.
+// Rows are combined one after the other in blocks of this size, and the results of blocks are
+// combined pairwise, which limits rounding errors.
 constexpr int64_t kRowsPerBlock = 512;
 
 int64_t Elements(Dims dims) {
@@ -24,7 +25,7 @@ int64_t KeptElements(Dims dims) {
   return n;
 }
 
-// Applies loops to plans. Sizes are in elements.
+// Applies the loops of a reduction to a plan. Sizes are in elements.
 class Reducer {
  public:
   Reducer(KernelContext& context, const ReductionLoops& loops) : context_(context), loops_(loops) {}
@@ -45,8 +46,9 @@ class Reducer {
   const ReductionLoops& loops_;
 };
 
-// Reduces a row of any length. Halves are combined recursively. One call reduces 16 runs, because a
-// call per run would be slower than the memory.
+// Reduces a row of any length by combining the results of its halves recursively. One call of a
+// loop reduces 16 runs, because the overhead of a call per run would exceed the time to read
+// memory.
 void Reducer::LongRow(const char* x, char* acc, int64_t n) const {
   constexpr int64_t kRuns = 16, kMostAccBytes = 16;
   if (n <= reduction::kRun) return loops_.rows(x, acc, 1, n);

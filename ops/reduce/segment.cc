@@ -53,7 +53,7 @@ Output Rows(Output params, Output indices) {
   return GatherV2(params, indices, IndexScalar(*params.graph(), 0));
 }
 
-// Gathers rows of segments, and zeros for negative segment numbers.
+// Gathers the rows of segments. Rows for negative segment numbers are zeros.
 class NonNegativeRows {
  public:
   explicit NonNegativeRows(Output ids) : ids_(ids), clipped_(Maximum(ids, ZerosLike(ids))) {}
@@ -64,7 +64,8 @@ class NonNegativeRows {
     return SelectV2(is_positive_, gathered, ZerosLike(gathered));
   }
   Output clipped() const { return clipped_; }
-  // Has the shape of the gathered rows. Valid after Of.
+  // A mask of the shape of the gathered rows: whether the segment number is not negative. Call Of
+  // first.
   Output is_positive() const { return is_positive_; }
 
  private:
@@ -120,9 +121,10 @@ void UnsortedExtremeGradient(Backprop& b) {
   b.Into("data", SelectV2(selected, shared, ZerosLike(shared)));
 }
 
-// The derivative with respect to x is the product of the other elements: product / x, or for x = 0
-// the product of all elements that are not 0. It is 0 if a segment has several zeros. `sum` and
-// `product` reduce rows, `rows` gathers rows of segments, `grad_rows` those of the gradient.
+// The derivative with respect to x is the product of the other elements of its segment: product /
+// x. For x = 0 it is the product of all elements that are not 0, or 0 if the segment has several
+// zeros. `sum` and `product` reduce segments. `rows` gathers the rows of segments, and `grad_rows`
+// those of their gradients.
 template <typename Sum, typename Product, typename RowsOf, typename GradRowsOf>
 void ProductGradient(Backprop& b, Sum sum, Product product, RowsOf rows, GradRowsOf grad_rows) {
   Output data = b.Value("data");

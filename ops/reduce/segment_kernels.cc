@@ -107,12 +107,13 @@ absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor
   return rows;
 }
 
-// A segment starts with its first row, so that segments without rows may have any value.
+// The reduction of a segment starts with its first row, not with an identity element. So segments
+// without rows may have any value.
 enum class Kind { kSum, kMean, kProd, kMax, kMin };
 
 absl::Status DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tensor* out) {
   const ArithmeticRow divide = FindArithmeticWithScalar(ArithmeticOp::kDiv, out->dtype());
-  // Counts of narrow integer types wrap around, as in TensorFlow.
+  // TensorFlow casts counts to the element type, where narrow integers wrap around.
   const CastLoop narrow = FindCastLoop(DT_INT64, out->dtype(), false);
   const size_t size = ElementStride(out->dtype());
   Tensor count = ZeroElement(out->dtype());
@@ -139,7 +140,7 @@ absl::Status SortedSegment(KernelContext& c) {
   dims[0] = count;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-  // 0 for minimum and maximum too, as in TensorFlow.
+  // As in TensorFlow, empty segments are 0, even for minimum and maximum.
   const Tensor empty = kKind == Kind::kProd ? OneElement(data.dtype(), *c.step().allocator)
                                             : ZeroElement(data.dtype(), *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());

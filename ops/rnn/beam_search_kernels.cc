@@ -21,16 +21,15 @@ T LogSum(T a, T b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// The logarithms of the probabilities of a prefix: of paths that end in a blank, of paths that end
-// in its last label, and of both.
+// Logarithms of the probability of a prefix. `blank` sums over the paths that end in a blank,
+// `label` over those that end in the last label of the prefix, and `total` over both.
 template <typename T>
 struct Chances {
   T total = kNever<T>, blank = kNever<T>, label = kNever<T>;
 };
 
-// Prefix beam search.
-//
-// A prefix is in the beam iff its new total is not kNever. The beam has at most `width` prefixes.
+// Prefix beam search. The beam holds at most `width` prefixes. A prefix is in the beam if and only
+// if its `now.total` is not kNever.
 //
 // Reference: Graves, "Supervised Sequence Labelling with Recurrent Neural Networks" (2008), section
 // 7.5.3.
@@ -109,7 +108,7 @@ class Beam {
     return total > kNever<T> && (beam_.size() < width_ || total > (*Worst())->now.total);
   }
 
-  // Keeps the prefix: its last label is repeated, or a blank follows.
+  // Updates a prefix of the beam for a step that repeats its last label or emits a blank.
   void Stay(Prefix* p, const T* logits, T offset) {
     if (p->parent != nullptr) {
       if (p->parent->IsInBeam()) {
@@ -123,7 +122,7 @@ class Beam {
     p->now.total = LogSum(p->now.blank, p->now.label);
   }
 
-  // Adds a label to the prefix, unless the beam has the result already.
+  // Extends a prefix by a label. Does nothing if the extended prefix is in the beam already.
   void Grow(Prefix* p, int64_t label, T log_probability) {
     if (p->children.empty()) p->children.resize(static_cast<size_t>(classes_ - 1));
     Prefix*& child = p->children[static_cast<size_t>(label)];

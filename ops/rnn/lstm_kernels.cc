@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// A half or float tensor as floats. It must outlive the pointer from data().
+// Converts a half tensor to float. A float tensor is used directly. data() is valid as long as this
+// object exists.
 class Floats {
  public:
   absl::Status Read(KernelContext& c, const Tensor& t) {
@@ -24,7 +25,8 @@ class Floats {
   Tensor tensor_;
 };
 
-// An output of zeros that is written as floats. Close converts it to the type of the node.
+// An output that kernels write as floats. Open fills it with zeros. Close converts it to the type
+// of the node.
 class FloatOutput {
  public:
   absl::Status Open(KernelContext& c, int i, const TensorShape& shape) {
@@ -60,7 +62,7 @@ struct Lstm {
   bool peephole = false;
 
   int64_t step() const { return batch * cell; }
-  // Saturated, because they are used before the weights are checked to have as many rows and gates.
+  // Saturates, because the sizes are used before the shape of the weights is checked against them.
   int64_t xh_columns() const { return SaturatedSum(inputs, cell); }
   int64_t gates() const { return SaturatedProduct(4, cell); }
 };

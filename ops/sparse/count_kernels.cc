@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// Sums up the weights of equal values of equal rows.
+// Sums the weights of equal values in each row.
 class Counts {
  public:
   explicit Counts(const KernelInit& init)
@@ -20,13 +20,13 @@ class Counts {
         most_(init.attr<int64_t>("maxlength")),
         is_binary_(init.attr<bool>("binary_output")) {}
 
-  // A value that counts, and its position among the values.
+  // An accepted value, its row, and its index among all values, which is also that of its weight.
   struct Entry {
     int64_t row, value, at;
   };
   bool Takes(int64_t value) const { return most_ <= 0 || value < most_; }
 
-  // Outputs the sums of `entries` as a sparse tensor: a vector if rows < 0.
+  // Outputs the sums as a sparse matrix, or as a sparse vector if `rows` is negative.
   template <typename W>
   absl::Status Output(KernelContext& c, std::vector<Entry> entries, int64_t rows,
                       const Tensor& weights) const {
@@ -167,7 +167,7 @@ absl::Status RaggedCount(KernelContext& c, const Counts& counts) {
                     "': Splits must end with the number of values, got ", split[rows],
                     " instead of ", n);
   std::vector<Counts::Entry> entries;
-  // TensorFlow permits splits that are not in order. The last one ends the loop.
+  // As in TensorFlow, splits need not ascend. The last split exceeds i, so the inner loop ends.
   int64_t next = 0;
   for (int64_t i = 0; i < n; ++i) {
     while (i >= split[next]) ++next;

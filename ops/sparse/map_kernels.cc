@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Sparse tensors by number.
+// Stores sparse tensors under numbers.
 //
 // Thread safety: all methods may be called from any thread.
 class SparseTensorsMap : public Resource {

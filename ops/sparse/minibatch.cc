@@ -20,7 +20,7 @@ absl::StatusOr<SparseParts> SparseInput(KernelContext& c) {
 
 namespace {
 
-// Includes the buffers of indices and values.
+// The memory of one example, including its buffers of indices and values.
 constexpr size_t kBytesOfExample = sizeof(SparseParts) + 4 * kTensorAlignment;
 
 std::string IndexText(const int64_t* at, int64_t rank) {

@@ -42,7 +42,8 @@ absl::Status SparseToDense(KernelContext& c, Attr<bool, "validate_indices"> chec
   int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
   const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-  // There may be very many indices of rank 0, which are all equal.
+  // Indices of rank 0 have no elements, so their number may be huge. Two suffice to detect
+  // repetition.
   if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
@@ -84,7 +85,7 @@ absl::Status SparseReorder(KernelContext& c) {
 }
 KERNEL(SparseReorder, FunctionKernel<SparseReorder>);
 
-// The new shape. Computes a size of -1.
+// Returns the new shape, in which -1 is replaced by the size that it stands for.
 absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& to) {
   int64_t elements = 1, known = 1, unknown = -1;
   for (int64_t size : from.flat<int64_t>()) {
@@ -135,7 +136,7 @@ absl::Status SparseReshape(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, NewShape(from, to));
   const int64_t rank = indices.dim(1), new_rank = to.num_elements();
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {indices.dim(0), new_rank}));
-  // There may be very many indices of rank 0.
+  // Indices of rank 0 have no elements, so their number may be huge.
   const int64_t count = rank == 0 && new_rank == 0 ? 0 : indices.dim(0);
   for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
@@ -169,7 +170,7 @@ absl::Status Join(KernelContext& c, const std::vector<Entries>& parts,
   }
   const int rank = parts[0].rank();
   auto at = [&](const Place& p, int d) {
-    // Indices may be outside of the shape.
+    // Wraps, because indices outside the shape may be huge.
     return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
   };
   std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
@@ -293,7 +294,7 @@ absl::Status SparseSliceGrad(KernelContext& c) {
   if (to->bytes() > 0) std::memset(to->raw(), 0, to->bytes());
   const int64_t rank = in.dim(1);
   const size_t size = DataTypeSize(grad.dtype());
-  // Both have the same order.
+  // Both lists of indices have the same order, so one pass finds the common ones.
   int64_t next = 0;
   for (int64_t i = 0; i < in.dim(0) && next < out.dim(0); ++i) {
     bool same = true;

@@ -15,7 +15,7 @@ namespace {
 using cross::Column;
 using cross::Columns;
 
-// The ranges of the inputs of a node.
+// The ranges of input numbers that belong to each list argument.
 struct InputRanges {
   explicit InputRanges(const KernelInit& init)
       : indices(init.InputRange("indices")),
@@ -87,7 +87,8 @@ absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
   return rows;
 }
 
-// Reads indices as long as they are in order.
+// Returns the position of the first entry of each row. Entries after the first that is out of order
+// are ignored, as in TensorFlow.
 std::vector<int64_t> StartsOf(const Tensor& indices, int64_t rows) {
   std::vector<int64_t> starts(static_cast<size_t>(rows) + 1);
   int64_t i = 0;
@@ -112,7 +113,8 @@ absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const InputRanges& ranges, i
   return columns;
 }
 
-// Sets all outputs. `value` computes a cross from the number of the value of each column.
+// Sets all outputs. `value(indices)` computes a cross. `indices` has the index of a value in each
+// column.
 template <typename T, typename F>
 absl::Status WriteCrosses(KernelContext& c, const Columns& columns, int64_t rows, const F& value) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));

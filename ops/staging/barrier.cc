@@ -99,7 +99,8 @@ std::optional<absl::Status> BarrierResource::TryTake(int64_t count, bool allow_f
   const auto ready = static_cast<int64_t>(ready_.size());
   const auto total = ready + static_cast<int64_t>(incomplete_.size());
   if (is_closed_ && allow_fewer) {
-    // A take that waited before Close waits for the tuples that can still become complete.
+    // A take that came before Close waits, because Close still permits inserts that complete
+    // tuples.
     if (!came_after_close && !incomplete_.empty() && ready < count) return std::nullopt;
     if (ready == 0) return TooFew(0, 0);
     count = std::min(count, ready);

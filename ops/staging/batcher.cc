@@ -71,7 +71,8 @@ absl::StatusOr<int64_t> IdOf(const KernelContext& c, int input, const char* prob
   return *c.input(input).data<int64_t>();
 }
 
-// The rows of each step, in their own memory so that they do not keep the batch alive.
+// Returns the rows of each step. They are copied, because slices would keep the whole batch in
+// memory.
 absl::StatusOr<std::map<int64_t, Tensor>> PartsOf(KernelContext& c) {
   const Tensor &data = c.input(0), &index = c.input(1);
   SLUICE_RETURN_IF_ERROR(CheckIndex(c, index));
@@ -94,7 +95,7 @@ absl::StatusOr<std::map<int64_t, Tensor>> PartsOf(KernelContext& c) {
 
 absl::Status Cancelled() { return absl::CancelledError("the wait for a batch was cancelled"); }
 
-// Calls `f` on the resource after `us`, if it still exists.
+// Calls `f(*resource)` after `us` microseconds, unless the resource has been deleted by then.
 template <typename R, typename F>
 absl::Status CallAfter(int64_t us, const std::shared_ptr<R>& resource, F f) {
   const auto timer = Timer::Global().After(Delay(us), [weak = std::weak_ptr<R>(resource), f] {
@@ -198,7 +199,7 @@ void Batcher::CloseAfterTimeout(int64_t batch) {
     *calls = TakeOpen();
   }
   if (calls->empty()) return;
-  // The step, which the closure ends, outlives its call.
+  // `schedule` belongs to the step that the closure ends. The step outlives the call of `schedule`.
   const auto* schedule = calls->back()->context->step().schedule;
   auto finish = [self = shared_from_this(), calls] { self->Finish(std::move(*calls)); };
   if (schedule == nullptr) return finish();
@@ -296,7 +297,7 @@ void Unbatcher::Add(KernelContext& c, AsyncKernel::Done done) {
   for (const auto& e : ended) e->Finish(absl::OkStatus());
   if (call != nullptr) return call->Finish(std::move(status));
   if (!status.ok()) return EndWait(*id, status);
-  // Parts whose step never comes, and the wait of this step.
+  // Discards parts whose steps never arrive, and ends this step's wait, after the timeout.
   for (const int64_t key : keys) {
     CallAfter(timeout_us_, shared_from_this(), [key](Unbatcher& u) {
       u.Forget(key);
@@ -308,7 +309,7 @@ void Unbatcher::Add(KernelContext& c, AsyncKernel::Done done) {
   }).IgnoreError();
 }
 
-// `call` stays with the caller if it does not wait.
+// If the call need not wait, it stays in `call` and the caller finishes it.
 absl::Status Unbatcher::Exchange(std::unique_ptr<WaitingCall>& call,
                                  std::map<int64_t, Tensor> parts, WaitingCalls* ended) {
   ScopedLock lock(&mutex_);

@@ -12,7 +12,7 @@ namespace {
 
 using Table = std::map<std::string, Constraint>;
 
-// The tables of all graphs, which own them.
+// Finds and makes tables of constraints. Each graph owns its table.
 class Tables {
  public:
   static Tables& Global() {

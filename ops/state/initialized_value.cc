@@ -1,5 +1,5 @@
-// Functions of initialized_value.h. This library does not depend on the header, so that its changes
-// do not recompile gradients.
+// Defines functions of variables that build initial values from other variables. This library does
+// not include initialized_value.h, so that a change of that header does not recompile gradients.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ Output InitializedValue(const Variable& variable, At at);
 
 namespace {
 
-// A read in a branch of a cond, with the nodes of `read_value`.
+// Reads a variable inside a branch of a cond, with the nodes that TensorFlow's `read_value` adds.
 Output ReadInBranch(const Variable& v, At at) {
   Graph& g = v.graph();
   if (!v.is_resource()) {
@@ -32,7 +32,8 @@ Output ReadInBranch(const Variable& v, At at) {
   return NodeBuilder(&g, "Identity", at).Input(value).Finish();
 }
 
-// Nodes whose inputs need not be followed, because they test whether a variable has a value.
+// Returns whether the search for variables stops at the node. As in TensorFlow, these ops are left
+// unchanged.
 bool EndsSearch(const Node& node) {
   return node.op() == "IsVariableInitialized" || node.op() == "VarIsInitializedOp" ||
          node.op() == "ReadVariableOp" || node.op() == "If";
@@ -42,7 +43,8 @@ bool IsVariable(const Node& node) {
   return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
 }
 
-// Copies the nodes between an initial value and the variables that it is computed from.
+// Replaces variables that an initial value uses by their initialized values. Copies the nodes in
+// between.
 class Guard {
  public:
   Guard(std::string_view name, At at) : suffix_(StrCat("_", name)), at_(at) {}
@@ -78,7 +80,7 @@ class Guard {
                                                                             : Copy(*node, inputs);
   }
 
-  // Copies the node without its colocation.
+  // Copies the node, but not its colocation.
   Node* Copy(const Node& node, const OutputList& inputs) {
     NameScope root(*node.graph(), "");
     NodeBuilder builder(node.graph(), node.op() == "RefSwitch" ? "Switch" : node.op(), at_);

@@ -35,7 +35,8 @@ class ResourceGatherKernel : public Kernel {
   }
 
  private:
-  // Gathers rows of `home`, or of the part that `holder` has while updates are deferred.
+  // Gathers rows of the variable `home`. If its updates are deferred, reads them from `holder`,
+  // which has the variable's tensor.
   absl::Status Gather(KernelContext& c, const Tensor& home, DeferredUpdates* holder) const {
     const Tensor& indices = c.input(1);
     SLUICE_ASSIGN_OR_RETURN(const int batch_dims, CheckShapes(home.shape(), indices.shape()));
@@ -83,7 +84,7 @@ class ResourceGatherKernel : public Kernel {
 
 absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
                           int64_t depth, const TensorShape& params, const TensorShape& out) {
-  if (depth == 0) return absl::OkStatus();  // the rows take no memory, so there may be many
+  if (depth == 0) return absl::OkStatus();  // empty rows take no memory, so there may be very many
   for (int64_t i = 0; i < rows; ++i) {
     bool inside = true;
     std::string text;

@@ -13,8 +13,8 @@ Output SafeInitialValue(Output value, std::string_view variable_name,
 
 namespace {
 
-// Colocates the nodes of the initial value, those from id `first` on, with a variable that does not
-// exist yet.
+// Colocates the nodes of an initial value with its variable, whose node does not exist yet. These
+// are the nodes with ids from `first` on.
 void ColocateSince(Graph& graph, int first, const std::string& variable) {
   for (int id = first; id < graph.num_node_ids(); ++id) {
     Node* node = graph.node(id);
@@ -33,10 +33,10 @@ std::string WithoutSlash(const std::string& prefix) { return prefix.substr(0, pr
 
 }  // namespace
 
-// Makes the initial value in the scope of the variable.
+// Describes the construction of the initial value, in the scope of the variable.
 struct Variable::FirstValue {
   std::function<Output(Graph&)> make;
-  // Whether the value is placed with the variable, or by the current scopes.
+  // Whether the nodes are colocated with the variable. Otherwise the current scopes place them.
   bool is_colocated;
 };
 
@@ -110,7 +110,7 @@ void Variable::Make(Graph& graph, std::string_view name, const PartialShape& sha
 void Variable::MakeRef(const PartialShape& shape, const VariableOptions& options,
                        const std::string& prefix, At at) {
   Graph* graph = initial_value_.graph();
-  // The op has no partial shapes.
+  // The op's attribute `shape` must be fully defined or unknown.
   const bool is_known = shape.IsFullyDefined();
   node_ = NodeBuilder(graph, "VariableV2", at)
               .Name(prefix)
@@ -142,7 +142,7 @@ void Variable::MakeResource(const PartialShape& shape, const VariableOptions& op
               .Attr("shared_name", options.shared_name.empty() ? name : options.shared_name)
               .Finish();
   const Output handle(node_);
-  // Ops that take the handle stay on its device, and device functions do not change that.
+  // Ops that use the handle must be on its device, so device functions must not change it.
   DeviceScope on(*graph, device());
   {
     NameScope scope(*graph, "IsInitialized");
@@ -185,7 +185,7 @@ absl::StatusOr<Variable> Variable::Find(const Graph& graph, std::string_view nam
   Variable v;
   SLUICE_ASSIGN_OR_RETURN(const Output handle, graph.FindOutput(key));
   SLUICE_ASSIGN_OR_RETURN(v.snapshot_, graph.FindOutput(nodes.snapshot));
-  if (!nodes.initial_value.empty()) {  // old files lack it
+  if (!nodes.initial_value.empty()) {  // missing in old files
     SLUICE_ASSIGN_OR_RETURN(v.initial_value_, graph.FindOutput(nodes.initial_value));
   }
   SLUICE_ASSIGN_OR_RETURN(const Output assign, graph.FindOutput(nodes.initializer));

@@ -15,7 +15,7 @@ Output Variable::Read(At at) const {
 }
 
 Output Variable::IsInitialized(std::string_view name, At at) const {
-  // Placed on the device of the variable, and device functions do not change that.
+  // Places the node on the device of the variable. Device functions must not change it.
   DeviceScope on(graph(), is_resource_ ? device() : "");
   if (node_ == nullptr) return Output();
   return NodeBuilder(&graph(), is_resource_ ? "VarIsInitializedOp" : "IsVariableInitialized", at)
@@ -34,7 +34,7 @@ Operation Variable::Update(std::string_view ref_op, std::string_view resource_op
   if (value.is_number() && is_resource_) {
     tensor = value.In(g, dtype(), "Const");
   } else if (value.is_number()) {
-    // The number is in the name scope of the update.
+    // The constant is in the name scope of the update, as in TensorFlow.
     NameScope scope(g, name);
     name = scope.prefix();
     tensor = value.In(g, dtype(), "value");

@@ -47,12 +47,12 @@ class AsStringKernel : public Kernel {
     const bool shortest = init.attr<bool>("shortest");
     const std::string fill = init.attr<std::string>("fill");
     NumberFormat format;
-    // Bounds the length of the text of a number.
+    // Limits the length of a formatted number.
     constexpr int64_t kMost = int64_t{1} << 20;
     const int64_t width = init.attr<int64_t>("width"), precision = init.attr<int64_t>("precision");
     SLUICE_INVALID_IF(width > kMost || precision > kMost, "width and precision must be at most ",
                       kMost, ", got ", width, " and ", precision);
-    // Negative values mean none.
+    // A negative value means that none is given.
     format.width = static_cast<int>(std::max<int64_t>(width, -1));
     format.precision = static_cast<int>(std::max<int64_t>(precision, -1));
     const bool is_floating = IsFloating(type) || IsComplex(type);
@@ -96,7 +96,7 @@ class AsStringKernel : public Kernel {
     return Printed(format_.Flags() + "llu", value);
   }
 
-  // Pads like "%5s" and "%-5s", also text that contains zeros.
+  // Pads like "%5s" and "%-5s". Unlike printf, it also accepts text with zero bytes.
   std::string Padded(const std::string& text) const {
     const auto missing = static_cast<size_t>(
         std::max<int64_t>(0, format_.width - static_cast<int64_t>(text.size())));
@@ -146,8 +146,8 @@ class AsStringKernel : public Kernel {
 KERNEL(AsString, AsStringKernel,
        {"T", RealTypes() | ComplexTypes() | TypeSet(DT_BOOL) | TypeSet(DT_STRING)});
 
-// Formats a number as TensorFlow does: with as many digits as are always exact, or with as many as
-// always identify a number if the former do not identify this one.
+// Formats a number as TensorFlow does: with the number of digits that every value keeps or, if they
+// do not identify this value, with the number that identifies every value.
 template <typename T>
 std::string Shortest(T value) {
   constexpr int kDigits = std::numeric_limits<T>::digits10;
@@ -215,8 +215,8 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
   text->push_back(']');
 }
 
-// The number of pairs of brackets and elements that are shown of `t`. An empty tensor may have
-// any number of brackets.
+// Returns how many brackets and elements are printed for `t`. It limits tensors without elements,
+// which may have any number of brackets.
 int64_t ShownParts(const Tensor& t, int64_t ends) {
   int64_t parts = 1, all = 1;
   for (int64_t size : t.shape().dims()) {

@@ -4,8 +4,8 @@
 namespace sluice {
 namespace {
 
-// Where the message type is defined: "local://" for the types of this program, "bytes://" with a
-// serialized FileDescriptorSet, or the path of a file with one.
+// Declares the source of the message type: "local://" (types of this program), "bytes://" followed
+// by a serialized FileDescriptorSet, or the path of a file with one.
 AttrDef DescriptorSource() { return StringAttr("local://"); }
 
 OP(DecodeProtoV2,

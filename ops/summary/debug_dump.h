@@ -17,9 +17,9 @@ namespace sluice {
 
 class DebugDump {
  public:
-  // Of a debug node. INVALID_ARGUMENT if its tensor_name is not "node" or "node:output".
-  // UNIMPLEMENTED for debug_urls that are not "file://…", except gated ones of gRPC, which wait for
-  // a debug server to open them.
+  // Returns the dump that the attributes of a debug node describe. INVALID_ARGUMENT if its
+  // tensor_name is not "node" or "node:output". UNIMPLEMENTED for debug_urls that are not
+  // "file://…", except gated gRPC ones, which are ignored until a debug server opens them.
   static absl::StatusOr<DebugDump> Of(const KernelInit& init);
 
   // False if all URLs are gated: the node then returns an empty tensor.

@@ -52,13 +52,13 @@ absl::Status DebugIdentityV2(KernelContext& c,
 }
 KERNEL(DebugIdentityV2, FunctionKernel<DebugIdentityV2>);
 
-// How many numbers of a tensor are of each kind.
+// Counts of the kinds of numbers in a tensor.
 struct Kinds {
   int64_t nan = 0, negative_infinite = 0, negative = 0, zero = 0, positive = 0,
           positive_infinite = 0;
 
   bool AreFinite() const { return nan + negative_infinite + positive_infinite == 0; }
-  // Finite numbers up to `low` or from `high` on count as infinite, unless these are infinite.
+  // Counts finite numbers up to `low` or from `high` on as infinite.
   void Count(double x, double low, double high) {
     if (std::isnan(x)) {
       ++nan;
@@ -104,7 +104,7 @@ absl::Status DebugNumericSummary(KernelContext& c, const Dump& dump, Attr<float,
   int64_t finite = 0;
   double least = kInfinity, most = -kInfinity, sum = 0;
   for (double v : x.flat<double>()) {
-    // Infinite bounds count infinities only.
+    // If a bound is infinite, only infinities count as infinite.
     kinds.Count(v, std::isinf(low) ? -kInfinity : low, std::isinf(high) ? kInfinity : high);
     if (!std::isfinite(v)) continue;
     least = std::min(least, v);

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-// Nanoseconds per element, to test whether a row still changes and to do a step.
+// Nanoseconds per element to test whether a row still changes, and to apply a step to it.
 constexpr double kLookCost = 4;
 constexpr double kStepCost = 0.5;
-constexpr uint64_t kStepsToRest = 200;  // after which most variables no longer change
+constexpr uint64_t kStepsToRest = 200;  // after that many, most rows no longer change
 
 }  // namespace
 
@@ -96,7 +96,8 @@ void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indice
     }
     for (const Missed& missed : touched) MoveVariable(numbers, RowAt(missed.row));
   }
-  // Visits all rows within kLongest steps, so that no row lags more.
+  // Catches up a part of the rows in each step. So every row is caught up within kLongest steps,
+  // for which the history has numbers.
   const auto longest = static_cast<int64_t>(AdamHistory<T>::kLongest);
   const int64_t share = (rows_ + longest - 1) / longest;
   CatchUp(sweep_, share, c.step());
@@ -141,7 +142,7 @@ void DeferredAdam<T>::Settle(Tensor* home, const StepContext& step) {
     if (!is_settled_) CatchUp(0, rows_, step);
     is_settled_ = true;
     is_away_[k] = false;
-    // BringBack may drop the last other reference to this object; the caller holds one.
+    // BringBack may release the last other reference to this object. The caller holds one.
     BringBack(home, std::move(tensors_[k]));
   }
 }

@@ -11,14 +11,14 @@ struct FtrlScalars {
   bool multiply_linear_by_lr;
 };
 
-// n^-lr_power.
+// Returns n^-lr_power.
 template <typename T>
 SLUICE_INLINE_IN_CLONES T Scale(const FtrlScalars<T>& s, T n) {
   return s.is_root ? Sqrt(n) : Power(n, -s.lr_power);
 }
 
-// The negative distance of x from [-bound, bound], divided by `divisor`. As in TensorFlow, 0 for a
-// NaN.
+// Soft-thresholds -x: returns the distance of x from [-bound, bound] with the opposite sign,
+// divided by `divisor`. As in TensorFlow, it is 0 for NaN.
 template <typename T>
 SLUICE_INLINE_IN_CLONES T Shrunk(T x, T bound, T divisor) {
   const T quotient = (Clamp(x, -bound, bound) - x) / divisor;

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Elements per loop: several vector registers per array, so that multiplications of different
-// registers overlap.
+// The number of elements of a chunk: several vector registers per array, so that the
+// multiplications of different registers overlap.
 constexpr int64_t kChunk = 64;
 constexpr uint64_t kStepsBetweenLooks = 16;
 
@@ -26,28 +26,30 @@ bool IsRegular(const AdamNumbers<T>& n) {
          n.rate >= T(0) && std::isfinite(n.rate);
 }
 
-// Bounds of the steps that are left. Rounded operations are monotonous in each operand, so bounds
-// of the operands bound the result.
+// Bounds for all remaining steps. Rounded operations are monotonic in each operand, so bounds of
+// the operands give a bound of the result.
 template <typename T>
 struct Bound {
-  T rate;     // at least the largest rate
-  T decay;    // at most the product of v's decays
-  T epsilon;  // at most epsilon
+  T rate;     // at least the largest learning rate
+  T decay;    // at most the product of all factors of v
+  T epsilon;  // at most the epsilon of the steps
 };
 
 template <typename T>
 Bound<T> BoundOf(const AdamHistory<T>& history, uint64_t from, uint64_t to) {
   const AdamNumbers<T>& n = history.at(to - 1);
-  // Each step rounds by 2^-24 at most, so 4,096 steps lose far less than a hundredth.
+  // Rounding reduces the product by a factor of 1 - 2^-24 per step at most. In 4,096 steps it loses
+  // much less than the 2 percent that are subtracted here.
   const double decay =
       0.98 * std::pow(static_cast<double>(n.beta2), static_cast<double>(to - from));
   return {history.LargestRate(from), static_cast<T>(decay), n.epsilon * T(0.99)};
 }
 
-// True if no step that is left changes var, because rounding absorbs it with either sign.
+// Returns whether no remaining step changes var, because rounding absorbs every possible change.
 template <typename T>
 SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const T* m, const T* v) {
-  // Below this, the rounding error is no longer relative to the value.
+  // Below this, numbers may be subnormal, so that rounding errors are no longer relative to the
+  // value.
   constexpr T kLeast = std::numeric_limits<T>::min() * T(1e8);
   int moves = 0;
   for (int64_t i = 0; i < kChunk; ++i) {
@@ -55,7 +57,7 @@ SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const
     least = least < kLeast ? T(0) : least;
     const T root = v[i] >= T(0) ? std::sqrt(least) * T(0.99) : v[i];
     const T most = (bound.rate * std::abs(m[i])) / (root + bound.epsilon);
-    // Subtracting a negative zero turns a negative zero into a positive one.
+    // -0 counts as changing, because subtracting -0 from it gives +0.
     const int stays = static_cast<int>(var[i] - most == var[i]) &
                       static_cast<int>(var[i] + most == var[i]) & static_cast<int>(v[i] >= T(0)) &
                       static_cast<int>(var[i] != T(0) || std::copysign(T(1), var[i]) > T(0));
@@ -64,7 +66,7 @@ SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const
   return moves == 0;
 }
 
-// Multiplies by `decay`, `times` times.
+// Multiplies x by `decay`, `times` times.
 template <typename T>
 SLUICE_INLINE_IN_CLONES void Shrink(T* x, T decay, uint64_t times) {
   constexpr uint64_t kTimes = 32;
@@ -76,7 +78,7 @@ SLUICE_INLINE_IN_CLONES void Shrink(T* x, T decay, uint64_t times) {
       for (int64_t i = 0; i < kChunk; ++i) x[i] *= decay;
     }
     times -= now;
-    // Magnitudes never grow, so values that are equal after several steps were constant.
+    // Magnitudes never grow. So if no value differs after several steps, none will change any more.
     if (std::memcmp(before, x, sizeof(before)) == 0) return;
   }
 }

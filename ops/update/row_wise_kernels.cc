@@ -16,14 +16,14 @@ SLUICE_INLINE_IN_CLONES Wide<T> NormOf(int64_t begin, int64_t end, const Value& 
   return std::sqrt(sum);
 }
 
-// The part of `linear` beyond [-bound, bound], with the other sign.
+// Returns the part of `linear` outside [-bound, bound], with the opposite sign.
 template <typename T>
 SLUICE_INLINE_IN_CLONES T Beyond(T linear, T bound) {
   return Clamp(linear, -bound, bound) - linear;
 }
 
-// The factor by which a penalty `l21` of the norm shortens a row of `size` elements: 0 if the norm
-// is at most l21 * sqrt(size).
+// Returns the factor by which the group penalty `l21` shrinks a row of `size` elements: 0 if the
+// norm is at most l21 * sqrt(size).
 template <typename T>
 SLUICE_INLINE_IN_CLONES T GroupFactor(Wide<T> norm, T l21, int64_t size) {
   const auto elements = static_cast<Wide<T>>(size);
@@ -73,7 +73,8 @@ SLUICE_TARGET_CLONES void GroupAdam(const UpdateCall<kGroupAdam, T>& c, int64_t 
   const T l1 = lr * c.scalar("l1");
   const T l2 = lr * c.scalar("l2");
   for (int64_t i = begin; i < end; ++i) {
-    // Before the first update, `linear` does not have the share of the initial value.
+    // At the first update, includes the share of the initial value, which `linear` does not contain
+    // yet.
     const T first = v[i] == T(0) && linear[i] == T(0) ? epsilon : T(0);
     const T before = Sqrt(v[i]);
     m[i] = beta1 * m[i] + (T(1) - beta1) * grad[i];

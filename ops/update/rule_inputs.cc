@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// Rules that restrict the domain of a scalar have real types and int64 only.
+// Converts a scalar to double. Only rules with real types and int64 restrict the domain of a
+// scalar, so other types are not needed.
 double ScalarAsDouble(const Tensor& t) {
   switch (t.dtype()) {
     case DT_HALF:
@@ -40,7 +41,8 @@ bool InDomain(ScalarCheck::Domain domain, const Tensor& t) {
   return true;
 }
 
-// "l2 shrinkage regularization strength is not a non-negative scalar: "
+// Returns the beginning of an error message, such as "l2 shrinkage regularization strength is not a
+// non-negative scalar: ".
 std::string MessageOf(const ScalarCheck& check, std::string_view input) {
   if (!check.message.empty()) return std::string(check.message);
   constexpr const char* kDomains[] = {"", "positive ", "non-negative ", "non-positive "};

@@ -64,8 +64,9 @@ class SdcaOptimizerKernel : public Kernel {
         partitions_(static_cast<int>(init.attr<int64_t>("num_loss_partitions"))),
         is_adaptive_(init.AttrOr<bool>("adaptative", init.AttrOr<bool>("adaptive", false))) {}
 
-  // Sets the dual value of one example to the best one and changes the weights accordingly.
-  // `state`: the dual value, the primal and the dual loss before the step, the example's weight.
+  // Sets the dual value of example i to the optimal one, and changes the weights accordingly.
+  // `state` has four elements: the dual value, the primal and the dual loss before the step, and
+  // the weight of the example.
   void Step(Examples& examples, int64_t i, float label, float* state) const {
     const Examples::Predictions p = examples.Predict(i, shrink_, partitions_);
     const DualExample e{label, examples.weight(i), state[0], p.now, examples.squared_norm(i) / l2_};
@@ -77,8 +78,8 @@ class SdcaOptimizerKernel : public Kernel {
     state[3] = static_cast<float>(e.weight);
   }
 
-  // The order of the examples: a random permutation, or AdaptiveOrder. The random numbers differ
-  // between calls and are the same in each program.
+  // Returns the order in which examples are processed: a random permutation, or AdaptiveOrder. The
+  // random numbers change from call to call, but are the same in each run of a program.
   std::vector<int64_t> Order(const Examples& examples, const std::vector<float>& labels,
                              const float* state) {
     ScopedLock lock(&mutex_);
@@ -92,9 +93,9 @@ class SdcaOptimizerKernel : public Kernel {
     return order;
   }
 
-  // Samples examples by the distance from their best dual values (Csiba, Qu & Richtarik, 2015). A
-  // sampled example is accepted again with a tenth of the probability. Examples that were not
-  // sampled fill the rest.
+  // Samples examples in proportion to the distance from their optimal dual values (Csiba, Qu &
+  // Richtarik, 2015). After each time that an example is taken, the probability to take it again
+  // drops to a tenth. Examples that were not taken fill the rest of the order.
   std::vector<int64_t> AdaptiveOrder(const Examples& examples, const std::vector<float>& labels,
                                      const float* state, SingleNumbers& bits) const {
     const auto count = static_cast<int64_t>(labels.size());
@@ -169,7 +170,7 @@ absl::Status SdcaFprint(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {in.num_elements(), 2}));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
     auto [low, high] = Fingerprint128(in.data<std::string>()[i]);
-    // Callers use 0 and 1 as values that no string has.
+    // 0 and 1 have other meanings in the tables that use these fingerprints.
     if (low < 2) low += ~uint64_t{1};
     out->data<int64_t>()[2 * i] = static_cast<int64_t>(low);
     out->data<int64_t>()[2 * i + 1] = static_cast<int64_t>(high);

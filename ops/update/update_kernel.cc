@@ -14,15 +14,16 @@
 namespace sluice {
 namespace {
 
-// The rows of a sparse update lie anywhere in memory, so hardware does not prefetch them. It does
-// prefetch the rest of a row after its first cache lines.
+// Hardware cannot predict the rows of a sparse update, so the first cache lines of each row are
+// prefetched. The hardware then prefetches the rest of the row.
 constexpr size_t kRowsAhead = 8;
 void PrefetchForWriting(const char* row, int64_t bytes) {
   constexpr int64_t kLine = 64, kMost = 4 * kLine;
   for (int64_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at, 1);
 }
 
-// Points `data` to buffers that no other reader shares.
+// Makes the buffer of each target writable: copies it if a reader shares it. Sets the pointers in
+// `data`.
 absl::Status MakeAllWritable(KernelContext& c, const UpdateTargets& targets, UpdateData* data) {
   for (int i = 0; i < targets.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(MakeWritable(targets.tensor(i), *c.step().allocator));
@@ -134,7 +135,7 @@ void UpdateKernel::RunSparse(KernelContext& c, const UpdateData& data, const Ten
       });
 }
 
-// Updates each row by a call of its own. A scalar is one row.
+// Updates each row by a separate call of the loop. A scalar variable is one row.
 void UpdateKernel::RunRows(KernelContext& c, const UpdateData& data, const Tensor& var) const {
   const int64_t rows = var.rank() == 0 ? 1 : var.dim(0);
   if (var.num_elements() == 0) return;
