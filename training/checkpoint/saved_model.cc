@@ -63,7 +63,7 @@ std::set<std::string> TagsOf(const pb::MetaGraphDef& meta) {
   return {tags.begin(), tags.end()};
 }
 
-// A plain name cannot leave the model's folder.
+// Returns whether the name, which comes from a file, is a path inside the model's folder.
 bool IsPlainName(const std::string& name) {
   if (name.empty() || name.starts_with('/')) return false;
   for (const auto& part : std::filesystem::path(name)) {

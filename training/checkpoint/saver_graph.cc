@@ -78,7 +78,8 @@ class SaverBuilder {
   }
   Output Copy(Output value) { return Identity(value, {}, at_); }
 
-  // The second placeholder keeps the name from TensorFlow's first graphs.
+  // Adds two placeholders, as in TensorFlow. The outer one is named "Const", because the file name
+  // was a constant of this name in TensorFlow's first versions.
   Output Filename() {
     Output inner;
     {
@@ -89,7 +90,7 @@ class SaverBuilder {
     return PlaceholderWithDefault(inner, PartialShape::Scalar(), {.name = "Const"}, at_);
   }
 
-  // Adds a new read of the variable in the open scopes, on its device.
+  // Adds another read of the variable, with the open scopes, on the variable's device.
   Output ReadAnew(const Variable& v) {
     DeviceScope on(graph_, v.device());
     if (!v.is_resource()) return Copy(v.handle());
@@ -101,7 +102,8 @@ class SaverBuilder {
     return Copy(value);
   }
 
-  // If updates use locks, reads all variables while it holds them.
+  // If updates of this graph hold locks, acquires all of them, reads the variables, and adds ops
+  // that release the locks. So all values are from the same moment.
   void ReadUnderLocks(const std::vector<SavedVariable>& variables) {
     const auto mutexes = graph_.collections().find(kUpdateLocks);
     if (mutexes == graph_.collections().end()) return;
@@ -110,7 +112,8 @@ class SaverBuilder {
     for (const std::string& name : mutexes->second) {
       const absl::StatusOr<Output> mutex = graph_.FindOutput(name);
       if (!mutex.ok()) return graph_.SetError(mutex.status());
-      // Locks are acquired one after the other, in an order that all savers share.
+      // Acquires the locks one after the other. All savers use the same order, so they cannot
+      // deadlock.
       ControlDependencies after(graph_, locks);
       DeviceScope on(graph_, mutex->node->device());
       locks.push_back(MutexLock(*mutex, {}, at_));
@@ -133,7 +136,8 @@ class SaverBuilder {
     }
   }
 
-  // The tensor to write for a variable. A part is read again and copied to the CPU.
+  // Returns the tensor to write for a variable. For a part of a resource variable, it reads again
+  // and copies the value to the CPU.
   Output Value(const SavedVariable& saved) {
     const Variable& v = saved.variable;
     if (const auto read = read_.find(v.name()); read != read_.end()) return read->second;
@@ -171,7 +175,7 @@ class SaverBuilder {
                  : SaveSlices(filename, names, slices, values, {.name = scope.prefix()}, at_);
   }
 
-  // The file's name, as a tensor that is available after the file is written.
+  // Returns the name of the file. The tensor is available after the file is written.
   Output SaveAll(Output filename, const std::vector<SavedVariable>& variables) {
     const Operation write = Write(filename, variables);
     if (!write) return Output();

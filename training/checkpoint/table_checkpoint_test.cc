@@ -263,8 +263,8 @@ struct Rules {
 };
 class TableCheckpointRules : public ::testing::TestWithParam<Rules> {};
 
-// Lookups after each step tell which keys are admitted and evicted. The steps are those that the
-// table counts, because the optimizer has no global step.
+// Compares lookups after each step, because they show which keys are admitted and evicted. The
+// table counts the steps itself, because the optimizer has no global step.
 TEST_P(TableCheckpointRules, GoOnAfterARestoreIntoAnyNumberOfParts) {
   const auto [name, admission, eviction] = GetParam();
   constexpr int kSaveAt = 25, kSteps = 60;
@@ -280,7 +280,7 @@ TEST_P(TableCheckpointRules, GoOnAfterARestoreIntoAnyNumberOfParts) {
   const std::vector<int64_t> counts = model.Counts();
   for (const int shards : {1, 2, 3, 4}) {
     ModelWithRules restored(shards, admission, eviction);
-    // What the table counts before the restore must not matter.
+    // The state that these steps leave in the table must not influence training after the restore.
     for (int i = 7; i < 12; ++i) restored.Step(i);
     const std::vector<int64_t> before = restored.Counts();
     const absl::Status status = restored.Restore(path);

@@ -189,7 +189,7 @@ void AddTrainingHooks(const RunConfig& config, const EstimatorSpec& spec, const 
   if (options.max_steps) hooks.push_back(StopAtStep(*options.max_steps));
 }
 
-// Unless a hook saves checkpoints already, or the configuration asks for none.
+// Adds a CheckpointSaverHook, unless there is one or the configuration disables checkpoints.
 void AddCheckpointSaver(const RunConfig& config, const TrainOptions& options,
                         MonitoredTrainingSessionOptions& session) {
   const Every every = CheckpointsEvery(config);

@@ -83,7 +83,8 @@ absl::StatusOr<std::vector<PartialShape>> ElementShapes(const Lists& lists, cons
                          text, "]");
 }
 
-// Decides when the graph is built if the value is known, otherwise when the step runs.
+// Adds an enqueue of the tensors that plan.keep selects. If plan.keep is a constant, decides now
+// whether to enqueue. Otherwise a cond decides in each step.
 Operation EnqueueIf(const Queue& queue, const OutputList& tensors, const Plan& plan, At at) {
   const auto enqueue = [&](const OutputList& elements) {
     return plan.enqueue_many ? queue.EnqueueMany(elements, "", at)
@@ -157,7 +158,7 @@ OutputList BatchOf(const Lists& lists, Output keep, bool is_maybe, int batch_siz
   if (graph == nullptr || (is_maybe && !keep)) return {};
   Graph& g = *graph;
   const NameScope scope(g, options.name.empty() ? name : options.name);
-  if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow's keep_input
+  if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow adds this constant as keep_input
   Plan plan;
   plan.scope = scope.prefix();
   plan.keep = keep;
@@ -193,7 +194,7 @@ OutputList ShuffledOf(const Lists& lists, Output keep, bool is_maybe, int batch_
                at);
     return {};
   }
-  if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow's keep_input
+  if (!is_maybe) Constant(g, true, {}, at);  // TensorFlow adds this constant as keep_input
   Plan plan;
   plan.scope = scope.prefix();
   plan.keep = keep;

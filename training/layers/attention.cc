@@ -22,7 +22,7 @@ MultiHeadAttention::MultiHeadAttention(int64_t heads, MultiHeadAttentionOptions 
       heads_(heads),
       options_(std::move(options)) {}
 
-// Called in order, so that the initializers are requested in order.
+// Calls must come in the order of `i`, because each first call requests an initializer.
 Dense& MultiHeadAttention::Projection(int i, int64_t width, const char* name) {
   if (static_cast<int>(projections_.size()) <= i) {
     projections_.emplace_back(width,

@@ -19,7 +19,8 @@ std::string_view NameOr(std::string_view given, std::string_view otherwise) {
   return given.empty() ? otherwise : given;
 }
 
-// Whether weights are a scalar, or of the values' rank with sizes that are equal or 1.
+// Returns whether weights are a scalar, or have the rank of `values` with sizes that are equal or
+// 1.
 bool MayBroadcast(const PartialShape& weights, const PartialShape& values) {
   if (!weights.rank_known() || !values.rank_known() || weights.rank() == 0) return true;
   if (weights.rank() != values.rank()) return false;
@@ -55,7 +56,7 @@ Output Reduced(Output values, Output weights, Output weighed, Reduction reductio
   }
 }
 
-// Adds its nodes in the open scope.
+// Adds the nodes of a weighted loss to the open name scope.
 Output Weigh(Output values, const Options& options, At at) {
   if (!values) return Output();
   Graph& g = *values.graph();

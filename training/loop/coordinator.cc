@@ -13,7 +13,7 @@ namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// Notifies `changed` of a cancellation during its lifetime.
+// While this object exists, a cancellation sets it and notifies `changed`.
 class CancelledFlag {
  public:
   CancelledFlag(CancellationManager* manager, Mutex& mutex, CondVar& changed) : manager_(manager) {
@@ -26,7 +26,7 @@ class CancelledFlag {
     });
     if (!registered) is_set_ = true;
   }
-  // Must run without the lock.
+  // The caller must not hold the mutex, because Deregister waits for the callback, which locks it.
   ~CancelledFlag() {
     if (manager_ != nullptr) manager_->Deregister(token_);
   }
@@ -176,7 +176,8 @@ std::vector<std::string> Coordinator::LiveThreads() const {
   return LiveNames();
 }
 
-// A thread that has ended does not use its Worker any more.
+// Joins the threads that have ended. Their Workers can be removed, because such a thread no longer
+// uses its Worker.
 void Coordinator::JoinEnded() {
   std::list<Worker> ended;
   {

@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// Private to the program: not exported to files.
+// These collections are not exported to files, because their names begin with "__".
 constexpr char kNeeded[] = "__needed_queue_runners";
 constexpr char kNeededFor[] = "__needed_queue_runners_for";
 constexpr char kStarted[] = "__started_queue_runners";
@@ -24,7 +24,7 @@ bool Contains(const std::vector<absl::StatusCode>& codes, absl::StatusCode code)
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-// The number of threads of each runner, for each session of the process.
+// Counts the running threads of each runner in each session of the process.
 class RunningThreads {
  public:
   using Key = std::pair<const Session*, std::string>;
@@ -32,12 +32,12 @@ class RunningThreads {
     static auto* threads = new RunningThreads;
     return *threads;
   }
-  // False if there are threads already.
+  // Returns false if the runner already has threads in the session.
   bool Add(const Key& key, int threads) {
     ScopedLock lock(&mutex_);
     return running_.emplace(key, threads).second;
   }
-  // Whether it was the last thread.
+  // Returns whether the thread was the last one of its runner.
   bool Remove(const Key& key) {
     ScopedLock lock(&mutex_);
     const auto it = running_.find(key);
@@ -123,7 +123,7 @@ absl::StatusOr<QueueRunner> QueueRunner::FromProto(const pb::QueueRunnerDef& def
     SLUICE_ASSIGN_OR_RETURN(const Operation enqueue, FindOp(graph, name, import_scope));
     runner.enqueue_ops.push_back(enqueue);
   }
-  // Files of other programs may lack them.
+  // Close and cancel ops may be missing in files of other programs.
   if (!def.close_op_name().empty()) {
     SLUICE_ASSIGN_OR_RETURN(runner.close_op, FindOp(graph, def.close_op_name(), import_scope));
   }

@@ -77,7 +77,8 @@ Output Weight(Output values, Output weights) {
   return ReduceSum(OnesLike(values) * AsFloat(weights));
 }
 
-// Adds a count that may be constant only if the values exist. At the end of the input they do not.
+// Adds a count that is updated only if `values` could be computed. A constant `amount` alone would
+// also be counted in the step that fails at the end of the input.
 Total CountAfter(Output values, std::string_view name, Output amount, At at) {
   Graph& graph = *values.graph();
   ControlDependencies after(graph, {values});
@@ -139,7 +140,7 @@ Metric Count(Output labels, Output predictions, const Options& options, const Ki
           Identity(count.Updated(graph), {.name = "update_op"}, at)};
 }
 
-// true positives / (true positives + `other`)
+// Computes true positives / (true positives + `other`).
 Metric Ratio(Output labels, Output predictions, const Options& options, std::string_view name,
              const Kind& other, At at) {
   if (!labels || !predictions) return {};
@@ -170,7 +171,7 @@ std::vector<float> Thresholds(const AucOptions& options) {
   return thresholds;
 }
 
-// [thresholds, elements]: counts of one kind at each threshold.
+// Counts results of one kind at each threshold.
 struct AtThresholds {
   Output labels;       // bool [1, n]
   Output predictions;  // bool [thresholds, n]

@@ -33,7 +33,8 @@ void AMSGrad::CreateSlots(const std::vector<Variable>& vars) {
   }
 }
 
-// The op exists for resource variables only.
+// There is an op only for dense gradients of resource variables. Other updates are built from
+// elementary ops.
 Operation AMSGrad::ApplyDense(Output grad, const Variable& var) {
   return var.is_resource() ? ApplyRule(grad, var) : ApplyInSteps(grad, var);
 }
@@ -57,7 +58,7 @@ Operation AMSGrad::ApplyInSteps(const Grad& grad, const Variable& var) {
 
 AdaMax::AdaMax(const AdaMaxOptions& options) : MomentOptimizer(kAdaMax, options) {}
 
-// TensorFlow's optimizer casts all numbers, and then the power once more.
+// As in TensorFlow, all numbers are cast to the variable's type, and the power is cast once more.
 AdaMax::Scalars AdaMax::ScalarsFor(const Variable& var) const {
   const Numbers n = NumbersFor(var);
   return {{"beta1_power", Typed("beta1_power", var)},

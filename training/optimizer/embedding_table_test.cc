@@ -62,8 +62,8 @@ Make MakerOf(Options options) {
 // A model with a table or a static variable that moves the rows of a batch towards targets.
 class Model {
  public:
-  // `initial_rows`: of a static variable; not given: a table of `shards` parts. A dense model reads
-  // all rows in each step.
+  // Uses a static variable with `initial_rows`, or a table of `shards` parts if they are not given.
+  // A dense model reads all rows in each step.
   Model(const Make& make, bool is_dense, std::optional<Tensor> initial_rows, int shards = 1,
         DataType dtype = DT_FLOAT) {
     ids_ = Placeholder(g_, DT_INT64, {.name = "ids"});

@@ -367,7 +367,8 @@ Variable Optimizer::FindOrMakeSlot(const Variable& var, std::string_view slot_na
                                    std::string_view op_name, SlotMaker make) {
   if (std::optional<Variable> made = GetSlot(var, slot_name)) return *made;
   std::string name(op_name);
-  // The slot of a variable's copy is named as a copy of the first slot.
+  // In TensorFlow, the slot of the i-th copy of a variable is named "<slot of the first
+  // copy>/replica_i".
   const Strategy* strategy = CurrentStrategy().strategy;
   if (strategy != nullptr) {
     const std::vector<Variable> copies = strategy->Components(var);

@@ -14,7 +14,8 @@
 namespace sluice {
 namespace {
 
-// Updates `source`: a reference or resource variable, which is `variable` itself or was read by it.
+// Updates `source`, a reference or resource variable. `variable` is the same variable, or a value
+// that was read from it.
 class VariableUpdate : public VariableProcessor {
  public:
   VariableUpdate(const Variable& variable, const Variable& source)
@@ -47,7 +48,7 @@ class TableUpdate : public VariableProcessor {
   }
 };
 
-// A tensor. Its gradient exists, but it cannot be updated.
+// A tensor. It has a gradient, but cannot be updated.
 class TensorUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -67,7 +68,8 @@ std::map<std::string, VariableProcessorFactory, std::less<>>& Factories() {
 
 absl::StatusOr<Variable> SourceOf(Operation handle, std::string_view got) {
   absl::StatusOr<Variable> source = Variable::Find(*handle.graph(), handle.name());
-  // VariableOfTensor registers tensors with their value as the handle.
+  // A tensor that VariableOfTensor registered is not a variable. Its value and its handle are the
+  // same.
   const bool is_variable = source.ok() && source->snapshot() != source->handle();
   if (is_variable) return source;
   return InvalidArgument("Got ", got, " but could not locate source variable.");

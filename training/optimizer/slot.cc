@@ -13,8 +13,9 @@
 namespace sluice {
 namespace {
 
-// The slot of a part of a variable is saved as that part of a slot: "w/part_1/Adam" as a slice of
-// "w/Adam". It may have fewer dimensions.
+// Declares the slot of a variable's part as a slice of a whole slot, so that checkpoints do not
+// depend on the partition: "w/part_1/Adam" is a slice of "w/Adam". The slot may have fewer
+// dimensions than the variable.
 void SetSlice(const SlotOwner& owner, const Variable& slot) {
   Graph& graph = owner.graph();
   std::optional<VariableSlice> slice = FindVariableSlice(graph, owner.op().output(0).name());

@@ -20,7 +20,7 @@ bool Decays(const Variable& var, const std::vector<std::string>& excluded) {
 
 Output Norm(Output x) { return Sqrt(ReduceSum(Square(x))); }
 
-// a / b, or 1 if one of them is 0.
+// Returns a / b, or 1 if a or b is 0.
 Output RatioOfNorms(Output a, Output b) {
   const Output zero = ZerosLike(a);
   const Output one = OnesLike(a);
@@ -44,7 +44,7 @@ AdamW::Scalars AdamW::ScalarsFor(const Variable& var) const {
 
 Operation AdamW::Decay(const Variable& var, Operation grad) {
   if (!Decays(var, excluded_)) return {};
-  // The gradient belongs to the value before the decay.
+  // The decay must run after the gradient, which is computed from the value before the decay.
   ControlDependencies ready(var.graph(), {grad});
   const Output share = Typed("lr", var).tensor * Typed("weight_decay", var).tensor;
   return var.AssignSub(var * share, {.use_locking = use_locking()});
@@ -55,7 +55,8 @@ Operation AdamW::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   return Adam::ApplySparse(grad, var);
 }
 
-// The rule is for rows of embedding tables. The update of a variable has no op of its own.
+// The rule updates rows of embedding tables. For variables there is no op, so ApplyInSteps builds
+// the update from elementary ops.
 Lamb::Lamb(const LambOptions& options)
     : MomentOptimizer(kLamb, options), excluded_(options.exclude_from_weight_decay) {
   AddScalar({"weight_decay", options.weight_decay});

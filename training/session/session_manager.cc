@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// A chief that starts at the same time will be ready soon.
+// The first pause is short, because a chief that starts at the same time will soon be ready.
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(50);
 
 // Notifies threads of this process that wait for a model when another thread has initialized it.
@@ -27,7 +27,7 @@ class Readiness {
     static auto* readiness = new Readiness;
     return *readiness;
   }
-  // Each announcement sets the wake, until Leave.
+  // Registers `wake`. Announce sets it, until Leave.
   void Join(const std::shared_ptr<Wake>& wake) {
     ScopedLock lock(&mutex_);
     waiting_.insert(wake);

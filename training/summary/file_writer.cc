@@ -82,7 +82,7 @@ absl::Status SummaryFileWriter::Start() {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
                           EventFile::Open(logdir_, options_.filename_suffix));
   ScopedLock lock(&mutex_);
-  // It waits for the lock.
+  // The thread waits for the lock, so it starts its work after all members are set.
   SLUICE_ASSIGN_OR_RETURN(thread_,
                           Thread::Start("summaries", ThreadUse::kProcess, [this] { Work(); }));
   file_ = std::move(file);

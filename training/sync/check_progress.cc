@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The tokens that `op` and the nodes it waits for put into each of `queues`.
+// Returns how many tokens `op` and the nodes before it put into each of `queues`.
 std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
   std::vector<int64_t> tokens(queues.size());
   std::set<const Node*> seen;
@@ -31,7 +31,8 @@ std::vector<int64_t> TokensPut(Operation op, const std::vector<Queue>& queues) {
   return tokens;
 }
 
-// The gradients of `replicas` replicas: one per token, and `first_each` per replica.
+// Returns how many gradients `replicas` replicas push: one per token, and `first_each` per replica
+// before the first token.
 int64_t Gradients(const std::vector<int64_t>& tokens, int replicas, int first_each) {
   int64_t sum = 0;
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -41,8 +42,8 @@ int64_t Gradients(const std::vector<int64_t>& tokens, int replicas, int first_ea
   return sum + int64_t{first_each} * replicas;
 }
 
-// A capacity of one element is enough: a dequeue of many keeps the elements that it has received,
-// and an enqueue of many waits for dequeues.
+// Rejects queues of capacity 0. A capacity of one is enough, because a dequeue of many elements
+// keeps those that it has received, and an enqueue of many waits for dequeues.
 absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
   for (const Node* node : optimizer.global_step()->graph().nodes()) {
     const int64_t* capacity = node->FindAttr<int64_t>("capacity");
@@ -61,9 +62,8 @@ absl::Status CheckRoom(const ReplicaSynchronizer& optimizer) {
 
 }  // namespace
 
-// Every token that follows an update leads to a gradient of that step, because the queue is first
-// in, first out and tokens of earlier steps are used first. So counts alone decide whether the next
-// update can happen.
+// It suffices to count tokens. The token queue is first in, first out, so tokens of earlier steps
+// are used up first, and every token that follows an update leads to a gradient of its step.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan) {
   if (!optimizer.gradients_applied()) {
     return absl::FailedPreconditionError("Should be called after apply_gradients().");

@@ -21,20 +21,23 @@ class LegacySyncReplicasOptimizer::Queues final : public GradientExchange {
   Operation clean_up() const { return clean_up_; }
 
   bool has_accumulators() const override { return false; }
-  // Replaces the value from a checkpoint: the step of parameters that the replica no longer has. A
-  // restarted replica can then push a gradient at once, for the token that was lost with it.
+  // Returns the op that sets this replica's local step to the global step. A local step from a
+  // checkpoint belongs to parameters that the replica no longer has. With the new step, a restarted
+  // replica can push a gradient at once. It replaces the gradient whose token was lost.
   Operation MakeLocalStep() override;
   Output Aggregate(Output grad, const Variable& var) override;
   IndexedSlices Aggregate(const IndexedSlices& grad, const Variable& var) override;
   std::optional<Queue> MakeRunnerQueue() override;
-  // Pushes nothing if the gradients are stale.
+  // Returns the ops that push the gradients. In the step, they push nothing if the gradients are
+  // stale.
   std::vector<Operation> Push() override;
   Operation SetLocalStep(Output token) override {
     return local_steps_->ScatterUpdate(replica_, token);
   }
   std::vector<Operation> ForgetUndone() override;
   Output LocalStep() override;
-  // Reads from the reference, if there is one, because it has the new step.
+  // Reads a reference variable by reference, because its shared Identity may have run before the
+  // update.
   Output StepForTokens() const override {
     const Variable& step = *nodes_.global_step();
     return step.is_resource() ? step.Read() : step.Ref();
@@ -43,10 +46,11 @@ class LegacySyncReplicasOptimizer::Queues final : public GradientExchange {
  private:
   struct GradientQueue {
     Queue queue;
-    OutputList gradient;  // of this replica, as the components of an element
+    OutputList gradient;  // of this replica: the components of a queue element
     std::string device;
   };
-  // Adds a queue. Returns the components of replicas_to_aggregate elements, one after the other.
+  // Adds a queue of gradients and a dequeue of replicas_to_aggregate elements. Returns the
+  // components of the dequeued batch.
   OutputList DequeueAll(const OutputList& gradient, const Variable& var,
                         std::vector<PartialShape> shapes, std::string shared_name);
   Operation CountAsStale(Output ledger, Output global_step);

@@ -70,8 +70,8 @@ class LostReplicasTest : public ::testing::Test {
     const absl::Status status = world_->Push(*session_, gradient);
     ASSERT_TRUE(status.ok()) << status;
   }
-  // The same, but first sets the local step to the global step. The replica's token may be of an
-  // earlier step, because the tokens of an update replace those of earlier ones.
+  // Pushes a gradient for the global step. Push alone might be too late: the replica's token may be
+  // of an earlier step, because an update replaces the tokens of earlier ones.
   void PushInTime(float gradient) {
     ASSERT_TRUE(session_->Run({catch_up_}).ok());
     Push(gradient);
@@ -85,8 +85,8 @@ class LostReplicasTest : public ::testing::Test {
   void AwaitStep(int64_t step) {
     while (Step() < step) std::this_thread::yield();
   }
-  // Waits until the update after `step` updates waits for `gradients` gradients and all earlier
-  // tokens are in the queue.
+  // Waits until the update at global step `step` waits for all of its `gradients` gradients. Then
+  // all earlier tokens are in the queue.
   void AwaitUpdate(int gradients, int64_t step) {
     AwaitReport(*session_, {StrCat("0 of ", gradients, " gradients for step ", step)});
   }

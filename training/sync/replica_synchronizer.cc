@@ -110,7 +110,7 @@ Grad ReplicaSynchronizer::Aggregate(const GradientAndVariable& gv) {
   return exchange_->Aggregate(gv.grad.slices(), gv.var);
 }
 
-// Builds the chief's update and this replica's step. Returns the latter.
+// Builds the chief's update and this replica's step. Returns the op of the step.
 absl::StatusOr<Operation> ReplicaSynchronizer::Synchronize() {
   const std::string& device = exchange_->nodes().device_of_step();
   Operation update;
@@ -137,8 +137,8 @@ absl::StatusOr<Operation> ReplicaSynchronizer::Synchronize() {
   return train;
 }
 
-// The wrapped optimizer applies aggregated_ on the device of the global step. With
-// whole_checkpoints the update holds its lock from here on.
+// Applies aggregated_ with the wrapped optimizer, on the device of the global step. With option
+// whole_checkpoints, the update acquires its lock here, and FinishUpdate releases it.
 absl::StatusOr<Operation> ReplicaSynchronizer::ApplyAggregated() {
   const ApplyGradientsOptions apply = {.global_step = &*global_step()};
   if (!options().whole_checkpoints) return optimizer_->ApplyGradients(aggregated_, apply);
@@ -160,7 +160,8 @@ Operation ReplicaSynchronizer::PutTokens(int total, const std::vector<Operation>
   return tokens_.Put(total, after, [this] { return exchange_->StepForTokens(); });
 }
 
-// Averages are updated after the tokens. Then the lock is released.
+// Adds the update of moving averages, which runs after the tokens are put, and then the release of
+// the lock.
 absl::Status ReplicaSynchronizer::FinishUpdate(Operation put_tokens) {
   sync_op_ = put_tokens;
   if (options().variable_averages) {
@@ -180,7 +181,8 @@ absl::Status ReplicaSynchronizer::FinishUpdate(Operation put_tokens) {
 void ReplicaSynchronizer::MakeChiefQueueRunner(const std::optional<Queue>& runner_queue) {
   const auto close = [&](bool cancel_pending_enqueues) {
     if (!runner_queue) return tokens_.Close(cancel_pending_enqueues, "");
-    // TensorFlow's runner closes only its own queue, so replicas wait for tokens forever.
+    // Also closes the token queue. TensorFlow's runner closes only its own queue, so that replicas
+    // wait for tokens forever.
     return Group(graph(), {runner_queue->Close(cancel_pending_enqueues),
                            tokens_.Close(cancel_pending_enqueues, "")});
   };
@@ -189,7 +191,7 @@ void ReplicaSynchronizer::MakeChiefQueueRunner(const std::optional<Queue>& runne
   runner.enqueue_ops = {sync_op_};
   runner.close_op = close(/*cancel_pending_enqueues=*/false);
   runner.cancel_op = close(/*cancel_pending_enqueues=*/true);
-  // A replica that ends may close the queue during the enqueue of tokens.
+  // A replica that ends may close the token queue while the runner enqueues tokens.
   runner.closed_codes = {absl::StatusCode::kOutOfRange, absl::StatusCode::kCancelled};
   NeedQueueRunner(
       graph(), runner.queue_name,

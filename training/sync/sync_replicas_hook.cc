@@ -57,7 +57,8 @@ absl::Status SyncReplicasHook::AfterCreateSession(Session& session, Coordinator&
   return absl::OkStatus();
 }
 
-// In continued training, replicas may wait for tokens that were lost with the previous chief.
+// If training continues from a checkpoint, puts as many tokens as after an update, because replicas
+// may wait for tokens that were lost with the previous chief.
 absl::Status SyncReplicasHook::PutFirstTokens(Session& session) const {
   SLUICE_RETURN_IF_ERROR(session.Run({forget_undone_tokens_}));
   SLUICE_ASSIGN_OR_RETURN(const Tensors step, session.Run({}, {global_step_}, {}));
@@ -107,7 +108,7 @@ absl::Status SyncReplicasHook::Resize(Session& session, int replicas, bool one_w
 }
 
 absl::Status SyncReplicasHook::End(Session& session) {
-  // The error of a closed queue does not matter: all replicas end then.
+  // Ignores the error of a closed queue: then all replicas end, and none needs the token.
   if (leave_) session.Run({leave_}).IgnoreError();
   return report_ ? Report(session) : absl::OkStatus();
 }

@@ -45,8 +45,8 @@ class SyncReplicasOptimizer::Accumulators final : public GradientExchange {
 Operation SyncReplicasOptimizer::Accumulators::MakeLocalStep() {
   const Variable& global_step = *nodes_.global_step();
   {
-    // The anchor puts the variable on the replica, even if a device function places variables
-    // elsewhere.
+    // Colocating the variable with this NoOp keeps it on the replica, even if a device function
+    // places variables on parameter servers.
     const Operation anchor = NoOp(graph());
     ColocateWith with(graph(), anchor);
     const Tensor zero =

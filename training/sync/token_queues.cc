@@ -45,7 +45,8 @@ Operation TokenQueues::Put(int total, const std::vector<Operation>& after,
     const int share = total / num_queues + (i < total % num_queues ? 1 : 0);
     if (share == 0) continue;
     const std::string scope = OpScope(graph(), "Fill");
-    // With kShrink there is one queue, because training is not deterministic.
+    // With option kShrink there is one queue, because training is not deterministic. So the
+    // variable has the number for this queue.
     const bool is_variable = num_tokens_ && !after.empty();
     const Output dims = is_variable
                             ? Reshape(num_tokens_->Read(), {1}, {.name = scope + "dims/"})
