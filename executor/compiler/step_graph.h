@@ -19,8 +19,8 @@
 
 namespace sluice {
 
-// The attribute that tells kernels which call functions whether the session allows soft placement.
-// They place the nodes of the functions by the same rule.
+// This attribute has the session's option allow_soft_placement. Kernels that call functions read
+// it, and place the nodes of the functions by the same rule.
 inline constexpr const char* kAllowSoftPlacement = "_allow_soft_placement";
 
 // Thread safety: one thread at a time.

@@ -29,8 +29,8 @@ struct ReadNext {
 // per line that it writes: prefetching all of them at once would stall the processor.
 void StreamOut(void* to, const void* from, size_t bytes, ReadNext next = {});
 // Waits until the thread's streaming stores are complete. A thread must call it after its last
-// StreamOut and before it tells other threads that the result is ready. The wait is slow, so call
-// it once for many StreamOuts.
+// StreamOut, before other threads may read the result. The wait is slow, so call it once for many
+// StreamOuts.
 void FinishStreaming();
 
 // The largest unit of StreamPieces.

@@ -203,9 +203,9 @@ class CentralLists {
     }
   }
 
-  // Whether the limit permits further bytes. Returns free blocks to the system first, if it must.
-  // What nothing counts, such as strings, leaves less room for large blocks only, so that cheap
-  // steps of other sessions can go on.
+  // Returns whether the limit permits further bytes. If necessary, first returns free blocks to the
+  // system. Memory that is not counted, such as that of strings, reduces the limit of large blocks
+  // only, so that cheap steps of other sessions can go on.
   bool MakeRoom(size_t bytes, RoomFor use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const int64_t most = limit();
     if (most <= 0) return true;

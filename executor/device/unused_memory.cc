@@ -17,7 +17,7 @@ void UnusedMemory::Return() {
   const bool was_trimmed = PoolAllocator::Global().TrimUnused() > kKeptFreeBytes / 8;
   const int64_t free = FreeHeapBytes();
   returned_at_ = std::min(returned_at_, free);
-  // What is free now and was free at the last call is probably not part of a running step.
+  // Memory that was free at the last call and still is free is probably not part of a running step.
   if (was_trimmed || std::min(free, last_free_) - returned_at_ > kKeptFreeBytes) {
     malloc_trim(0);
     returned_at_ = free;

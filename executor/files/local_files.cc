@@ -76,8 +76,8 @@ struct OpenFile {
 // Opens a file that the policy allows and that is not a directory.
 absl::StatusOr<OpenFile> OpenPermitted(const std::string& path, int flags) {
   const bool special_files = GetFilePolicy().special_files;
-  // Opening a FIFO waits for its other end unless O_NONBLOCK is given. A reader waits for a writer
-  // at its first read instead, where the wait can be cancelled.
+  // Without O_NONBLOCK, opening a FIFO waits for its other end, and this wait cannot be cancelled.
+  // So a reader opens without waiting. Its first read waits for a writer, and can be cancelled.
   const bool may_wait = special_files && (flags & O_ACCMODE) != O_RDONLY;
   SLUICE_ASSIGN_OR_RETURN(Descriptor file, Open(path, may_wait ? flags : flags | O_NONBLOCK));
   struct stat info;

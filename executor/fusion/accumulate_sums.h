@@ -13,9 +13,9 @@ namespace sluice {
 // for each weight: one gradient per time step. TensorFlow's gradients put Identities between terms
 // and sum; these are removed, and the sum takes over their control inputs.
 //
-// If all terms are of the same kind and the operands of a term are together not larger than the
-// sum, one node computes all terms from their operands and writes each element of the sum once. The
-// operands then stay in memory until that node runs.
+// All terms are computed by one node if they are of the same kind, and if the operands of a term
+// are together not larger than the sum. This node writes each element of the sum only once. The
+// operands then stay in memory until it runs.
 //
 // To avoid cycles, the terms are added in topological order. So the last bits of a sum may differ
 // from those in the order of AddN's inputs. Returns the number of changed sums.

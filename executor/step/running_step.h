@@ -1,10 +1,10 @@
 // The parts of a running step. Only the files of this folder include this header.
 //
-//   StepState      shared state: contexts, feeds, fetches, errors
-//   UnitScheduler  assigns units to threads, and waits
-//   NodeRunner     runs the nodes of a unit, and simple loops
-//   DynamicFrames  moves values between the frames and iterations of dynamic loops
-//   Iteration      the values and pending counts of one iteration of a body
+// - StepState: shared state (contexts, feeds, fetches, errors)
+// - UnitScheduler: assigns units to threads, and waits
+// - NodeRunner: runs the nodes of a unit, and simple loops
+// - DynamicFrames: moves values between the frames and iterations of dynamic loops
+// - Iteration: the values and pending counts of one iteration of a body
 //
 // One thread at a time runs a unit. Several threads may run units of one step at once.
 // Ownership: the scheduler owns the other parts. Memory is kept from step to step.
