@@ -23,7 +23,7 @@ namespace sluice {
 absl::Status OpenAuditLog(const std::string& path);
 // Opens the path again, after the file was renamed. After an error the former file stays open.
 absl::Status ReopenAuditLog();
-// Whether a log is open, so that callers need not compute what nobody reads.
+// Returns whether a log is open. If not, callers need not compute the fields of an event.
 bool IsAudited();
 // Does nothing without a log.
 void Audit(const char* event, const EventFields& fields);

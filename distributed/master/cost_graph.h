@@ -11,7 +11,8 @@
 
 namespace sluice {
 
-// Which steps of a combination of feeds, fetches and targets are measured.
+// Selects the steps that are measured, separately for each combination of feeds, fetches and
+// targets.
 struct CostModelSteps {
   int64_t every = 0;  // 0: none
   int64_t after = 0;

@@ -1,8 +1,8 @@
 // Lets a tensor take over the buffer into which its content was received. It then owns the buffer
 // like the output of a kernel, and kernels may write into it.
 //
-// A slice of a gRPC message does not reveal who owns its memory. So a table keeps the buffers of
-// tensors by their addresses, and this code looks the slices up in it.
+// A slice of a gRPC message does not reveal the owner of its memory. So a table maps addresses to
+// the buffers of tensors, and this code looks slices up in it.
 //
 // Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_FETCHED_BUFFERS_H_
