@@ -79,7 +79,7 @@ class Task {
     return value;
   }
 
-  // What the peer answers to requests for its tensors.
+  // Plays the peer: answers a request for one of its tensors.
   void Answer(RpcCall& call) {
     if (!answer_.empty()) return call.Finish(BytesOf(answer_));
     const uint8_t kind = bytes_.Byte();

@@ -1,8 +1,8 @@
-// What a part of an embedding table must do, written without its data structures. The table reports
-// its changes to the model, which checks that each is allowed, and that lookups return rows that
-// the key had during the call. The first violation is `failure()`.
+// Specifies what a part of an embedding table must do, without its data structures. The table
+// reports its changes to the model, which checks that each is allowed, and that lookups return rows
+// that the key had during the call. The first violation is `failure()`.
 //
-// Thread safety: of one simulation, where one thread runs at a time.
+// Thread safety: a model belongs to one simulation, which runs one thread at a time.
 #ifndef SLUICE_TESTS_SIMULATE_TABLE_MODEL_H_
 #define SLUICE_TESTS_SIMULATE_TABLE_MODEL_H_
 
@@ -24,7 +24,7 @@ inline constexpr float kModelInitial = 1;  // each element of an initial row
 inline constexpr float kModelSlot = 0.5f;  // each element of an initial slot
 using ModelRow = std::array<float, kModelDim>;
 
-// What no restart changes: keys that an admission by probability chose, or not.
+// The decisions of an admission by probability: whether a key was chosen. They survive restarts.
 using ChosenKeys = std::map<int64_t, bool>;
 
 class TableModel {
