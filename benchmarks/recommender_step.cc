@@ -2,9 +2,9 @@
 //
 //   recommender_step [model] [turns] [rows_max of static tables]
 //
-// Both models are trained in turns on the same batches, in one process. Prints the median processor
-// time and wall time of a step of each, and the medians of the ratios of neighbouring turns.
-// Required: at most 1.1 for wdl.
+// Both models are trained in one process on the same batches, alternately. Prints the median
+// processor time and wall time of a step of each model, and the medians of the ratios of adjacent
+// measurements. Required: at most 1.1 for wdl.
 #include <time.h>
 
 #include <algorithm>

@@ -95,8 +95,9 @@ void PrintTask(const std::string& target, const Look& now, const Look& before) {
   }
 }
 
-// Where the page listens. With TLS it is HTTPS, except on this host. The page shows what the token
-// of the cluster protects, so every host that reaches it needs a token too.
+// Returns the address at which the page listens. With TLS it uses HTTPS, except on this host. The
+// page shows data that the token of the cluster protects, so a page that other hosts can reach
+// needs a token too.
 absl::StatusOr<HttpPages::Options> PageOptions(const Security& security) {
   HttpPages::Options http{.bind = absl::GetFlag(FLAGS_web_bind), .port = absl::GetFlag(FLAGS_web)};
   SLUICE_ASSIGN_OR_RETURN(http.token, TokenFrom(absl::GetFlag(FLAGS_web_token_file)));
