@@ -188,7 +188,8 @@ TEST(TrainingSamples, SynchronousReplicas) {
   EXPECT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
   const auto out = replicas[0]->session->Run({}, {replicas[0]->value});
   ASSERT_TRUE(out.ok()) << out.status();
-  // Of the 60 gradients of the first replica to end, three make an update: 20 at least.
+  // The first replica to end has pushed 60 gradients, and three make an update. So there are at
+  // least 20 updates.
   EXPECT_NEAR((*out)[0].scalar<float>(), 2, 0.5);
 }
 
