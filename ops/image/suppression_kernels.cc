@@ -132,10 +132,10 @@ class SuppressionKernel : public Kernel {
     for (int i = 2; i < c.num_inputs(); ++i) {
       SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), kNames[i]));
     }
-    Limits limits{*c.input(2).data<int32_t>(), overlap_, -std::numeric_limits<float>::infinity()};
-    if (c.num_inputs() > 3) limits.overlap = static_cast<float>(T(NumberOf(c.input(3))));
     // Without a threshold, every score except the lowest number counts.
-    limits.score = sizeof(T) == 2 ? -65504.0f : std::numeric_limits<float>::lowest();
+    const float lowest = sizeof(T) == 2 ? -65504.0f : std::numeric_limits<float>::lowest();
+    Limits limits{*c.input(2).data<int32_t>(), overlap_, lowest};
+    if (c.num_inputs() > 3) limits.overlap = static_cast<float>(T(NumberOf(c.input(3))));
     if (c.num_inputs() > 4) limits.score = static_cast<float>(T(NumberOf(c.input(4))));
     if (c.num_inputs() > 5) limits.softness = NumberOf(c.input(5));
     SLUICE_RETURN_IF_ERROR(CheckOverlap(limits.overlap));

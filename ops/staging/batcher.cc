@@ -199,11 +199,13 @@ void Batcher::CloseAfterTimeout(int64_t batch) {
     *calls = TakeOpen();
   }
   if (calls->empty()) return;
-  // `schedule` belongs to the step that the closure ends. The step outlives the call of `schedule`.
-  const auto* schedule = calls->back()->context->step().schedule;
   auto finish = [self = shared_from_this(), calls] { self->Finish(std::move(*calls)); };
+  const auto* schedule = calls->back()->context->step().schedule;
   if (schedule == nullptr) return finish();
-  (*schedule)(std::move(finish));
+  // A copy is called, because the original belongs to the step, which `finish` may end on another
+  // thread before the call returns.
+  const auto copy = *schedule;
+  copy(std::move(finish));
 }
 
 void Batcher::Cancel(int64_t id) {
