@@ -22,4 +22,6 @@ absl::Status AnnotateAfter(const absl::Status& status, std::string_view suffix) 
   return WithMessage(status, StrCat(status.message(), suffix));
 }
 
+std::string AtNode(std::string_view name) { return StrCat("\n\t [[{{node ", name, "}}]]"); }
+
 }  // namespace sluice

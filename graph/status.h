@@ -2,6 +2,7 @@
 #ifndef SLUICE_GRAPH_STATUS_H_
 #define SLUICE_GRAPH_STATUS_H_
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +41,8 @@ namespace sluice {
 absl::Status Annotate(const absl::Status& status, std::string_view prefix);
 // Appends `suffix` in the same way.
 absl::Status AnnotateAfter(const absl::Status& status, std::string_view suffix);
+// The suffix with which an error names its node, as in TensorFlow: "\n\t [[{{node NAME}}]]".
+std::string AtNode(std::string_view name);
 
 // The error for bad input, with the concatenation of the arguments as its message.
 template <typename... Args>

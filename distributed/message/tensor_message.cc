@@ -191,7 +191,7 @@ class TensorReader {
     });
     if (absl::IsResourceExhausted(status) && !tensor.name.empty()) {
       const std::string node = tensor.name.substr(0, tensor.name.rfind(':'));
-      return AnnotateAfter(status, StrCat("\n\t [[{{node ", node, "}}]]"));
+      return AnnotateAfter(status, AtNode(node));
     }
     SLUICE_RETURN_IF_ERROR(status);
     if (tensor.value.IsInitialized()) return tensor;

@@ -8,7 +8,7 @@
 namespace sluice {
 
 absl::Status ErrorAt(const Node& node, const absl::Status& error) {
-  std::string where = StrCat("\n\t [[{{node ", node.name(), "}}]]");
+  std::string where = AtNode(node.name());
   if (!node.location().empty()) where = StrCat(" [built at ", node.location(), "]", where);
   return AnnotateAfter(error, where);
 }

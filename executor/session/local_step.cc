@@ -59,8 +59,7 @@ absl::Status NoMemoryForFeeds(const std::vector<Output>& feeds,
   const auto smaller = [](const Tensor* a, const Tensor* b) { return a->bytes() < b->bytes(); };
   const auto largest = std::max_element(values.begin(), values.end(), smaller);
   const auto i = static_cast<size_t>(largest - values.begin());
-  const std::string where =
-      i < feeds.size() ? StrCat("\n\t [[{{node ", feeds[i].node->name(), "}}]]") : "";
+  const std::string where = i < feeds.size() ? AtNode(feeds[i].node->name()) : "";
   return absl::ResourceExhaustedError(StrCat("OOM when feeding tensor with shape",
                                              (*largest)->shape().ToString(), " and type ",
                                              DataTypeName((*largest)->dtype()), where));

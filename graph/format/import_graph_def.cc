@@ -246,7 +246,7 @@ absl::Status Importer::ReadAttrs(int n, const OpDef* op, AttrMap* attrs) {
     }
     absl::StatusOr<AttrValue> read = AttrFromProto(value, budget_, *options_.memory);
     if (absl::IsResourceExhausted(read.status())) {
-      return AnnotateAfter(read.status(), StrCat("\n\t [[{{node ", node(n).name(), "}}]]"));
+      return AnnotateAfter(read.status(), AtNode(node(n).name()));
     }
     if (!read.ok()) {
       return Annotate(read.status(), StrCat("Node '", node(n).name(), "': attr '", name, "': "));

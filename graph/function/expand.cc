@@ -215,7 +215,7 @@ absl::StatusOr<AttrMap> Expander::Attributes(const pb::NodeDef& def,
   for (const auto& [name, proto] : def.attr()) {
     absl::StatusOr<AttrValue> read = AttrFromProto(proto, budget, *options_.memory);
     if (absl::IsResourceExhausted(read.status())) {
-      return AnnotateAfter(read.status(), StrCat("\n\t [[{{node ", def.name(), "}}]]"));
+      return AnnotateAfter(read.status(), AtNode(def.name()));
     }
     SLUICE_RETURN_IF_ERROR(read.status());
     SLUICE_ASSIGN_OR_RETURN(AttrValue value, resolve(*std::move(read)));

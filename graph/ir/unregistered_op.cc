@@ -5,8 +5,7 @@
 namespace sluice {
 
 absl::Status UnregisteredOpError(const Node& node) {
-  return AnnotateAfter(OpRegistry::Global().Lookup(node.op()).status(),
-                       StrCat("\n\t [[{{node ", node.name(), "}}]]"));
+  return AnnotateAfter(OpRegistry::Global().Lookup(node.op()).status(), AtNode(node.name()));
 }
 
 }  // namespace sluice
