@@ -1,4 +1,4 @@
-// Attribute values of nodes: TensorFlow's AttrValue as a C++ value.
+// Declares AttrValue, the value of a node's attribute: TensorFlow's AttrValue as a C++ variant.
 #ifndef SLUICE_GRAPH_OP_ATTR_H_
 #define SLUICE_GRAPH_OP_ATTR_H_
 
@@ -17,15 +17,15 @@
 namespace sluice {
 
 struct FunctionRef;  // a function's name and attributes
-// Inside a function body: the value of the function's own attribute of this name.
+// Stands, in the body of a graph function, for the value of the function's attribute `name`.
 struct AttrPlaceholder {
   std::string name;
   bool operator==(const AttrPlaceholder&) const = default;
 };
 using FunctionAttr = std::shared_ptr<const FunctionRef>;
 
-// monostate = not set. Lists are vectors; an empty list of an attribute that no op declares is read
-// as vector<std::string>.
+// monostate means that the value is not set. Lists are vectors. An empty list becomes a
+// vector<std::string> if no op declares the attribute, because a file does not store its kind.
 using AttrValue =
     std::variant<std::monostate, std::string, int64_t, float, bool, DataType, PartialShape, Tensor,
                  FunctionAttr, AttrPlaceholder, std::vector<std::string>, std::vector<int64_t>,
@@ -40,13 +40,13 @@ struct FunctionRef {
   AttrMap attrs;
 };
 
-// Same kind and value; tensors compare by type, shape and bits.
+// Whether both have the same kind and value. Tensors are equal if type, shape and bits are.
 bool AttrEquals(const AttrValue& a, const AttrValue& b);
 bool AttrMapsEqual(const AttrMap& a, const AttrMap& b);
-// For messages: "DT_FLOAT", "[2,?]", "\"SAME\"", "[1, 2]".
+// The value as error messages show it: "DT_FLOAT", "[2,?]", "\"SAME\"", "[1, 2]".
 std::string AttrToString(const AttrValue& v);
 
-// Null when absent or of another kind.
+// Null if the attribute is absent or of another kind.
 template <typename T>
 const T* FindAttr(const AttrMap& attrs, std::string_view name) {
   auto it = attrs.find(name);

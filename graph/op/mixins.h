@@ -1,4 +1,5 @@
-// Mixins for OpDefBuilder::With that ops of any subject can use.
+// Mixins that ops of all folders can use. A mixin is a function for OpDefBuilder::With that
+// declares a part of an op.
 #ifndef SLUICE_GRAPH_OP_MIXINS_H_
 #define SLUICE_GRAPH_OP_MIXINS_H_
 
@@ -10,21 +11,21 @@
 
 namespace sluice {
 
-// Inputs of one type, in this order: `.With(Inputs({"start", "limit"}, DT_INT64))`.
+// Declares inputs of one type, in this order: `.With(Inputs({"start", "limit"}, DT_INT64))`.
 inline auto Inputs(std::vector<std::string> names, ArgType type) {
   return [names = std::move(names), type = std::move(type)](OpDefBuilder& op) {
     for (const std::string& name : names) op.Input(name, type);
   };
 }
 
-// Outputs of one type, in this order.
+// Declares outputs of one type, in this order.
 inline auto Outputs(std::vector<std::string> names, ArgType type) {
   return [names = std::move(names), type = std::move(type)](OpDefBuilder& op) {
     for (const std::string& name : names) op.Output(name, type);
   };
 }
 
-// Attributes of one kind, in this order.
+// Declares attributes of one kind, in this order.
 inline auto Attrs(std::vector<std::string> names, AttrDef def) {
   return [names = std::move(names), def = std::move(def)](OpDefBuilder& op) {
     for (const std::string& name : names) op.Attr(name, def);

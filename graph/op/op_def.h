@@ -37,7 +37,7 @@ struct ArgDef {
   std::string name;
   DataType type = DT_INVALID;
   std::string type_attr;
-  std::string number_attr;     // with type or type_attr: that many tensors of the type
+  std::string number_attr;     // if not empty: the attribute with the number of tensors
   std::string type_list_attr;  // a tensor for each type of the list
   bool is_ref = false;
   bool is_list() const { return !number_attr.empty() || !type_list_attr.empty(); }
@@ -51,14 +51,14 @@ struct AttrDef {
   AttrKind kind = AttrKind::kInt;
   bool is_list = false;
   std::optional<AttrValue> default_value;  // absent: must be given
-  TypeSet allowed_types;                   // kType; empty: any
+  TypeSet allowed_types;                   // for kType; empty: all types are allowed
   std::vector<std::string> allowed_strings;
   std::optional<int64_t> minimum;  // of an int, or of the length of a list
 
   // "int", "list(type)", ..., as in TensorFlow's OpDef.
   std::string KindName() const;
 
-  // Chained on the factories below.
+  // Setters for the results of the factories below: `IntAttr().Min(1)`.
   AttrDef& Min(int64_t m) {
     minimum = m;
     return *this;
@@ -86,7 +86,7 @@ AttrDef ShapeAttr();
 AttrDef ShapeAttr(PartialShape default_value);
 AttrDef TensorAttr();
 AttrDef FunctionAttrDef();
-// Lists; `{}` is a default of no elements.
+// Factories of attributes that are lists. `{}` as a default value is the empty list.
 AttrDef TypeListAttr(TypeSet allowed = {});
 AttrDef TypeListAttr(TypeSet allowed, std::vector<DataType> default_value);
 AttrDef IntListAttr();
@@ -120,7 +120,7 @@ struct OpDef {
   bool hidden = false;
   ShapeFunction shape;  // always set by registered ops
   GradientFunction gradient;
-  // Declared to have no gradient: None for all inputs.
+  // The op declares that it has no gradient: Gradients returns none for all inputs.
   bool not_differentiable = false;
   OpTraits traits;
 
@@ -142,7 +142,7 @@ struct ArgType {
 // Builds an OpDef in a chain of calls behind OP(...).
 class OpDefBuilder {
  public:
-  // `file` is the caller's.
+  // `file` is the source file with the declaration. By default it is the caller's.
   OpDefBuilder(std::string name, std::string doc, const char* file = __builtin_FILE());
   OpDefBuilder& Input(std::string name, const ArgType& type);
   OpDefBuilder& RefInput(std::string name, const ArgType& type);
@@ -202,7 +202,7 @@ class OpDefBuilder {
   }
 
   // Calls `mixin`, a function of OpDefBuilder& that declares inputs, outputs, attributes and traits
-  // that several ops share. The arguments come at this position in the order of arguments.
+  // that several ops share. Its inputs and outputs follow those that were declared before.
   template <typename Mixin>
   OpDefBuilder& With(const Mixin& mixin) {
     mixin(*this);
@@ -221,7 +221,7 @@ class OpDefBuilder {
   OpDef def_;
 };
 
-// The ops of this program. A linked definition registers itself before main.
+// The table of ops. Each op whose declaration is linked into the program adds itself before main.
 class OpRegistry {
  public:
   static OpRegistry& Global();
@@ -229,7 +229,8 @@ class OpRegistry {
   void Add(OpDef def);
   // Null if the op is unknown.
   const OpDef* Find(std::string_view name) const;
-  // NOT_FOUND with TensorFlow's text, and the library to link if it is known.
+  // NOT_FOUND if the op is unknown. The error has TensorFlow's text, and names the library to link
+  // if that is known.
   absl::StatusOr<const OpDef*> Lookup(std::string_view name) const;
   std::vector<const OpDef*> All() const;  // by name
   absl::Status status() const { return status_; }
@@ -239,7 +240,7 @@ class OpRegistry {
   absl::Status status_;
 };
 
-// Default traits if the op is unknown.
+// The traits of the op with this name. Default traits if the op is unknown.
 const OpTraits& TraitsOfOp(std::string_view op);
 
 struct OpRegistrar {

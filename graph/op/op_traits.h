@@ -1,13 +1,14 @@
-// Traits of ops: the facts that passes, planner, inference, lint and placement need. They are
-// declared with the op, so that these components name no ops.
+// Traits of ops: facts that passes, planner, shape inference, lint and placer need. They are
+// declared with the op, so that these components need no lists of ops.
 //
 //   OP(Reshape, "...")
 //       .Input("tensor", "T")
 //       ...
-//       .View().ViewSizes(SizesOfReshape).Recompute(RecomputeCost::kElements)
+//       .View(SizesOfReshape).Recompute(RecomputeCost::kElements)
 //
-// Functions get a node whose inputs are linked and whose shapes are inferred. The defaults are
-// conservative: no pass does anything to an op that declares no traits.
+// Traits that are functions get a node whose inputs are linked and whose shapes are inferred. The
+// defaults are conservative: passes leave an op without traits alone.
+// A tensor or node is dead if it is on a branch that the step does not take.
 //
 // Thread safety: immutable after registration; the functions may be called from any thread.
 #ifndef SLUICE_GRAPH_OP_OP_TRAITS_H_
@@ -26,7 +27,7 @@ struct ImageRoles;      // graph/infer/image_roles.h
 class Node;
 struct PartialInts;  // graph/infer/constant_context.h
 
-// The part that a node plays in a step. TensorFlow's semantics of the op of the same name.
+// What a node does in a step. Roles with the name of a TensorFlow op have that op's semantics.
 enum class OpRole : uint8_t {
   kKernel,          // runs its kernel
   kConstant,        // has the value of attribute `value`
@@ -35,7 +36,7 @@ enum class OpRole : uint8_t {
   kFetch,           // _Retval: hands a value to the caller of the step
   kPass,            // output 0 is input 0
   kNoOp,            // computes nothing
-  kControlTrigger,  // computes nothing; runs even if what it waits for is dead
+  kControlTrigger,  // computes nothing; runs even if a control input is dead
   kSwitch,
   kMerge,
   kEnter,
@@ -62,9 +63,9 @@ enum class Impurity : uint8_t {
   kNamesObject,    // a tensor is the name, reference or handle of an object with state
 };
 
-// The use that a node makes of the variable, or other resource, whose reference or handle it takes.
+// What a node does with the variable, or other resource, whose reference or handle it takes.
 enum class VariableUse : uint8_t {
-  kUpdates,     // reads and writes; assumed unless another use is declared
+  kUpdates,     // reads and writes it; the default
   kAssigns,     // replaces the whole value
   kReads,       // reads some of the value
   kReadsValue,  // output 0 is the value
@@ -73,37 +74,38 @@ enum class VariableUse : uint8_t {
   kCreates,     // a source: output 0 is the reference or handle of a variable
 };
 
-// The memory of the outputs.
+// Where the outputs of an op are stored.
 enum class OutputMemory : uint8_t {
   kOwn,         // in buffers of their own, or in one that an input no longer needs
   kMayForward,  // in the memory of an input, if shapes or values allow it
   kView,        // in the memory of an input
 };
 
-// Ops that compute every element of output 0 from the elements of the inputs at its position alone.
-// Their kernels are ElementwiseLoopKernels (executor/kernel/elementwise_loops.h).
+// Whether an op is elementwise: each element of output 0 depends only on the elements of the inputs
+// at the same position. The kernels of such ops are ElementwiseLoopKernels
+// (executor/kernel/elementwise_loops.h).
 enum class ElementwiseInputs : uint8_t {
   kNone,       // the op is not elementwise
   kOneShape,   // inputs of one shape
   kBroadcast,  // two inputs, which are broadcast
 };
 
-// Ops that take no more than the shape of their inputs.
+// What an op returns that uses only the shapes of its inputs, not their elements.
 enum class ShapeQuery : uint8_t {
-  kNone,
+  kNone,    // the op uses elements
   kNumber,  // the number of dimensions or elements of input 0
   kSizes,   // output i is the shape of input i
 };
 
-// The cost of running a node again in the same step. Kernels of recomputed ops must then give the
-// same bits, whatever else runs.
+// The cost of running a node again in the same step. Unless it is kNever, the op's kernels must
+// return the same bits again.
 enum class RecomputeCost : uint8_t {
-  kNever,     // too much, or the bits may differ
+  kNever,     // too expensive, or the bits may differ
   kElements,  // proportional to the size of the outputs
-  kProduct,   // kElements, and the multiply-adds that `multiply_adds` returns
+  kProduct,   // as kElements, plus the multiply-adds that `multiply_adds` returns
 };
 
-// The number for which `x op value` is x, to the bit. Only a signaling NaN may become quiet.
+// The number for which `x op value` has the bits of x. But a signaling NaN may become quiet.
 struct NeutralElement {
   double value;
   TypeSet types;                // of the output
@@ -120,18 +122,19 @@ struct OpTraits {
   // calls of functions and control flow. A single node may also be impure because of its tensors
   // (graph/ir/purity.h).
   Impurity impurity = Impurity::kNone;
-  // kForwards for roles that pass input 0 on.
+  // Always kForwards for roles that pass input 0 on, such as kSwitch.
   VariableUse variable_use = VariableUse::kUpdates;
   OutputMemory output_memory = OutputMemory::kOwn;
   ElementwiseInputs elementwise = ElementwiseInputs::kNone;
   ShapeQuery shape_query = ShapeQuery::kNone;
-  // kElements for elementwise ops.
+  // Always kElements for elementwise ops.
   RecomputeCost recompute_cost = RecomputeCost::kNever;
-  // Runs even if an input is dead: deadness travels with the tensor.
+  // Runs even if an input is dead. For Send and Recv, which tell the receiver that a tensor is
+  // dead.
   bool runs_when_dead = false;
-  // Stateful, but a second run in a step returns what the first one returned.
+  // The op is stateful, but a second run in the same step returns what the first one returned.
   bool is_repeatable = false;
-  // Holds state that the replicas of a model share: belongs on a parameter server.
+  // The op holds state that the replicas of a model share, so it belongs on a parameter server.
   bool is_shared_by_replicas = false;
   // The input that holds the shape of output 0; -1: none.
   int8_t shape_input = -1;
@@ -142,8 +145,8 @@ struct OpTraits {
   // Whether `outer`, whose input 0 is output 0 of `inner`, certainly returns input 0 of `inner`.
   // Both nodes are of this op.
   bool (*undoes)(const Node& outer, const Node& inner) = nullptr;
-  // The sizes of output 0, a view of input 0, which has the sizes `in`. Nothing if they are unknown
-  // or the node may fail.
+  // The sizes of output 0, which is a view of input 0, if input 0 has the sizes `in`. Nothing if
+  // they are unknown or the node may fail.
   std::optional<ViewSizes> (*view_sizes)(const Node& node, const ViewSizes& in) = nullptr;
   // The elements of an int32 or int64 output that follow from constants and shapes.
   std::optional<PartialInts> (*constant_value)(ConstantContext& context) = nullptr;
@@ -152,8 +155,8 @@ struct OpTraits {
   std::optional<ImageRoles> (*image_roles)(const Node& node) = nullptr;
   // Why an op with attribute data_format has no `image_roles`.
   const char* keeps_layout_because = nullptr;
-  // Multiply-adds of a node. `inputs`: the number of elements of each input; `outputs`: that of all
-  // outputs together. Unknown numbers are 1.
+  // The number of multiply-adds of a node. `inputs` has the number of elements of each input,
+  // `outputs` is the number of elements of all outputs together. Unknown numbers are 1.
   double (*multiply_adds)(const Node& node, const double* inputs, double outputs) = nullptr;
 };
 
