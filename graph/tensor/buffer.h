@@ -1,7 +1,7 @@
 // The memory of tensors: reference-counted blocks from an allocator, aligned to 64 bytes.
 //
-// Thread safety: reference counts are atomic. The bytes are not guarded: a writer holds the only
-// reference, or the variable's mutex.
+// Thread safety: reference counts are atomic. The bytes are not guarded. A writer must hold the
+// only reference, or the claim of the variable that owns the tensor (executor/wait/claim.h).
 #ifndef SLUICE_GRAPH_TENSOR_BUFFER_H_
 #define SLUICE_GRAPH_TENSOR_BUFFER_H_
 
@@ -23,13 +23,13 @@ inline constexpr size_t kSmallBufferBytes = 64;
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  // At least `bytes`, aligned to kTensorAlignment. Null without memory.
+  // Returns at least `bytes` bytes, aligned to kTensorAlignment, or null if there is no memory.
   virtual void* Allocate(size_t bytes) = 0;
-  // `bytes` is the argument of Allocate.
+  // `bytes` is the argument with which Allocate returned the block.
   virtual void Deallocate(void* block, size_t bytes) = 0;
 };
 
-// The heap of the process. Counts allocations and bytes, for tests and reports.
+// Allocates from the heap of the process. Counts allocations and bytes, for tests and reports.
 class HeapAllocator final : public Allocator {
  public:
   void* Allocate(size_t bytes) override;
@@ -49,8 +49,8 @@ class Buffer {
  public:
   // Null if the allocator has no memory or the size overflows. The caller owns one reference.
   static Buffer* New(Allocator& allocator, DataType dtype, int64_t count);
-  // Wraps other memory (bytes of a message, a mapped file). The last Unref calls `release`.
-  // `data` must be aligned for the elements.
+  // Wraps memory that no Allocator owns (bytes of a message, a mapped file). The last Unref calls
+  // `release`. `data` must be aligned for the elements.
   static Buffer* Wrap(void* data, size_t bytes, std::function<void()> release);
 
   void* data() const { return data_; }
@@ -69,7 +69,7 @@ class Buffer {
   // Whether the block is small enough to be kept for the next result of the same kind. It is from
   // an allocator and has no objects as elements.
   bool is_small() const { return is_small_; }
-  // Whether the block was allocated for so many elements.
+  // Whether the block was allocated for `count` elements of `dtype`.
   bool IsFor(DataType dtype, int64_t count) const { return dtype_ == dtype && count_ == count; }
 
  private:
@@ -87,7 +87,7 @@ class Buffer {
   std::function<void()>* release_ = nullptr;
 };
 
-// Owns one reference.
+// Owns one reference to a Buffer, or none.
 class BufferRef {
  public:
   BufferRef() = default;

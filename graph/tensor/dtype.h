@@ -74,7 +74,7 @@ std::string DataTypeName(DataType t);
 // Inverse of DataTypeName; also takes the enum's spelling ("DT_FLOAT"). DT_INVALID if unknown.
 DataType DataTypeFromName(std::string_view name);
 
-// Indexed by type. Inside the function, compilers would build it at each call.
+// Sizes by type. The table is outside of DataTypeSize, where compilers would build it at each call.
 inline constexpr uint8_t kDataTypeSizes[kDataTypeCount] = {
     0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
     2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};

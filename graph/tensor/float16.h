@@ -113,7 +113,7 @@ template <typename H>
 requires kIsFloat16<H>
 inline H& operator/=(H& a, H b) { return a = a / b; }
 
-// Limits of a type, by their bits.
+// std::numeric_limits of both types. The arguments are the bits of the limits.
 template <typename H, uint16_t kLowest, uint16_t kMax, uint16_t kMin, uint16_t kEpsilon,
           uint16_t kInfinity, uint16_t kNaN>
 struct Float16Limits {

@@ -1,7 +1,8 @@
 // The heap for values whose sizes a graph, a file or a client chose. It is Heap() with a limit,
 // which a server sets for all memory of tensors (executor/device/pool_allocator.h).
 //
-// Thread safety: all functions may be called from any thread. A HeldBytes is used by one at a time.
+// Thread safety: all functions may be called from any thread. A HeldBytes is used by one thread at
+// a time.
 #ifndef SLUICE_GRAPH_TENSOR_LIMITED_HEAP_H_
 #define SLUICE_GRAPH_TENSOR_LIMITED_HEAP_H_
 
@@ -35,9 +36,9 @@ class HeldBytes {
   ~HeldBytes();
   // Adds to the bytes. Returns false and changes nothing if there is no room.
   [[nodiscard]] bool Add(size_t bytes);
-  // Adds those of the other object, which holds none then.
+  // Moves the bytes of `other` to this object.
   void Take(HeldBytes other) { bytes_ += std::exchange(other.bytes_, 0); }
-  // The bytes of all objects.
+  // The bytes that all objects of the process hold together.
   static int64_t All();
 
  private:
@@ -46,11 +47,11 @@ class HeldBytes {
 
 enum class RoomFor {
   kNewBlock,
-  kHeldBytes,  // which the process's heap already has
+  kHeldBytes,  // bytes that are allocated already
 };
-// Returns whether there is room for so many bytes. Called without a lock.
+// Returns whether the limit permits `bytes` more bytes. It is called without a lock.
 using HasRoom = bool (*)(size_t bytes, RoomFor use);
-// Null: there is always room.
+// Sets the function that checks the limit for LimitedHeap and HeldBytes. Null means no limit.
 void SetHeapRoom(HasRoom has_room);
 
 }  // namespace sluice

@@ -26,7 +26,8 @@ struct ResourceHandle {
   std::string name;
   uint64_t hash_code = 0;
   std::string type_name;  // "N10tensorflow3VarE" and the like
-  // A constant with the name of the object's type: pointers compare faster. Null: compare names.
+  // A string constant with the name of the type of `object`. Comparing this pointer is faster than
+  // comparing names. If it is null, type_name is compared.
   const char* type = nullptr;
   std::vector<Component> components;
   std::shared_ptr<void> object;

@@ -1,6 +1,6 @@
 // Checks that there is memory for a number of elements that a graph, an attribute or a feed chose.
-// Must be called before a container of that size is constructed, because without memory that ends
-// the program.
+// Call it before constructing a container of that size, because a container that gets no memory
+// ends the program.
 //
 // Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_TENSOR_ROOM_H_
@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-// `bytes` is the size of each element. RESOURCE_EXHAUSTED "expected memory for 7 sparse tensors,
-// got none".
+// `bytes` is the size of each element. RESOURCE_EXHAUSTED if there is no memory: "expected memory
+// for 7 sparse tensors, got none", for count = 7 and what = "sparse tensors".
 absl::Status CheckRoom(int64_t count, size_t bytes, std::string_view what);
 
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // Shapes: the sizes of a tensor (TensorShape), and the sizes that are known before a step runs
 // (PartialShape).
 //
-// A TensorShape is always valid: sizes are >= 0 and their product fits in int64.
+// The sizes of a TensorShape must be >= 0, and their product must fit in int64. Make checks this.
 // Thread safety: values.
 #ifndef SLUICE_GRAPH_TENSOR_SHAPE_H_
 #define SLUICE_GRAPH_TENSOR_SHAPE_H_
@@ -37,7 +37,8 @@ class TensorShape {
     o.dims_.clear();
     return *this;
   }
-  // For valid sizes (of a tensor, or literals). Make is for others.
+  // For sizes that are known to be valid, such as literals or those of a tensor. Otherwise use
+  // Make.
   TensorShape(std::initializer_list<int64_t> dims);  // NOLINT: `{2, 3}` is a shape
   explicit TensorShape(absl::Span<const int64_t> dims);
 
@@ -47,7 +48,7 @@ class TensorShape {
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int i) const { return dims_[i]; }
   absl::Span<const int64_t> dims() const { return dims_; }
-  // Saturates at the largest int64, if unchecked sizes have a larger product.
+  // The largest int64 if the sizes were not checked and have a larger product.
   int64_t num_elements() const { return num_elements_; }
   bool IsScalar() const { return dims_.empty(); }
   bool IsVector() const { return dims_.size() == 1; }
@@ -99,12 +100,12 @@ class PartialShape {
   void AddDim(int64_t size) { dims_.push_back(size); }
   void set_dim(int i, int64_t size) { dims_[i] = size; }
 
-  // Whether no known sizes contradict.
+  // Whether a tensor could have both shapes: no known rank or size contradicts another.
   bool IsCompatibleWith(const PartialShape& o) const { return MayBe(o.rank_known_, o.dims_); }
   bool IsCompatibleWith(const TensorShape& o) const { return MayBe(true, o.dims()); }
-  // The sizes that either knows. INVALID_ARGUMENT if they contradict.
+  // The shape with the sizes that are known in this or in `o`. INVALID_ARGUMENT if they contradict.
   absl::StatusOr<PartialShape> MergeWith(const PartialShape& o) const;
-  // The dimensions of this, then of `o`. Of unknown rank if either is.
+  // The dimensions of this, then those of `o`. The rank is unknown if one of the ranks is.
   PartialShape Concatenate(const PartialShape& o) const;
 
   bool operator==(const PartialShape& o) const = default;

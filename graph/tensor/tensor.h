@@ -53,10 +53,10 @@ class Tensor {
   // the buffer.
   Tensor(DataType dtype, const TensorShape& shape, BufferRef buffer, size_t offset_bytes = 0);
 
-  // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
-  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. T is a type that DataTypeOf maps
-  // (graph/tensor/dtype.h). The number of values must fit the shape: missing ones stay
-  // uninitialized, others are ignored.
+  // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`, `Tensor::Of<float>({2,
+  // 2}, {1, 2, 3, 4})`. T is a type that DataTypeOf maps (graph/tensor/dtype.h). The number of
+  // values must fit the shape. If there are too few, the last elements stay uninitialized. If there
+  // are too many, the last values are ignored.
   template <typename T>
   static Tensor Scalar(T value);
   template <typename T>
@@ -86,8 +86,8 @@ class Tensor {
   // Whether there are elements to read. Always true for a valid type without elements.
   bool IsInitialized() const { return dtype_ != DT_INVALID && (buffer_ || num_elements() == 0); }
 
-  // Elements in row-major order. T must be the C++ type of dtype(); for quantized types the integer
-  // of their size. Null if the tensor is not initialized.
+  // Elements in row-major order. T must be the C++ type of dtype(), or the integer of the same size
+  // for a quantized type. The pointer is valid if IsInitialized(). It is null for a default tensor.
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(data_);
@@ -106,7 +106,8 @@ class Tensor {
     return absl::Span<T>(data<T>(), static_cast<size_t>(num_elements()));
   }
   template <typename T>
-  // The first element, which must exist. For scalars, but the shape is not checked.
+  // The value of a scalar. The shape is not checked: for any other tensor it is the first element,
+  // which must exist.
   const T& scalar() const {
     return *data<T>();
   }
@@ -136,25 +137,26 @@ class Tensor {
   // Whether no other tensor shares the buffer, so that it may be reused for another result of its
   // size. False for memory that the tensor only wraps (Buffer::Wrap).
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
-  // The same, and the buffer has no other elements.
+  // Whether BufferIsUnique() and the tensor has all elements of the buffer.
   bool HasBufferAlone() const {
     return BufferIsUnique() && data_ == buffer_->data() && bytes() == buffer_->bytes();
   }
-  // Whether both are views of one buffer. They need not overlap.
+  // Whether both tensors use the same buffer, even if their elements do not overlap.
   bool SharesBufferWith(const Tensor& o) const {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }
   // The shared memory. Null for a default tensor.
   const BufferRef& buffer() const { return buffer_; }
-  // Gives up the buffer. The object may be assigned to. Its elements may be read while the result
-  // lives.
+  // Moves the buffer out of this tensor, which may then be assigned to. Its elements may still be
+  // read while the result lives.
   BufferRef ReleaseBuffer() { return std::move(buffer_); }
-  // Uninitializes the tensor, but keeps the memory of the shape for the next value.
+  // Makes the tensor uninitialized and releases the buffer. The shape object keeps its memory for
+  // the next value.
   void Clear() {
     buffer_ = BufferRef();
     dtype_ = DT_INVALID;
   }
-  // Clear, but keeps an unshared small buffer for Reuse.
+  // As Clear, but keeps a small buffer that no other tensor shares, for Reuse.
   void Retire() {
     dtype_ = DT_INVALID;
     if (buffer_ && !(buffer_->is_small() && buffer_->RefCountIsOne())) buffer_ = BufferRef();
