@@ -1,6 +1,6 @@
 // Reads and writes AttrValue, NameAttrList and OpDef.
 //
-// Thread safety: pure functions; one reader uses one FormatBudget.
+// Thread safety: pure functions. All calls of one reader share one FormatBudget (limits.h).
 #ifndef SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 #define SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 
@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// A list without elements becomes an empty vector<std::string>, which Graph::Add converts to the
-// kind that the op declares. INVALID_ARGUMENT for a list with elements of two kinds.
-// Takes the memory of tensors from `memory`, which outlives them.
+// Reads a value. A list without elements becomes an empty vector<std::string>, which Graph::Add
+// converts to the kind that the op declares. INVALID_ARGUMENT for a list with elements of two
+// kinds. Allocates tensors from `memory`, which must outlive them.
 absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget,
                                         Allocator& memory = LimitedHeap());
 // UNIMPLEMENTED for tensors that cannot be written (see TensorToProto).

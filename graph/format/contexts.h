@@ -1,5 +1,6 @@
-// Contexts of conds and loops, in the collections `cond_context` and `while_context` of a
-// MetaGraphDef. Gradients of a graph that another program built need them.
+// Reads and writes the contexts of conds and loops, which a MetaGraphDef has in its collections
+// `cond_context` and `while_context`. Without them, Gradients cannot differentiate the loops of an
+// imported graph.
 //
 // Thread safety: as the graph's.
 #ifndef SLUICE_GRAPH_FORMAT_CONTEXTS_H_

@@ -1,5 +1,5 @@
-// The serialization of a message in which the entries of maps are sorted, so that equal messages
-// have equal bytes in every process of one build.
+// Serializes a message with sorted map entries, so that equal messages have equal bytes in every
+// process of one build.
 #ifndef SLUICE_GRAPH_FORMAT_DETERMINISTIC_BYTES_H_
 #define SLUICE_GRAPH_FORMAT_DETERMINISTIC_BYTES_H_
 

@@ -35,19 +35,20 @@ namespace sluice {
 inline constexpr int kGraphDefVersion = 2474;
 
 struct ImportOptions {
-  // Nodes are named "<prefix>/<name>", without a slash at the end. "": their own names. A name that
-  // the graph has already is an error.
+  // Nodes are named "<prefix>/<name>". The prefix has no slash at its end. If it is empty, nodes
+  // keep their names. It is an error if the graph already has a node of that name.
   std::string prefix;
 
-  // Replacements for tensors of the message ("a:1"; "a" = "a:0"; "^a" for the node as a control
-  // input). The replaced nodes are added, too.
+  // Outputs of the graph that replace tensors of the message. The keys are names in the message:
+  // "a:1", "a" for "a:0", or "^a" for node "a" as a control input. The nodes of replaced tensors
+  // are added, too.
   std::map<std::string, Output, std::less<>> input_map;
 
   // Tensors ("a:1") and nodes that ImportResult lists, by their names in the message.
   // INVALID_ARGUMENT if there is no such tensor or node.
   std::vector<std::string> return_outputs;
   std::vector<std::string> return_nodes;
-  // Nodes without inputs wait for these.
+  // Nodes of the message without inputs wait for these nodes.
   std::vector<Node*> control_dependencies;
   // The device of nodes that request none.
   std::string default_device;
@@ -59,11 +60,10 @@ struct ImportOptions {
   // if the writer is newer than this program.
   bool ignore_unknown_attrs = false;
 
-  // The memory of constants. It outlives the graph.
+  // Allocates the values of constants. Must outlive the graph.
   Allocator* memory = &LimitedHeap();
 
-  // Bounds on the memory and the nesting that a message may cost. A message beyond them is
-  // rejected.
+  // Bounds on the memory and the nesting of a message. A message that exceeds them is rejected.
   FormatLimits limits;
 };
 
@@ -78,8 +78,9 @@ struct ImportResult {
 };
 
 // Adds the message's nodes in the order of the message, as far as edges permit. Shapes of attribute
-// _output_shapes are checked against the inferred ones and then dropped. Functions of the library
-// are merged into the graph's; versions are merged as in TensorFlow.
+// _output_shapes are checked against the inferred ones and then dropped. The message's functions
+// are added to the graph's function library. Its versions are merged into the graph's as in
+// TensorFlow.
 absl::StatusOr<ImportResult> ImportGraphDef(const pb::GraphDef& def, Graph& graph,
                                             const ImportOptions& options = {});
 // The same for a serialized GraphDef, binary or text.
@@ -92,9 +93,9 @@ struct ExportOptions {
 };
 
 // Writes the nodes in order of their ids, with the assigned device if there is one, otherwise the
-// requested device. The result is at most 2 GiB, the limit of protocol buffers: INVALID_ARGUMENT
-// for larger graphs names the node with the largest constant. UNIMPLEMENTED if an attribute cannot
-// be written. INTERNAL if an input is not connected.
+// requested device. INVALID_ARGUMENT if the result exceeds 2 GiB, the limit of protocol buffers.
+// The error names the node with the largest constant. UNIMPLEMENTED if an attribute cannot be
+// written. INTERNAL if an input is not connected.
 absl::StatusOr<pb::GraphDef> ExportGraphDef(const Graph& graph, const ExportOptions& options = {});
 // Writes one node as ExportGraphDef does.
 absl::Status NodeToProto(const Node& node, const ExportOptions& options, pb::NodeDef* proto);

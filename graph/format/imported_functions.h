@@ -1,4 +1,5 @@
-// The functions that an imported graph brings, and its nodes that call functions by name.
+// Merges the functions of an imported graph into a graph's function library, and converts nodes
+// whose op is the name of a function.
 //
 // Thread safety: as a plain value.
 // Reference: TensorFlow's FunctionLibraryDefinition.
@@ -16,9 +17,9 @@ namespace sluice {
 
 class ImportedFunctions {
  public:
-  // Merges the functions and gradients of `added` into a graph's serialized library.
-  // INVALID_ARGUMENT if a name stands for two different functions, for a function and an op, or for
-  // two gradients.
+  // Begins with `library`, a graph's serialized FunctionDefLibrary, and merges the functions and
+  // gradients of `added` into it. INVALID_ARGUMENT if two different functions have one name, if a
+  // function has the name of an op, or if a function has two gradients.
   absl::Status Merge(const std::string& library, const pb::FunctionDefLibrary& added);
   std::string Serialize() const { return merged_.SerializeAsString(); }
   // The function, or null if there is none of this name.

@@ -1,7 +1,8 @@
-// Bounds on the memory and recursion that a message from a file or a peer may cost. A few bytes can
-// describe 2^62 elements or nest without end. A reader passes one FormatBudget through all calls.
+// Bounds on the memory and recursion that a message from a file or a peer may cost. Otherwise a few
+// bytes could describe a tensor of 2^62 elements. A reader passes one FormatBudget to all its
+// calls.
 //
-// Thread safety: values; one reader uses one FormatBudget.
+// Thread safety: values. A FormatBudget is used by one thread.
 #ifndef SLUICE_GRAPH_FORMAT_LIMITS_H_
 #define SLUICE_GRAPH_FORMAT_LIMITS_H_
 
@@ -14,10 +15,10 @@ struct FormatLimits {
   int64_t max_total_bytes = int64_t{1} << 34;   // all tensors of the message
   int64_t max_nodes = int64_t{1} << 23;
   int64_t max_list_length = int64_t{1} << 20;  // tensors in one argument, elements of a list
-  int max_attr_depth = 32;                     // functions as attributes of functions as …
+  int max_attr_depth = 32;                     // of functions in attributes of functions
 };
 
-// The memory that the rest of a message may use.
+// The limits, and the memory that the part of a message that is not read yet may use.
 struct FormatBudget {
   explicit FormatBudget(const FormatLimits& l = {}) : limits(l), bytes_left(l.max_total_bytes) {}
   FormatLimits limits;

@@ -1,9 +1,11 @@
 // Reads and writes MetaGraphDef: a GraphDef with collections, saver and signatures.
 //
-// Collections of names (of nodes or tensors) become entries of Graph::collections(). So do those of
-// variables, whose VariableDefs become Graph::variables(), and those of savers and queue runners,
-// as serialized messages. Other collections, the SaverDef, signatures and assets stay in the
-// message.
+// The parts of an imported MetaGraphDef are stored as follows:
+// - Collections of names (of nodes or tensors) become entries of Graph::collections().
+// - Collections of VariableDefs become entries, too: the names of the variables. The VariableDefs
+//   become entries of Graph::variables().
+// - Collections of SaverDefs and QueueRunnerDefs become entries that are serialized messages.
+// - Other collections, the SaverDef, signatures and assets stay in ImportedMetaGraph::rest.
 //
 // Thread safety: as the graph's. Errors: INVALID_ARGUMENT, and those of graph_def.h.
 #ifndef SLUICE_GRAPH_FORMAT_META_GRAPH_H_
@@ -22,7 +24,7 @@ struct ImportedMetaGraph {
   pb::MetaGraphDef rest;  // without graph_def
 };
 
-// Adds the options' prefix to the names in collections.
+// Imports `meta`. The prefix of the options is also put before the names in collections.
 absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& meta, Graph& graph,
                                                      const ImportOptions& options = {});
 

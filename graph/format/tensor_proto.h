@@ -4,8 +4,8 @@
 // last value fills the remaining elements.
 //
 // Thread safety: pure functions. Errors: INVALID_ARGUMENT for shapes with negative or too many
-// elements, contents of the wrong length and tensors over the budget; RESOURCE_EXHAUSTED without
-// memory.
+// elements, contents of the wrong length and tensors over the budget; RESOURCE_EXHAUSTED if there
+// is no memory.
 #ifndef SLUICE_GRAPH_FORMAT_TENSOR_PROTO_H_
 #define SLUICE_GRAPH_FORMAT_TENSOR_PROTO_H_
 
@@ -24,22 +24,22 @@ namespace sluice {
 absl::StatusOr<PartialShape> ShapeFromProto(const pb::TensorShapeProto& proto);
 void ShapeToProto(const PartialShape& shape, pb::TensorShapeProto* proto);
 
-// Takes the memory of the tensor from `memory`, which outlives it.
+// Allocates the tensor from `memory`, which must outlive it.
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto, FormatBudget& budget,
                                        Allocator& memory = LimitedHeap());
 absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto);
 
-// Writes as Python's make_tensor_proto: tensor_content for several numbers, *_val for a single one
-// and for bool and string. More than 64 equal elements are written as one *_val, which readers
-// repeat. UNIMPLEMENTED for variants that hold objects of this process.
+// Writes the tensor as Python's make_tensor_proto does: tensor_content for several numbers, *_val
+// for a single one and for bool and string. More than 64 equal elements are written as one *_val,
+// which readers repeat. UNIMPLEMENTED for variants that hold objects of this process.
 absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto);
-// Writes as between tasks: tensor_content for all elements that are plain bytes.
+// Writes the tensor as tasks send it: tensor_content for all types whose elements are plain bytes.
 absl::Status TensorToContentProto(const Tensor& tensor, pb::TensorProto* proto);
 
 ResourceHandle ResourceHandleFromProto(const pb::ResourceHandleProto& proto);
 void ResourceHandleToProto(const ResourceHandle& handle, pb::ResourceHandleProto* proto);
 
-// An undecoded variant.
+// A variant that was read from a message but not decoded.
 class SerializedVariant : public VariantObject {
  public:
   SerializedVariant(std::string type_name, std::string bytes)

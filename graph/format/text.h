@@ -1,7 +1,8 @@
-// Messages in protobuf's text format, and the distinction between text and binary.
+// Parses and prints messages in protobuf's text format.
 //
-// TensorFlow's text names packages only in `Any` fields ("type.googleapis.com/tensorflow.X"). They
-// are read and written in the same way. Thread safety: pure functions.
+// The messages are in package sluice.pb, TensorFlow's in package tensorflow. The format names
+// packages only in `Any` fields, which are read and written with TensorFlow's
+// ("type.googleapis.com/tensorflow.X"). Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_FORMAT_TEXT_H_
 #define SLUICE_GRAPH_FORMAT_TEXT_H_
 
@@ -16,7 +17,8 @@ class Message;
 
 namespace sluice {
 
-// INVALID_ARGUMENT with line and column of the first error.
+// INVALID_ARGUMENT if the text is malformed. The error has the line and column of the first
+// mistake.
 absl::Status ParseText(std::string_view text, google::protobuf::Message* message);
 std::string PrintText(const google::protobuf::Message& message);
 

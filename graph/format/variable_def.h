@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-// Moves collections of VariableDefs from `meta` into the graph: names into Graph::collections(),
-// variables into Graph::variables(). The nodes were imported under `prefix`. INVALID_ARGUMENT if a
-// variable's nodes are not in the graph.
+// Moves the collections of VariableDefs from `meta` into the graph: the names of variables into
+// Graph::collections(), the rest into Graph::variables(). The nodes were imported under `prefix`.
+// INVALID_ARGUMENT if a variable's nodes are not in the graph.
 absl::Status ImportVariables(std::string_view prefix, Graph& graph, pb::MetaGraphDef* meta);
 
 // Writes the collection `key` as VariableDefs. False if not all of its names are variables.
