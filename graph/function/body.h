@@ -25,16 +25,16 @@ struct BodyTensor {
 struct BodyNode {
   const pb::NodeDef* def = nullptr;
   std::vector<BodyTensor> inputs;
-  std::vector<int> controls;    // nodes
+  std::vector<int> controls;    // indices of nodes
   std::vector<int> back_edges;  // indices of a Merge's inputs from a later NextIteration
 };
 
 struct FunctionBody {
   const pb::FunctionDef* def = nullptr;
-  std::vector<BodyNode> nodes;      // as in the message
-  std::vector<int> order;           // the required nodes, each after its inputs
+  std::vector<BodyNode> nodes;      // in the order of FunctionDef::node_def
+  std::vector<int> order;           // indices of the required nodes, each after its inputs
   std::vector<BodyTensor> returns;  // one per declared output argument
-  std::vector<int> controls;        // nodes that run for their effect
+  std::vector<int> controls;        // indices of the nodes that run for their effect
 };
 
 // Reads the body of a function. The required nodes are those on which the results depend, those in

@@ -1,10 +1,10 @@
-// Gradients of ops that call functions. They are calls again, of new functions in the graph's
-// library.
+// Gradient functions of ops that call functions. The gradient of a call is a call, too. It calls a
+// new function, which is added to the graph's library.
 //
 // The gradient of a call runs the body once more and differentiates it (SymbolicGradient, which
-// LowerFunctions expands). UNIMPLEMENTED, with the op's name, for a body that draws random numbers
-// or changes state: a second run would not repeat the first. LowerFunctions with keep_all_names
-// first makes such calls part of the graph, whose gradients keep forward values.
+// LowerFunctions expands). If the body draws random numbers or changes state, a second run would
+// differ from the first, so the gradient is UNIMPLEMENTED, with the op's name. Such calls can be
+// replaced by their nodes before Gradients is called (LowerFunctions with keep_all_names).
 #ifndef SLUICE_GRAPH_FUNCTION_CALL_GRADIENT_H_
 #define SLUICE_GRAPH_FUNCTION_CALL_GRADIENT_H_
 

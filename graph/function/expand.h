@@ -19,7 +19,8 @@
 
 namespace sluice {
 
-// The outputs of a call in order, and the nodes that end it.
+// The nodes of an expanded call: its outputs in order, and the nodes for which a node must wait
+// that has the call as a control input.
 struct Expansion {
   OutputList outputs;
   std::vector<Node*> controls;
@@ -42,11 +43,12 @@ class Expander {
   static bool Knows(std::string_view op) { return FormOf(op) != nullptr; }
   absl::StatusOr<Expansion> Expand(const Call& call);
 
-  // Nodes without inputs, outside of conds and loops, run after `entry`. Null: they wait for none.
+  // Makes new nodes wait for `entry` if they have no inputs and are outside of conds and loops.
+  // Null: such nodes wait for nothing.
   void set_entry(Node* entry) { entry_ = entry; }
 
  private:
-  // The expansion of an op's calls, and the minimum number of their inputs.
+  // The method that expands calls of an op, and the least number of inputs that they need.
   struct Form {
     absl::StatusOr<Expansion> (Expander::*expand)(const Call& call);
     size_t min_inputs;
@@ -62,12 +64,13 @@ class Expander {
   absl::StatusOr<Expansion> Map(const Call& call);
   absl::StatusOr<Expansion> Gradient(const Call& call);
 
-  // UNIMPLEMENTED, RESOURCE_EXHAUSTED or CANCELLED if there may be no further call.
+  // Whether `function` may be expanded. UNIMPLEMENTED if calls nest too deep, RESOURCE_EXHAUSTED if
+  // they have added too many nodes, CANCELLED if LowerOptions::is_wanted returns false.
   absl::Status CheckLimits(const std::string& function) const;
-  // The nodes of a function's body.
+  // Adds the nodes of a function's body.
   absl::StatusOr<Expansion> Body(const FunctionRef& function, const OutputList& args,
                                  const std::string& device);
-  // A node of the op that `op` names, which SymbolicGradient takes for a function.
+  // Adds one node of the op `op.name`. SymbolicGradient accepts ops as functions.
   absl::StatusOr<Expansion> OneOp(const FunctionRef& op, const OutputList& args,
                                   const std::string& device);
   absl::Status BodyNodes(const FunctionBody& body, const AttrMap& attrs,
@@ -102,16 +105,18 @@ class Expander {
   // calls the function of that branch. The last branch is also for every index out of range.
   absl::StatusOr<Expansion> Branches(const Choice& choice, size_t first, size_t end);
   absl::StatusOr<Expansion> Branch(const Choice& choice, size_t i);
-  // Whether the branch is one of [first, middle), if it is one of [first, end).
+  // A bool tensor: whether the chosen branch is in [first, middle), if it is in [first, end).
   Output IsBefore(const Choice& choice, size_t first, size_t middle, size_t end);
   absl::StatusOr<Output> CheckedStart(Output start, Output limit, Output delta);
-  // `value`. INVALID_ARGUMENT, now or in the step, that begins with `expected` if it is no scalar.
+  // Returns `value`, which must be a scalar. Otherwise an INVALID_ARGUMENT error begins with
+  // `expected`. It is returned now, or by the step if the rank is not known yet.
   absl::StatusOr<Output> Scalar(Output value, const std::string& expected);
-  // Keeps the first error of a branch or of a loop's body, which cannot return it.
+  // Keeps the first error inside a branch or a loop's body, because the callbacks of Cond and
+  // WhileLoop cannot return a status.
   OutputList Fail(const absl::Status& status);
-  // Returns that error, or the graph's.
+  // Returns and forgets the error that Fail kept. If there is none, returns the graph's status.
   absl::Status TakeFailure();
-  // The outputs, as tensors that are available after the end of the call.
+  // The outputs, as tensors that are computed only after Expansion::controls have run.
   OutputList After(const Expansion& expansion) const;
   absl::StatusOr<FunctionRef> FunctionOf(const Call& call, std::string_view attr) const;
   absl::StatusOr<Output> AsBool(Output value);

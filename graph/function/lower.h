@@ -1,9 +1,9 @@
 // Replaces calls of functions by the functions' nodes: If and Case by conds, While, For and
 // MapDefun by loops, PartitionedCall by its body, SymbolicGradient by the body and its gradient.
 //
-// The executor knows only the primitive forms. This is the first rewrite of a pruned graph, so that
-// the later ones (folding, placement, partitioning) see the nodes of functions too. Node `n` in the
-// body of call `c` is named `c/n`.
+// The executor can run only conds, loops and plain nodes. This is the first rewrite of a pruned
+// graph, so that the later ones (folding, placement, partitioning) see the nodes of functions too.
+// Node `n` in the body of call `c` is named `c/n`.
 //
 // Thread safety: as the graph's.
 #ifndef SLUICE_GRAPH_FUNCTION_LOWER_H_
@@ -24,7 +24,7 @@ namespace sluice {
 // Whether the node is a call that LowerFunctions replaces.
 bool IsFunctional(const Node& node);
 
-// Whether the op takes functions as attributes: it is such a call, or its kernel calls functions.
+// Whether the op takes functions as attributes: IsFunctional, or its kernel calls functions.
 bool TakesFunctions(const Node& node);
 
 struct LowerOptions {
@@ -33,16 +33,16 @@ struct LowerOptions {
   bool keep_all_names = false;
   std::set<std::string> keep_names;
   int max_depth = 64;  // of nested calls, because a function may call itself
-  // The largest number of nodes that the calls may add, and of calls. Without a limit, a library of
-  // a few kilobytes could add 2^64 nodes.
+  // The largest number of nodes that calls may add, and the largest number of calls. Without a
+  // limit, a library of a few kilobytes could add 2^64 nodes.
   int64_t max_nodes = 300'000;
-  // The memory of constants in functions. It outlives the graph.
+  // Allocates the constants in functions. Must outlive the graph.
   Allocator* memory = &LimitedHeap();
   // Called before each call is expanded. If it returns false, LowerFunctions ends with CANCELLED.
   std::function<bool()> is_wanted;
 };
 
-// Returns the number of calls. `library` is a serialized FunctionDefLibrary.
+// Replaces all calls and returns how many there were. `library` is a serialized FunctionDefLibrary.
 // INVALID_ARGUMENT for arguments that do not fit, UNIMPLEMENTED "… calls itself" for recursion,
 // NOT_FOUND for unknown functions, RESOURCE_EXHAUSTED above `max_nodes`; the error names the call.
 // The graph is broken after an error.
