@@ -1,4 +1,4 @@
-// The sum of the gradients that reach one tensor.
+// Sums the gradients that reach one tensor from its readers.
 #ifndef SLUICE_GRAPH_GRADIENT_AGGREGATE_H_
 #define SLUICE_GRAPH_GRADIENT_AGGREGATE_H_
 

@@ -41,18 +41,19 @@ class Backprop {
   Output Of(std::string_view arg);
   Output Of(int output);
   OutputList ListOf(std::string_view arg);
-  // The same without conversion: none, dense or slices.
+  // The gradient with respect to an output without conversion: none, dense or slices.
   const Grad& GradOf(int output) const { return output_grads_[output]; }
   bool Has(int output) const { return !output_grads_[output].is_none(); }
 
-  // Sets the gradient with respect to an input. A list argument has one per tensor.
+  // Sets the gradient with respect to an input. IntoList sets one gradient per tensor of a list
+  // argument.
   void Into(std::string_view arg, Grad grad);
   void Into(int input, Grad grad);
   void IntoList(std::string_view arg, const std::vector<Grad>& grads);
   void IntoList(std::string_view arg, const OutputList& grads);
   void Fail(absl::Status status);
 
-  // Sets what Of returns for an output without gradient.
+  // Sets the tensor that Of returns for an output without a gradient.
   void SetZeros(int output, Output zeros) { zeros_[output] = zeros; }
   // The results, one per input.
   const std::vector<Grad>& input_grads() const { return input_grads_; }

@@ -8,8 +8,7 @@
 // Thread safety: as the graph's; one thread builds.
 // Ownership: a Grad is a value of handles. The graph owns the nodes.
 // Errors: returned. Nodes that were added before an error stay in the graph, unused.
-// Reference: tf.gradients, with the same nodes and names, aggregation, gating, colocation, and None
-// without a path.
+// Reference: tf.gradients. Nodes, names, aggregation, gating and colocation are the same.
 #ifndef SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
 #define SLUICE_GRAPH_GRADIENT_GRADIENTS_H_
 
@@ -23,8 +22,8 @@
 namespace sluice {
 
 // A gradient: none (no path, or not differentiable), a tensor of x's shape, or rows of a tensor.
-// Gathers have gradients of rows, which updates apply without a dense tensor. A Grad of an invalid
-// Output is none.
+// The gradient of a Gather consists of rows, which optimizers apply without making a dense tensor.
+// A Grad of an invalid Output is none.
 class Grad {
  public:
   Grad() = default;
@@ -76,14 +75,15 @@ struct GradientOptions {
 // Returns one entry per x, in their order. An x is a tensor, or the handle or reference of a
 // variable. Only floating-point and complex tensors have gradients.
 //
-// NOT_FOUND for an op on a path without a registered gradient, with op, node and path.
-// INVALID_ARGUMENT for grad_ys that do not fit, for complex ys without them, for invalid handles
-// and for handles of several graphs. The graph's own first error, if it has one.
+// NOT_FOUND if an op on a path from an x to a y has no registered gradient. The error names the op,
+// the node and the path. INVALID_ARGUMENT for grad_ys that do not fit, for complex ys without a
+// grad_y, for invalid handles and for handles of several graphs. If the graph has an error already,
+// that error.
 absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
                                             GradientOptions options = {});
 
 // Replaces each gradient by an Identity that waits for all of them, so that no use of one changes a
-// variable before the others are computed. Nones stay.
+// variable before the others are computed. Gradients that are none stay none.
 void GateTogether(Graph& graph, std::vector<Grad>& grads);
 
 // Returns the gradient as a tensor. Slices become a dense tensor of the size of the whole variable,

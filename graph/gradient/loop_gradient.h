@@ -1,4 +1,5 @@
-// Gradients of the ops of a while loop. The backward loop begins at the end of the forward loop.
+// Gradient functions of the ops of a while loop. The gradient of an Exit enters the backward loop,
+// and that of an Enter leaves it.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 

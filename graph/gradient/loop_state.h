@@ -35,15 +35,16 @@ class LoopState final : public LoopHistory {
   Output RealValue(Output value) override;
 
   // Push adds a stack, and a push of `value` in every iteration of the forward loop. Pop returns
-  // the value that the backward loop pops from that stack. kOther: the value belongs to the
-  // opposite branch of the cond that `value` is in.
+  // the value that the backward loop pops from that stack. kOther: `value` is alive if the branch
+  // to whose context it belongs is not taken.
   enum class Branch { kSame, kOther };
   Output Push(Output value, Branch branch = Branch::kSame);
   Output Pop(Output stack, Output value, Branch branch = Branch::kSame);
   // The predicate of a cond inside the forward loop, as a tensor inside the backward loop.
   Output Predicate(Output pred);
 
-  // Sums `grad`, with respect to the constant Enter `op`, over the iterations.
+  // Adds nodes that sum `grad` over the iterations. It is the gradient with respect to the constant
+  // Enter `op`.
   Grad Accumulate(const Node& op, const Grad& grad);
   // The gradient that reaches a variable's Switch, first from the Exit and then from the body.
   Output SwitchFromExit(const Node& op, Output grad);
@@ -53,7 +54,9 @@ class LoopState final : public LoopHistory {
   // NextIteration gets zeros.
   void CloseSwitches();
 
-  // Exits of the forward loop.
+  // The Exits of the forward loop. The traversal of Gradients continues behind a loop only when it
+  // has reached all Exits of the loop. `exits_to_come` counts those that it has not reached yet,
+  // `deferred_exits` are those that it has reached, `unused_exits` those without a gradient.
   OutputList forward_exits;
   int exits_to_come = 0;
   OutputList unused_exits;
@@ -71,11 +74,12 @@ class LoopState final : public LoopHistory {
   Output FirstRow(const Node& op, const Output& values);
   IndexedSlices FirstSlices(const Node& op, const IndexedSlices& grad);
   IndexedSlices AccumulateSlices(const Node& op, const IndexedSlices& grad);
-  // A sum over the iterations of the backward loop, with the nodes of its variable.
+  // A sum over the iterations of the backward loop, and the nodes of the loop variable that holds
+  // it.
   struct Sum {
     Output first;
     const PartialShape* shape;
-    Output more;  // of one iteration
+    Output more;  // the summand of one iteration
     Output merge = {};
     Node* split = nullptr;
     Output next = {};

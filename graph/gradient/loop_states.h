@@ -15,27 +15,30 @@ class LoopStates {
  public:
   explicit LoopStates(Graph& graph);
 
-  // `between` are the nodes on paths from the xs to the ys. Adds a backward loop for each loop with
-  // an Exit among them, and adds the loop's other Exits to `between`. FAILED_PRECONDITION for a
-  // loop with unknown context.
+  // `between` and `between_list` are the nodes on paths from the xs to the ys. Adds a backward loop
+  // for each loop with an Exit among them, and adds the loop's other Exits to both. If `colocate`,
+  // the nodes of a backward loop are colocated with that Exit. FAILED_PRECONDITION if a loop has no
+  // context (graph/format/contexts.h).
   absl::Status Find(std::vector<Node*>& between_list, std::set<const Node*>& between,
                     bool colocate);
   bool empty() const { return states_.empty(); }
 
-  // Returns the state of the loop that contains `op`, or null. An Exit belongs to its own loop.
-  // With `before` it belongs to the loop around: the backward loop is entered only when the Exit's
-  // gradient function runs, and `before` asks for the state before that.
+  // Returns the state of the loop that contains `op`, or null. `before`: whether the gradient
+  // function of `op` has yet to run. This matters for an Exit, whose gradient function enters the
+  // backward loop. Before it runs, the state is that of the loop around.
   LoopState* StateOf(const Node& op, bool before) const;
-  // The context of op's gradient.
+  // The context in which the gradient of `op` is built.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;
 
   // The Enters of the variables of all forward loops.
   OutputList Enters() const;
-  // Returns the Exits that no node reads, of loops whose other Exits are either unread too or among
-  // the ys. The traversal starts from these Exits as well, with zeros as their gradients.
+  // Takes the loops of which no Exit is read on a path to the ys. Returns their Exits that are not
+  // ys themselves. The traversal starts from these Exits as well, with zeros as their gradients.
+  // `pending` counts the readers of each node on such paths.
   OutputList UnusedExits(const std::map<const Node*, int>& pending,
                          const std::set<const Node*>& ys) const;
-  // The zero gradient of `exit`, whose variable matters although its last value does not.
+  // Zeros as the gradient of `exit`. The ys do not depend on the last value of the loop variable,
+  // but they may depend on earlier ones.
   Output ZerosForExit(Output exit);
   // Zeros for output i of `op`. Invalid for a loop's Switch.
   Output ZerosFor(Node* op, int i);
