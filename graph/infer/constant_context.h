@@ -44,7 +44,7 @@ class ConstantContext {
   // The value of the output: what its op's constant_value returns, within the limits.
   std::optional<PartialInts> Evaluate();
 
-  // All inputs are connected.
+  // The node of the output. All its inputs are connected.
   const Node& node() const { return *output_.node; }
   int output_index() const { return output_.index; }
   const PartialShape& input_shape(int i) const { return node().input(i).shape(); }
@@ -52,7 +52,7 @@ class ConstantContext {
   std::optional<PartialInts> Input(int i) const;
   // The only element of input i, a scalar or vector.
   std::optional<int64_t> Element(int i) const;
-  // f of the elements of inputs 0 and 1, which broadcast.
+  // Applies `f` to the elements of inputs 0 and 1, which are broadcast.
   std::optional<PartialInts> Broadcast(Arithmetic f) const;
 
  private:

@@ -1,6 +1,6 @@
-// Mixins that give elementwise ops their shape function and traits (OpDefBuilder::With). By these
-// traits the passes can fuse and recompute such an op and change its layout. The op's kernels must
-// be ElementwiseLoopKernels (ops/loops).
+// Mixins that give elementwise ops their shape function and traits (OpDefBuilder::With). Because of
+// these traits, passes can fuse such ops, recompute them and change their layout. The op's kernels
+// must be ElementwiseLoopKernels (ops/loops).
 #ifndef SLUICE_GRAPH_INFER_ELEMENTWISE_H_
 #define SLUICE_GRAPH_INFER_ELEMENTWISE_H_
 
@@ -8,9 +8,9 @@
 
 namespace sluice {
 
-// One input, or several of one shape, which is that of output 0.
+// For ops with one input, or with several of equal shape. Output 0 has the same shape.
 void ElementByElement(OpDefBuilder& op);
-// Two inputs, which are broadcast.
+// For ops with two inputs, which are broadcast.
 void ElementsBroadcast(OpDefBuilder& op);
 
 }  // namespace sluice

@@ -40,21 +40,24 @@ struct ImageRoles {
   bool broadcasts = false;
 };
 
-// Four dimensions, of which all but the first are known and not 0.
+// Whether the shape has four dimensions, none of size 0, of which all but the first are known.
 bool IsImage(const PartialShape& shape);
-// Images of equal height, width and channels.
+// Whether both are images with equal channels, height and width.
 bool HaveOneSize(const PartialShape& a, const PartialShape& b);
 bool IsVectorOf(Output output, int64_t size);
 
 // Attribute data_format is NCHW.
 bool HasChannelsFirst(const Node& node);
-// The same, and attribute strides and those of `windows` have 4 elements, 1 for batch and channels.
+// Whether in addition attribute strides and the attributes named `windows` have 4 elements each, of
+// which those for batch and channels are 1.
 bool SlidesChannelsFirst(const Node& node, std::initializer_list<std::string_view> windows);
-// Whether windows that slide over `in` give `out`. Shape functions of gradients do not check it.
+// Whether an op that slides windows over images of shape `in` returns shape `out`. Shape functions
+// of gradients do not check this.
 bool SlidesTo(const Node& node, const PartialShape& in, const std::array<int64_t, 2>& window,
               const PartialShape& out);
 
-// Roles of many ops: all inputs are images of one size; images that broadcast, and scalars.
+// The roles of many ops. ImagesOfOneSize: all inputs are images of one size. BroadcastImages:
+// inputs are images, which broadcast, or scalars.
 std::optional<ImageRoles> ImagesOfOneSize(const Node& node);
 std::optional<ImageRoles> BroadcastImages(const Node& node);
 

@@ -45,7 +45,6 @@ class ShapeContext {
   std::pair<int, int> InputRange(std::string_view arg) const;
   const Node& node() const { return *node_; }
 
-  // Attributes; the op's declaration guarantees the kind.
   template <typename T>
 
   // The value of an attribute, with defaults filled in. The op's declaration guarantees that it is
@@ -70,7 +69,7 @@ class ShapeContext {
   // it. Sizes below -1 count as unknown.
   absl::Status SetOutput(int i, PartialShape shape);
   absl::Status SetOutputs(const PartialShape& shape);
-  // Type and shape behind output i, which is a handle.
+  // Sets the type and shape of the resource to which output i, a handle, refers.
   void SetOutputHandle(int i, HandleData data) { node_->set_output_handle(i, std::move(data)); }
   // Null if input i is no handle, or if nothing is known of what it refers to.
   const HandleData* InputHandle(int i) const;
@@ -91,9 +90,10 @@ class ShapeContext {
 // ImportGraphDef call it for each node; call it again after a change of inputs.
 absl::Status InferShapes(Node* node);
 
-// Parts of shape functions.
+// Returns `s` if it has this rank, or unknown sizes if the rank of `s` is unknown.
 absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
-// "Dimensions must be equal, but are 2 and 3"; -1 merges with anything.
+// The size that both agree on. -1 is unknown and agrees with every size. INVALID_ARGUMENT
+// "Dimensions must be equal, but are 2 and 3" otherwise.
 absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b);
 // NumPy's rule. "Dimensions must be equal, but are 2 and 3" if two sizes differ and neither is 1.
 absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b);
@@ -110,7 +110,7 @@ ShapeFunction SameAsInput(int i);
 ShapeFunction ShapeFromInput(int i);
 // All outputs are scalars.
 ShapeFunction ScalarOutput();
-// Nothing is known of any output. For ops whose shapes depend on values only.
+// The shapes of all outputs are unknown. For ops whose shapes depend only on values.
 ShapeFunction UnknownOutputs();
 // For ops that run for their effects.
 ShapeFunction NoOutputs();
