@@ -25,9 +25,9 @@ class ControlFlowContext {
   ControlFlowContext* outer() const { return outer_; }
   // The innermost loop around, which may be this context. Null outside of loops.
   WhileContext* loop();
-  // Whether the value is computed inside, or in a context within.
+  // Whether the value is computed in this context, or in one that is nested in it.
   bool Contains(const Output& value) const;
-  // Values from outside, and their replacements inside.
+  // The values from outside that nodes inside use, with their replacements inside.
   const std::map<Output, Output>& entered() const { return entered_; }
   // `inside` replaces `outside` from now on.
   void SetEntered(Output outside, Output inside) { entered_[outside] = inside; }

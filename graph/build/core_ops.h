@@ -1,8 +1,8 @@
-// Builder functions for the ops that the language itself needs: conds, loops, gradients and lowered
-// function calls consist of them. graph/ cannot use the generated builders, which need ops/.
+// Builder functions for the ops that graph/ itself adds, for conds, loops, gradients and lowered
+// function calls. graph/ cannot use the generated builders, which need ops/.
 //
-// Each adds its nodes under the graph's open scopes. `name` is the base of the node's name; "" is
-// the op's own name. An error stays in the graph and gives an invalid result.
+// Each function adds its nodes under the graph's open scopes. `name` is the base of the node's
+// name; "" is the op's own name. An error stays in the graph and gives an invalid result.
 #ifndef SLUICE_GRAPH_BUILD_CORE_OPS_H_
 #define SLUICE_GRAPH_BUILD_CORE_OPS_H_
 
@@ -100,7 +100,7 @@ Output TensorArrayGather(Output handle, Output indices, Output flow, DataType dt
 NodeSpec ConstSpec(std::string name, const Tensor& value);
 NodeSpec IdentitySpec(std::string name, Output x);
 NodeSpec ControlTriggerSpec(std::string name);
-// A NoOp if there are no values.
+// An IdentityN of the values, or a NoOp if there are none.
 NodeSpec IdentityNSpec(std::string name, const OutputList& values);
 
 }  // namespace sluice::core

@@ -23,9 +23,9 @@ inline bool OnlyPassesOn(const Node& node) {
 // The value of `output` if it is a constant, otherwise null. Looks through forwarding nodes and
 // through the Enter of a loop's invariant. The value lives as long as the constant's node.
 const Tensor* ConstantBehind(Output output);
-// The same as integers; nothing unless it is an int32 or int64 scalar or vector.
+// The value as integers. Nothing if it is no constant, or no int32 or int64 scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(Output output);
-// The same if it is a vector that holds each of 0, 1, ... rank - 1 once.
+// The value if it is a constant vector that contains each of 0, 1, ... rank - 1 once.
 std::optional<std::vector<int64_t>> ConstantPermutation(Output output, int rank);
 
 }  // namespace sluice

@@ -30,8 +30,8 @@ inline bool IsBackEdge(const Node& from, const Node& to) {
   return IsMerge(to) && IsNextIteration(from);
 }
 
-// For each node id: whether the node may be dead. It is alive only if a certain branch is taken, a
-// loop continues, or the sender of a received tensor was alive.
+// Returns for each node id whether the node may be dead (skipped in a step): it runs only if a
+// certain branch is taken, if a loop continues, or if the sender of a received tensor was alive.
 std::vector<bool> ConditionalNodes(const Graph& graph);
 
 }  // namespace sluice

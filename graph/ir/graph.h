@@ -120,7 +120,7 @@ struct UseEdge {
 };
 using UseList = EdgeList<UseEdge, Use, &UseEdge::links, &UseEdge::use>;
 
-// `to` waits for `from`. An element of a list of each.
+// `to` waits for `from`. An element of two lists, one of each node.
 struct ControlEdge {
   Node* from;
   Node* to;
@@ -152,7 +152,7 @@ class Node {
   // The op and what it declares. The declaration lives as long as the process.
   const std::string& op() const { return def_->name; }
   const OpDef& def() const { return *def_; }
-  // Properties of the op on which passes rely (graph/op/op_def.h), so that no pass names ops.
+  // Properties of the op on which passes rely, so that they need no lists of ops.
   const OpTraits& traits() const { return def_->traits; }
   OpRole role() const { return def_->traits.role; }
   Graph* graph() const { return graph_; }
@@ -314,8 +314,9 @@ class Graph {
   // functions and NodeBuilder apply them. A step that needs a node whose op is not registered fails
   // (unregistered_op.h).
   //
-  // INVALID_ARGUMENT, ALREADY_EXISTS (name), FAILED_PRECONDITION (finalized graph); the error names
-  // the node. The graph is then unchanged.
+  // INVALID_ARGUMENT if the node is invalid, ALREADY_EXISTS if a node has its name,
+  // FAILED_PRECONDITION if the graph is finalized. The error names the node, and the graph is
+  // unchanged.
   absl::StatusOr<Node*> Add(NodeSpec spec);
 
   // Removes and deletes the node with its edges. Users of its outputs must have been redirected:
@@ -390,7 +391,7 @@ class Graph {
   std::map<std::string, VariableNodes, std::less<>>& variables() { return variables_; }
   const std::map<std::string, VariableNodes, std::less<>>& variables() const { return variables_; }
 
-  // The compatibility of the graph. Imports merge it with theirs.
+  // The compatibility of the graph. An import merges it with that of the imported graph.
   GraphVersions& versions() { return versions_; }
   const GraphVersions& versions() const { return versions_; }
   // A serialized FunctionDefLibrary. "" if the graph has no functions.
@@ -433,7 +434,7 @@ class Graph {
 
 // The nodes, each after its inputs and control inputs, without regard to back edges of loops
 // (NextIteration -> Merge). Takes time proportional to nodes and edges. INVALID_ARGUMENT "<k> nodes
-// in a cycle".
+// in a cycle" if there is another cycle.
 absl::StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph);
 
 }  // namespace sluice

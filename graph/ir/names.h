@@ -8,11 +8,11 @@
 
 namespace sluice {
 
-// Groups [A-Za-z0-9.][A-Za-z0-9_.\-/\\]*, joined by '>'. With allow_internal, a group may also
-// begin with '_'.
+// Whether the name consists of groups [A-Za-z0-9.][A-Za-z0-9_.\-/\\]*, joined by '>'. With
+// allow_internal, a group may also begin with '_'.
 bool IsValidNodeName(std::string_view name, bool allow_internal);
 
-// "name" (output 0), "name:<index>", or "^name" for the node itself (index -1).
+// A parsed tensor name: "name" (output 0), "name:<index>", or "^name" for the node (index -1).
 struct TensorName {
   std::string_view node;
   int index;

@@ -1,8 +1,8 @@
 // Nodes of ops that this program does not have: PyFunc, ops of other libraries, debug ops. A graph
 // may contain them, for steps that do not run them.
 //
-// Their attributes are kept as they are. The types of their outputs are those that the nodes that
-// use them expect. Until one does, a type is DT_INVALID.
+// Their attributes are kept as they are. An output has the type that its readers expect. Before it
+// has a reader, its type is DT_INVALID.
 #ifndef SLUICE_GRAPH_IR_UNREGISTERED_OP_H_
 #define SLUICE_GRAPH_IR_UNREGISTERED_OP_H_
 

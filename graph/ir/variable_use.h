@@ -25,14 +25,14 @@ inline bool ReadsVariable(const Node& node) {
 // updates, branches and loops. Null if it is not known before the step.
 const Node* VariableBehind(Output value);
 
-// A value that is the value of a variable.
+// The way from a variable to a value that was read from it.
 struct VariableValue {
   Output variable;  // the reference or handle that is read
   // The nodes between the variable and the value, in reverse order: the last one reads the
   // variable. Empty if the value is a reference, because then its reader reads the variable.
   std::vector<Node*> nodes;
 };
-// Nothing for values that are computed.
+// Nothing if `value` is computed, not read from a variable.
 std::optional<VariableValue> FindVariableValue(Output value);
 
 }  // namespace sluice

@@ -24,7 +24,7 @@ class StepNodes {
   std::vector<const Node*> in_order_;
 };
 
-// Whether they are in opposite branches of one Cond, of which a step runs only one.
+// Whether both nodes are in opposite branches of one Cond, so that a step runs only one of them.
 bool RunInOppositeBranches(const Node& a, const Node& b);
 
 }  // namespace sluice

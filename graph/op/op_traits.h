@@ -27,7 +27,8 @@ struct ImageRoles;      // graph/infer/image_roles.h
 class Node;
 struct PartialInts;  // graph/infer/constant_context.h
 
-// What a node does in a step. Roles with the name of a TensorFlow op have that op's semantics.
+// The part that a node plays in a step. Roles with the name of a TensorFlow op have that op's
+// semantics.
 enum class OpRole : uint8_t {
   kKernel,          // runs its kernel
   kConstant,        // has the value of attribute `value`
@@ -63,7 +64,7 @@ enum class Impurity : uint8_t {
   kNamesObject,    // a tensor is the name, reference or handle of an object with state
 };
 
-// What a node does with the variable, or other resource, whose reference or handle it takes.
+// The way in which a node uses the variable, or other resource, whose reference or handle it takes.
 enum class VariableUse : uint8_t {
   kUpdates,     // reads and writes it; the default
   kAssigns,     // replaces the whole value
@@ -74,7 +75,7 @@ enum class VariableUse : uint8_t {
   kCreates,     // a source: output 0 is the reference or handle of a variable
 };
 
-// Where the outputs of an op are stored.
+// The place of an op's outputs in memory.
 enum class OutputMemory : uint8_t {
   kOwn,         // in buffers of their own, or in one that an input no longer needs
   kMayForward,  // in the memory of an input, if shapes or values allow it
@@ -90,7 +91,7 @@ enum class ElementwiseInputs : uint8_t {
   kBroadcast,  // two inputs, which are broadcast
 };
 
-// What an op returns that uses only the shapes of its inputs, not their elements.
+// Whether an op uses only the shapes of its inputs, and which numbers it then returns.
 enum class ShapeQuery : uint8_t {
   kNone,    // the op uses elements
   kNumber,  // the number of dimensions or elements of input 0
@@ -129,8 +130,8 @@ struct OpTraits {
   ShapeQuery shape_query = ShapeQuery::kNone;
   // Always kElements for elementwise ops.
   RecomputeCost recompute_cost = RecomputeCost::kNever;
-  // Runs even if an input is dead. For Send and Recv, which tell the receiver that a tensor is
-  // dead.
+  // Runs even if an input is dead. For Send and Recv: the receiver of a dead tensor must learn that
+  // it is dead.
   bool runs_when_dead = false;
   // The op is stateful, but a second run in the same step returns what the first one returned.
   bool is_repeatable = false;

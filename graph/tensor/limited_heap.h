@@ -34,7 +34,7 @@ class HeldBytes {
     return *this;
   }
   ~HeldBytes();
-  // Adds to the bytes. Returns false and changes nothing if there is no room.
+  // Adds to the bytes. Returns false and changes nothing if the limit does not permit it.
   [[nodiscard]] bool Add(size_t bytes);
   // Moves the bytes of `other` to this object.
   void Take(HeldBytes other) { bytes_ += std::exchange(other.bytes_, 0); }
