@@ -2,8 +2,8 @@
 //
 // Ownership: the executor owns it. It is valid during Compute, or until `done` of an asynchronous
 // kernel.
-// Thread safety: each call has its own context. Shards of a kernel's work only touch the bytes of
-// tensors, not the context.
+// Thread safety: each call has its own context. The function that ParallelFor calls may use
+// elements of tensors, but not the context.
 #ifndef SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
 #define SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
 
@@ -30,8 +30,8 @@ class Rendezvous;           // executor/wait/rendezvous.h
 class Stalls;               // executor/wait/stalls.h
 class ThreadPool;           // executor/cpu/thread_pool.h
 
-// A value on an edge: a tensor, or a reference to a variable's tensor and its claim, or dead (the
-// branch was not taken).
+// A value on an edge of the graph: a tensor, or a reference to a variable's tensor with its claim
+// (executor/wait/claim.h), or dead (the branch was not taken).
 struct Value {
   Tensor tensor;
   Tensor* ref = nullptr;
@@ -108,11 +108,13 @@ class KernelContext {
   DataType output_dtype(int i) const {  // base type
     return output_types_ != nullptr ? output_types_[i] : DeclaredType(i);
   }
-  // Numbers are left uninitialised. The context owns the tensor. RESOURCE_EXHAUSTED without memory.
+  // Allocates output i, whose tensor the context owns. Numbers are left uninitialised.
+  // RESOURCE_EXHAUSTED if there is no memory.
   absl::StatusOr<Tensor*> AllocateOutput(int i, const TensorShape& shape);
-  // Uses the buffer of the first of `candidates` (input indices) that has no other holder, the
-  // type's size and the shape's number of elements; otherwise allocates. The kernel may still read
-  // the input, element by element with the output.
+  // Makes output i in the buffer of an input that nobody else holds, if the input has as many
+  // elements as `shape`, of the same size as the output's. Takes the first such input in
+  // `candidates` (indices), or allocates if there is none. The kernel may still read an element of
+  // the input until it writes the element of the output at the same position.
   absl::StatusOr<Tensor*> ForwardOrAllocate(absl::Span<const int> candidates, int i,
                                             const TensorShape& shape);
   absl::StatusOr<Tensor*> ForwardOrAllocate(std::initializer_list<int> candidates, int i,
@@ -120,7 +122,7 @@ class KernelContext {
     return ForwardOrAllocate(absl::MakeConstSpan(candidates.begin(), candidates.size()), i, shape);
   }
   void set_output(int i, Tensor tensor) { outputs_[i].tensor = std::move(tensor); }
-  // The claim and the tensor live as long as the resource manager.
+  // Makes output i a reference. The claim and the tensor live as long as the resource manager.
   void set_output_ref(int i, Claim* claim, Tensor* tensor) {
     outputs_[i].ref = tensor;
     outputs_[i].ref_claim = claim;
@@ -142,6 +144,7 @@ class KernelContext {
   static std::shared_ptr<Claim> UnownedClaim(Claim* claim) {
     return std::shared_ptr<Claim>(std::shared_ptr<void>(), claim);
   }
+  // For the executor: the claim of RunAgainAfter, or null.
   std::shared_ptr<Claim> TakeAwaited() { return rarely_ ? std::move(rarely_->awaited) : nullptr; }
 
   // --- surroundings
@@ -152,7 +155,7 @@ class KernelContext {
   // Calls `f(begin, end)` over [0, total) in shards, some on other threads, and waits for all.
   // `cost` is the rough number of nanoseconds per element. Small work runs in the caller.
   void ParallelFor(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f);
-  // The most threads of such a loop, including the caller.
+  // The largest number of threads that ParallelFor uses, including the caller's.
   int num_threads() const;
 
   // Frame and iteration of the call, for names that depend on them. 0 outside loops.
@@ -174,7 +177,7 @@ class KernelContext {
   uint64_t movable_;
   int num_inputs_;
   int num_outputs_;
-  // State that few calls need; the others only pay for a pointer.
+  // State that few calls need, behind one pointer so that the other calls cost little.
   struct Rarely {
     std::unique_ptr<Value[]> copies;  // of inputs, made by input_value
     std::shared_ptr<Claim> awaited;

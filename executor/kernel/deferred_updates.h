@@ -1,12 +1,13 @@
 // Deferred updates of variables, which run when the variable is next read.
 //
-// An update that touches few rows of a large variable and decays all others need not visit all of
-// them. The other rows are updated before their next read. Meanwhile another object holds the
-// variable's tensor, and the variable looks uninitialised, so that no reader or writer can use
-// outdated rows. The executor, and the few kernels that take references, call SettleDeferred first.
+// An update that has gradients for few rows of a large variable and decays all others need not
+// visit all rows. The others are updated before their next read. Until then a DeferredUpdates holds
+// the variable's tensor, and the variable looks uninitialised, so that nothing can use outdated
+// rows. `home` is the Tensor in the variable. The executor, and the few kernels that take
+// references, call SettleDeferred first.
 //
 // Thread safety: all functions may be called from any thread that holds the variable's claim.
-// Lock order: the claim, then the locks of the holding objects.
+// Lock order: the claim, then the locks of DeferredUpdates.
 #ifndef SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 #define SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 

@@ -1,5 +1,5 @@
-// Interfaces of elementwise kernels. The executor may run several of them tile by tile, in one pass
-// over memory (executor/fusion/fused_elementwise.h).
+// Interfaces of elementwise kernels. The executor may run several of them as a fusion group: tile
+// by tile, in one pass over memory (executor/fusion/fused_elementwise.h).
 #ifndef SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_
 #define SLUICE_EXECUTOR_KERNEL_ELEMENTWISE_LOOPS_H_
 
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-// Scalar operations that the executor computes inline instead of through a function pointer.
-// Processors mispredict indirect calls whose targets alternate.
+// Scalar operations that the executor computes inline instead of through a function pointer,
+// because processors mispredict indirect calls whose targets alternate.
 enum class FloatOp : uint8_t { kOther, kAdd, kSubtract, kMultiply };
 
-// Loops over n elements of one or two operands. The result may overwrite an operand whose elements
-// have the same size.
+// Loops that compute n elements of the result z from one operand x or two operands x and y. The
+// result may overwrite an operand whose elements have the same size.
 struct ElementwiseLoops {
   using OfOne = void (*)(const void* x, void* z, int64_t n);
   using OfTwo = void (*)(const void* x, const void* y, void* z, int64_t n);

@@ -37,7 +37,7 @@ class Node;
 class KernelContext;
 class ResourceManager;
 
-// The node of a new kernel, with its attributes and types, before the first step.
+// The argument of a kernel's constructor: its node with attributes and types, and its device.
 class KernelInit {
  public:
   KernelInit(const Node& node, std::string device_name, ResourceManager* resources)
@@ -111,7 +111,8 @@ class KernelRegistry {
  public:
   static KernelRegistry& Global();
   void Add(KernelDef def);
-  // NOT_FOUND "No OpKernel was registered to support Op …" with the registered kernels.
+  // NOT_FOUND "No OpKernel was registered to support Op …" if no kernel fits the node. The error
+  // lists the registered kernels.
   absl::StatusOr<const KernelDef*> Find(const Node& node, std::string_view device_type) const;
   absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init,
                                                std::string_view device_type) const;
@@ -167,8 +168,8 @@ class Prepared {
 };
 
 // A kernel without mutable state: a function of the context and of what the node determines. Each
-// further parameter has a type that is constructible from KernelInit&, such as Attr and Prepared,
-// and is made once, with the kernel.
+// parameter after the context has a type that is constructible from KernelInit&, such as Attr and
+// Prepared. It is constructed once, with the kernel.
 //   absl::Status Join(KernelContext& c, const Attr<std::string, "separator">& separator);
 //   KERNEL(StringJoin, FunctionKernel<Join>);
 template <auto kFunction, bool kExpensive = true>

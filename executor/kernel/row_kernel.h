@@ -13,7 +13,8 @@ namespace sluice {
 class RowKernel {
  public:
   virtual ~RowKernel() = default;
-  // False if Compute does more than MakeRows, or needs other memory for it.
+  // False if MakeRows is not enough to do what Compute does, or needs memory that Compute
+  // allocates.
   virtual bool CanMakeRows() const { return true; }
   // Whether each row becomes one element. Input 1 then lists the dimensions to reduce, and the
   // executor calls MakeRows only if the last dimension is the only one in this list.

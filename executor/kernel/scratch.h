@@ -1,6 +1,6 @@
-// Scratch memory for standard containers of a kernel call, from the step's allocator, so that a
-// warm step does not use the heap. Standard containers end the process without memory, so use
-// KernelContext::AllocateTemp for sizes that a user chooses freely.
+// Standard containers for the scratch data of a kernel call. They use the step's allocator, so that
+// a warm step does not use the heap. If there is no memory, a standard container ends the process.
+// So use KernelContext::AllocateTemp for sizes that a user chooses freely.
 #ifndef SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 #define SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 
@@ -39,7 +39,7 @@ class ScratchAllocator {
   bool operator==(const ScratchAllocator& o) const { return memory_ == o.memory_; }
 
  private:
-  // Begins with the block's allocator, null for the heap.
+  // Bytes before the elements. They begin with the block's allocator, null for the heap.
   static constexpr size_t kHeader = kTensorAlignment;
   Allocator* memory_;
 };
