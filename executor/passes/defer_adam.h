@@ -16,8 +16,9 @@ namespace sluice {
 // for all rows of three tables. If no other node takes part, these nodes become one _DeferredAdam,
 // which updates the rows of `indices` and defers the others until they are read. The operations and
 // their order, and so the bits, are the same. Gathers of such variables, and of variables that the
-// graph does not update, become _GatherOfDeferred, which needs only its own rows. All other readers
-// and writers of the variables wait for all rows (executor/kernel/deferred_updates.h).
+// graph does not update, become _GatherOfDeferred, which updates only the rows that it returns.
+// Before any other node reads or writes the variables, all their rows are updated
+// (executor/kernel/deferred_updates.h).
 //
 // Left alone: nodes in `keep`, nodes of branches and loops, types other than float and double, and
 //   variables that the same graph reads whole.

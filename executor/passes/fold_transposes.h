@@ -1,6 +1,6 @@
 // Lets products of transposed matrices read the matrices as they are stored.
 //
-// MatMul, BatchMatMul and its versions 2 and 3 transpose an operand themselves. So a Transpose that
+// MatMul and all versions of BatchMatMul can transpose an operand themselves. So a Transpose that
 // swaps the last two dimensions is not needed.
 //
 // Exactness: products of float and of 16-bit types may change in their last bits, because their

@@ -1,8 +1,8 @@
-// Chooses the image nodes that get channels last, so that few elements are transposed.
+// Chooses the image nodes that become channels-last (NHWC), so that few elements are transposed.
 //
-// Nodes whose kernels transpose images inside start as channels-last: at worst as much is
-// transposed before and after them. Other nodes follow if less is then transposed. A few sweeps
-// over them find chains; the minimum is not searched for.
+// A node whose kernel transposes NCHW images inside is channels-last from the beginning: at worst,
+// its images are transposed before and after it instead. Other nodes follow if fewer elements are
+// then transposed. A few sweeps over all nodes find good chains, but not always the best ones.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_CHAINS_H_
@@ -21,10 +21,10 @@ struct ImageNode {
   ImageRoles roles;
 };
 
-// Whether the reader needs no more than the shape of its inputs.
+// Whether the reader uses only the shapes of its inputs.
 bool ReadsShapeAlone(const Node& reader);
 
-// Whether the node is a Transpose without control inputs that gives an image the order.
+// Whether the node is a Transpose without control inputs that brings an image into this order.
 bool IsTransposeTo(const Node& node, const ImageOrder& order);
 
 // The nodes that become channels-last. `nodes` is in topological order.

@@ -19,13 +19,14 @@ inline constexpr ImageOrder kChannelsLast = {0, 2, 3, 1};
 inline constexpr ImageOrder kChannelsFirst = {0, 3, 1, 2};
 
 // Returns the roles of the node's images, or nullopt if the node cannot change its layout. The
-// neighbours of the node do not matter. Records the batch of the node's result in `batches`. So it
-// must be called for all nodes, in topological order.
+// neighbours of the node do not matter. Also records the batch of the node's result in `batches`,
+// so it must be called for all nodes, in topological order.
 std::optional<ImageRoles> ImageRolesOf(const Node& node, ImageBatches& batches);
 
 // Changes the attributes and the shape of output 0 to channels last.
 void PutChannelsLast(Node* node, const ImageRoles& roles);
 
+// The shape of an image after a Transpose to this order.
 PartialShape InOrder(const PartialShape& shape, const ImageOrder& order);
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
-// Packs weights that many products read in a step once: the MatMuls of an unrolled recurrent
-// network, or of a loop, become _PackedMatMuls of one _PackColumns.
+// Packs weights once per step if many products of the step read them, as in a recurrent network.
+// The MatMuls of an unrolled network or of a loop become _PackedMatMuls, which read the result of
+// one _PackColumns.
 #ifndef SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 #define SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 
@@ -9,8 +10,8 @@
 
 namespace sluice {
 
-// Returns the number of products that now read a packed operand. These are nodes of MatMul and
-// _MatMulColumns with known sizes, if their kernels gain by it on this machine
+// Returns the number of products that now read a packed operand. These are MatMuls and
+// _MatMulColumns with known sizes whose kernels are faster with packed operands on this machine
 // (PackedOperandReader). Invariants of a loop are packed outside of the loop.
 absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options);
 

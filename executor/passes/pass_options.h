@@ -2,10 +2,10 @@
 //
 //   absl::StatusOr<int> Pass(Graph& graph, const PassOptions& options);
 //
-// that changes the graph of one kind of step and returns how many changes it made. An error is a
-// defect of the pass, not of the graph. No pass runs or removes a stateful node, and every pass
-// takes time linear in the graph, except rematerialize. The table of passes with their order and
-// exactness is in executor/compiler/pass_table.cc.
+// that changes the graph of one set of feeds, fetches and targets, and returns how many changes it
+// made. An error is a defect of the pass, not of the graph. No pass runs or removes a stateful
+// node, and every pass takes time linear in the graph, except rematerialize. The table of passes
+// with their order and exactness is in executor/compiler/pass_table.cc.
 #ifndef SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
 #define SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
 
@@ -27,15 +27,16 @@ struct PassOptions {
   std::set<std::string> keep;
   // Names of passes that do not run. "all" stands for every pass that can be disabled.
   std::set<std::string> disabled;
-  // The memory of the constants that passes and calls of functions add. It outlives the graph.
+  // Allocates the constants that passes and expanded function calls add. It outlives the graph.
   Allocator* memory = &LimitedHeap();
   // The largest constant that folding makes.
   int64_t max_constant_bytes = 10 << 20;
   // For rematerialize: the memory that a step's tensors may take, and the planner of steps.
   int64_t memory_limit_bytes = 0;
   StepPlanner* planner = nullptr;
-  // Called between passes and before each function call. If it returns false, the compilation ends
-  // with CANCELLED. If it is not set, nothing ends the compilation.
+  // Called before each pass, and before each call of a graph function is replaced by the nodes of
+  // the function. If it returns false, the compilation ends with CANCELLED. If it is not set,
+  // nothing ends the compilation.
   std::function<bool()> is_wanted;
 
   bool IsDisabled(const std::string& pass) const {

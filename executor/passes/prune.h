@@ -1,10 +1,10 @@
-// Copies the part of a graph that one kind of step needs.
+// Copies the part of a graph that steps with the same feeds, fetches and targets need.
 //
-// Kept are the targets and all nodes from which a fetch or target can be reached, cut at fed
-// tensors. Fed tensors become outputs of `_Arg` nodes, fetched tensors inputs of `_Retval` nodes;
-// attribute `index` numbers both. Control edges from a fed placeholder become edges from the feed.
-// Runs before everything else, so that no later stage sees nodes that do not run. The source is
-// only read. Cost: linear in the kept part.
+// The copy has the targets and all nodes on which a fetch or target depends, except those needed
+// only for fed tensors. Fed tensors become outputs of `_Arg` nodes, and fetched tensors become
+// inputs of `_Retval` nodes. Attribute `index` numbers both. Control edges from a fed placeholder
+// become edges from the feed. It runs before everything else, so that no later stage sees nodes
+// that do not run. The original graph is only read. Cost: linear in the copied part.
 #ifndef SLUICE_EXECUTOR_PASSES_PRUNE_H_
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 
@@ -27,8 +27,8 @@ struct PruneOptions {
 std::string ClientKey(const Output& tensor, const std::string& client_device);
 bool IsClientKey(std::string_view key);
 
-// INVALID_ARGUMENT: `Endpoint "<t>" fed more than once.`, "<t> is both fed and fetched.", and
-// "Must specify at least one target to fetch or execute.".
+// INVALID_ARGUMENT `Endpoint "<t>" fed more than once.`, "<t> is both fed and fetched.", or "Must
+// specify at least one target to fetch or execute.".
 absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
                                              absl::Span<const Operation> targets,

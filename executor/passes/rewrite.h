@@ -76,7 +76,7 @@ class Rewriter {
 
   Graph& graph_;
   const std::set<std::string>& keep_;
-  std::set<std::string> companions_;  // nodes with which others share a device
+  std::set<std::string> companions_;  // names of nodes with which others are colocated
   // By node id: whether a result may lie in a variable's memory, or in that of a fed tensor.
   std::vector<bool> in_variable_;
   std::vector<bool> in_feed_;

@@ -2,13 +2,13 @@
 // elements.
 //
 // The rules, by the traits that ops declare (graph/op/op_traits.h):
-//   - is_identity: Identity, Cast to the same type, a sum of one tensor, Tile by ones, ...
+//   - is_identity: Identity, Cast to the same type, AddN with one input, Tile by ones, ...
 //   - neutral: x + 0, x * 1, x / 1, ..., if the constant does not change the shape of x.
 //   - undoes: two Transposes, Negs or Reverses that cancel, ...
 //   - view_sizes: chains of Reshape, ExpandDims and Squeeze that lead back to the shape of the
 //     tensor. Not all sizes need to be known.
-// And two rules of single ops: the second of two Transposes does the work of both, and a Reshape of
-// a view that cannot fail takes the viewed tensor.
+// Two rules are for single ops: the second of two Transposes does the work of both, and a Reshape
+// of a view reads the viewed tensor itself, if the view cannot fail.
 //
 // Exactness: results keep their bits, except that arithmetic would silence a signaling NaN.
 // Left alone: nodes that may have failed, and what Rewriter (rewrite.h) leaves alone.

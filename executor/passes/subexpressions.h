@@ -1,7 +1,7 @@
 // Merges nodes that compute the same.
 //
 // Two nodes are merged if op, attributes, device, inputs and control inputs are equal.
-// Left alone: impure and kept nodes.
+// Left alone: impure nodes, and nodes in PassOptions::keep.
 // Order: after fold_constants, whose constants make more nodes equal.
 #ifndef SLUICE_EXECUTOR_PASSES_SUBEXPRESSIONS_H_
 #define SLUICE_EXECUTOR_PASSES_SUBEXPRESSIONS_H_

@@ -9,14 +9,14 @@
 namespace sluice {
 
 // Removes pure nodes whose outputs no node reads, and returns their number. Nodes that wait for
-// such a node then wait for its inputs and control inputs. The node stays if that takes more edges
-// than it saves, and if it reads an output of a Switch: the constants of a branch wait for such
-// nodes.
+// such a node then wait for its inputs and control inputs. The node stays if these new edges would
+// be more than the removed ones. It also stays if it reads an output of a Switch, because the
+// constants of a branch wait for such nodes.
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options);
 
 // Whether the node reads an output of a Switch.
 bool IsOnABranch(const Node& node);
-// The same for one node. Returns whether it was removed.
+// Removes the node if RemoveUnusedNodes would. Returns whether it was removed.
 bool RemoveIfUnused(Graph& graph, const PassOptions& options, Node* node);
 
 }  // namespace sluice
