@@ -43,8 +43,8 @@ class LoopState final : public LoopHistory {
   // The predicate of a cond inside the forward loop, as a tensor inside the backward loop.
   Output Predicate(Output pred);
 
-  // Adds nodes that sum `grad` over the iterations. It is the gradient with respect to the constant
-  // Enter `op`.
+  // Adds nodes that sum `grad`, the gradient with respect to the constant Enter `op`, over the
+  // iterations.
   Grad Accumulate(const Node& op, const Grad& grad);
   // The gradient that reaches a variable's Switch, first from the Exit and then from the body.
   Output SwitchFromExit(const Node& op, Output grad);

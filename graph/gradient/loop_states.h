@@ -25,7 +25,7 @@ class LoopStates {
 
   // Returns the state of the loop that contains `op`, or null. `before`: whether the gradient
   // function of `op` has yet to run. This matters for an Exit, whose gradient function enters the
-  // backward loop. Before it runs, the state is that of the loop around.
+  // backward loop. Before it runs, the state of the surrounding loop is returned.
   LoopState* StateOf(const Node& op, bool before) const;
   // The context in which the gradient of `op` is built.
   ControlFlowContext* ContextFor(const Node& op, bool before) const;

@@ -90,7 +90,8 @@ class ShapeContext {
 // ImportGraphDef call it for each node; call it again after a change of inputs.
 absl::Status InferShapes(Node* node);
 
-// Returns `s` if it has this rank, or unknown sizes if the rank of `s` is unknown.
+// Returns `s` if it has this rank, or a shape of this rank with unknown sizes if the rank of `s` is
+// unknown. INVALID_ARGUMENT otherwise.
 absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
 // The size that both agree on. -1 is unknown and agrees with every size. INVALID_ARGUMENT
 // "Dimensions must be equal, but are 2 and 3" otherwise.
