@@ -26,8 +26,8 @@ struct CompileOptions {
   bool dynamic_loops = false;
 };
 
-// `graph` is pruned and placed: feeds are _Arg nodes and fetches _Retval nodes, numbered by
-// attribute `index`. Errors name the node.
+// Compiles a pruned and placed graph. Its feeds are _Arg nodes and its fetches are _Retval nodes,
+// both numbered by attribute `index`. Errors name the node.
 absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Graph> graph,
                                                         const CompileOptions& options);
 

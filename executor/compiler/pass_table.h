@@ -16,8 +16,8 @@ namespace sluice {
 enum class PassStage {
   kPruned,  // on the pruned graph, before placement
   kPlaced,  // on the placed graph
-  kLimit,   // on the placed graph, if its step needs more memory than it may
-  kDraft,   // on the bodies of a plan's draft
+  kLimit,   // on the placed graph, if its step exceeds the memory limit
+  kDraft,   // on the bodies of a plan's draft (executor/plan/draft.h)
 };
 
 struct Pass {
@@ -30,7 +30,7 @@ struct Pass {
   absl::StatusOr<int> (*run)(Graph& graph, const PassOptions& options) = nullptr;
   // kDraft: changes a body of the draft, and returns how many changes it made.
   int (*fuse)(DraftBody& body, Draft& draft) = nullptr;
-  // False for passes that results depend on.
+  // False for passes without which steps would return wrong results.
   bool can_be_disabled = true;
 };
 

@@ -1,5 +1,6 @@
-// From a session's graph to the graph of one kind of step: pruned to what the step needs, with
-// functions expanded, rewritten by the passes, and placed on devices.
+// Makes a step's graph from a session's graph, for one set of feeds, fetches and targets: prunes
+// the graph to what the step needs, expands functions, runs the passes, and places nodes on
+// devices.
 #ifndef SLUICE_EXECUTOR_COMPILER_STEP_GRAPH_H_
 #define SLUICE_EXECUTOR_COMPILER_STEP_GRAPH_H_
 
@@ -19,8 +20,8 @@
 
 namespace sluice {
 
-// This attribute has the session's option allow_soft_placement. Kernels that call functions read
-// it, and place the nodes of the functions by the same rule.
+// An attribute of nodes whose kernels call functions: whether the session allows soft placement.
+// The kernels place the nodes of the functions by the same rule.
 inline constexpr const char* kAllowSoftPlacement = "_allow_soft_placement";
 
 // Thread safety: one thread at a time.

@@ -1,6 +1,7 @@
-// A draft of a plan: the graph as bodies of items, before units and slots are assigned. It settles
+// A draft of a plan: the bodies (the root and each loop) and their items, before units and slots
+// are assigned. An item is a node, or one of the additions that op_kind.h lists. The draft decides
 // which loops are one node and which are dynamic, which values move between frames, and in which
-// order one thread runs each body. Fusions change drafts.
+// order one thread runs each body. Fusions change drafts. plan.h explains these words.
 #ifndef SLUICE_EXECUTOR_PLAN_DRAFT_H_
 #define SLUICE_EXECUTOR_PLAN_DRAFT_H_
 
@@ -21,7 +22,7 @@ struct DraftInput {
   int index = 0;             // kSlot: output of `item`; otherwise position in the array
   int item = -1;             // the item to wait for; -1 if the value is always available
   bool is_ref = false;       // the input is a reference
-  bool dereference = false;  // the item reads the value behind it
+  bool dereference = false;  // the item reads the value to which the reference refers
 };
 
 struct DraftItem {
@@ -35,7 +36,7 @@ struct DraftItem {
   const Node* node = nullptr;  // for a loop: one of its Exits or Enters, for messages
   Kernel* kernel = nullptr;
   std::vector<DraftInput> inputs;
-  std::vector<int> controls;           // items
+  std::vector<int> controls;           // items to wait for
   std::vector<DataType> output_types;  // as declared
   bool may_be_dead = false;
   bool is_scalar_loop = false;  // PlanNode::kScalarLoop

@@ -1,4 +1,4 @@
-// Adds the node to an error.
+// Adds the name of a node, and the line that built it, to an error.
 #ifndef SLUICE_EXECUTOR_PLAN_ERROR_AT_H_
 #define SLUICE_EXECUTOR_PLAN_ERROR_AT_H_
 

@@ -1,5 +1,5 @@
-// The kinds of plan items. They decide what the executor does with a node or an item that the plan
-// adds.
+// The kinds of plan items. The kind decides what the executor does with a node, or with an item
+// that the plan adds to the nodes.
 #ifndef SLUICE_EXECUTOR_PLAN_OP_KIND_H_
 #define SLUICE_EXECUTOR_PLAN_OP_KIND_H_
 
@@ -33,8 +33,8 @@ enum class OpKind : uint8_t {
   kDelayed,       // a kernel that only checks its inputs: its reader computes the result
 };
 
-// Follows from the role of the op (graph/op/op_traits.h). Never kAsync, nor a kind that the plan
-// adds.
+// The kind that follows from the role of the node's op (graph/op/op_traits.h). It is never kAsync,
+// which depends on the kernel, and never a kind of item that the plan adds.
 OpKind OpKindOf(const Node& node);
 
 }  // namespace sluice

@@ -9,9 +9,9 @@ namespace sluice {
 struct DraftBody;
 
 // Returns the items, each after those that it waits for. Items that wait for each other in a cycle
-// are missing, and so are the items behind them. The item that became ready last runs first, so
-// that values are used while they are in the cache and are freed soon. Reads of variables run
-// before all other items.
+// are missing, and so are the items that wait for those. The item that became ready last runs
+// first, so that values are used while they are in the cache and are freed soon. Reads of variables
+// run before all other items.
 std::vector<int> ExecutionOrder(const DraftBody& body);
 
 }  // namespace sluice

@@ -14,7 +14,8 @@ namespace sluice {
 //   1. All Switches of the body read one LoopCond.
 //   2. Every NextIteration is on its true branch, and every Exit on its false branch.
 //   3. If no input of the loop is dead, no other node of the body can be dead.
-// `phased` says which of the inner loops have phases.
+// `loops` has the bodies of the simple loops (Draft::loops), and `phased` says by body which of
+// them have phases.
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
                                   const std::vector<bool>& phased);
 

@@ -2,16 +2,16 @@
 //
 // The graph is divided into bodies: the root and each while loop. The nodes of a body are grouped
 // into units, which run as a whole: a segment of nodes that become ready together, one asynchronous
-// node, or one Merge whose inputs arrive at different times. A unit runs when `pending` of its
-// predecessors have ended. Values are in slots. Each running iteration of a body has its own slots.
-// If the plan knows the last reader of a slot, that node may take over the value.
+// node, or one Merge whose inputs arrive at different times. A unit runs when all `pending` units
+// that it waits for have ended. Values are in slots. Each running iteration of a body has its own
+// slots. If the plan knows the last reader of a slot, that node may take over the value.
 //
 // A loop without asynchronous nodes is one node of its parent (OpKind::kLoop). Its body is a single
-// segment, which runs again and again. Other loops are dynamic: their iterations overlap, and
-// values arrive from other frames and iterations (by Enter from the parent, by NextIteration from
-// the iteration before, by Exit in the parent).
+// segment, which runs again and again. Other loops are dynamic: each execution of the loop is a
+// frame, whose iterations overlap. Values arrive from other frames and iterations (by Enter from
+// the parent, by NextIteration from the iteration before, by Exit in the parent).
 //
-// Thread safety: immutable after compilation. Lifetime: that of the session.
+// Thread safety: immutable after compilation. Lifetime: a plan lives as long as its session.
 #ifndef SLUICE_EXECUTOR_PLAN_PLAN_H_
 #define SLUICE_EXECUTOR_PLAN_PLAN_H_
 
@@ -34,7 +34,7 @@ struct ValueRef {
   enum Base : uint32_t { kSlot = 0, kConstant = 1, kFeed = 2, kInvariant = 3 };
   uint32_t base : 2;
   uint32_t is_ref : 1;       // the value there is a reference
-  uint32_t dereference : 1;  // the node reads the value behind it
+  uint32_t dereference : 1;  // the node reads the value to which the reference refers
   uint32_t index : 28;
 };
 static_assert(sizeof(ValueRef) == 4);
@@ -68,7 +68,7 @@ struct alignas(64) PlanNode {
 };
 static_assert(sizeof(PlanNode) == 64);
 
-// The part of a node that only units with deadness need.
+// The part of a node that only units with Unit::may_be_dead need.
 struct NodeDeadness {
   uint32_t first_control = 0;  // into Body::controls: the dead flags of control inputs
   uint32_t num_controls = 0;
@@ -84,7 +84,7 @@ struct UnitEdge {
   uint32_t merge_input = 0;  // kMergeData
 };
 
-// A copy of a value that several units read, so that each owns one.
+// A value that several units read is copied to a slot for each of them, so that each owns one.
 struct SlotCopy {
   uint32_t from;
   uint32_t to;
@@ -93,7 +93,7 @@ struct SlotCopy {
 struct Unit {
   enum class Kind : uint8_t { kSegment, kAsync, kMerge, kArrival };
   Kind kind = Kind::kSegment;
-  bool may_be_dead = false;  // checks deadness
+  bool may_be_dead = false;  // some of its nodes may be dead, so the unit checks each
   bool only_sends = false;   // reads variables and sends values but computes nothing
   uint32_t first_node = 0;   // into Body::nodes
   uint32_t num_nodes = 0;
@@ -121,7 +121,7 @@ struct Body {
   std::vector<NodeDeadness> deadness;  // by node
   std::vector<ValueRef> inputs;
   std::vector<uint32_t> releases;  // slots to clear after a node
-  std::vector<uint32_t> handles;   // slots to clear when the step ends
+  std::vector<uint32_t> handles;   // slots of resource handles, cleared when the step ends
   std::vector<uint32_t> controls;
   std::vector<DataType> types;  // behind PlanNode::output_types
   std::vector<Unit> units;
@@ -132,7 +132,7 @@ struct Body {
   uint32_t num_flags = 0;
   uint32_t num_async = 0;
   uint32_t num_invariants = 0;
-  LoopPhases phases;  // of a phased body
+  LoopPhases phases;  // if the body has phases
 
   // Dynamic loops only.
   std::string frame_name;
@@ -149,7 +149,7 @@ struct Loop {
   uint32_t body = 0;
   uint32_t num_variables = 0;
   uint32_t num_invariants = 0;
-  // The same body in phases, for runs without dead inputs. 0: none.
+  // The same body, divided into phases, for runs without dead inputs. 0: there is none.
   uint32_t phased_body = 0;
 };
 

@@ -19,7 +19,8 @@ struct UnitAssignment {
   std::vector<int> unit_of;  // by item
 };
 
-// Groups the items of a body by the boundaries that they wait for. An item is a boundary if:
+// Groups the items of a body by the boundaries for which they wait, directly or indirectly. An item
+// is a boundary if:
 //   1. it is asynchronous,
 //   2. its value comes from another frame or iteration (arrival), or
 //   3. it may run before all its inputs are available (a Merge whose inputs arrive at different
