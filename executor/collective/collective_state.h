@@ -1,4 +1,5 @@
-// The calls, rounds and groups of Collectives. Only its source files include this header.
+// The calls, rounds and groups of Collectives (collectives.h). Only its source files include this
+// header.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_COLLECTIVE_STATE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_COLLECTIVE_STATE_H_
 
@@ -15,7 +16,7 @@
 
 namespace sluice {
 
-// The number of failures that are kept for later requests of other tasks.
+// The number of failed rounds that a group remembers, to answer later requests of other tasks.
 inline constexpr size_t kRememberedFailures = 64;
 
 inline std::string TaskOfDevice(const std::string& device) {
@@ -33,7 +34,7 @@ struct Collectives::Call {
   RoundRef round;  // null while the call waits for its group
 };
 
-// Another task's request for a message.
+// Another task's request for a message that is not posted yet.
 struct Collectives::Request {
   std::string call;
   CancellationManager* cancellation = nullptr;
@@ -70,17 +71,17 @@ struct Collectives::Group {
   std::set<std::string> joined;    // the joined members in `local`
   std::map<std::string, RoundRef> rounds;
   std::map<std::pair<std::string, std::string>, int64_t> calls;  // counts by device and instance
-  std::deque<std::pair<std::string, absl::Status>> failed;       // rounds
-  // Successful rounds of steps. A later call of such a round is an error.
+  std::deque<std::pair<std::string, absl::Status>> failed;       // rounds and their errors
+  // The rounds that have ended with success. A later call of the same step is an error.
   std::deque<std::string> ended_order;
   std::set<std::string> ended;
-  std::map<std::string, absl::Status> unreported;  // the error that each member has yet to get
+  std::map<std::string, absl::Status> unreported;  // by device: the error that it has yet to get
 
   struct Joining {
     uint64_t ticket = 0;
     std::vector<CallRef> calls;
     std::shared_ptr<CancellationManager> cancellation;
-    // Requests of tasks that already know that the group is formed.
+    // Requests of tasks that have learned of the formed group before this task.
     std::vector<std::pair<CollectiveMessage, Request>> early;
   };
   std::map<std::string, Joining> joining;  // by device
@@ -94,7 +95,7 @@ struct Collectives::Group {
   }
 };
 
-// Calls its functions in its destructor. Declare it before the lock.
+// Calls its functions in its destructor. Declare it before the lock, so that they run without it.
 class Collectives::Later {
  public:
   void Do(std::function<void()> f) { functions_.push_back(std::move(f)); }

@@ -1,4 +1,5 @@
-// The collective ops of a task, which match the calls of a group's members.
+// Runs the collective ops of a task: matches the calls of the members of a group, and merges their
+// inputs.
 //
 // A group has a key and consists of the first `group_size` devices that call with it, on this task
 // or, with a network, on several tasks. Calls with one instance key meet in rounds. If one session
@@ -82,7 +83,7 @@ class CollectiveNetwork {
  public:
   using Done = std::function<void(absl::StatusOr<Tensor>)>;
   virtual ~CollectiveNetwork() = default;
-  // GroupTable::Join at the leader of the cluster.
+  // Calls GroupTable::Join on the task that is the leader of the cluster.
   virtual void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
                     GroupTable::Done done) = 0;
   virtual void Fetch(const CollectiveMessage& message, CancellationManager* cancellation,
@@ -97,7 +98,7 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   // The object for the task of a device, which the first call makes. NOT_FOUND if the device
   // belongs to no device set.
   static absl::StatusOr<std::shared_ptr<Collectives>> Of(ResourceManager& device);
-  // `devices` are the task's, with their incarnations.
+  // `devices` are the task's devices, with their incarnations.
   explicit Collectives(std::map<std::string, uint64_t> devices);
   ~Collectives() override;
   std::string DebugString() const override { return "collectives"; }
@@ -107,7 +108,7 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   GroupTable& table() { return table_; }
 
   void Start(CollectiveCall call);
-  // Answers another task's request for a message that a round here posts.
+  // Answers another task's request for a message that a round of this task posts.
   void Serve(const CollectiveMessage& message, CancellationManager* cancellation,
              CollectiveNetwork::Done done);
   // Ends all present and later calls with `status`, because the server stops.
@@ -143,7 +144,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
 
   void Joined(int key, const std::string& device, uint64_t ticket,
               absl::StatusOr<CollectiveGroup> formed);
-  // Takes over the members of a group that was formed anew. ABORTED if one of this task left.
+  // Stores the members of a newly formed group. ABORTED if a member of this task has left
+  // meanwhile.
   absl::Status SetMembers(Group& group, int key, CollectiveGroup formed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(const CallRef& call, const absl::Status& own, const std::string& reason);

@@ -2,8 +2,9 @@
 // task fetches each message once.
 //
 //   ring  n-1 steps that reduce a part each, then n-1 steps that distribute the sums. Every task
-//         sends 2 (n-1) / n of the data. For large tensors.
-//   tree  up and down a binomial tree: 2 log2(n) steps with all of the data. For small tensors.
+//         sends 2 (n-1) / n of the data. It is for large tensors.
+//   tree  up and down a binomial tree: 2 log2(n) steps with all of the data. It is for small
+//         tensors.
 //
 // Thread safety: the functions may be called from any thread. Blocking: none; `done` is called
 // once, on the thread that delivers the last message. All tasks get results with the same bits.
@@ -21,7 +22,7 @@
 
 namespace sluice {
 
-// The messages of one task in one exchange.
+// Sends and gets the messages of one task in one exchange.
 class ExchangeLinks {
  public:
   virtual ~ExchangeLinks() = default;
@@ -39,7 +40,8 @@ struct ExchangeParty {
 
 using ExchangeDone = std::function<void(absl::StatusOr<Tensor>)>;
 
-// Reduce `values` of all tasks. This task's `values` has an unshared buffer and becomes the result.
+// Merges the `values` of all tasks by `op`. This task's `values` has an unshared buffer and becomes
+// the result.
 void RingReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 void TreeReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 

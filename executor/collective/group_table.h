@@ -1,5 +1,5 @@
-// The table that forms collective groups. A group is complete when its number of devices has
-// joined. All of them are then notified.
+// The table that forms collective groups. A group is complete when as many devices have joined as
+// its size says. All of them are then notified.
 //
 // The leader's table serves the whole cluster. If a member of a complete group joins again, it no
 // longer belongs to that group. The group is then broken, and a new one forms.
@@ -40,6 +40,7 @@ class GroupTable {
  public:
   using Done = std::function<void(absl::StatusOr<CollectiveGroup>)>;
   GroupTable();
+  // Adds the member to the group with this key, and calls `done` when the group is complete.
   // `cancellation` may be null and outlives the call of `done`. CANCELLED when it fires.
   void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
             Done done);
