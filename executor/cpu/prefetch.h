@@ -1,4 +1,4 @@
-// Prefetching of memory whose next use the processor cannot predict.
+// Prefetches memory whose next use the processor cannot predict.
 #ifndef SLUICE_EXECUTOR_CPU_PREFETCH_H_
 #define SLUICE_EXECUTOR_CPU_PREFETCH_H_
 

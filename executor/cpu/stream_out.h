@@ -11,12 +11,13 @@
 
 namespace sluice {
 
-// Whether streaming pays: a result of `bytes` (0 if its elements are objects) exceeds the private
-// caches of `threads` and the shared cache, and the processor gains. AMD's processors gain, Intel's
-// lose. The environment variable SLUICE_STREAM_OUT (0 or 1) overrides the processor's choice for
-// tests. An in-place result never gains, because its lines have been read.
+// Whether streaming a result of `bytes` bytes (0 if its elements are objects) saves time. It does
+// if the result exceeds the private caches of `threads` threads and the shared cache, and if the
+// processor is AMD's: Intel's lose time. For tests, the environment variable SLUICE_STREAM_OUT (0
+// or 1) overrides the choice by processor. Do not stream results in place, whose lines have been
+// read.
 bool IsWorthStreaming(size_t bytes, int threads);
-// Shorter rows are not streamed one by one.
+// In bytes. Shorter rows are not streamed one by one.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
 // The addresses of operands that are read next, of as many bytes as are copied. Null: none.
@@ -29,8 +30,8 @@ struct ReadNext {
 // per line that it writes: prefetching all of them at once would stall the processor.
 void StreamOut(void* to, const void* from, size_t bytes, ReadNext next = {});
 // Waits until the thread's streaming stores are complete. A thread must call it after its last
-// StreamOut, before other threads may read the result. The wait is slow, so call it once for many
-// StreamOuts.
+// StreamOut and before it notifies other threads that the result is ready. The wait is slow, so
+// call it once for many StreamOuts.
 void FinishStreaming();
 
 // The largest unit of StreamPieces.
@@ -58,8 +59,8 @@ void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, c
   }
 }
 
-// Computes units of a result. If `streams`, by StreamPieces and FinishStreaming; otherwise f writes
-// them directly to the result, in one call.
+// Computes units [begin, end) of a result. If `streams`, calls StreamPieces and FinishStreaming.
+// Otherwise calls f once, which then writes all units directly to the result.
 template <typename F>
 void MakeUnits(bool streams, int64_t begin, int64_t end, size_t unit_bytes, char* result,
                const F& f, ReadNext operands) {

@@ -31,8 +31,9 @@ class ThreadPool {
  public:
   using RangeFunction = absl::FunctionRef<void(int64_t, int64_t)>;
 
-  // Debuggers show `name`. Without threads, Schedule runs the closure in the caller. The pool has
-  // fewer threads if the system or the limit for graphs (executor/wait/thread.h) allows no more.
+  // Debuggers show `name`. If the pool has no threads, Schedule runs the closure in the caller. The
+  // pool has fewer threads if the system or the limit for graphs (executor/wait/thread.h) allows no
+  // more.
   ThreadPool(std::string name, int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -100,9 +101,9 @@ class ThreadPool {
   char rest_of_line_[kLine - sizeof(uint32_t)];
   std::atomic<int> looking_{0};               // threads in LookForNews
   std::atomic<int> sleeping_{0};              // raised under mutex_
-  std::atomic<int64_t> others_ran_ns_{0};     // when a thread that looked last yielded for long
+  std::atomic<int64_t> others_ran_ns_{0};     // when a thread last found its core in use
   std::atomic<int64_t> crowded_until_ns_{0};  // until then no thread looks
-  // Loops for which no thread was woken: the start of the count, and their work.
+  // ComeThick counts short loops: since when, and their work in total.
   std::atomic<int64_t> short_since_ns_{0};
   std::atomic<int64_t> short_work_ns_{0};
   Mutex mutex_;
