@@ -10,16 +10,16 @@
 
 namespace sluice {
 
-// A job declares variables. Each session is a job while it is open.
+// A program part that declares variables. Each session is a job while it is open.
 struct Job {
   std::string name;
 };
 
 // Records that the node of `init` declares a variable, if it does. INVALID_ARGUMENT, naming both
 // jobs, if another job declared that variable with another type or shape. The declaration of a
-// resource variable only counts while the session of its job is open, because such a variable takes
-// the shape of any value that is assigned to it. Removing a container also removes the declarations
-// of its variables.
+// resource variable counts only while the session of its job is open. Later jobs may declare
+// another shape, because a resource variable takes the shape of any assigned value. Removing a
+// container also removes the declarations of its variables.
 absl::Status DeclareVariable(const KernelInit& init, const std::shared_ptr<const Job>& job);
 
 }  // namespace sluice

@@ -9,9 +9,9 @@
 // Thread safety: a set is immutable once it is shared, and may be used by any thread.
 // ResourceManager has its own lock.
 // Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. It is
-// removed with the set that made it, not with sets that share it. A resource may hold a set of
-// Borrow.
-// Errors: INVALID_ARGUMENT for names of devices that do not exist comes from the placer, at the
+// removed with the set that made it, not with sets that share it. A resource may hold a set that
+// Borrow made: the destructor of the lending set removes the resource.
+// Errors: if a graph names a device that does not exist, the placer reports INVALID_ARGUMENT at the
 // first Run.
 // Reference: tensorflow::DeviceMgr.
 #ifndef SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
@@ -101,7 +101,7 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   // Sets the account that counts the memory of tensors computed by sessions on this set. Without an
   // account the memory is not counted. Must be called before the set is shared.
   void SetMemory(std::shared_ptr<MemoryAccount> account) { memory_ = std::move(account); }
-  // May be null.
+  // Null if there is no account.
   const std::shared_ptr<MemoryAccount>& memory() const { return memory_; }
 
   int size() const { return static_cast<int>(devices_.size()); }
@@ -116,7 +116,7 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   void ClearContainers(const std::vector<std::string>& containers) const;
 
  private:
-  // Lets kernels find `set` by its resource managers.
+  // Stores the set in the resource managers of its devices, where kernels find it.
   static void Announce(const std::shared_ptr<DeviceSet>& set);
 
   std::vector<std::unique_ptr<Device>> devices_;

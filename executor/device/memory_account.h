@@ -1,9 +1,9 @@
-// The memory of a session's tensors: counts it, and limits it.
+// Counts and limits the memory of a session's tensors.
 //
 // An account is the allocator of the session's steps and takes its blocks from another one. Blocks
 // stay on the account until they are freed, also after the session's end: a variable of a server
-// outlives the session that assigned it. Not counted: feeds, the characters of strings, and values
-// of functions of datasets.
+// outlives the session that assigned it. Feeds, the characters of strings, and the tensors of
+// dataset functions are not counted.
 //
 // Thread safety: all methods may be called from any thread.
 // Ownership: shared. The memory of an account itself is released with its last block.
@@ -23,8 +23,8 @@ namespace sluice {
 
 class MemoryAccount final : public Allocator {
  public:
-  // Takes blocks from `source`, which outlives them. `limit` 0: none. `session` is a number, or 0
-  // (executor/wait/session_scope.h).
+  // Takes blocks from `source`, which outlives them. If `limit` is 0, there is no limit. `session`
+  // is the session's number, or 0 (executor/wait/session_scope.h).
   static std::shared_ptr<MemoryAccount> Open(Allocator& source, int64_t limit, int64_t session = 0);
 
   void* Allocate(size_t bytes) override;
@@ -51,8 +51,8 @@ class MemoryAccount final : public Allocator {
 // most 900.0 MB. …". Empty if there are no limits. `account` may be null.
 std::string DescribeMemoryLimits(const MemoryAccount* account);
 
-// The memory that the system allows to this process: the least of the machine's memory, the limits
-// of its control group, and RLIMIT_DATA.
+// The memory that this process may use: the smallest of the machine's memory, the limits of the
+// process's control group, and RLIMIT_DATA.
 int64_t SystemMemoryBytes();
 // The limit of this process's control group. 0 if it has none.
 int64_t ContainerMemoryBytes();

@@ -1,15 +1,13 @@
 // The allocator of steps, which keeps freed blocks for the next steps.
 //
 // A warm step gets every block from the pool, without the system and without a lock. Each thread
-// keeps a bounded number of small free blocks by size class. Large blocks and the surplus of the
-// threads are shared. Size classes are at most 1/8 apart, so at most 1/8 of a large block is
-// unused.
+// keeps a bounded number of small free blocks by size class. Other free blocks are shared by all
+// threads. Size classes are at most 1/8 apart, so at most 1/8 of a large block is unused.
 //
 // A process may limit its memory for tensors. The limit covers the blocks that the pool holds, used
 // or free, those of the heap, and held bytes (graph/tensor/limited_heap.h). Large blocks are also
-// refused if the process's heap has grown too much by what nothing counts, such as strings. The
-// limit costs warm steps nothing, because it is only looked at when the system is asked for a
-// block.
+// refused if uncounted memory, such as strings, has let the process's heap grow too much. The limit
+// costs warm steps nothing, because it is only checked before a block is allocated from the system.
 //
 // Thread safety: all methods may be called from any thread. A block may be freed by another thread
 // than the one that allocated it.
@@ -41,14 +39,14 @@ class PoolAllocator final : public Allocator {
   int64_t BytesInUse() const;
   // Returns the shared free blocks to the system.
   void Trim();
-  // Gives the system the shared blocks that have been free since the last call, and returns the
-  // number of their bytes. If the calls are further apart than a step takes, warm steps keep all
+  // Returns to the system the shared blocks that have been free since the last call. Returns the
+  // number of their bytes. If the time between two calls is longer than a step, warm steps keep all
   // blocks that they use.
   int64_t TrimUnused();
 
-  // Limits the memory of the pool and the heap, 0: no limit. Allocate then returns null beyond it.
-  // Blocks of at least kLimitedFrom bytes may only use 15/16 of it, so that cheap steps of other
-  // sessions can go on.
+  // Limits the memory of the pool and the heap to `bytes`. 0 means no limit. Beyond the limit
+  // Allocate returns null. Blocks of at least kLimitedFrom bytes may only use 15/16 of it, so that
+  // cheap steps of other sessions can go on.
   void SetLimit(int64_t bytes);
   int64_t Limit() const;
   // The bytes that count for the limit.

@@ -36,7 +36,7 @@ class ResourceManager {
  public:
   static constexpr const char* kDefaultContainer = "localhost";
 
-  // NOT_FOUND "Resource <container>/<name>/<type> does not exist."
+  // NOT_FOUND "Resource <container>/<name>/<type> does not exist." if there is no such resource.
   template <typename T>
   absl::StatusOr<std::shared_ptr<T>> Lookup(std::string_view container, std::string_view name) {
     absl::StatusOr<std::shared_ptr<Resource>> found =
@@ -91,8 +91,9 @@ class ResourceManager {
   std::map<Key, std::shared_ptr<Resource>> resources_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Container and name of a stateful op's resource by TensorFlow's rule: shared_name, or the node's
-// name if `use_node_name`, or the private name "_<process counter>_<node name>".
+// The container and the name of a stateful op's resource. By TensorFlow's rule the name is the
+// attribute shared_name. If that is empty, it is the node's name if `use_node_name`, otherwise the
+// private name "_<process counter>_<node name>".
 class KernelInit;
 struct ResourceName {
   std::string container;

@@ -28,14 +28,14 @@ class SharedBlocks {
 
   int fd() const { return fd_; }
   const char* begin() const { return begin_; }
-  // A page that is never cut, by which another process recognises these blocks.
+  // A page that is never part of a block, by which another process recognises this memory.
   void* label() const { return begin_; }
   size_t bytes() const { return bytes_; }
   bool Holds(const void* at) const {
     return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(begin_) < bytes_;
   }
 
-  // Null if nothing is left. Blocks are zero and are never joined again.
+  // Returns a new block of zeros. Null if nothing is left. Blocks are never joined again.
   void* Cut(size_t bytes);
   // Returns a block's pages to the system. They are zero at their next use.
   void Empty(void* block, size_t bytes);

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// A class for each 64 bytes up to 1 KB, then 8 classes per doubling up to 2^46 bytes.
+// There is a class for every multiple of 64 bytes up to 1 KB, then 8 classes per doubling up to
+// 2^46 bytes.
 inline constexpr int kFineClasses = 16;
 inline constexpr size_t kFineLimit = 1024;
 inline constexpr int kSizeClasses = kFineClasses + 8 * 36;

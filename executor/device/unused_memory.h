@@ -2,9 +2,10 @@
 // free pages of the heap.
 //
 // Freed memory stays with the process, so that the next step need not ask the system. After a large
-// graph this may be gigabytes. A server therefore calls ReturnUnusedMemory at intervals.
+// graph this may be gigabytes. A server therefore calls UnusedMemory::Return at intervals.
 //
-// Thread safety: ReturnUnusedMemory by one thread at a time, ReturnFreeMemory by any.
+// Thread safety: ReturnFreeMemory may be called from any thread. One thread at a time may use an
+// UnusedMemory.
 // Cost: a call that returns nothing looks at the lists of free blocks, which takes microseconds.
 #ifndef SLUICE_EXECUTOR_DEVICE_UNUSED_MEMORY_H_
 #define SLUICE_EXECUTOR_DEVICE_UNUSED_MEMORY_H_
@@ -13,10 +14,11 @@
 
 namespace sluice {
 
-// Memory that stays free with the process.
+// The amount of free memory that stays with the process.
 inline constexpr int64_t kKeptFreeBytes = int64_t{64} << 20;
 
-// Returns what was not used since the last call. Steps that run all the time keep what they use.
+// Return gives the system the memory that was not used since the last call. Steps that run all the
+// time keep the memory that they use.
 class UnusedMemory {
  public:
   void Return();
