@@ -39,14 +39,15 @@ struct ConfinedPath {
   int root;
   std::string path;
 };
-// Needs a policy with a root. Does not look at symbolic links; opening the path does.
+// Needs a policy with a root. PERMISSION_DENIED if the path is outside of the root or contains
+// "..". Symbolic links are checked later, when the path is opened.
 absl::StatusOr<ConfinedPath> Confine(std::string_view path);
 // Whether the path is the root or one of the folders that contain it, all of which exist.
 bool IsAboveRoot(std::string_view local_path);
 
 // Called with "read", "write", "rename" or "remove" and the path before a file is used so.
 using FileAudit = std::function<void(std::string_view action, const std::string& path)>;
-// Set it before other threads use files. Null: none.
+// Sets the function, or none if `audit` is null. Call it before other threads use files.
 void SetFileAudit(FileAudit audit);
 void AuditFile(std::string_view action, const std::string& path);
 

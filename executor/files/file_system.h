@@ -1,4 +1,4 @@
-// File systems, which hold the files of a URI scheme. "file://" and paths without a scheme are the
+// Finds the file system for a path by its URI scheme. "file://" and paths without a scheme are the
 // local disk. Object stores are added with RegisterFileSystem.
 //
 // A path is a URI "scheme://host/path" or a local path. Functions and errors use it as the user
@@ -29,7 +29,8 @@ class FileReader {
   static absl::StatusOr<std::unique_ptr<FileReader>> Open(const std::string& path);
   virtual ~FileReader() = default;
   const std::string& path() const { return path_; }
-  // In bytes. 0 for streams and for files of /proc, although they have bytes.
+  // The number of bytes. It is 0 for streams and for files of /proc, although bytes can be read
+  // from them.
   virtual int64_t size() const = 0;
   // Reads up to `n` bytes and returns their number, which is smaller only at the end. Streams are
   // read in order and ignore `offset`.
@@ -73,9 +74,9 @@ class FileSystem {
   virtual absl::StatusOr<std::unique_ptr<FileReader>> Read(const std::string& path) = 0;
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> Write(const std::string& path,
                                                               WriteMode mode) = 0;
-  // NOT_FOUND.
+  // NOT_FOUND if there is no such file or directory.
   virtual absl::StatusOr<FileInfo> Info(const std::string& path) = 0;
-  // Replaces a file `to`.
+  // Replaces `to` if it is an existing file.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
   virtual absl::Status RemoveEmptyDirectory(const std::string& path) = 0;
@@ -95,14 +96,14 @@ struct Uri {
 };
 Uri ParseUri(std::string_view path);
 
-// Adds a file system for the program's lifetime, or replaces that of the scheme.
+// Adds a file system for the program's lifetime. Replaces the scheme's previous one.
 void RegisterFileSystem(const std::string& scheme, std::unique_ptr<FileSystem> files);
 // UNIMPLEMENTED if the path's scheme has no file system.
 absl::StatusOr<FileSystem*> FileSystemOf(std::string_view path);
 // The path of a local file for system calls. UNIMPLEMENTED if another file system has it.
 absl::StatusOr<std::string> LocalPath(std::string_view path);
-// The same for a file that the caller opens itself and maps into memory. PERMISSION_DENIED if the
-// policy forbids it (file_policy.h).
+// The local path of a file that the caller opens itself and maps into memory. PERMISSION_DENIED if
+// the policy forbids it (file_policy.h).
 absl::StatusOr<std::string> PathToMap(const std::string& path);
 // The error of a failed system call on a file.
 absl::Status FileError(const std::string& path, int error_number);

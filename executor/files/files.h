@@ -1,5 +1,5 @@
-// Work on files of every file system: buffered writing with a sync, whole files, directories, names
-// by pattern, and a hook before each change for tests that inject faults.
+// Functions for files of every file system: buffered writing with a sync, reading and writing of
+// whole files, directories, names by pattern, and a hook for tests that inject faults.
 //
 // Thread safety: the functions may be used from any thread, a writer from one.
 // Errors: those of file_system.h.
@@ -55,11 +55,11 @@ absl::Status AppendToFile(const std::string& path, std::string_view text);
 // False also if the path's scheme has no file system.
 bool FileExists(const std::string& path);
 bool IsDirectory(const std::string& path);
-// Seconds since 1970. NOT_FOUND.
+// Seconds since 1970. NOT_FOUND if there is no such file.
 absl::StatusOr<double> ModificationTime(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 absl::Status RemoveFile(const std::string& path);
-// Removes what a failed change left. Not announced to the hook, and errors are ignored.
+// Removes the file that a failed change left. Does not call the hook, and ignores errors.
 void Discard(const std::string& path);
 absl::Status RemoveEmptyDirectory(const std::string& path);
 // Makes the directory and its parents, unless they exist.

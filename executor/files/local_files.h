@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// For paths without a scheme and for "file://". The host of a URI is ignored, as in TensorFlow.
+// Makes the file system for paths without a scheme and for "file://". It ignores the host of a URI,
+// as TensorFlow does.
 std::unique_ptr<FileSystem> MakeLocalFiles();
 
 }  // namespace sluice

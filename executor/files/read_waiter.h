@@ -13,7 +13,7 @@ namespace sluice {
 
 class ReadWaiter {
  public:
-  // Blocks until a read of the descriptor does not block. An error ends the read.
+  // Blocks until a read of the descriptor would not block. If it returns an error, the read fails.
   virtual absl::Status AwaitReadable(int descriptor) = 0;
 
   // The waiter of the calling thread. Null: its reads block until there are bytes.
