@@ -1,4 +1,4 @@
-// Adds the terms of sums as they are computed.
+// Adds each term of a sum when it is computed, so that the terms need not be kept.
 #ifndef SLUICE_EXECUTOR_FUSION_ACCUMULATE_SUMS_H_
 #define SLUICE_EXECUTOR_FUSION_ACCUMULATE_SUMS_H_
 
@@ -6,16 +6,16 @@
 
 namespace sluice {
 
-// Rewrites sums (AddN) of kernels' results so that not all terms are in memory at once. A sum
-// qualifies if its terms are results of AddingKernels, have one known shape, and are read by no
-// other node. Each term is then computed with the sum of the terms before it as an additional
+// Rewrites AddN nodes so that not all terms are in memory at once. A sum qualifies if its terms are
+// results of AddingKernels (executor/kernel/running_sum.h), have one known shape, and are read by
+// no other node. Each term is then computed with the sum of the terms before it as an additional
 // input, and the last term is the sum. For example, an unrolled recurrent network has such a sum
 // for each weight: one gradient per time step. TensorFlow's gradients put Identities between terms
 // and sum; these are removed, and the sum takes over their control inputs.
 //
-// All terms are computed by one node if they are of the same kind, and if the operands of a term
-// are together not larger than the sum. This node writes each element of the sum only once. The
-// operands then stay in memory until it runs.
+// If the kernels of all terms can be joined (AddingKernel::CanJoin), and the operands of a term are
+// together not larger than the sum, one node computes all terms from their operands and writes each
+// element of the sum once. The operands then stay in memory until that node runs.
 //
 // To avoid cycles, the terms are added in topological order. So the last bits of a sum may differ
 // from those in the order of AddN's inputs. Returns the number of changed sums.

@@ -18,8 +18,8 @@ inline const TileMaker* DelayableMaker(const DraftItem& product) {
   return product.inputs[0].is_ref || product.inputs[1].is_ref ? nullptr : maker;
 }
 
-// Whether both operands together are known to be at most as large as the result. Delaying a product
-// keeps its operands in memory until the reader runs, so it must not need more memory than the
+// Whether both operands together are known to be at most as large as the result. A delayed product
+// keeps its operands in memory until the reader runs. They must not need more memory than the
 // result would.
 inline bool OperandsAreSmall(const Node& product) {
   const int64_t result = product.output_shape(0).num_elements();

@@ -1,4 +1,4 @@
-// Joins elementwise items of a body into fusion groups.
+// Joins elementwise items of a body into fusion groups (fused_elementwise.h).
 #ifndef SLUICE_EXECUTOR_FUSION_FUSE_ELEMENTWISE_H_
 #define SLUICE_EXECUTOR_FUSION_FUSE_ELEMENTWISE_H_
 

@@ -4,8 +4,8 @@
 // (means). The last member may map rows of the others' result: a softmax, or a sum over the last
 // dimension.
 //
-// Only members read the results of the other members. The last member's result is the group's. If
-// the inputs do not have the shapes that the plan expects, the members run one by one, as they
+// The result of the last member is the group's result. Only members read the results of the others.
+// If the inputs do not have the shapes that the plan expects, the members run one by one, as they
 // would without the group. Values, shapes and errors are those of the nodes. Results have the same
 // bits for any number of threads, with and without fusion.
 //
@@ -29,7 +29,7 @@
 
 namespace sluice {
 
-// The broadcast of an operand to its node's result.
+// The way in which an operand is broadcast to the shape of its node's result.
 enum class BroadcastKind : uint8_t {
   kWhole,   // the shape of the result, or a scalar
   kRow,     // repeated over the first dimensions
@@ -84,7 +84,7 @@ class FusedElementwise {
 
   const std::vector<FusedMember>& members() const { return members_; }
 
-  // An error carries the number of its member as payload kMemberPayload.
+  // If a member fails, the error carries the member's number as payload kMemberPayload.
   absl::Status Run(const FusedCall& call) const;
 
   // Runs the members one by one: `run` gets the member's node and its input and output values.
@@ -102,7 +102,7 @@ class FusedElementwise {
     const FusedOperand* operands;   // the member's
     int num_operands;
     int column;          // the kColumn operand, or -1
-    int to;              // register
+    int to;              // the register for the result
     uint32_t last_read;  // bit k: no later operand equals operand k
   };
   // The shapes of one call.
