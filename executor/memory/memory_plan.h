@@ -1,8 +1,8 @@
 // The memory that a step's tensors need, known before the step runs.
 //
 // It follows from the plan (the order of the nodes, and the last reader of each result) and from
-// shapes, which are inferred from those of the feeds. It leaves out the scratch memory of kernels
-// and results whose shapes depend on values.
+// shapes, which are inferred from those of the feeds. It does not include the scratch memory of
+// kernels, or results whose shapes depend on values.
 #ifndef SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
 #define SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
 

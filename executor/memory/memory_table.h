@@ -1,4 +1,4 @@
-// The table of tensors in reports of memory: a line for each, the largest first.
+// Formats the table of tensors in reports of memory: a line for each tensor, the largest first.
 //
 // Thread safety: a pure function.
 #ifndef SLUICE_EXECUTOR_MEMORY_MEMORY_TABLE_H_

@@ -1,5 +1,5 @@
-// Adds copies of nodes to a graph, which recompute results later in a step, and estimates their
-// costs.
+// Adds copies of nodes to a graph, which compute the results of the nodes again later in a step,
+// and estimates what copies cost.
 #ifndef SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 #define SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// Changes can be undone.
+// Adds the copies. The changes can be undone.
 class NodeCopies {
  public:
   explicit NodeCopies(Graph& graph) : graph_(graph) {}
@@ -26,13 +26,14 @@ class NodeCopies {
   Node* TriggerOf(const Node& copy) const { return triggers_.at(&copy); }
   int size() const { return static_cast<int>(triggers_.size()); }
 
-  // Adds a copy. It reads existing copies of its original's inputs, except of those in `sources`.
+  // Adds a copy that waits for `trigger`. It reads the copies of its original's inputs if there are
+  // any, but reads the inputs in `sources` themselves.
   absl::Status Add(const Node& original, Node* trigger, const std::vector<Output>& sources);
   void SetTrigger(Node* copy, Node* trigger);
   // Makes a reader of an original read its copy.
   absl::Status Redirect(const Use& use);
 
-  // Keeps or undoes the changes since the last call of these two, including the order of edges.
+  // Keeps or undoes all changes since the last call of Keep or Undo, including the order of edges.
   void Keep();
   absl::Status Undo();
 

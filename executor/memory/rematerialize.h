@@ -1,12 +1,13 @@
 // Recomputes results instead of keeping them, so that a step meets its memory limit.
 //
-// First, late readers that can run earlier release their inputs before the peak (early_readers.h).
-// Then results are recomputed. Activations are read once in the forward pass and again in the
-// backward pass. Of the tensors that are alive at a plan's peak, the pass copies the nodes whose
-// recomputation costs least per byte. Late readers read the copy, which waits (by a control edge)
-// for what its first reader waits for. Copies read tensors that are alive at that time anyway, or
-// other copies. Each change is planned and undone if it does not lower the peak. Matrix products
-// and convolutions are copied only if nothing else is left.
+// First, the pass lets some late readers run earlier, so that their inputs are released before the
+// peak (early_readers.h). Then it recomputes results. Activations, for example, are read in the
+// forward pass and again in the backward pass. Of the tensors that are alive at a plan's peak, the
+// pass copies the nodes whose recomputation costs least per byte. Late readers then read the copy.
+// By a control edge, the copy waits for the same node as its first reader. Copies read other
+// copies, or tensors that are alive at that time anyway. Each change is planned and undone if it
+// does not lower the peak. Matrix products and convolutions are copied only if nothing else is
+// left.
 //
 // Runs after all other graph passes, because it needs placed nodes and plans, and because copies
 // equal their originals. Left alone: nodes that are stateful, random, fetched, run for their

@@ -1,5 +1,5 @@
-// The order in which a plan runs the nodes of its graph. For passes that first make a plan and then
-// change the graph.
+// Finds the order in which a plan runs the nodes of its graph, for passes that first make a plan
+// and then change the graph.
 #ifndef SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_
 #define SLUICE_EXECUTOR_MEMORY_STEP_ORDER_H_
 
@@ -22,14 +22,15 @@ class StepOrder {
 
   // -1 for nodes without a number: constants, feeds and nodes in loops.
   int NumberOf(const Node& node) const { return numbers_[node.id()]; }
-  // The nodes of a number: one, or a fusion group, whose last node computes the result.
+  // The nodes with a number: one node, or the members of a fusion group, of which the last one
+  // computes the result.
   absl::Span<const Node* const> At(int number) const { return at_[number]; }
   int UnitOf(int number) const { return units_[number]; }
   // Whether the node runs in every step. Nodes behind a branch or a loop may not.
   bool IsCertain(const Node& node) const { return is_certain_[node.id()]; }
-  // The sums that add each term when it is computed (executor/kernel/running_sum.h). For each of
-  // them: the id of its node, then those of its terms in the order of the additions, which must be
-  // kept because another order would change the bits.
+  // The sums that add each term when it is computed (executor/kernel/running_sum.h). For each sum
+  // there are the id of its node and then the ids of its terms in the order of the additions.
+  // Passes must keep this order, because another one would change the bits.
   const std::vector<int>& sums() const { return sums_; }
 
  private:
