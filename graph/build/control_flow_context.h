@@ -23,7 +23,7 @@ class ControlFlowContext {
   Kind kind() const { return kind_; }
   const std::string& name() const { return name_; }
   ControlFlowContext* outer() const { return outer_; }
-  // The innermost loop around, which may be this context. Null outside of loops.
+  // The innermost surrounding loop, which may be this context. Null outside of loops.
   WhileContext* loop();
   // Whether the value is computed in this context, or in one that is nested in it.
   bool Contains(const Output& value) const;
@@ -37,7 +37,8 @@ class ControlFlowContext {
   // Prepares `spec`, a node that NodeBuilder is about to add inside. Inputs from outside are
   // replaced by their values inside. In a loop, so are control inputs from outside. A node without
   // data inputs gets a control input, so that it runs only when the context does. Returns the
-  // context of the node: this one, or one of the forward loop.
+  // context of the node: this one, or a context of the forward loop if a gradient's loop needs only
+  // the shape of a forward value.
   virtual absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) = 0;
   // A node that is alive when the context runs. Null before a loop has its first nodes.
   virtual Node* control_pivot() const = 0;
@@ -57,7 +58,7 @@ class ControlFlowContext {
 
 // The context of a node's outputs: those of an Exit are outside its loop.
 ControlFlowContext* ContextOfOutputs(const Node& node);
-// The loop around `context`, or null.
+// The innermost loop around `context`, or null. It may be `context` itself.
 inline WhileContext* LoopOf(ControlFlowContext* context) {
   return context == nullptr ? nullptr : context->loop();
 }

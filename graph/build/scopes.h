@@ -25,9 +25,9 @@
 
 namespace sluice {
 
-// Prefixes the names of ops inside with `name/`. The scope is inside the open one and is made
-// unique (`train_1/`). An empty name opens the root. A name that ends in '/' is the full name of
-// the scope, and is not made unique. Reference: tf.name_scope.
+// Prefixes the names of the ops in its block with `name/`. The scope is inside the open one, and
+// its name is made unique (`train_1/`). An empty name opens the root. A name that ends in '/' is
+// the full name of the scope, and is not made unique. Reference: tf.name_scope.
 //
 //   std::string prefix;
 //   { NameScope scope(g, "tower"); prefix = scope.prefix(); }
@@ -47,8 +47,8 @@ class NameScope {
   std::string prefix_;
 };
 
-// Places ops inside on `device`, merged with the outer scopes: fields of inner ones take
-// precedence. An empty string changes nothing. Reference: tf.device.
+// Places the ops of its block on `device`. Fields that `device` leaves open follow from outer
+// scopes. An empty string changes nothing. Reference: tf.device.
 //
 // "/job:worker" inside "/task:1/device:CPU:0" gives "/job:worker/task:1/device:CPU:0". An invalid
 // device name is an error of the graph.
@@ -86,7 +86,8 @@ class DeviceScope {
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation> controls);
-  // Ops inside ignore the controls of outer blocks, and are outside of any cond or while.
+  // The ops of this block ignore the controls of outer blocks, and are outside of all conds and
+  // loops.
   static ControlDependencies None(Graph& graph);
   ~ControlDependencies();
   ControlDependencies(const ControlDependencies&) = delete;
@@ -99,10 +100,10 @@ class ControlDependencies {
   ControlFlowContext* previous_context_;
 };
 
-// Places ops inside on the device of `op`, and records this in attribute `_class`, which the placer
-// follows. With ignore_existing it replaces the outer scopes' colocation; otherwise it adds to it.
-// Open DeviceScopes have no effect inside. An invalid operation colocates with nothing. Reference:
-// tf.colocate_with.
+// Places the ops of its block on the device of `op`, and records this in attribute `_class`, which
+// the placer follows. With ignore_existing it replaces the outer scopes' colocation; otherwise it
+// adds to it. Open DeviceScopes have no effect inside. An invalid operation colocates with nothing.
+// Reference: tf.colocate_with.
 class ColocateWith {
  public:
   ColocateWith(Graph& graph, Operation op, bool ignore_existing = false);

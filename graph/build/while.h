@@ -27,8 +27,8 @@
 namespace sluice {
 
 struct WhileOptions {
-  // Iterations that may be open at once, at least 1. With 1 they run in order. More iterations take
-  // more memory.
+  // The number of iterations that may run at once, at least 1. With 1 they run one after another.
+  // More of them take more memory.
   int parallel_iterations = 10;
 
   // Whether gradients flow through the loop. They need intermediate values of all iterations, and

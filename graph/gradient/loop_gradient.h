@@ -7,16 +7,16 @@
 
 namespace sluice {
 
-// Gradients of Enter, Exit and NextIteration, and of their forms for references. UNIMPLEMENTED,
-// with the node, for the gradient of a gradient's loop, which TensorFlow does not support either.
+// Gradient functions of Enter, Exit and NextIteration, and of their forms for references. The
+// second gradient of a loop is UNIMPLEMENTED, as in TensorFlow. The error names the node.
 void EnterGradient(Backprop& b);
 void ExitGradient(Backprop& b);
 void NextIterationGradient(Backprop& b);
 
 namespace gradient {
 
-// Gradients of the Switch of a loop variable (graph/build/while.h: IsLoopSwitch) and of its Merge.
-// The Switch is visited twice: once from the Exit and once from the body.
+// Gradient functions of the Switch of a loop variable (IsLoopSwitch in graph/ir/control_flow.h) and
+// of its Merge. The Switch is visited twice: once from the Exit and once from the body.
 void LoopSwitchGradient(Backprop& b);
 void LoopMergeGradient(Backprop& b);
 

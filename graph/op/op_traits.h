@@ -4,7 +4,7 @@
 //   OP(Reshape, "...")
 //       .Input("tensor", "T")
 //       ...
-//       .View(SizesOfReshape).Recompute(RecomputeCost::kElements)
+//       .View(SizesAfterReshape).Recompute(RecomputeCost::kElements)
 //
 // Traits that are functions get a node whose inputs are linked and whose shapes are inferred. The
 // defaults are conservative: passes leave an op without traits alone.
