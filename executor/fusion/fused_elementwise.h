@@ -110,7 +110,7 @@ class FusedElementwise {
     const TensorShape* full = nullptr;  // null if all inputs are scalars
     std::array<bool, kMostInputs> input_alone;
     std::array<int64_t, kMostInputs> repeated;    // elements of kRow inputs
-    TensorShape of_parts;                         // `full` if no input has that shape
+    TensorShape of_parts;                         // the full shape if no input has it
     int64_t row = 0;                              // elements of the last dimension of `full`
     int64_t tile = 0;                             // elements
     bool prefetches = false;                      // the next tile, which is in no cache

@@ -11,13 +11,13 @@ namespace sluice {
 // Delays each fetch of a variable until the step's updates of it have run, except for updates that
 // the graph orders after the fetch. A fetch of a variable is a fetch of its reference, of a read of
 // the resource, or of an Identity of either. TensorFlow's training loops rely on this order: `while
-// step < n: _, step = run([train, step])`. There a fetched reference shares the variable's memory,
-// and so shows all updates. A fetch of a resource variable is a race there.
+// step < n: _, step = run([train, step])`. In TensorFlow a fetched reference shares the variable's
+// memory, and so shows all updates. A fetch of a resource variable is a race in TensorFlow.
 //
-//   1. Other readers of a fetched read keep their value: the fetch then gets a read of its own.
-//   2. A read of a resource that an update waits for keeps its value. A read of a reference does so
-//      only if the update waits for it by a control dependency, because TensorFlow's gradients read
-//      the memory that the fetch later shows.
+//   1. If other nodes use the value of a fetched read, they keep it: the fetch gets a second read.
+//   2. If an update waits for the fetched read, the fetch keeps the value that was read. For a
+//      reference, only control dependencies count. Every gradient depends on the value by data, and
+//      a reference that TensorFlow fetches then shows the update.
 //   3. An update in a loop counts when the loop ends. An update on a branch that is not taken
 //      delays nothing.
 //   4. A fetch of a partial run does not wait for updates that need feeds, which may come later.
