@@ -12,7 +12,7 @@
 // Ownership: the graph owns the imported nodes, and copies what it needs of the message.
 // Errors have TensorFlow's texts and name the node. They are INVALID_ARGUMENT, except NOT_FOUND for
 // an unknown op, UNIMPLEMENTED for an op that the version of the writer no longer has, and
-// RESOURCE_EXHAUSTED for constants without memory.
+// RESOURCE_EXHAUSTED if there is no memory for a constant.
 // Reference: tf.import_graph_def, tf.Graph.as_graph_def.
 #ifndef SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 #define SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_

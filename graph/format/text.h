@@ -1,7 +1,7 @@
 // Parses and prints messages in protobuf's text format.
 //
 // The messages are in package sluice.pb, TensorFlow's in package tensorflow. The format names
-// packages only in `Any` fields, which are read and written with TensorFlow's
+// packages only in `Any` fields, which are read and written with TensorFlow's package
 // ("type.googleapis.com/tensorflow.X"). Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_FORMAT_TEXT_H_
 #define SLUICE_GRAPH_FORMAT_TEXT_H_

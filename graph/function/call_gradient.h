@@ -3,8 +3,9 @@
 //
 // The gradient of a call runs the body once more and differentiates it (SymbolicGradient, which
 // LowerFunctions expands). If the body draws random numbers or changes state, a second run would
-// differ from the first, so the gradient is UNIMPLEMENTED, with the op's name. Such calls can be
-// replaced by their nodes before Gradients is called (LowerFunctions with keep_all_names).
+// differ from the first, so the gradient is UNIMPLEMENTED, with the op's name. To differentiate
+// such a call, first replace it by its nodes (LowerFunctions with keep_all_names): their gradients
+// use the values of the first run.
 #ifndef SLUICE_GRAPH_FUNCTION_CALL_GRADIENT_H_
 #define SLUICE_GRAPH_FUNCTION_CALL_GRADIENT_H_
 

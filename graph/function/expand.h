@@ -19,8 +19,8 @@
 
 namespace sluice {
 
-// The nodes of an expanded call: its outputs in order, and the nodes for which a node must wait
-// that has the call as a control input.
+// The nodes of an expanded call: its outputs in order, and the nodes for which successors of the
+// call must wait.
 struct Expansion {
   OutputList outputs;
   std::vector<Node*> controls;

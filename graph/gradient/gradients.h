@@ -3,7 +3,8 @@
 //   absl::StatusOr<std::vector<Grad>> grads = Gradients({loss}, {w.handle(), b.handle()});
 //   Output dw = ToDense((*grads)[0]);
 //
-// Gradients of gradients work the same way. Optimizers call Gradients themselves.
+// Gradients of gradients work the same way, but not through while loops. Optimizers call Gradients
+// themselves.
 //
 // Thread safety: as the graph's; one thread builds.
 // Ownership: a Grad is a value of handles. The graph owns the nodes.

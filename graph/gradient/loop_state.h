@@ -46,7 +46,8 @@ class LoopState final : public LoopHistory {
   // Adds nodes that sum `grad`, the gradient with respect to the constant Enter `op`, over the
   // iterations.
   Grad Accumulate(const Node& op, const Grad& grad);
-  // The gradient that reaches a variable's Switch, first from the Exit and then from the body.
+  // Take the gradient that reaches a loop variable's Switch. It comes first from the Exit and then
+  // from the body.
   Output SwitchFromExit(const Node& op, Output grad);
   bool HasSwitch(const Node& op) const { return switches_.contains(&op); }
   void SwitchFromBody(const Node& op, Output grad);

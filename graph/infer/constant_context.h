@@ -1,5 +1,6 @@
 // Evaluates the integers that shapes are made of, as far as they follow from constants and static
-// shapes, without running any kernel. Ops declare how: OpTraits::constant_value.
+// shapes, without running any kernel. Ops declare how their values follow:
+// OpTraits::constant_value.
 //
 // Each element of a value is either exact or unknown. A value may have elements of both kinds.
 //

@@ -113,7 +113,7 @@ ShapeFunction ShapeFromInput(int i);
 ShapeFunction ScalarOutput();
 // The shapes of all outputs are unknown. For ops whose shapes depend only on values.
 ShapeFunction UnknownOutputs();
-// For ops that run for their effects.
+// For ops without outputs, which run for their effects.
 ShapeFunction NoOutputs();
 // Output 0 is the broadcast of inputs 0 and 1.
 ShapeFunction BroadcastBinary();

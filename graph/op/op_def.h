@@ -139,7 +139,7 @@ struct ArgType {
   std::string spec;  // "int32", "T", "N*T" or "N*int32"
 };
 
-// Builds an OpDef in a chain of calls behind OP(...).
+// Builds an OpDef in the chain of calls that follows OP(...).
 class OpDefBuilder {
  public:
   // `file` is the source file with the declaration. By default it is the caller's.
@@ -232,7 +232,7 @@ class OpRegistry {
   // NOT_FOUND if the op is unknown. The error has TensorFlow's text, and names the library to link
   // if that is known.
   absl::StatusOr<const OpDef*> Lookup(std::string_view name) const;
-  std::vector<const OpDef*> All() const;  // by name
+  std::vector<const OpDef*> All() const;  // sorted by name
   absl::Status status() const { return status_; }
 
  private:

@@ -53,10 +53,10 @@ class Tensor {
   // the buffer.
   Tensor(DataType dtype, const TensorShape& shape, BufferRef buffer, size_t offset_bytes = 0);
 
-  // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`, `Tensor::Of<float>({2,
-  // 2}, {1, 2, 3, 4})`. T is a type that DataTypeOf maps (graph/tensor/dtype.h). The number of
-  // values must fit the shape. If there are too few, the last elements stay uninitialized. If there
-  // are too many, the last values are ignored.
+  // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
+  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. T is a type that DataTypeOf maps
+  // (graph/tensor/dtype.h). The number of values must fit the shape. If there are too few, the last
+  // elements stay uninitialized. If there are too many, the last values are ignored.
   template <typename T>
   static Tensor Scalar(T value);
   template <typename T>
