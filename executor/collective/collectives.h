@@ -103,7 +103,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   ~Collectives() override;
   std::string DebugString() const override { return "collectives"; }
 
-  // Set before the first call; outlives the calls. Null: all groups are within this task.
+  // Must be called before the first collective call. `network` outlives all calls. Null means that
+  // all groups are within this task.
   void set_network(CollectiveNetwork* network) { network_ = network; }
   GroupTable& table() { return table_; }
 

@@ -6,8 +6,8 @@
 //
 // Thread safety: all methods may be called from any thread. `done` is called once, without a lock.
 //
-// Errors are TensorFlow's: INTERNAL for a surplus device or a different size. They end all waiting
-// members of the group.
+// Errors are TensorFlow's: INTERNAL if a device joins a full group, or with another size. They end
+// the calls of all waiting members of the group.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_
 

@@ -19,8 +19,8 @@ enum class InstructionSets {
   kAll,     // SLUICE_CPU is not set
 };
 
-// The limit when the process started. An unknown value of SLUICE_CPU sets none, and is reported on
-// stderr.
+// The limit when the process started. An unknown value of SLUICE_CPU sets no limit, and is reported
+// on stderr.
 InstructionSets InstructionSetLimit();
 
 // The largest set up to kAvx512 that the processor has and the limit permits. kNone on other

@@ -20,7 +20,8 @@ bool IsWorthStreaming(size_t bytes, int threads);
 // In bytes. Shorter rows are not streamed one by one.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
-// The addresses of operands that are read next, of as many bytes as are copied. Null: none.
+// The addresses of the operands that are read next. Each has as many bytes as are copied. Null: no
+// operand.
 struct ReadNext {
   const char* x = nullptr;
   const char* y = nullptr;

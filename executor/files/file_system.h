@@ -84,7 +84,8 @@ class FileSystem {
   virtual absl::Status MakeDirectory(const std::string& path) = 0;
   // Makes the names in a directory durable.
   virtual absl::Status SyncDirectory(const std::string& path) = 0;
-  // The paths that match a pattern of `*`, `?` and `[…]`, with its scheme and host.
+  // The paths that match a pattern of `*`, `?` and `[…]`. They begin with the pattern's scheme and
+  // host.
   virtual absl::StatusOr<std::vector<std::string>> Match(const std::string& pattern) = 0;
 };
 

@@ -78,7 +78,7 @@ class KernelContext {
         movable_(movable),
         num_inputs_(num_inputs),
         num_outputs_(num_outputs) {}
-  // The same with the outputs' base types.
+  // As above, but `output_types` are the base types of the outputs, which need not be looked up.
   KernelContext(const StepContext& step, const Node& node, Value* const* inputs, int num_inputs,
                 uint64_t movable, Value* outputs, int num_outputs, const DataType* output_types)
       : KernelContext(step, node, inputs, num_inputs, movable, outputs, num_outputs) {

@@ -36,6 +36,7 @@ class DeferredUpdates {
 
 // Moves the tensor out of `home`, whose type and shape stay. `by` then holds it.
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by);
+// Puts the tensor, whose updates have run, back into `home`.
 void BringBack(Tensor* home, Tensor tensor);
 // The holder of the tensor of `home`. Null if the variable has its tensor or is not initialised.
 std::shared_ptr<DeferredUpdates> WhoHas(const Tensor* home);

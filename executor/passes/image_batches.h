@@ -23,8 +23,8 @@ class ImageBatches {
  public:
   explicit ImageBatches(const Graph& graph) : origins_(graph.num_node_ids()) {}
 
-  // Whether the batches certainly have one size, because it is known or because both have one
-  // origin.
+  // Whether the batches certainly have equal sizes: the sizes are known, or `a` and `b` have the
+  // batch of the same tensor.
   bool HaveSame(Output a, Output b) const;
 
   // Records that output 0 of `node` has the batch of all of `images`. Called in topological order.

@@ -8,8 +8,8 @@ namespace sluice {
 
 class Node;
 
-// `error` followed by the line of the program that built the node and, in TensorFlow's form, by the
-// node's name.
+// Returns `error` followed by the line of the program that built the node and, in TensorFlow's
+// form, by the node's name.
 absl::Status ErrorAt(const Node& node, const absl::Status& error);
 
 }  // namespace sluice

@@ -12,7 +12,7 @@ namespace sluice {
 
 // Returns the divided body, or nullopt if it cannot be divided. The conditions are:
 //   1. All Switches of the body read one LoopCond.
-//   2. Every NextIteration is on its true branch, and every Exit on its false branch.
+//   2. Every NextIteration is on the true branch of a Switch, and every Exit on the false branch.
 //   3. If no input of the loop is dead, no other node of the body can be dead.
 // `loops` has the bodies of the simple loops (Draft::loops), and `phased` says by body which of
 // them have phases.

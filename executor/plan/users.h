@@ -8,12 +8,12 @@
 
 namespace sluice {
 
-// The number of inputs that read an item, and of items that wait for it.
+// The number of inputs that read an item, and the number of items that wait for it.
 struct Users {
   int reads = 0, waits = 0;
 };
 
-// By item.
+// Returns the users of each item.
 inline std::vector<Users> CountUsers(const DraftBody& body) {
   std::vector<Users> users(body.items.size());
   for (const DraftItem& item : body.items) {
