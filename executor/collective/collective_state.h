@@ -16,7 +16,8 @@
 
 namespace sluice {
 
-// The number of failed rounds that a group remembers, to answer later requests of other tasks.
+// The number of failed rounds of a group, and of broken groups, whose errors are kept to answer
+// later requests of other tasks.
 inline constexpr size_t kRememberedFailures = 64;
 
 inline std::string TaskOfDevice(const std::string& device) {

@@ -121,7 +121,7 @@ struct Body {
   std::vector<NodeDeadness> deadness;  // by node
   std::vector<ValueRef> inputs;
   std::vector<uint32_t> releases;  // slots to clear after a node
-  std::vector<uint32_t> handles;   // slots of resource handles, cleared when the step ends
+  std::vector<uint32_t> handles;   // slots of handles and references, cleared when the step ends
   std::vector<uint32_t> controls;
   std::vector<DataType> types;  // behind PlanNode::output_types
   std::vector<Unit> units;

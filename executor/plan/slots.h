@@ -20,14 +20,14 @@ struct SlotPlan {
   };
   std::vector<Item> items;                    // by item
   std::vector<std::vector<SlotCopy>> copies;  // by unit; copied when it ends
-  std::vector<uint32_t> handles;              // slots that keep a handle until the step ends
+  std::vector<uint32_t> handles;              // slots that keep a handle or reference to the end
   uint32_t num_slots = 0;
 };
 
 // Assigns a slot to each value by these rules. A value that only its own unit reads shares its slot
 // with earlier and later values of that unit. A value that other units read gets a slot for each of
 // them, because their order is not known: the first unit gets the original, the others get copies.
-// The handle of a resource has one slot for all readers.
+// A handle or reference that a node without inputs returns has one slot for all readers.
 SlotPlan AssignSlots(const DraftBody& body, const UnitAssignment& units);
 
 }  // namespace sluice
