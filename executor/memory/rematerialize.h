@@ -9,10 +9,10 @@
 // does not lower the peak. Matrix products and convolutions are copied only if nothing else is
 // left.
 //
-// Runs after all other graph passes, because it needs placed nodes and plans, and because copies
-// equal their originals. Left alone: nodes that are stateful, random, fetched, run for their
-// effect, on another device than their readers, or behind a branch or a loop. Results keep their
-// bits. Cost: at most 65 plans, and one if the first plan meets the limit.
+// Runs after all other graph passes, because it needs placed nodes and plans. It does not copy nodes
+// that are stateful, random, fetched, run for their effect, placed on another device than their
+// readers, or dependent on a branch or a loop. Results keep their bits. Cost: at most 65 plans, and
+// only one if the first plan meets the limit.
 #ifndef SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
 #define SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
 
