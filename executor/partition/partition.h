@@ -2,9 +2,9 @@
 //
 // An edge between tasks becomes a Send and a Recv, one pair per tensor and receiving task. Control
 // edges send an empty tensor. Constants and Enters are copied to every task that uses them. If a
-// loop has nodes on several tasks, each task that receives values inside the loop gets a small loop
-// of its own, which keeps its iterations in step. The predicate of this loop comes from the task of
-// the LoopCond.
+// loop has nodes on several tasks, each task that receives values inside the loop gets a small
+// control loop, which makes its Recvs run once per iteration. The predicate of the control loop
+// comes from the task of the LoopCond.
 //
 // Runs after the placer and before the plan. Feeds and fetches stay on the tasks that use or
 // compute them. Linear in the graph and its edges.
@@ -30,19 +30,19 @@ struct Part {
   std::vector<int> feeds, fetches;
 };
 
-// The task of a full device name: "/job:ps/replica:0/task:0".
+// Returns the task part of a full device name: "/job:ps/replica:0/task:0".
 std::string_view TaskOf(std::string_view device);
-// The name of the device if its task is called `task`.
+// Returns the name of the device with its task replaced by `task`.
 std::string DeviceOnTask(std::string_view device, std::string_view task);
 
-// The parts by task. `incarnation` returns the incarnation of a device. INVALID_ARGUMENT "A
-// cross-device loop must have a pivot predicate: <frame>" for loops over several tasks without a
-// LoopCond.
+// Returns the parts by task. `incarnation` returns the incarnation of a device, a number that
+// changes when its task restarts. INVALID_ARGUMENT "A cross-device loop must have a pivot
+// predicate: <frame>" if a loop over several tasks has no LoopCond.
 absl::StatusOr<std::map<std::string, Part>> PartitionByTask(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation);
 
-// The same with a part for each device, for reports. The steps of a task run all its devices as one
-// part.
+// Like PartitionByTask, but with one part per device. Used for reports only, because a step runs
+// all devices of a task as one part.
 absl::StatusOr<std::map<std::string, Part>> PartitionByDevice(
     const Graph& graph, const std::function<uint64_t(const std::string&)>& incarnation);
 

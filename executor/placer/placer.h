@@ -1,10 +1,10 @@
 // Assigns a device to every node.
 //
-// Nodes that must share a device form a group: by attribute `_class`, by reference edges (a
-// variable and the ops that update it), and by resource handles. A group gets the first device that
-// satisfies the requests of all its nodes and has kernels for all of them. A node with an assigned
-// device keeps it. A node without inputs goes to the device of its users if they have one device. A
-// fetch goes to the device of the fetched tensor. This avoids transfers.
+// Nodes that must share a device form a group. They are connected by the attribute `_class`, by
+// reference edges (a variable and the ops that update it), or by resource handles. A group gets the
+// first device that satisfies the requests of all its nodes and has kernels for all of them. A node
+// with an assigned device keeps it. To avoid transfers, a node without inputs goes to the device of
+// its users if they all have the same, and a fetch to the device of the fetched tensor.
 //
 // Runs after the passes, because folded constants have no requested device, and before the plan.
 #ifndef SLUICE_EXECUTOR_PLACER_PLACER_H_
@@ -25,9 +25,9 @@ struct PlaceOptions {
   bool log_device_placement = false;
 };
 
-// Sets Node::assigned_device. `devices` are in order of preference. INVALID_ARGUMENT with
-// TensorFlow's message, which names the nodes with contradicting requests, or the known devices.
-// Linear in the graph.
+// Sets Node::assigned_device. `devices` are in order of preference. INVALID_ARGUMENT if no device
+// fits: TensorFlow's message, which names the contradicting requests or the known devices. Linear
+// in the graph.
 absl::Status Place(Graph& graph, const std::vector<DeviceInfo>& devices,
                    const PlaceOptions& options = {});
 absl::Status Place(Graph& graph, const DeviceSet& devices, const PlaceOptions& options = {});
