@@ -16,11 +16,11 @@
 namespace sluice {
 
 // Runs the local part on the caller's thread and the other parts through RemoteTasks. The first
-// error of a part cancels the other parts. Run returns when all parts have ended. Its error groups
-// their errors (executor/wait/error_group.h).
+// error of a part cancels the other parts. Run returns when all parts have ended. Its error
+// combines the errors of the parts (executor/wait/error_group.h).
 class ClusterStep final : public PreparedStep {
  public:
-  // A part on another task. Feeds and fetches are numbers of the step's.
+  // A part on another task. `feeds` and `fetches` are indices into the step's feeds and fetches.
   struct RemotePart {
     std::string task;
     std::string handle;
@@ -33,7 +33,8 @@ class ClusterStep final : public PreparedStep {
     std::vector<RemotePart> remote;
   };
 
-  // `closing` fires when the session is closed. It, the executor and the tasks outlive the step.
+  // `closing` is cancelled when the session is closed. `executor`, `tasks` and `closing` outlive
+  // the step.
   ClusterStep(TaskExecutor& executor, RemoteTasks& tasks, CancellationManager& closing, Parts parts,
               std::vector<Output> feeds, size_t num_fetches)
       : PreparedStep(std::move(feeds), num_fetches),
@@ -43,7 +44,7 @@ class ClusterStep final : public PreparedStep {
         parts_(std::move(parts)) {}
 
   absl::Status Run(const StepCall& call) override;
-  // Remote parts end with `closing`.
+  // Cancels the local part. `closing` cancels the remote parts.
   void CancelRuns(const absl::Status& status) override {
     if (parts_.local != nullptr) parts_.local->CancelRuns(status);
   }

@@ -7,10 +7,11 @@
 
 namespace sluice {
 
-// For an uninitialized variable, adds the line that built it and the op that initializes it.
+// Adds to an error about an uninitialized variable: the line that built the variable, and the op
+// that initializes it.
 absl::Status ExplainError(absl::Status status, const Graph& graph);
-// For an error from a remote master, adds the line that built the node, as in errors of local
-// steps.
+// Adds to an error from a remote master the line that built the failed node. Errors of local steps
+// already have it.
 absl::Status AddLocation(absl::Status status, const Graph& graph);
 
 }  // namespace sluice

@@ -15,7 +15,7 @@ namespace sluice {
 
 class LocalPartialRun final : public PartialRun {
  public:
-  // RESOURCE_EXHAUSTED if there is no thread for it.
+  // RESOURCE_EXHAUSTED if no thread can be started for the step.
   static absl::StatusOr<std::unique_ptr<PartialRun>> Start(std::shared_ptr<SessionState> session,
                                                            const NamedRequest& request,
                                                            PreparedStep& step);

@@ -26,7 +26,7 @@ class LocalRunner : public Runner {
   absl::Status Explain(absl::Status error) const override;
 
  protected:
-  // `devices` are those that nodes may run on, this task's first.
+  // Nodes may run on `devices`. Those of this task come first.
   LocalRunner(Graph& graph, TaskExecutor& executor, std::vector<DeviceInfo> devices);
 
   // Prepares a graph that is pruned, rewritten and placed.
@@ -44,7 +44,7 @@ class LocalRunner : public Runner {
       const std::vector<TensorShape>& shapes);
 
   StepGraphMaker step_graphs_;
-  bool has_warned_ = false;  // that the memory limit cannot be met
+  bool has_warned_ = false;  // whether it has warned that the memory limit cannot be met
 };
 
 }  // namespace sluice

@@ -16,16 +16,17 @@
 
 namespace sluice {
 
-// A plan with its idle Steps. Runs at the same time use different Steps.
+// Holds a plan and the Steps that run it. Concurrent Runs use different Steps. Idle ones are
+// reused.
 class LocalStep final : public PreparedStep {
  public:
   // `executor` outlives the step.
   LocalStep(TaskExecutor& executor, std::shared_ptr<const Plan> plan, std::vector<Output> feeds);
 
-  // The step's first error.
+  // Returns the summary of the step's errors (executor/step/step.h).
   absl::Status Run(const StepCall& call) override;
   // Runs one task's part of the step with this id and rendezvous. If `rendezvous` is null, the part
-  // uses one of its own.
+  // uses a rendezvous of its own.
   absl::Status RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call);
   void CancelRuns(const absl::Status& status) override;
   const Plan* plan() const override { return plan_.get(); }
@@ -37,7 +38,7 @@ class LocalStep final : public PreparedStep {
   TaskExecutor& executor_;
   const std::shared_ptr<const Plan> plan_;
   const bool sends_to_itself_;         // has user Sends and Recvs, so that runs need a rendezvous
-  std::atomic<Step*> spare_{nullptr};  // the only step of a session with one thread
+  std::atomic<Step*> spare_{nullptr};  // an idle Step that is taken without the lock
   Mutex mutex_;
   std::vector<std::unique_ptr<Step>> steps_ ABSL_GUARDED_BY(mutex_);  // all
   std::vector<Step*> idle_ ABSL_GUARDED_BY(mutex_);

@@ -1,14 +1,15 @@
 // A step that is fed and fetched piece by piece.
 //
 //   session.StartPartialRun({"x", "y"}, {"a:0", "b:0"});
-//   run->Run({{"x", xs}}, {"a:0"});      // computes what x is enough for
+//   run->Run({{"x", xs}}, {"a:0"});      // "a:0" must need no other feed than "x"
 //   run->Run({{"y", ys}}, {"b:0"});      // everything is fed and fetched: the step has ended
 //
-// Thread safety: any thread may call Run, one piece after another. The destructor cancels a step in
-// this process that has not ended, and waits for it. A step at a remote master ends with its
-// session. Errors, in TensorFlow's words: INVALID_ARGUMENT for tensors that were not announced,
-// were fed or fetched before, or cannot be computed yet; the step then goes on. Otherwise the
-// step's first error, which ends it.
+// Thread safety: any thread may call Run, but one at a time.
+// Lifetime: the destructor cancels a step in this process that has not ended, and waits for it. A
+// step at a remote master ends with its session.
+// Errors, in TensorFlow's words: INVALID_ARGUMENT if a tensor was not announced, was fed or fetched
+// before, or cannot be computed yet, or if a value does not fit. The step then goes on as if Run
+// had not been called. Every other error is the first error of the step, and ends it.
 #ifndef SLUICE_EXECUTOR_SESSION_PARTIAL_RUN_H_
 #define SLUICE_EXECUTOR_SESSION_PARTIAL_RUN_H_
 
@@ -32,11 +33,13 @@ class PartialRun {
   PartialRun(const PartialRun&) = delete;
   PartialRun& operator=(const PartialRun&) = delete;
 
-  // The fetches, in their order. `cancellation` ends the whole step. It may be null.
+  // Feeds and fetches one piece of the step. Returns the values of the fetches, in their order.
+  // `cancellation`, which may be null, ends the whole step.
   absl::StatusOr<Tensors> Run(absl::Span<const NamedFeed> feeds,
                               absl::Span<const std::string> fetches,
                               CancellationManager* cancellation = nullptr);
-  // Whether everything was fed and fetched or an error ended the step. Later Runs fail.
+  // Whether the step has ended, because everything was fed and fetched or because of an error.
+  // Later Runs fail.
   bool has_ended() const;
 
  protected:
@@ -50,12 +53,12 @@ class PartialRun {
   };
   using Endpoints = std::map<std::string, Endpoint>;  // by "node:output"
 
-  // Runs a piece that was checked.
+  // Runs a piece that CheckPiece has accepted.
   virtual absl::StatusOr<Tensors> RunPiece(absl::Span<const Feed> feeds,
                                            absl::Span<const Output> fetches,
                                            CancellationManager* cancellation) = 0;
-  // Ends the step after its last piece, or after a piece that ended with `status`. The step's
-  // error.
+  // Ends the step after its last piece or after an error. `status` is the result of the last piece.
+  // Returns the step's error.
   virtual absl::Status End(const absl::Status& status) { return absl::OkStatus(); }
   virtual absl::Status CheckFeedValue(const Output& feed, const Tensor& value) const {
     return absl::OkStatus();
@@ -64,7 +67,7 @@ class PartialRun {
   // Checks a piece and marks its feeds and fetches as done.
   absl::Status CheckPiece(absl::Span<const NamedFeed> feeds, absl::Span<const std::string> fetches)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Checks that they were announced and have not been fed or fetched.
+  // Checks that all were announced and that none has been fed or fetched before.
   absl::Status CheckAnnounced(absl::Span<const NamedFeed> feeds,
                               absl::Span<const std::string> fetches)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,5 +1,5 @@
-// A master in another process, which has the graph of a session of this process and runs its steps
-// by name. distributed/ implements it. RemoteRunner uses it.
+// Interface to a master in another process. The master has a copy of a session's graph and runs the
+// session's steps by name. distributed/ implements it. RemoteRunner uses it.
 //
 // Thread safety: Update by one thread at a time, the other methods from any thread.
 #ifndef SLUICE_EXECUTOR_SESSION_REMOTE_MASTER_H_
@@ -31,20 +31,22 @@ class RemoteMaster {
   struct Names {
     std::vector<std::string> feeds, fetches, targets;
   };
-  // Runs a step, or a piece of the partial run with handle `partial_run`. Sets `fetches`, by fetch.
+  // Runs a step, or a piece of the partial run with handle `partial_run`. Sets fetches[i] to the
+  // value of names.fetches[i].
   virtual absl::Status Run(const Names& names, absl::Span<const Tensor* const> feeds,
                            Tensor* fetches, const RunOptions& options, RunMetadata* metadata,
                            const std::string& partial_run = "") = 0;
-  // Returns the handle of a partial run.
+  // Starts a partial run and returns its handle.
   virtual absl::StatusOr<std::string> SetUpPartialRun(const Names& names) = 0;
-  // The session's steps in progress end with CANCELLED.
+  // Closes the session at the master. Its steps in progress end with CANCELLED.
   virtual absl::Status Close() = 0;
 
   using Factory = std::function<absl::StatusOr<std::shared_ptr<RemoteMaster>>(
       const std::string& target, const SessionOptions& options)>;
   // Registers the factory for targets "<scheme>://…". Libraries call it when they are linked.
   static void RegisterFactory(const std::string& scheme, Factory factory);
-  // Connects to a master. NOT_FOUND in TensorFlow's words if no factory knows the target.
+  // Connects to a master. NOT_FOUND in TensorFlow's words if no factory is registered for the
+  // target.
   static absl::StatusOr<std::shared_ptr<RemoteMaster>> Connect(const std::string& target,
                                                                const SessionOptions& options);
 };

@@ -27,7 +27,8 @@ class RemoteRunner final : public Runner {
   void Close() override;
   absl::Status Explain(absl::Status error) const override;
 
-  // Runs `call` with a cancellation that fires with `cancellation` (may be null) and with Close.
+  // Calls `call` with a manager that is cancelled by `cancellation`, which may be null, and by
+  // Close.
   absl::Status Call(
       CancellationManager* cancellation,
       absl::FunctionRef<absl::Status(RemoteMaster&, CancellationManager& of_call)> call);

@@ -1,5 +1,5 @@
-// The other tasks of a cluster, which run parts of the steps of a session of this task.
-// distributed/ implements it. ClusterRunner uses it.
+// Interface to the other tasks of a cluster, which run parts of the steps of a session of this
+// task. distributed/ implements it. ClusterRunner uses it.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_EXECUTOR_SESSION_REMOTE_TASKS_H_
@@ -31,12 +31,13 @@ class RemoteTasks {
   // answer is listed with its first CPU only, with incarnation 0.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Prepares the task for parts and returns its devices. Waits for a task that has not started, up
-  // to a time limit or until `cancellation` fires.
+  // Prepares the task for Register and returns its devices. If the task has not started, waits
+  // until a time limit or until `cancellation` fires.
   virtual absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task,
                                                        CancellationManager& cancellation) = 0;
 
-  // Sends a part of a graph to its task, which was joined, and returns the part's handle. Blocks.
+  // Sends a part of a graph to its task and returns the part's handle. The task must have been
+  // joined. Blocks.
   virtual absl::StatusOr<std::string> Register(const std::string& task, const Graph& part,
                                                CancellationManager& cancellation) = 0;
 
@@ -44,8 +45,8 @@ class RemoteTasks {
     std::string task;
     std::string handle;
     int64_t step_id = 0;
-    Tensors feeds;           // in the part's numbering
-    size_t num_fetches = 0;  // likewise
+    Tensors feeds;           // of the part, in the order of its _Args
+    size_t num_fetches = 0;  // of the part
     int64_t timeout_ms = 0;  // 0: none
     bool trace = false;
   };
@@ -59,9 +60,9 @@ class RemoteTasks {
   virtual void Run(PartStep step, CancellationManager* cancellation, Done done) = 0;
 
   virtual int64_t NewStepId() = 0;
-  // The rendezvous of a step's Sends and Recvs. Null if the server stops.
+  // The rendezvous of a step's Sends and Recvs. Null if the server is stopping.
   virtual std::shared_ptr<Rendezvous> RendezvousOf(int64_t step_id) = 0;
-  // Tells the tasks to forget the step, all parts of which have ended.
+  // Makes the tasks forget the step. All parts of the step must have ended.
   virtual void EndStep(int64_t step_id, const std::vector<std::string>& tasks) = 0;
 };
 

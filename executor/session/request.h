@@ -53,13 +53,13 @@ struct NamedRequest {
   }
 };
 
-// NOT_FOUND in TensorFlow's words for unknown names.
+// Finds the nodes of a request. NOT_FOUND in TensorFlow's words if a name is unknown.
 absl::StatusOr<NamedRequest> FindByName(const Graph& graph, absl::Span<const std::string> feeds,
                                         absl::Span<const std::string> fetches,
                                         absl::Span<const std::string> targets);
 
-// INVALID_ARGUMENT for invalid handles and handles of other graphs. The graph's error if it has
-// one.
+// Returns the graph's error if building it failed. INVALID_ARGUMENT if a handle is invalid, belongs
+// to another graph, or names an output that its node does not have.
 absl::Status CheckRequest(const Graph& graph, const StepRequest& request);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Runs the steps of a session: in this process (local_runner.h), with parts on other tasks of a
-// cluster (cluster_runner.h), or at a master in another process (remote_runner.h).
+// Interface that runs the steps of a session: in this process (local_runner.h), with parts on other
+// tasks of a cluster (cluster_runner.h), or at a master in another process (remote_runner.h).
 #ifndef SLUICE_EXECUTOR_SESSION_RUNNER_H_
 #define SLUICE_EXECUTOR_SESSION_RUNNER_H_
 
@@ -25,11 +25,12 @@ class Rendezvous;  // executor/wait/rendezvous.h
 
 // The values and options of one Run.
 struct StepCall {
-  absl::Span<const Tensor* const> feeds;  // by feed
-  Tensor* fetches;                        // by fetch; set if Run returns OK
+  absl::Span<const Tensor* const> feeds;  // one value per feed
+  Tensor* fetches;                        // one per fetch; set if Run returns OK
   const RunOptions& options;
   RunMetadata* metadata = nullptr;
-  // The client's end of a partial run; null for other runs.
+  // The rendezvous through which a partial run exchanges tensors with its client. Null for other
+  // runs.
   Rendezvous* client = nullptr;
 };
 
@@ -57,8 +58,8 @@ class PreparedStep {
   const size_t num_fetches_;
 };
 
-// Returns the shapes of the feeds. Called when a new combination is prepared. An empty result
-// stands for the static shapes of the fed tensors.
+// Returns the shapes of the feeds. Called when a new combination of feeds, fetches and targets is
+// prepared. An empty result stands for the static shapes of the fed tensors.
 using FeedShapes = absl::FunctionRef<std::vector<TensorShape>()>;
 
 // Thread safety: Prepare by one thread at a time, the other methods from any thread.

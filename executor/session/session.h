@@ -12,9 +12,9 @@
 // change the graph meanwhile, except by Extend.
 // Lifetime: the graph outlives the session, and the session outlives its Callables. The destructor
 // does not wait: no Run may be in progress.
-// Errors: the graph's first error if it has one. The first error of a kernel in a step, with the
-// node and the line of the program that built it. CANCELLED after Close. DEADLINE_EXCEEDED at a
-// timeout, with the operations that the step was waiting for.
+// Errors: Run returns the graph's first error if building it failed. Otherwise it returns the first
+// error of a kernel, with the node and the line of the program that built the node. CANCELLED after
+// Close. DEADLINE_EXCEEDED at a timeout, with the operations that the step was waiting for.
 #ifndef SLUICE_EXECUTOR_SESSION_SESSION_H_
 #define SLUICE_EXECUTOR_SESSION_SESSION_H_
 
@@ -67,14 +67,15 @@ struct SessionOptions {
   std::shared_ptr<RemoteTasks> remote_tasks;
   // Runs the session's steps in another process. Null: they run in this one.
   std::shared_ptr<RemoteMaster> master;
-  // Threads that work at once on one op, and on different ops of a step. The caller is one of them.
-  // 0: a thread per core, shared by all sessions of the process. Steps that are faster without
-  // sharing their ops' work do not share it.
+  // The numbers of threads that work at once on one op (intra), and on different ops of a step
+  // (inter). The caller's thread counts. 0 stands for a thread per core, in a pool that all
+  // sessions of the process share. With intra_op_threads = 0, a step that is faster on the caller's
+  // thread alone does not use the pool for its ops.
   int intra_op_threads = 0;
   int inter_op_threads = 0;
 
-  // Places a node on an available device if the requested one does not exist or has no kernel.
-  // Otherwise that is INVALID_ARGUMENT.
+  // Places a node on an available device if the requested one does not exist or has no kernel. If
+  // false, steps with such a node fail with INVALID_ARGUMENT.
   bool allow_soft_placement = false;
   // Logs the device of every node when a step is compiled.
   bool log_device_placement = false;
@@ -84,11 +85,12 @@ struct SessionOptions {
   // The limit for the memory of a step's tensors, without feeds and variables. 0: no limit. If the
   // plan of a step needs more memory, the session recomputes results that are read late instead of
   // keeping them, with the same bits. If that is not enough, it warns once and runs the step
-  // nevertheless. Plans use the shapes of the first step's feeds, for a Callable those of the
-  // placeholders. The limit does not include tensors whose sizes are only known during the step. It
-  // does not apply to partial runs and to steps on other tasks.
+  // nevertheless. A plan uses the shapes of the first step's feeds, or of the placeholders if it is
+  // made for a Callable. The limit does not include tensors whose sizes are only known during the
+  // step. It does not apply to partial runs and to steps on other tasks.
   int64_t memory_limit_bytes = 0;
-  // Runs all loops by frames and iterations, even if they could be one node. For tests.
+  // Runs all loops with TensorFlow's frames and iterations, even loops that could run as one node.
+  // For tests.
   bool dynamic_loops = false;
   // Timeout of Runs that set none. 0: no limit.
   int64_t operation_timeout_ms = 0;
@@ -153,8 +155,9 @@ class Callable {
   // returns the fetches. INVALID_ARGUMENT "Expected <n> feed tensors, but got <m>".
   absl::StatusOr<Tensors> Run(absl::Span<const Tensor> feeds, const RunOptions& options = {},
                               RunMetadata* metadata = nullptr) const;
-  // The same into `*fetches`. The former values are dropped first, unless they are fed, so that the
-  // step reuses their memory. After an error they are lost.
+  // Like Run, but stores the fetches in `*fetches`. Before the step, it drops the previous values,
+  // so that the step can reuse their memory. After an error they may be lost. `feeds` may be
+  // among them.
   absl::Status RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
                        const RunOptions& options = {}, RunMetadata* metadata = nullptr) const;
 
@@ -179,41 +182,43 @@ class Session {
   // Returns the fetches' values, in their order; empty without fetches. No later step changes them.
   // They may share memory with variables and constants: clone a value before writing to it.
   //
-  // After an error there are no values, and effects of the nodes that had run remain. Codes in
-  // addition to those above: INVALID_ARGUMENT for invalid handles, handles of another graph, and
-  // feeds that do not fit; FAILED_PRECONDITION for a variable without a value; OUT_OF_RANGE at the
-  // end of the input; ABORTED and UNAVAILABLE if another task failed, after which a program
-  // restores a checkpoint.
+  // After an error there are no values, and effects of the nodes that had run remain. In addition
+  // to the errors at the top of this file: INVALID_ARGUMENT for invalid handles, handles of another
+  // graph, and feeds that do not fit; FAILED_PRECONDITION for a variable without a value;
+  // OUT_OF_RANGE at the end of the input; ABORTED and UNAVAILABLE if another task failed, after
+  // which a program restores a checkpoint.
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
   // Runs one step for its effects only: `session.Run({train})`.
   absl::Status Run(absl::Span<const Operation> targets);
-  // By name, for graphs from files. NOT_FOUND in TensorFlow's words.
+  // Like the first Run, but by name, for graphs from files. NOT_FOUND in TensorFlow's words if a
+  // name is unknown.
   absl::StatusOr<Tensors> Run(absl::Span<const NamedFeed> feeds,
                               absl::Span<const std::string> fetches,
                               absl::Span<const std::string> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
 
-  // Compiles a step without running it. INVALID_ARGUMENT as for Run.
+  // Compiles a step without running it. INVALID_ARGUMENT if Run would return it for these handles.
   absl::StatusOr<Callable> MakeCallable(absl::Span<const Output> feeds,
                                         absl::Span<const Output> fetches,
                                         absl::Span<const Operation> targets = {});
-  // By name. NOT_FOUND in TensorFlow's words. CANCELLED after `cancellation`, which may be null.
+  // The same by name. NOT_FOUND in TensorFlow's words if a name is unknown. CANCELLED if
+  // `cancellation`, which may be null, fires.
   absl::StatusOr<Callable> MakeCallable(absl::Span<const std::string> feeds,
                                         absl::Span<const std::string> fetches,
                                         absl::Span<const std::string> targets = {},
                                         CancellationManager* cancellation = nullptr);
 
   // Starts a step that is fed and fetched piece by piece (executor/session/partial_run.h). The
-  // names are all that the pieces will use. NOT_FOUND for unknown names. Reference:
-  // tf.Session.partial_run_setup.
+  // arguments list everything that the pieces will feed and fetch. NOT_FOUND if a name is unknown.
+  // Reference: tf.Session.partial_run_setup.
   absl::StatusOr<std::unique_ptr<PartialRun>> StartPartialRun(
       absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
       absl::Span<const std::string> targets = {});
 
-  // Changes the graph while steps run. `change` is called once, while no step is compiled; Extend
-  // returns its error. Meanwhile other threads may run steps by name, but not by handle.
+  // Changes the graph while steps run. Calls `change` once, while no step is compiled, and returns
+  // its error. Meanwhile other threads may run steps by name, but not by handle.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
   // Assigns a device to every node of the graph. For use inside Extend.
   absl::Status PlaceAll();
@@ -221,7 +226,7 @@ class Session {
   // The operations that the steps of this session wait for now, the longest wait first. May be
   // called from any thread at any time.
   std::vector<sluice::Stalls::Report> Stalls() const;
-  // The same as text, one line per wait. "" if there are none.
+  // The same as text, one line per wait. "" if no step waits.
   std::string StallReport() const;
 
   // Cancels the steps in progress and refuses later ones. The session keeps its memory until the

@@ -26,8 +26,8 @@ class SessionState {
   SessionState(Graph& graph, SessionOptions options);
   ~SessionState();
 
-  // The prepared step of a request, which the first call prepares. INVALID_ARGUMENT for handles of
-  // other graphs.
+  // Returns the prepared step of a request. The first call for a combination of feeds, fetches and
+  // targets prepares it. INVALID_ARGUMENT if a handle is invalid or belongs to another graph.
   absl::StatusOr<PreparedStep*> StepFor(
       const StepRequest& request, FeedShapes shapes = [] { return std::vector<TensorShape>(); });
   absl::Status RunStep(PreparedStep& step, const StepCall& call);
@@ -40,7 +40,7 @@ class SessionState {
                                           absl::Span<const std::string> targets) const;
   // Changes the graph while no step is prepared.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
-  // Runs `f` as if it prepared a step.
+  // Calls `f` while no step is prepared and the graph does not change.
   absl::Status WhilePreparing(absl::FunctionRef<absl::Status()> f);
 
   Runner& runner() { return *runner_; }
@@ -48,7 +48,8 @@ class SessionState {
   const SessionOptions& options() const { return executor_.options(); }
   DeviceSet& devices() const { return executor_.devices(); }
   Stalls& stalls() { return executor_.stalls(); }
-  // Held as a reader while the graph is read other than through handles. Extend waits for it.
+  // Held as a reader while the graph is read by other means than handles. Extend holds it as a
+  // writer.
   SharedMutex* graph_mutex() const { return &graph_mutex_; }
 
  private:
@@ -66,7 +67,7 @@ class SessionState {
   int known_nodes_ ABSL_GUARDED_BY(prepare_mutex_) = 0;  // node ids at the last preparation
   int growths_ ABSL_GUARDED_BY(prepare_mutex_) = 0;
   mutable SharedMutex graph_mutex_;
-  Mutex cache_mutex_;  // held by writers of the cache
+  Mutex cache_mutex_;  // held to change or enumerate the cache
   StepCache cache_;
 };
 

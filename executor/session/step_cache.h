@@ -1,4 +1,5 @@
-// The prepared steps of a session, by request. Node ids, which a graph never reuses, are the keys.
+// Keeps the prepared steps of a session by their requests. The keys consist of node ids, which a
+// graph never reuses.
 #ifndef SLUICE_EXECUTOR_SESSION_STEP_CACHE_H_
 #define SLUICE_EXECUTOR_SESSION_STEP_CACHE_H_
 
@@ -13,8 +14,8 @@
 
 namespace sluice {
 
-// Thread safety: Find takes no lock and may run at the same time as Insert. Insert by one thread at
-// a time. Lifetime: steps live as long as the cache.
+// Thread safety: Find takes no lock and may run at the same time as Insert. One thread at a time
+// may call Insert. Lifetime: steps live as long as the cache.
 class StepCache {
  public:
   StepCache();
@@ -29,8 +30,8 @@ class StepCache {
     std::vector<uint64_t> key;
     std::unique_ptr<PreparedStep> step;
   };
-  // A hash table with open addressing. A larger one replaces a full one, which is kept because
-  // readers may still use it.
+  // A hash table with open addressing. A larger table replaces one that is half full. The old one
+  // is kept, because readers may still use it.
   struct Table {
     explicit Table(size_t size) : slots(size) {}
     void Add(Entry* entry);

@@ -1,4 +1,4 @@
-// The memory that the steps of a graph need, known before they run.
+// Computes the memory that a step needs before it runs.
 #ifndef SLUICE_EXECUTOR_SESSION_STEP_MEMORY_H_
 #define SLUICE_EXECUTOR_SESSION_STEP_MEMORY_H_
 
@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// The memory of a step with feeds of these shapes. Prepares the step like a session with these
-// options, but runs nothing. Errors are those of the first Run, and INVALID_ARGUMENT for a step
-// that does not run on one task of this process.
+// Returns the memory of a step with feeds of these shapes. Prepares the step like a session with
+// these options, but runs nothing. Returns the errors that preparing the first Run can have, and
+// INVALID_ARGUMENT if the step does not run on one task of this process.
 absl::StatusOr<MemoryPlan> MemoryOf(Graph& graph, const SessionOptions& options,
                                     absl::Span<const std::pair<Output, TensorShape>> feeds,
                                     const OutputList& fetches,

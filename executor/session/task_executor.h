@@ -30,18 +30,18 @@ class TaskExecutor {
   explicit TaskExecutor(SessionOptions options);
   ~TaskExecutor();
 
-  // Compiles a graph whose nodes are placed on devices of this task. The step's CheckFeed uses
-  // `feeds`.
+  // Compiles a graph whose nodes are placed on devices of this task. The step's CheckFeed compares
+  // values with `feeds`.
   absl::StatusOr<std::unique_ptr<LocalStep>> Compile(std::shared_ptr<const Graph> graph,
                                                      std::vector<Output> feeds);
-  // The options for compiling plans of such a graph.
+  // Returns the options for compiling plans of `graph` with the given passes.
   CompileOptions CompileOptionsFor(std::shared_ptr<const Graph> graph, PassOptions passes);
 
   // Later Runs return CANCELLED. The caller cancels the Runs in progress.
   void Close() { closed_.store(true); }
-  // CANCELLED after Close.
+  // Returns CANCELLED after Close.
   absl::Status CheckOpen() const;
-  // The timeout of a Run: its own if it has one, otherwise that of the session. 0: none.
+  // Returns the timeout of a Run: its own if it has one, otherwise the session's. 0: none.
   int64_t TimeoutMs(const RunOptions& run) const {
     return run.timeout_ms != 0 ? run.timeout_ms : options_.operation_timeout_ms;
   }
@@ -62,19 +62,19 @@ class TaskExecutor {
   absl::StatusOr<std::shared_ptr<Kernel>> KernelFor(const Node& node,
                                                     const std::shared_ptr<const Graph>& graph);
 
-  const Counted counted_;  // ends after all that holds tensors
+  const Counted counted_;  // destroyed last, after all tensors
   SessionOptions options_;
   std::shared_ptr<const struct Job> job_;
-  std::shared_ptr<ThreadPool> intra_op_;  // null: loops run in the caller
+  std::shared_ptr<ThreadPool> intra_op_;  // null: kernels run their loops on the calling thread
   std::shared_ptr<ThreadPool> inter_op_;
   Stalls stalls_;
   StepEnvironment environment_;
   std::atomic<bool> closed_{false};
   struct StatefulKernel {
     std::shared_ptr<Kernel> kernel;
-    std::shared_ptr<const Graph> graph;  // of the node that it was made from
+    std::shared_ptr<const Graph> graph;  // of the node from which the kernel was made
   };
-  std::unordered_map<std::string, StatefulKernel> kernels_;  // by node; for the compiling thread
+  std::unordered_map<std::string, StatefulKernel> kernels_;  // by node name; used by Compile
 };
 
 }  // namespace sluice
