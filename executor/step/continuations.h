@@ -22,7 +22,7 @@ class Continuation {
   virtual void GoOnElsewhere() = 0;
 };
 
-// Thread safety: only the thread that created it uses it. Scopes of one thread do not nest.
+// Thread safety: only the thread that created a scope uses it. Scopes of one thread do not nest.
 class ContinuationScope {
  public:
   ContinuationScope() { current_ = this; }

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Thread safety: only the thread that created it uses it. An Outbox within another one does
+// Thread safety: only the thread that created an outbox uses it. An Outbox within another one does
 // nothing.
 class Outbox {
  public:
@@ -43,7 +43,7 @@ class Outbox {
     if (current_ != nullptr) current_->SendAll();
   }
 
-  // While one exists, this thread has no outbox.
+  // While a Closed exists, this thread has no outbox, so its messages are sent at once.
   class Closed {
    public:
     Closed() : outbox_(current_) {

@@ -6,8 +6,9 @@
 // - DynamicFrames: moves values between the frames and iterations of dynamic loops
 // - Iteration: the values and pending counts of one iteration of a body
 //
-// One thread at a time runs a unit. Several threads may run units of one step at once.
-// Ownership: the scheduler owns the other parts. Memory is kept from step to step.
+// A unit is work that runs as a whole: a segment of nodes, one Merge, or one asynchronous node. One
+// thread at a time runs a unit. Several threads may run units of one step at once.
+// Ownership: the scheduler owns the other parts. They keep their memory for the next step.
 #ifndef SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
 #define SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
 
@@ -47,16 +48,17 @@ struct AsyncCall {
   Iteration* iteration = nullptr;
   uint32_t unit = 0;
   std::atomic<int> state{kStarting};
-  bool is_answered = false;  // by the starting thread
+  bool is_answered = false;  // the starting thread has called `done`
   absl::Status status;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   std::optional<KernelContext> context;
-  std::vector<Value> read;     // the values behind references
+  std::vector<Value> read;     // copies of the variables that reference inputs refer to
   std::vector<Value*> inputs;  // point to `read` for references
 };
 
-// An iteration of a body. Clear prepares it for the next use.
+// The values of one iteration of a body, which is the plan's root or a loop. Clear prepares the
+// object for the next iteration.
 struct Iteration {
   // `scheduler` may be null if the body has no asynchronous units, `invariants` if it has none.
   Iteration(UnitScheduler* scheduler, const Plan& plan, const Body& body, Value* feeds,
@@ -79,8 +81,8 @@ struct Iteration {
 
   const Body* body;
   std::vector<Value> slots;
-  std::vector<Value*> inputs;                        // addresses by Body::inputs
-  std::vector<uint8_t> flags;                        // which nodes are dead
+  std::vector<Value*> inputs;  // addresses of values, in the order of Body::inputs
+  std::vector<uint8_t> flags;  // which nodes are dead
   std::unique_ptr<std::atomic<uint64_t>[]> pending;  // by unit
   std::vector<int32_t> merge_taken;                  // by unit: the input that a Merge took
   std::unique_ptr<AsyncCall[]> calls;
@@ -106,7 +108,8 @@ inline absl::Status CheckOutputs(const PlanNode& node, const Value* outputs) {
   return absl::OkStatus();
 }
 
-// A run of a simple loop, in its body or in its phased body.
+// A run of a simple loop, which is one node of the plan. Its iterations use the loop's body or its
+// phased body (executor/plan/phases.h).
 struct LoopState {
   LoopState(const Plan& plan, const Loop& loop, bool in_phases, Value* feeds);
 
@@ -125,13 +128,14 @@ struct FrameInstance {
   const Body* body = nullptr;
   Iteration* parent = nullptr;  // the iteration that the loop was entered from
   uint64_t id = 0;
-  int pending_enters = 0;                        // iteration 0 cannot end before
+  int pending_enters = 0;                        // Enters to come before iteration 0 can end
   int64_t newest = -1;                           // number of the last started iteration
   std::vector<std::unique_ptr<Iteration>> open;  // the oldest first
   std::vector<std::unique_ptr<Iteration>> spare;
   std::vector<Value> invariants;
   std::vector<bool> has_invariant;  // which invariants have arrived
-  // Values for the iteration after the newest, held back while the most iterations are open.
+  // Values for the next iteration. They wait here while as many iterations are open as may run at
+  // the same time.
   struct Deferred {
     uint32_t unit;
     Value value;
@@ -184,7 +188,7 @@ class StepState {
   void Start(const StepArguments& arguments);
   // Detaches the rendezvous and drops the feeds and the step's resources.
   void Finish();
-  // The step's error, which is then forgotten.
+  // Returns the step's error and forgets it.
   absl::Status TakeError();
 
   bool HasFailed() const { return cancellation.IsCancelled(); }
@@ -216,19 +220,19 @@ class StepState {
 
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
-  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; Cancel may come at any time
+  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run, but Cancel may use it later
   Mutex mutex_;
   CondVar not_aborting_;
-  int aborting_ ABSL_GUARDED_BY(mutex_) = 0;  // Cancels that use the rendezvous
+  int aborting_ ABSL_GUARDED_BY(mutex_) = 0;  // number of Cancels that use the rendezvous
   ErrorGroup errors_ ABSL_GUARDED_BY(mutex_);
-  // Devices with a root error, kNoDevice for an error that no node caused.
+  // Devices of nodes with a root error. kNoDevice stands for an error that no node caused.
   absl::InlinedVector<int, 4> failed_devices_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Dynamic loops: values enter a frame, go round, and leave it. The rules are TensorFlow's. An
-// iteration ends when no unit of it is running or ready, it has no child frame, and the iteration
-// before it has ended (for the first one: when all Enters have arrived). A frame ends with its last
-// iteration, and only then passes dead Exits on.
+// Runs dynamic loops by TensorFlow's rules: values enter a frame, go round, and leave it. An
+// iteration ends when none of its units is running or ready, it has no child frame, and the
+// previous iteration has ended. The first iteration also waits for all Enters. A frame ends with
+// its last iteration, and only then passes dead Exits on.
 class DynamicFrames {
  public:
   DynamicFrames(StepState& state, UnitScheduler& scheduler);
@@ -236,9 +240,9 @@ class DynamicFrames {
   void Enter(Iteration& it, const PlanNode& node, Value value, Worker& worker);
   void Exit(Iteration& it, const PlanNode& node, Value value, Worker& worker);
   void NextIteration(Iteration& it, const PlanNode& node, Value value, Worker& worker);
-  // A unit of a frame has ended and made `more` units of its iteration ready.
+  // Called when a unit of a frame has ended and has made `more` units of its iteration ready.
   void UnitEnded(Iteration& it, int more, Worker& worker);
-  // After a failed step.
+  // Drops all frames after a failed step.
   void DropAll();
 
  private:
@@ -332,7 +336,7 @@ class NodeRunner {
 
   StepState& state_;
   DynamicFrames& frames_;
-  // Unused loop states, two per loop; the second one is for runs in phases.
+  // Unused loop states, two per loop. The second one is for runs of the phased body.
   std::vector<std::atomic<LoopState*>> spare_loops_;
 };
 
@@ -341,7 +345,8 @@ class UnitScheduler {
   UnitScheduler(std::shared_ptr<const Plan> plan, const StepEnvironment& environment);
   ~UnitScheduler();
 
-  // A failed allocation outside of kernels ends the process: other threads may use the step.
+  // A failed allocation outside of kernels ends the process (noexcept), because other threads may
+  // still use the step.
   absl::Status Run(const StepArguments& arguments) noexcept;
   StepState& state() { return state_; }
 

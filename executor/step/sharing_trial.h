@@ -2,9 +2,9 @@
 //
 // The cost of sharing work with another core depends on the distance between the cores, and the
 // cores of a virtual machine move. A step of small loops may need 1.5 times the time on two
-// threads. So a trial measures a few steps in the usual mode, and then a few in the other mode. The
-// other mode becomes the usual one if it wins three trials in a row. Trials cost at most half a
-// percent of the time of all steps.
+// threads. So a trial measures a few steps in the usual mode (with or without helpers), and then a
+// few in the other mode. The other mode becomes the usual one if it wins three trials in a row.
+// Trials cost at most half a percent of the time of all steps.
 //
 // Thread safety: none. One step at a time.
 #ifndef SLUICE_EXECUTOR_STEP_SHARING_TRIAL_H_
@@ -16,11 +16,11 @@ namespace sluice {
 
 class SharingTrial {
  public:
-  // `helpers`: the number of other threads.
+  // `helpers` is the number of helper threads.
   explicit SharingTrial(int helpers);
 
-  // To be called at the beginning of each step. True if the step belongs to a trial. The step must
-  // then share its work if shares() is true, and call Took or Failed at its end.
+  // To be called at the beginning of each step. Returns true if the step belongs to a trial. The
+  // step must then share its work if shares() is true, and call Took or Failed at its end.
   bool Begins() { return --steps_left_ < 0; }
   bool shares() const { return shares_; }
   // The mode of steps outside trials.

@@ -1,4 +1,4 @@
-// A step: one run of a plan at a time. The object holds the memory of a step and is used again.
+// Runs a plan, one step at a time. The object keeps its memory for the next step.
 //
 //   Step step(plan, environment);
 //   absl::Status status = step.Run({.step_id = 7, .feeds = feeds});
@@ -10,8 +10,8 @@
 // and a warm step of cheap nodes takes no lock and allocates nothing.
 //
 // Errors: the first error of a kernel cancels all blocked operations. Run returns when every kernel
-// has ended, with the summary of the errors (executor/wait/error_group.h). Each error has the name
-// of its node and the line that built the node.
+// has ended, with a summary of the errors (executor/wait/error_group.h). Each error names its node
+// and the line that built the node.
 // Thread safety: one thread at a time may call Run. Any thread may call Cancel while the object
 // lives.
 #ifndef SLUICE_EXECUTOR_STEP_STEP_H_
@@ -35,11 +35,12 @@
 
 namespace sluice {
 
-// Payload of the FAILED_PRECONDITION for an uninitialised variable: the name of its node.
+// Payload of the FAILED_PRECONDITION for an uninitialized variable: the name of the variable's
+// node.
 inline constexpr char kUninitializedPayload[] = "sluice/uninitialized_variable";
 
 // A node that has run. Times are of the steady clock. `inputs` is null for asynchronous nodes,
-// whose inputs are dropped by then.
+// because their inputs are dropped before the observer is called.
 struct NodeRun {
   const PlanNode& node;
   int64_t start_ns;
@@ -52,7 +53,7 @@ struct NodeRun {
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
-  // An error becomes the node's error.
+  // If this returns an error, the node fails with it.
   virtual absl::Status OnNode(const NodeRun& run) = 0;
   // Whether OnNode needs the inputs as the node saw them. Kernels then do not reuse input buffers.
   virtual bool NeedsInputs() const { return false; }

@@ -7,7 +7,7 @@
 
 namespace sluice::testing {
 
-// The number since the program's start, of all threads.
+// Returns the number of calls by all threads since the program's start.
 int64_t Allocations();
 
 }  // namespace sluice::testing

@@ -7,7 +7,8 @@
 
 namespace sluice::testing {
 
-// The number since the program's start, of all threads, without locks taken by shared libraries.
+// Returns the number of locks that all threads took since the program's start. Locks taken by
+// shared libraries do not count.
 int64_t Locks();
 
 }  // namespace sluice::testing

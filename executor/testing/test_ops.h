@@ -35,7 +35,7 @@ Output Logged(Output a, const std::string& name, const std::vector<Operation>& c
 Output Fail(Output a, const std::string& name = "", At at = At::current());
 // Like Identity, but first calls the hook of this name (SetHook).
 Output Hooked(Output a, const std::string& name, At at = At::current());
-// Asynchronous: completes when Events::Fire(name) is called, or with CANCELLED.
+// Asynchronous: completes when Events::Fire(name) is called, or the step is cancelled.
 Output Wait(Output a, const std::string& name, At at = At::current());
 // Asynchronous, but completes at once.
 Output Instant(Output a, const std::string& name = "");
@@ -78,7 +78,8 @@ class Events {
  public:
   static Events& Get();
   void Fire(const std::string& name);  // completes one waiting call, now or in the future
-  // Ends one waiting call of each name with an error. The error of one cannot cancel another.
+  // Ends one waiting call of each name with an error. Takes all calls before it ends any, so that
+  // the error of one cannot cancel another.
   void FailTogether(const std::map<std::string, absl::Status>& errors);
   void Reset();
   int waiting(const std::string& name);

@@ -1,4 +1,5 @@
-// Metrics of the running process for monitors: steps, queues, bytes.
+// Collects metrics of the running process for monitors, such as counts of steps, sizes of queues
+// and bytes sent.
 //
 //   static MetricCounter steps("sluice_steps_total");
 //   steps.Add();
@@ -33,7 +34,8 @@ class Metrics {
  public:
   static Metrics& Global();
 
-  // ReadAll calls `read` while the object lives.
+  // From now on, ReadAll calls `read` to get the metrics of the object, as long as the object
+  // lives.
   template <typename T>
   void Watch(const std::shared_ptr<T>& object,
              std::function<void(const T&, std::vector<Metric>&)> read) {
@@ -59,7 +61,7 @@ class Metrics {
   size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
 };
 
-// A counter, which is a static object.
+// A counter. To be defined as a static object.
 class MetricCounter {
  public:
   explicit MetricCounter(const char* name);

@@ -18,8 +18,8 @@ class NumericsChecker final : public NodeObserver {
  public:
   // `next` observes the nodes that pass the check. It may be null.
   NumericsChecker(int64_t step_id, NodeObserver* next) : step_id_(step_id), next_(next) {}
-  // INVALID_ARGUMENT with the node, the number of bad values, the step, and the ranges of the
-  // node's inputs.
+  // Returns INVALID_ARGUMENT for a node with such a value. The text has the node, the number of bad
+  // values, the step, and the ranges of the node's inputs.
   absl::Status OnNode(const NodeRun& run) override;
   bool NeedsInputs() const override { return true; }
 

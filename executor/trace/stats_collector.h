@@ -17,7 +17,7 @@ namespace sluice {
 
 class StatsCollector final : public NodeObserver {
  public:
-  // `devices` are the names by PlanNode::device.
+  // `devices[i]` is the name of the device whose PlanNode::device is i.
   explicit StatsCollector(std::vector<std::string> devices);
   absl::Status OnNode(const NodeRun& run) override;
   // Called after the step has ended.

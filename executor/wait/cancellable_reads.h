@@ -3,9 +3,10 @@
 //   const CancellableReads reads(cancellation);
 //   … ReadWholeFile("/tmp/fifo")   // CANCELLED after cancellation.StartCancel()
 //
-// Thread safety: as ReadWaiter. The manager outlives the object.
-// Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline; RESOURCE_EXHAUSTED without a
-// descriptor.
+// Thread safety: as ReadWaiter.
+// Lifetime: the manager outlives the object.
+// Errors: CANCELLED after a cancellation. DEADLINE_EXCEEDED at the manager's deadline.
+// RESOURCE_EXHAUSTED if the process has no file descriptor left.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLABLE_READS_H_
 #define SLUICE_EXECUTOR_WAIT_CANCELLABLE_READS_H_
 

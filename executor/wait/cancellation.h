@@ -1,12 +1,13 @@
-// Cancellation of blocked operations by a step or a caller.
+// Lets a step or a caller cancel blocked operations.
 //
 //   CancellationManager::Token token = manager->NewToken();
 //   if (!manager->Register(token, [=] { … })) return Cancelled;   // already cancelled
 //   … later, when the operation has ended by itself:
 //   manager->Deregister(token);
 //
-// Thread safety: all methods may be called from any thread. A callback runs once, on the thread
-// that cancels, without a lock of this class. It must not block, and must not destroy the manager.
+// Thread safety: all methods may be called from any thread. A callback runs at most once, on the
+// thread that cancels, without a lock of this class. It must not block, and must not destroy the
+// manager.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLATION_H_
 #define SLUICE_EXECUTOR_WAIT_CANCELLATION_H_
 
@@ -39,8 +40,9 @@ class CancellationManager {
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
 
   // The deadline of the work that can be cancelled; Time::max() means none. The manager does not
-  // cancel itself at the deadline. A thread that waits for the work does it, and work that never
-  // waits checks IsWanted. Only the owner sets the deadline, before other threads see the object.
+  // cancel itself at the deadline: the thread that waits for the work cancels it, and work that
+  // never waits checks IsWanted. Only the owner sets the deadline, before other threads see the
+  // object.
   void set_deadline(Time deadline) { deadline_ = deadline; }
   Time deadline() const { return deadline_; }
   // False after a cancellation or past the deadline.
@@ -53,7 +55,7 @@ class CancellationManager {
   // returns false. In both cases the callback does not use what it captured after this call. Do not
   // call it while holding a lock that the callback takes.
   bool Deregister(Token token);
-  // The same without waiting: after false the callback may still be running.
+  // Like Deregister, but does not wait: if it returns false, the callback may still be running.
   bool TryDeregister(Token token);
 
   // Waits for callbacks that are still running, and makes the manager usable again after a

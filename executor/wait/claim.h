@@ -1,10 +1,10 @@
-// The right to use a variable: many readers at a time, or one writer.
+// A lock for the value of a variable: many readers at a time, or one writer.
 //
 // A claim is one atomic word, and kernels do not block on it. A kernel that finds it taken returns
 // KernelContext::RunAgainAfter. Its thread goes on with other nodes, and the node runs again when
-// the claim is released. A thread blocks, in a Turn or in `lock`, only if it has no other work:
-// steps and loops of one segment, code outside of nodes, and a few kernels that hold a claim very
-// briefly (SdcaShrinkL1, NameInStrings, the strings of TensorArrays).
+// the claim is released. A thread blocks, in a Turn or in `lock`, only if it has no other work: in
+// steps and loops of one segment, in code outside of nodes, and in a few kernels that hold a claim
+// very briefly (SdcaShrinkL1, NameInStrings, the strings of TensorArrays).
 //
 // std::unique_lock and std::shared_lock take a claim with std::try_to_lock, like a mutex. A claim
 // is not fair: the first thread that tries after the release gets it.
@@ -25,7 +25,7 @@ namespace sluice {
 // not touch the claim again, because the next holder may destroy it.
 class Claim {
  public:
-  // Is notified once that the claim may be free, by the thread that releases it.
+  // The thread that releases the claim calls OnFree once, to report that the claim may be free.
   class alignas(16) Waiter {
    public:
     // May delete the waiter. Must not block, because the thread may hold other claims.
@@ -40,10 +40,10 @@ class Claim {
     bool is_turn_ = false;
   };
 
-  // Blocks the calling thread until the claim is free: the constructor returns when it is released,
-  // or at once. The thread may then try to take it. Threads that waited longer are notified only
-  // when this object is destroyed, so that one thread wakes at a time. Until then this thread must
-  // not wait for another claim.
+  // Blocks the calling thread: the constructor returns when the claim is released, or at once if it
+  // is free. The thread may then try to take it. Waiters that came later are not notified before
+  // this object is destroyed, so that one thread wakes at a time. Until then this thread must not
+  // wait for another claim.
   class Turn final : private Waiter {
    public:
     explicit Turn(Claim& claim);
@@ -86,8 +86,8 @@ class Claim {
   }
   void unlock_shared();
 
-  // Notifies `waiter` when the claim is released. False if the claim is free: the waiter is then
-  // not kept.
+  // Notifies `waiter` when the claim is released. Returns false, and does not keep the waiter, if
+  // the claim is free.
   bool Await(Waiter* waiter);
   void lock() {
     LockBy([this] { return try_lock(); });
@@ -117,8 +117,8 @@ class Claim {
   std::atomic<uint64_t> word_{0};
 };
 
-// Takes all `claims`, which are sorted and distinct, for writing: locks[i] holds claims[i]. Returns
-// null, or a claim that is taken; then none is held.
+// Tries to take all `claims`, which are sorted and distinct, for writing, so that locks[i] holds
+// claims[i]. Returns null if it took them. Otherwise holds none and returns one that is taken.
 template <typename C>
 C* TryLockAll(absl::Span<C* const> claims, std::unique_lock<C>* locks) {
   for (size_t i = 0; i < claims.size(); ++i) {

@@ -1,11 +1,11 @@
-// A report on stderr when a fatal signal ends the process: the signal, the thread, the step and
-// node that the thread ran, and its stack.
+// Writes a report to stderr when a fatal signal ends the process: the signal, the thread, the step
+// and node that the thread ran, and its stack.
 //
 //   FATAL SIGSEGV at address 0x8 in thread 4711
 //   running node 'dense/MatMul' (MatMul) of step 12
 //   ./sluice(+0x51c3d0)[0x55d0b5f1c3d0]        addr2line -Cfe ./sluice 0x51c3d0
 //
-// The signal then has its usual effect: exit status, core file.
+// Then the signal has its usual effect on the exit status and the core file.
 //
 // Limits: a thread that ran out of stack reports nothing. Threads that help with a node's loops
 // report their stack only.
@@ -19,7 +19,7 @@ namespace sluice {
 
 void ReportCrashes();
 
-// The node that a thread runs. While it lives, `name` and `op` must too.
+// Records, while it lives, the node that its thread runs. `name` and `op` must outlive it.
 class RunningNode {
  public:
   RunningNode(const char* name, const char* op, int64_t step) : outer_(current_) {
@@ -30,7 +30,7 @@ class RunningNode {
   RunningNode& operator=(const RunningNode&) = delete;
 
   struct Id {
-    const char* name;  // null: none
+    const char* name;  // null: the thread runs no node
     const char* op;
     int64_t step;
   };
@@ -38,7 +38,7 @@ class RunningNode {
 
  private:
   static thread_local constinit Id current_;
-  const Id outer_;  // of a function's node, whose steps run within it
+  const Id outer_;  // the node whose function this one is in, if any
 };
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// The errors of a step that fails in several places, and the one status that its caller gets.
+// Collects the errors of a step that fails in several places, and makes the one status that its
+// caller gets.
 //
 // A root error is what went wrong. A derived error follows from it: a node that was cancelled, or a
 // receiver whose sender failed. Derived errors are reported only if there is no root error.
@@ -6,8 +7,8 @@
 // Thread safety: none.
 // Order: root errors are sorted by their text, in descending order. So the status does not depend
 //   on which of them came first.
-// Reference: TensorFlow's StatusGroup. The devices of a task give a summary, the tasks of a cluster
-//   a concatenation. Only the line "<n> successful operations." is missing.
+// Reference: TensorFlow's StatusGroup. A task returns the Summary of its devices' errors, a cluster
+//   the Concatenation of its tasks' errors. Only the line "<n> successful operations." is missing.
 #ifndef SLUICE_EXECUTOR_WAIT_ERROR_GROUP_H_
 #define SLUICE_EXECUTOR_WAIT_ERROR_GROUP_H_
 
@@ -17,7 +18,8 @@
 
 namespace sluice {
 
-// Marks an error as derived. Annotations keep the mark. It does not pass the wire.
+// Marks an error as derived. Annotate and AnnotateAfter keep the mark. Messages between tasks do
+// not carry it.
 absl::Status DerivedError(absl::Status status);
 bool IsDerived(const absl::Status& status);
 
@@ -25,19 +27,20 @@ class ErrorGroup {
  public:
   void Add(absl::Status status);
   bool ok() const { return roots_.empty() && derived_.empty(); }
-  // Different root errors.
+  // The number of different root errors.
   size_t num_roots() const { return roots_.size(); }
 
-  // OK without errors. The root error if there is one. If there are several, a message that begins
-  // with "<n> root error(s) found.", and the code of the first one that is not CANCELLED. If there
-  // is none, the first derived error that is not CANCELLED, or else the first one.
+  // Returns OK if there is no error, and the root error if there is exactly one. For several root
+  // errors, the message begins with "<n> root error(s) found.", and the code is that of the first
+  // one that is not CANCELLED. Without a root error, returns the first derived error that is not
+  // CANCELLED, or the first one if all are.
   absl::Status Summary() const;
-  // The same, except that several root errors are listed between two lines of "=====", with the
-  // code of the first one. It is the error of the whole step, so it is never marked as derived.
+  // Like Summary, but several root errors are listed between two lines of "=====", with the code of
+  // the first one. The result is the error of the whole step, so it is never marked as derived.
   absl::Status Concatenation() const;
 
  private:
-  // The status if at most one error matters for it.
+  // The error to return as it is, or null if there are several root errors.
   const absl::Status* Single() const;
   absl::Status Grouped(absl::StatusCode code, std::string message) const;
 

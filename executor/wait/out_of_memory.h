@@ -1,11 +1,11 @@
-// The end of work for which there is no memory: RESOURCE_EXHAUSTED instead of the end of the
+// Makes work for which there is no memory end with RESOURCE_EXHAUSTED instead of ending the
 // process.
 //
 // The standard library, Protobuf and Eigen report a failed allocation only by std::bad_alloc or
-// std::length_error. Sluice has no other exceptions. They are caught here and nowhere else: around
-// kernels, the compilation of steps, iterators, and the handlers of calls.
+// std::length_error. Sluice has no other exceptions. They are caught by OrOutOfMemory and nowhere
+// else: around kernels, the compilation of steps, iterators, and the handlers of calls.
 //
-// Thread safety: functions only.
+// Thread safety: the functions have no state.
 #ifndef SLUICE_EXECUTOR_WAIT_OUT_OF_MEMORY_H_
 #define SLUICE_EXECUTOR_WAIT_OUT_OF_MEMORY_H_
 
@@ -21,8 +21,8 @@ inline absl::Status OutOfMemory() {
   return absl::ResourceExhaustedError("OOM when allocating strings or other lists");
 }
 
-// The result of `f`, a Status or StatusOr, or OK if it has none. RESOURCE_EXHAUSTED if an
-// allocation failed in it.
+// Returns the result of `f`, a Status or StatusOr, or OK if `f` returns void. Returns
+// RESOURCE_EXHAUSTED if an allocation in `f` failed.
 template <typename F>
 auto OrOutOfMemory(F f) {
   using Result = decltype(f());

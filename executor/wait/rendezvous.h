@@ -1,8 +1,9 @@
-// A table through which Send passes tensors to Recv by key. Whichever runs first waits.
+// A table through which Send passes tensors to Recv by key. If Send comes first, the table keeps
+// the tensor. If Recv comes first, the table keeps its callback.
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: no method blocks. RecvAsync calls `done` exactly once, on the thread of the caller, of
-// the sender or of the abort, without a lock.
+// Blocking: no method blocks. RecvAsync calls `done` exactly once, without a lock, on the thread of
+// the caller, of the sender, of the abort or of the cancellation.
 // Errors: after StartAbort every call and every waiting receiver gets that status. CANCELLED
 // "RecvAsync is cancelled." if the receiver's cancellation manager fires.
 #ifndef SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_
@@ -24,6 +25,7 @@ namespace sluice {
 
 class CancellationManager;
 
+// The parts of a key. Its text is
 // `<src_device>;<incarnation, 16 hex digits>;<dst_device>;<tensor_name>;<frame_id>:<iteration>`
 struct RendezvousKey {
   std::string src_device;

@@ -1,4 +1,4 @@
-// The number of the client's session for which a thread works, for the audit of files.
+// Records for which client's session a thread works, for the audit of files.
 //
 // A server gives numbers to its sessions (distributed/master/session_table.h). A thread that a
 // graph starts (ThreadUse::kGraphs) works for the session of the thread that starts it.
@@ -12,10 +12,10 @@
 
 namespace sluice {
 
-// While it lives, its thread works for the session.
+// While it lives, its thread works for the session with this number.
 class SessionScope {
  public:
-  // 0: an unknown session. The thread goes on working for that of the outer scope.
+  // 0 stands for an unknown session: the thread goes on working for the session of the outer scope.
   explicit SessionScope(int64_t session)
       : outer_(session == 0 ? current_ : std::exchange(current_, session)) {}
   ~SessionScope() { current_ = outer_; }
@@ -25,7 +25,7 @@ class SessionScope {
   // The thread works for no session any more. For threads that serve all sessions of the process.
   static void Leave() { current_ = 0; }
 
-  // 0: none, or an unknown one.
+  // 0: no session, or an unknown one.
   static int64_t Current() { return current_; }
 
  private:

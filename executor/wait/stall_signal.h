@@ -1,4 +1,4 @@
-// A report of all blocked operations on a signal, for programs that seem to hang.
+// Writes a report of all blocked operations when a signal arrives, for programs that seem to hang.
 //
 //   int main() { ReportStallsOnSignal(SIGQUIT); … }      // then: kill -QUIT <pid>, or Ctrl-\.
 //
@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-// Writes Stalls::AllToString() (executor/wait/stalls.h) to stderr each time the process receives
-// `signal`, or "no step waits"; the program goes on. Call it before other threads start, because
+// Writes Stalls::AllToString() (executor/wait/stalls.h), or "no step waits", to stderr each time
+// the process receives `signal`. The program goes on. Call it before other threads start, because
 // threads inherit the blocked signal.
 void ReportStallsOnSignal(int signal = SIGQUIT);
 

@@ -40,7 +40,7 @@ class Stalls {
   ~Stalls();
   Stalls(const Stalls&) = delete;
   Stalls& operator=(const Stalls&) = delete;
-  // The table for operations of no session.
+  // The table for operations that belong to no session.
   static Stalls& Global();
 
   Entry Open(Stall stall);
@@ -69,7 +69,7 @@ class Stalls {
     int readers = 0;
   };
   Mutex mutex_;
-  CondVar read_;  // a report has read its entries
+  CondVar read_;  // notified when a report has read an entry
   std::map<Entry, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   Entry next_ ABSL_GUARDED_BY(mutex_) = 1;
 };

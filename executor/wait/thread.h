@@ -1,14 +1,14 @@
 // A thread. All threads of Sluice start here, because std::thread ends the process if the system
 // has no thread left.
 //
-// The threads that clients' calls and graphs start are bounded, so that the process can always
-// start its own. Each of the two uses may have 4096 threads, or a quarter of those that the system
-// allows to the process (RLIMIT_NPROC, pids.max of its control group). Their stacks are of 2 MB.
+// The threads for clients' calls and for graphs are limited, so that the process can always start
+// its own. Each of these two uses may have a quarter of the threads that the system allows to the
+// process (RLIMIT_NPROC, pids.max of its control group), but at most 4096. Their stacks have 2 MB.
 //
-// Thread safety: an object belongs to one thread at a time; Start may be called from any thread.
+// Thread safety: an object belongs to one thread at a time. Start may be called from any thread.
 // Lifetime: the destructor waits for the end of the thread.
-// Errors: RESOURCE_EXHAUSTED that names the thread's purpose, if the limit is reached or the system
-// starts no further thread.
+// Errors: RESOURCE_EXHAUSTED, with the thread's purpose, if the limit is reached or the system
+// cannot start another thread.
 #ifndef SLUICE_EXECUTOR_WAIT_THREAD_H_
 #define SLUICE_EXECUTOR_WAIT_THREAD_H_
 
@@ -22,7 +22,7 @@
 
 namespace sluice {
 
-// Whose work a thread does.
+// The work for which a thread is started. It decides which limit applies.
 enum class ThreadUse {
   kProcess,  // the process itself; not bounded
   kCalls,    // calls of clients, which may block
@@ -50,7 +50,7 @@ class Thread {
   bool joinable() const { return joinable_; }
   // Waits for the end of the thread, if there is one.
   void Join();
-  // The thread outlives the object.
+  // Lets the thread go on after the object's end.
   void Detach();
   // Whether the caller runs on this thread.
   bool IsCurrent() const { return joinable_ && pthread_equal(id_, pthread_self()) != 0; }

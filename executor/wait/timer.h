@@ -26,7 +26,7 @@ class Timer {
   using Id = int64_t;
   // RESOURCE_EXHAUSTED if the thread cannot be started.
   absl::StatusOr<Id> After(std::chrono::nanoseconds delay, std::function<void()> function);
-  // Does not wait for a function that is already running.
+  // Removes a function that has not been called. Does not wait for one that is running.
   void Drop(Id id);
 
  private:
