@@ -1,11 +1,12 @@
-// The collective groups of a cluster, over the network. Members on several tasks find each other at
-// the leader, and fetch the tensors that the others post. Uses CompleteGroup and RecvBuf of
+// Connects members of collective groups on several tasks of a cluster. The members find each other
+// at the leader, and fetch the tensors that the others post. Uses CompleteGroup and RecvBuf of
 // TensorFlow's WorkerService.
 //
-// The leader is the chief. Without a chief it is worker 0, and without workers the first task.
+// The leader is the task "chief". Without a chief it is worker 0, and without workers the first
+// task.
 //
-// Thread safety: all methods may be called from any thread. Errors: those of another task begin
-// with its name; UNAVAILABLE if it does not answer.
+// Thread safety: all methods may be called from any thread.
+// Errors: an error of another task begins with its name. UNAVAILABLE if the task does not answer.
 #ifndef SLUICE_DISTRIBUTED_COLLECTIVE_COLLECTIVE_SERVICE_H_
 #define SLUICE_DISTRIBUTED_COLLECTIVE_COLLECTIVE_SERVICE_H_
 
@@ -23,7 +24,7 @@ namespace sluice {
 
 class CollectiveService final : public CollectiveNetwork {
  public:
-  // `collectives` are those of this task. They and `client` must outlive this object.
+  // `collectives` are those of this task. `client` must outlive this object.
   CollectiveService(const Cluster& cluster, RpcClient* client,
                     std::shared_ptr<Collectives> collectives);
 

@@ -1,5 +1,5 @@
-// The cluster that a client defines for one session (ConfigProto.cluster_def). The servers need not
-// know each other. The session calls their tasks by the names of this cluster.
+// Connects a session to the cluster that its client defines for it (ConfigProto.cluster_def). The
+// servers need not know each other. The session calls their tasks by the names of this cluster.
 //
 // Thread safety: all functions may be called from any thread.
 // Reference: ClusterSpec propagation in TensorFlow.
@@ -14,10 +14,10 @@
 
 namespace sluice {
 
-// The connection of a session to the tasks of `cluster`. The master is the task whose address is
-// that of `target`, the client's "grpc://host:port". INVALID_ARGUMENT if there is not exactly one,
-// if its name is the one that `server` was started with, or if a job's name is not valid in names
-// of devices.
+// Returns the connection of a session to the tasks of `cluster`. The session's master is the task
+// with the address of `target`, the client's "grpc://host:port". INVALID_ARGUMENT if not exactly
+// one task has this address, if the task has the name that `server` was started with, or if the
+// name of a job cannot be part of a device name.
 absl::StatusOr<ClusterConnection> ConnectionTo(const pb::ClusterDef& cluster,
                                                const std::string& target,
                                                const ClusterConnection& server);

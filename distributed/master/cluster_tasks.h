@@ -1,7 +1,8 @@
-// The other tasks of a cluster, for one session of this task's master: RemoteTasks over gRPC.
+// Implements RemoteTasks by calls over gRPC: lets a session whose master is this task run parts of
+// its steps on the other tasks of the cluster. Each session has its own ClusterTasks.
 //
-// Thread safety: all methods may be called from any thread. Errors: those of a task begin with its
-// name; UNAVAILABLE if it does not answer.
+// Thread safety: all methods may be called from any thread.
+// Errors: an error of another task begins with the task's name. UNAVAILABLE if it does not answer.
 #ifndef SLUICE_DISTRIBUTED_MASTER_CLUSTER_TASKS_H_
 #define SLUICE_DISTRIBUTED_MASTER_CLUSTER_TASKS_H_
 
@@ -23,8 +24,8 @@
 
 namespace sluice {
 
-// The cluster of a server, which all its sessions share, or the cluster of one session
-// (client_cluster.h).
+// Connects a session to the other tasks. All sessions of a server share the connection of its
+// cluster, except a session with a cluster of its own (client_cluster.h).
 struct ClusterConnection {
   TaskName task;                           // of the server
   std::string address;                     // at which other tasks reach the server
@@ -32,10 +33,10 @@ struct ClusterConnection {
   RpcClient* client;
   StepRendezvousTable* rendezvous;
   CancellationManager* stopping;  // cancelled when the server stops
-  int64_t connect_timeout_ms;     // limit of a step's wait for a task
+  int64_t connect_timeout_ms;     // how long a step waits for a task
   uint64_t incarnation;           // of the server's task
   std::shared_ptr<UnwantedParts> unwanted = std::make_shared<UnwantedParts>();
-  // The names in the cluster of one session. Null: those of the server's cluster.
+  // The names of tasks in the cluster of one session. Null: the names of the server's cluster.
   std::shared_ptr<const TaskView> view = nullptr;
 };
 
@@ -76,8 +77,8 @@ class ClusterTasks final : public RemoteTasks {
   absl::StatusOr<std::vector<DeviceInfo>> Await(const std::string& task,
                                                 CancellationManager& cancellation) const;
   absl::Status MakeWorkerSession(const std::string& task, CancellationManager& cancellation);
-  // Fills in what a task has to know of the cluster: the master's address, or all of a cluster of
-  // this session, with the task's name in it.
+  // Writes to `server` what the task has to know about the cluster. In the server's cluster that is
+  // the master's address. In a cluster of one session it is all addresses and the task's own name.
   absl::Status DescribeCluster(const std::string& task, pb::ServerDef* server) const;
   void AskToCancel(const std::string& task, int64_t step_id,
                    std::shared_ptr<CancellationManager> abandon) const;

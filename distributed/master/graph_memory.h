@@ -1,4 +1,4 @@
-// Errors about the memory of a graph that a client sends.
+// Describes the memory that a graph from a client needs.
 //
 // Thread safety: the functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MASTER_GRAPH_MEMORY_H_
@@ -13,12 +13,12 @@
 
 namespace sluice {
 
-// A table of the largest constants, also of those in functions, for the error of a graph for which
-// there is no memory.
+// Returns a table of the largest constants, including those in functions. It is part of the error
+// if there is no memory for a graph.
 std::string DescribeConstants(const pb::GraphDef& graph);
 
-// The bytes of the message without the contents of tensors, which are stored as constants. A graph
-// in memory takes at least as many.
+// Returns the bytes of the message without the contents of constant tensors. In memory, the graph
+// takes at least as many bytes.
 int64_t BytesWithoutConstants(const pb::GraphDef& graph);
 
 // Adds a description of the memory limits, if there are any, to an error. `account` is that of the

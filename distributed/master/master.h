@@ -1,4 +1,4 @@
-// The MasterService of a server: the sessions of its clients.
+// Implements the MasterService of a server: holds the sessions of its clients and runs their steps.
 //
 // Thread safety: all methods may be called from any thread. Responses and errors are those of
 // TensorFlow's master (docs/distributed.md).
@@ -33,7 +33,8 @@ struct MasterOptions {
   // The connection of sessions to the tasks of the server's cluster. Null: the server has no
   // cluster, and clients cannot define one.
   const ClusterConnection* connection = nullptr;
-  // When sessions of dead clients are closed, and whether a client is connected.
+  // Says when sessions of lost clients are closed. `is_connected` says whether a client is
+  // connected.
   SessionLimits limits;
   int64_t session_memory_bytes = 0;  // ServerOptions::session_memory_bytes
   SessionTable::IsConnected is_connected = [](const std::string&) { return true; };
@@ -45,10 +46,10 @@ class Master {
 
   // The master must outlive the server of the methods.
   std::vector<RpcMethod> Methods();
-  // Closes all sessions; their running steps end with CANCELLED. `awaiting`, which may be null, is
+  // Closes all sessions. Their running steps end with CANCELLED. `awaiting`, which may be null, is
   // released when these steps have ended.
   void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
-  // Closes the sessions that have passed MasterOptions::limits. To be called at intervals.
+  // Closes the sessions that are over MasterOptions::limits. To be called at intervals.
   void CloseExpiredSessions();
   std::vector<SessionInfo> Sessions();
   // Refuses new sessions and steps with UNAVAILABLE from now on. Pieces of partial runs go on.
@@ -70,8 +71,8 @@ class Master {
   void CloseSession(const pb::CloseSessionRequest& request, RpcCall& call);
   absl::Status ListDevices(const pb::ListDevicesRequest& request,
                            pb::ListDevicesResponse* response);
-  // Clears the containers after the steps of all sessions have ended, because they could create
-  // their resources again.
+  // Clears the containers after the steps of all sessions have ended, because a running step could
+  // create a cleared resource again.
   void Reset(const pb::ResetRequest& request, RpcCall& call);
   absl::Status Clear(const std::vector<std::string>& containers);
   absl::Status MakeCallable(const pb::MakeCallableRequest& request,

@@ -1,8 +1,9 @@
 // A client's session on the master: its graph and the steps that it runs.
 //
 // Thread safety: all methods may be called from any thread. Steps run concurrently, also while the
-// graph is extended. Lifetime: shared by the master and the open calls.
-// Errors: those of a step begin with the task that they come from, like TensorFlow's.
+// graph is extended.
+// Lifetime: shared by the master and the open calls.
+// Errors: an error of a step begins with the name of the task where it occurred, as in TensorFlow.
 #ifndef SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 #define SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 
@@ -31,14 +32,15 @@ class MasterSession {
   // `task` is the master's: "/job:worker/replica:0/task:0".
   MasterSession(std::string task, const SessionOptions& options, CostModelSteps cost_model = {});
 
-  // INVALID_ARGUMENT for invalid nodes, and for nodes that no device can run. RESOURCE_EXHAUSTED
-  // for constants above the limits of memory: the error names the node and has a table of
-  // constants.
+  // Adds nodes to the graph. INVALID_ARGUMENT if a node is invalid or no device can run it.
+  // RESOURCE_EXHAUSTED if constants exceed a limit of memory: the error names the node and has a
+  // table of constants.
   absl::Status AddNodes(const pb::GraphDef& nodes);
-  // ABORTED if `expected_version` is not the present version.
+  // Like AddNodes. Returns the new version of the graph. ABORTED if the present version is not
+  // `expected_version`.
   absl::StatusOr<int64_t> Extend(const pb::GraphDef& nodes, int64_t expected_version);
 
-  // Runs a step, or a part of a partial run.
+  // Runs a step, or a piece of a partial run.
   absl::Status RunStep(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
                        CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
                        pb::RunMetadata* metadata);
@@ -56,7 +58,7 @@ class MasterSession {
   Session& session() { return session_; }
 
  private:
-  // A step that is ready to run, and how often it ran.
+  // A step that is ready to run, and how often it has run.
   struct Step {
     explicit Step(Callable own_callable) : callable(std::move(own_callable)) {}
     const Callable callable;
@@ -77,7 +79,7 @@ class MasterSession {
   absl::Status Run(Step& step, const std::vector<NamedTensor>& feeds, const pb::RunOptions& options,
                    CancellationManager* cancellation, Tensors* fetches, pb::RunMetadata* metadata);
   absl::Status From(const absl::Status& status) const;
-  // Adds the limits of memory to an error about memory.
+  // Adds the limits of memory to an error that is about memory.
   absl::Status WithLimits(const absl::Status& status) const;
 
   Mutex mutex_;
@@ -91,7 +93,7 @@ class MasterSession {
   HeldBytes graph_bytes_ ABSL_GUARDED_BY(extend_mutex_);
   int64_t version_ ABSL_GUARDED_BY(extend_mutex_) = 0;
 
-  // By their feeds, fetches and targets.
+  // Steps by their feeds, fetches and targets.
   std::unordered_map<std::string, std::shared_ptr<Step>> steps_ ABSL_GUARDED_BY(mutex_);
   std::map<int64_t, MadeCallable> callables_ ABSL_GUARDED_BY(mutex_);
   int64_t next_callable_ ABSL_GUARDED_BY(mutex_) = 0;

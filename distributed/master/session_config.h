@@ -12,7 +12,7 @@ namespace sluice {
 // Returns `options` with the settings of `config`: placement, timeouts, threads, disabled passes.
 SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config);
 
-// Returns the session's name in errors: its metadata's name and its handle.
+// Returns the session's name for errors. It consists of the metadata's name and of the handle.
 std::string JobName(const pb::ConfigProto& config, const std::string& handle);
 
 }  // namespace sluice

@@ -1,9 +1,9 @@
-// The sessions of a master's clients: by handle, with what is known of each client.
+// Holds the sessions of a master's clients by handle, with what is known about each client.
 //
 // A client can end without closing its session. A client whose network pauses, or whose library
-// disconnects while it is idle, looks the same, and it connects again for its next call. So the
-// session of a client that is not connected is kept for `lost`. A client that dies again and again
-// leaves many sessions. So each host keeps only its latest ones that long.
+// disconnects while it is idle, looks the same, but connects again for its next call. So the
+// session of a client that is not connected is kept for SessionLimits::lost. A client that dies
+// again and again leaves many sessions. So only the latest ones of each host are kept that long.
 //
 // Thread safety: all methods may be called from any thread. Lifetime: the table outlives each Use.
 #ifndef SLUICE_DISTRIBUTED_MASTER_SESSION_TABLE_H_
@@ -78,7 +78,7 @@ class SessionTable {
     std::string client_;  // "" if the call does not count for one
   };
 
-  // The number of a session that will be added.
+  // Returns the number for a session that will be added.
   int64_t NewNumber() { return last_number_.fetch_add(1) + 1; }
   void Add(const std::string& handle, int64_t number, std::shared_ptr<MasterSession> session,
            const std::string& client, size_t graph_bytes);
@@ -98,7 +98,7 @@ class SessionTable {
   std::vector<Removed> RemoveAll();
   std::vector<Removed> RemoveExpired(const SessionLimits& limits, const IsConnected& is_connected);
   std::vector<SessionInfo> Describe(const IsConnected& is_connected);
-  // Waits until no session is used. Returns false at the deadline.
+  // Waits until no call uses a session. Returns false at the deadline.
   bool AwaitUnused(std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -115,7 +115,7 @@ class SessionTable {
     std::atomic<int64_t> graph_bytes;
   };
   static SessionInfo InfoOf(const Entry& entry, bool is_connected, Time now);
-  // The clients of sessions that are not connected.
+  // Returns the clients of sessions that are not connected now.
   std::set<std::string> LostClients(const IsConnected& is_connected);
   void UseEnds(Entry& entry, const std::string& client);
   absl::Status BeginCall(const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

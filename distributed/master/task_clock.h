@@ -9,9 +9,9 @@
 namespace sluice {
 
 // Shifts the times of a trace from another host so that they lie between the call and its response.
-// Both are times of this host's clock, in nanoseconds since 1970. A trace that already lies between
-// them stays. Otherwise it is moved to the middle or, if it is longer than the call, to the call's
-// beginning.
+// `call_nanos` and `answer_nanos` are times of this host's clock, in nanoseconds since 1970. A
+// trace that already lies between them stays. Otherwise it is moved to the middle or, if it is
+// longer than the call, to the call's beginning.
 void MoveBetween(int64_t call_nanos, int64_t answer_nanos, StepStats* stats);
 
 }  // namespace sluice

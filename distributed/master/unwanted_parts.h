@@ -1,8 +1,9 @@
-// Parts of steps that other tasks may still run although their result is unwanted: the part was
-// cancelled, or the connection was lost before the task responded.
+// Remembers parts of steps that other tasks may still run although nobody needs their result: the
+// part was cancelled, or the connection was lost before the task responded.
 //
-// Such a part may still write to variables. The next session on the task names these parts, and the
-// task ends them before it responds. Their own cancellations may arrive later, or never.
+// Such a part may still write to variables. So the request for the next session on the task lists
+// these parts, and the task ends them before it responds. Cancellations of single parts may arrive
+// later, or never.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MASTER_UNWANTED_PARTS_H_
@@ -19,8 +20,8 @@ namespace sluice {
 
 class UnwantedParts {
  public:
-  // The number of newest parts that are kept per task. Older ones have ended, because the end of a
-  // call ends its part, too.
+  // The number of parts that are kept per task, the newest ones. Older parts have ended, because
+  // the end of a call also ends its part.
   static constexpr size_t kMost = 1000;
 
   void Add(const std::string& task, int64_t step_id) {

@@ -1,5 +1,5 @@
-// Announcements of a task to the tasks that watch it, such as "the model is ready". An announcement
-// has no content: watchers see the number of announcements so far.
+// Sends announcements, such as "the model is ready", from a task to the tasks that watch it. An
+// announcement has no content: watchers see the number of announcements so far.
 //
 // A watcher calls kAwaitAnnouncement with the number that it has seen, and gets a response when
 // there are more. The open connection shows the watcher that the task is alive.
@@ -19,7 +19,7 @@ namespace sluice {
 
 inline constexpr char kAwaitAnnouncement[] = "/sluice.Presence/Await";
 
-// The number in the request and in the response.
+// The request and the response consist of this number.
 grpc::ByteBuffer EncodeCount(uint64_t count);
 absl::Status DecodeCount(const grpc::ByteBuffer& bytes, uint64_t* count);
 
@@ -28,7 +28,7 @@ class Announcements {
   // This object must outlive the server of the method.
   RpcMethod Method();
   void Announce();
-  // Ends all calls, present and later, with UNAVAILABLE.
+  // Ends all present and later calls with UNAVAILABLE.
   void Stop();
 
  private:

@@ -21,7 +21,7 @@ namespace sluice {
 struct HttpPage {
   std::string content_type;
   std::function<absl::StatusOr<std::string>()> text;  // an error is answered with 503
-  bool needs_token = true;                            // if the options have one
+  bool needs_token = true;                            // whether a request must have Options::token
 };
 
 class HttpPages {
@@ -33,8 +33,8 @@ class HttpPages {
     // PEM texts of a certificate and its key, for HTTPS. Empty: HTTP.
     std::string certificate, key;
   };
-  // `pages` by path: "/metrics". UNAVAILABLE if the port is taken or the certificate cannot be
-  // used. INVALID_ARGUMENT if `bind` is not an address.
+  // The keys of `pages` are paths: "/metrics". UNAVAILABLE if the port is taken or the certificate
+  // cannot be used. INVALID_ARGUMENT if `bind` is not an address.
   static absl::StatusOr<std::unique_ptr<HttpPages>> Start(Options options,
                                                           std::map<std::string, HttpPage> pages);
   ~HttpPages();

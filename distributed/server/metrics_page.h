@@ -21,7 +21,7 @@ namespace sluice {
 class MetricsPage {
  public:
   struct Options {
-    HttpPages::Options http;  // the token is for /metrics
+    HttpPages::Options http;  // /metrics requires its token
     // The state of the server, for /healthz and /readyz.
     std::function<absl::Status()> live = [] { return absl::OkStatus(); };
     std::function<absl::Status()> ready = [] { return absl::OkStatus(); };

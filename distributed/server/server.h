@@ -1,15 +1,15 @@
-// A server of one task of a cluster. It opens the task's devices to clients (TensorFlow's
+// Runs one task of a cluster. A Server opens the task's devices to clients (TensorFlow's
 // MasterService) and to the other tasks.
 //
 //   absl::StatusOr<std::unique_ptr<Server>> server = Server::Start({.port = 7077});
 //   (*server)->Join();                       // until Stop
 //
-// A parameter server only waits in Join. A worker also makes sessions over the cluster with
-// NewSession, in which its replica trains.
+// A parameter server only waits in Join. A worker also creates sessions over the cluster with
+// NewSession, and its replica trains in them.
 //
 // Thread safety: all methods may be called from any thread.
-// Lifetime: sessions, watches and references from a server end before it. The state of its devices
-// (variables, queues, …) is lost when the process ends; checkpoints keep it.
+// Lifetime: sessions, watches and references from a server must end before it. The state of its
+// devices (variables, queues, …) is lost when the process ends, unless a checkpoint has it.
 // Security: by default only this host can connect. Other bind addresses need TLS, and a token or
 // client certificates, or `insecure`, which states that the network is trusted.
 // Errors: see Start. Steps that need a lost task end with UNAVAILABLE or ABORTED.
@@ -41,7 +41,8 @@ struct ServerOptions {
   int port = -1;
   // Number of CPU devices: /device:CPU:0, ….
   int cpus = 1;
-  // Permits bind addresses other than this host's although anybody may connect or listen.
+  // Permits bind addresses other than this host's without TLS or authentication, although anybody
+  // may then connect or listen.
   bool insecure = false;
   // For the traffic with clients and with the other tasks.
   Security security;
@@ -51,30 +52,31 @@ struct ServerOptions {
   int64_t grpc_message_bytes = kGrpcMessageBytes;
   // Intervals at which calls to the other tasks check that the peer is alive.
   Heartbeat heartbeat;
-  // Whether processes of this host use lanes (lane/lane_socket.h). With TLS they never do.
+  // Whether processes of this host connect over lanes, which are faster than gRPC
+  // (lane/lane_socket.h). With TLS they never do.
   bool lanes = true;
-  // Limit of a step's wait for a task that it needs.
+  // How long a step waits for a task that it needs.
   int64_t connect_timeout_ms = 60'000;
-  // Address and port of GET /metrics, /healthz and /readyz; port -1: none; 0: any free one. With a
-  // certificate of `security` it is HTTPS.
+  // Address and port of GET /metrics, /healthz and /readyz. Port -1: none; 0: any free port. HTTPS
+  // if `security` has a certificate.
   std::string metrics_bind = "127.0.0.1";
   int metrics_port = -1;
   // GET /metrics requires it as "Authorization: Bearer <token>". If it is empty, the token of
-  // `security`, if there is one.
+  // `security` is required, if there is one.
   std::string metrics_token;
-  // Defaults for what clients do not set.
+  // Defaults for options that clients do not set.
   SessionOptions session;
   // When sessions of dead clients are closed.
   SessionLimits session_limits;
-  // Limits of the memory of tensors (executor/device/pool_allocator.h, memory_account.h): of all
-  // sessions of this process, and of each one. Steps beyond them end with RESOURCE_EXHAUSTED. 0:
-  // none.
+  // Limits of the memory of tensors (executor/device/pool_allocator.h, memory_account.h), for all
+  // sessions of this process together and for each one. Steps that exceed them end with
+  // RESOURCE_EXHAUSTED. 0: no limit.
   int64_t memory_bytes = 0;
   int64_t session_memory_bytes = 0;
-  // 0: as many connections as the limit of descriptors permits (rpc/connections.h).
+  // 0: as many connections as the limit of file descriptors permits (rpc/connections.h).
   int max_connections = 0;
-  // Interval at which the server checks that it accepts connections, and the limits of sessions,
-  // and returns unused memory to the system.
+  // Interval at which the server checks that it accepts connections, closes expired sessions, and
+  // returns unused memory to the system.
   int watch_interval_ms = 5'000;
 };
 
@@ -94,31 +96,31 @@ class Server {
   int port() const;
   // The target for clients: "grpc://127.0.0.1:7077".
   std::string target() const;
-  // The port of the page of metrics. -1 if there is none.
+  // The port of /metrics. -1 if there is none.
   int metrics_port() const;
   // This task's devices. Valid as long as the server.
   DeviceSet& devices() const;
 
-  // Makes a session of this process over the cluster, with this task as its master. C++ programs on
-  // a worker use it. It may use the tasks that match the filters, which are device names, or all
-  // tasks if there are none. A step waits up to connect_timeout_ms for the tasks that it needs,
-  // then ends with UNAVAILABLE. Must end before the server.
+  // Creates a session of this process over the cluster, with this task as its master. C++ programs
+  // on a worker use it. The session may use the tasks that match `filters`, which are device names.
+  // Without filters it may use all tasks. A step waits up to connect_timeout_ms for the tasks that
+  // it needs, then ends with UNAVAILABLE. The session must end before the server.
   absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {},
                                                       const std::vector<std::string>& filters = {});
 
   // Notifies the tasks that watch this one.
   void Announce();
-  // Watches another task of the cluster. Must end before the server.
+  // Watches another task of the cluster. The watch must end before the server.
   std::unique_ptr<TaskWatch> Watch(const TaskName& task, TaskWatch::Handlers handlers);
 
   // Refuses new sessions and steps with UNAVAILABLE, reports "not serving" to health checks, and
-  // waits until no step runs, but not longer than `limit`. Parts of other masters' steps go on.
-  // Stop should follow.
+  // waits until no step runs, but not longer than `limit`. Parts of steps of other masters go on.
+  // To be followed by Stop.
   void Drain(std::chrono::milliseconds limit);
-  // Refuses new calls, cancels the open ones, and returns when all have ended. Sessions of clients
-  // are closed, and waits of their steps end. A second call has no effect.
+  // Refuses new calls, cancels the open ones, and returns when all have ended. Closes the sessions
+  // of clients, which ends waits in their steps. A second call has no effect.
   void Stop();
-  // Blocks until Stop has ended, which another thread calls.
+  // Blocks until another thread has called Stop and Stop has ended.
   void Join();
 
  private:

@@ -1,7 +1,7 @@
 // Watches another task. Reports that it is available, that it is lost, and its announcements
 // (announcements.h).
 //
-// One call to the task is always open. Its end shows that the task is lost, within the time of the
+// One call to the task is always open. If the task is lost, the call ends within the time of the
 // Heartbeat, so the watch does not poll.
 //
 // Thread safety: handlers are called one at a time, from threads of the client. They must neither
@@ -27,7 +27,7 @@ class TaskWatch {
  public:
   struct Handlers {
     std::function<void()> is_there;                     // the task is up, also after a restart
-    std::function<void(const absl::Status& why)> gone;  // called after is_there
+    std::function<void(const absl::Status& why)> gone;  // the task is lost; never the first call
     std::function<void()> announced;                    // also for announcements before the watch
   };
   TaskWatch(TaskName task, const AddressBook* addresses, RpcClient* client, Handlers handlers);

@@ -28,7 +28,7 @@ class Watchdog {
     std::function<void()> close_expired_sessions;
     std::function<void()> return_memory;
   };
-  // RESOURCE_EXHAUSTED without a thread.
+  // RESOURCE_EXHAUSTED if no thread can be started.
   static absl::StatusOr<std::unique_ptr<Watchdog>> Start(std::chrono::milliseconds interval,
                                                          Duties duties);
   ~Watchdog();  // stops
