@@ -1,6 +1,6 @@
-// A session on a server, over gRPC with TensorFlow's MasterService.
+// Runs the steps of a session on a server by calls of TensorFlow's MasterService over gRPC.
 //
-// Thread safety: all methods may be called from any thread, Update by one at a time.
+// Thread safety: one thread at a time may call Update, any thread the other methods.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_
 #define SLUICE_DISTRIBUTED_CLIENT_GRPC_MASTER_H_
 

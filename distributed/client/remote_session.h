@@ -37,11 +37,11 @@ namespace sluice {
 struct RemoteSessionOptions {
   // Placement, threads, timeouts and passes are sent to the server. `devices` are ignored.
   SessionOptions session;
-  // The tasks that the session may use and waits for, as device names. If empty, all tasks.
+  // The tasks that the session may use and waits for, as device names. Empty: all tasks.
   std::vector<std::string> device_filters;
   // Whether the session has variables and queues of its own, which end with it.
   bool isolate_session_state = false;
-  // Limit of the wait for the server, and for the tasks that it has to reach.
+  // How long Connect waits for the server and for the other tasks that the session may use.
   int64_t connect_timeout_ms = 60'000;
   Security security;
   // Feeds and fetches above this size are sent as chunked messages.
@@ -59,8 +59,9 @@ class RemoteSession {
   // this process.
   static absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const Session& session);
 
-  // Clears the containers, or all if none are given, of the server and its cluster, and ends the
-  // server's sessions. Their later steps end with ABORTED. Reference: tf.Session.reset.
+  // Clears the containers of the server and its cluster, or all containers if none are given, and
+  // ends the server's sessions. Later steps of these sessions end with ABORTED. Reference:
+  // tf.Session.reset.
   static absl::Status Reset(const std::string& target,
                             const std::vector<std::string>& containers = {},
                             const Security& security = {});

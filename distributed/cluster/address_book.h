@@ -1,5 +1,5 @@
-// The present addresses of a cluster's tasks: those of the cluster spec, and those that tasks
-// reported which started later or restarted elsewhere.
+// Holds the present addresses of a cluster's tasks. They come from the cluster spec, and from tasks
+// that have started later, or restarted at another address, and reported it.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_ADDRESS_BOOK_H_

@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// The name of a task: job "worker", index 1. Ordered by job, then index.
+// The name of a task, such as job "worker", index 1. Ordered by job, then by index.
 struct TaskName {
   std::string job;
   int index = 0;
@@ -35,8 +35,8 @@ struct TaskName {
   auto operator<=>(const TaskName&) const = default;
 };
 
-// The jobs of a cluster: each has tasks with indices from 0, possibly with gaps, and an address
-// each. All tasks of a cluster use the same specification. Addresses are not looked up.
+// The jobs of a cluster. A job has tasks with indices from 0, possibly with gaps. Each task has an
+// address, which is not looked up. All tasks of a cluster use the same specification.
 class ClusterSpec {
  public:
   // The address "host:port" of each task, by job and index.
@@ -76,14 +76,13 @@ struct Cluster {
   bool is_chief() const;
 
   // Parses TF_CONFIG: {"cluster": {...}, "task": {"type": "worker", "index": 1}}. The index
-  // defaults to 0. A task of type "evaluator" need not be in the cluster. NOT_FOUND for another one
-  // that is not.
+  // defaults to 0. NOT_FOUND if the task is not in the cluster, except for type "evaluator".
   static absl::StatusOr<Cluster> FromTfConfig(std::string_view json);
   // Returns the value of an environment variable, or null, as std::getenv does.
   using Environment = std::function<const char*(const char*)>;
 
-  // Ranks become tasks: the first `num_ps` become "ps", the others "worker", on ports from
-  // `first_port` on.
+  // How the ranks of srun or mpirun become tasks: the first `num_ps` become "ps", the others
+  // "worker", on ports from `first_port` on.
   struct LaunchOptions {
     // Number of parameter servers, which are the first ranks. The others are workers.
     int num_ps = 1;

@@ -1,5 +1,5 @@
-// Devices for between-graph replication. Variables and other shared state go to the parameter
-// servers, everything else goes to the replica's own worker.
+// Chooses devices for between-graph replication. Variables and other shared state go to the
+// parameter servers, everything else goes to the replica's own worker.
 //
 //   DeviceScope place(g, ReplicaDevices(cluster));
 //   Variable w(g, "w", {784, 10}, Zeros());       // /job:ps/task:0
@@ -29,7 +29,7 @@
 
 namespace sluice {
 
-// Chooses the parameter server, 0 to tasks - 1, of the next node.
+// Returns the number of the parameter server, 0 to tasks - 1, for the next node.
 using PsStrategy = std::function<int(const NodeSpec& node)>;
 // Returns the load that a node puts on its server.
 using PsLoad = std::function<int64_t(const NodeSpec& node)>;
@@ -48,10 +48,10 @@ struct PsLoads {
   std::string ToString() const;
 };
 
-// Chooses one server after the other.
+// Chooses the servers in turn.
 PsStrategy RoundRobin(int tasks);
-// Chooses the server with the least load, the first of equal ones. Keeps `loads` up to date, if
-// given.
+// Chooses the server with the least load, the first of equal ones. Keeps `loads` up to date, unless
+// it is null.
 PsStrategy GreedyLoadBalancing(int tasks, PsLoad load = BytesOfVariable,
                                std::shared_ptr<PsLoads> loads = nullptr);
 
@@ -64,7 +64,7 @@ struct ReplicaDevicesOptions {
   int ps_tasks = 0;
   std::string ps_device = "/job:ps";
   std::string worker_device = "/job:worker";
-  // Whether a node's own device takes precedence field by field. Otherwise it does as a whole.
+  // If true, a node's own device replaces only the fields that it has. If false, it replaces all.
   bool merge_devices = true;
   std::set<std::string> ps_ops = StandardPsOps();
   // Chooses the parameter server of each shared op. Empty: RoundRobin, as in TensorFlow.
@@ -72,8 +72,8 @@ struct ReplicaDevicesOptions {
 };
 
 DeviceFunction ReplicaDevices(ReplicaDevicesOptions options);
-// Devices for this task of a cluster: balances bytes greedily over the job "ps". The chief is a
-// worker.
+// Chooses devices for this task of a cluster: balances bytes greedily over the job "ps". The chief
+// counts as a worker.
 DeviceFunction ReplicaDevices(const Cluster& cluster, std::shared_ptr<PsLoads> loads = nullptr);
 
 }  // namespace sluice

@@ -1,10 +1,10 @@
-// The log of a server: one line per event on stderr, with a level, a name and named values.
+// Writes the log of a server: one line per event on stderr, with a level, a name and named values.
 //
 //   LogEvent(LogLevel::kWarning, "connection_rejected", {{"client", peer}, {"open", StrCat(n)}});
 //   2026-11-27T08:15:02.125Z WARNING connection_rejected client=ipv4:10.0.0.7:41200 open=384
 //
-// Each event name is limited to kEventsPerPeriod lines in kEventPeriod. The next line of the name
-// after that says how many were left out: suppressed=12.
+// Per period of kEventPeriod, at most kEventsPerPeriod lines are written for each event name. The
+// next line with the name after that says how many were left out: suppressed=12.
 //
 // Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_EVENTS_EVENT_LOG_H_
@@ -33,12 +33,13 @@ struct EventLogOptions {
 };
 void SetEventLog(EventLogOptions options);
 
-// "debug", "info", "warning", "error"; "text", "json". INVALID_ARGUMENT for other words.
+// `level` is "debug", "info", "warning" or "error". `format` is "text" or "json". INVALID_ARGUMENT
+// for other words.
 absl::Status ParseLogOptions(const std::string& level, const std::string& format,
                              EventLogOptions* options);
 
 using EventFields = std::vector<std::pair<const char*, std::string>>;
-// The JSON object of an event, with a line break. `level` null: it has none.
+// Returns the JSON object of an event, with a line break. It has no level if `level` is null.
 std::string JsonLine(const char* level, const char* event, const EventFields& fields);
 void LogEvent(LogLevel level, const char* event, const EventFields& fields = {});
 

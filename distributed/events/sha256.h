@@ -1,4 +1,4 @@
-// The SHA-256 digest of bytes.
+// Computes the SHA-256 digest of bytes.
 //
 // Thread safety: a pure function. Reference: FIPS 180-4.
 #ifndef SLUICE_DISTRIBUTED_EVENTS_SHA256_H_
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// 64 hexadecimal digits.
+// Returns 64 hexadecimal digits.
 std::string Sha256(std::string_view bytes);
 
 }  // namespace sluice

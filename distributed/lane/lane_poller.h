@@ -1,6 +1,6 @@
-// Threads that wait for input on sockets. The thread that receives an event also handles it, so
-// that a message wakes one thread. Before it blocks, another thread starts to wait. A thread that
-// has had nothing to do for some seconds ends.
+// Runs threads that wait for input on sockets. The thread that receives an event also handles it,
+// so that a message wakes only one thread. Before this thread blocks, another thread starts to
+// wait. A thread that has had nothing to do for some seconds ends.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_LANE_LANE_POLLER_H_
@@ -30,8 +30,9 @@ class LanePoller {
     virtual void Readable() = 0;
   };
 
-  // `tick`, if given, is called at intervals while there are sources: after as many milliseconds as
-  // its last call returned, and soon after Wake. `use` is that of all threads except the first.
+  // If `tick` is given, it is called at intervals while there are sources: after as many
+  // milliseconds as its last call returned, and soon after Wake. `use` applies to all threads
+  // except the first.
   explicit LanePoller(std::function<int()> tick = nullptr, ThreadUse use = ThreadUse::kCalls);
   ~LanePoller();  // stops
   LanePoller(const LanePoller&) = delete;
@@ -40,7 +41,7 @@ class LanePoller {
   // Adds a source, which is kept until Remove, and waits for its first input. Returns false if the
   // poller is stopped, or if no thread could be started to wait.
   bool Add(std::shared_ptr<Source> source);
-  // Waits for input again.
+  // Waits for the next input of a source.
   void Arm(const Source& source);
   void Remove(const Source& source);
   // Calls `tick` soon.
@@ -82,7 +83,7 @@ class LanePoller {
   std::deque<Work> work_ ABSL_GUARDED_BY(mutex_);
   int waiting_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that wait for input, or are about to
   int threads_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Each a thread that waits until it is needed. CallSpare removes the last one.
+  // Threads that wait until they are needed. CallSpare wakes and removes the last one.
   std::vector<CondVar*> spares_ ABSL_GUARDED_BY(mutex_);
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -21,14 +21,15 @@ namespace sluice {
 
 class LaneServer {
  public:
-  // `methods` must outlive the server. Clients must present the token, unless it is empty. Larger
-  // requests end with RESOURCE_EXHAUSTED.
+  // `methods` must outlive the server. Clients must present the token, unless it is empty. Requests
+  // above `max_message_bytes` end with RESOURCE_EXHAUSTED.
   LaneServer(const std::vector<RpcMethod>& methods, std::string token, int64_t max_message_bytes);
   ~LaneServer();  // stops
   LaneServer(const LaneServer&) = delete;
   LaneServer& operator=(const LaneServer&) = delete;
 
-  // Lets clients find the server as "host:port". Does nothing if another server has the name.
+  // Lets clients find the server as "host:port". Does nothing if another server already has this
+  // name.
   void ListenAt(const std::string& address);
   // Whether the connection with this name (RpcCall::client) is open.
   bool IsConnected(const std::string& client);

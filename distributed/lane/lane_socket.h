@@ -1,4 +1,4 @@
-// A lane: a connection between two processes of one user on one host. Frames travel over a Unix
+// A lane is a connection between two processes of one user on one host. Frames travel over a Unix
 // socket. The receiver copies large bodies straight out of the sender's memory (peer_memory.h).
 //
 // Reason: between tasks of a host, gRPC over loopback costs more per message than most steps
@@ -33,16 +33,16 @@ namespace sluice {
 struct LaneFrame {
   enum Kind : uint32_t {
     kHello = 1,  // text: a LaneSocket::Greeting with the token
-    kWelcome,    // text: a Greeting with the sender's reach; code: whether the client is accepted
-    kReady,      // text: the sender's reach; requests may follow
+    kWelcome,    // text: a Greeting with the sender's Reach; code: whether the client is accepted
+    kReady,      // text: the sender's Reach; requests may follow
     kRequest,    // text: the path
     kResponse,   // code; text: the error message
     kCancel,     // the client has given up
-    kRelease,    // the large bytes of the receiver's frame with this call were copied
+    kRelease,    // the sender of this has copied the body of the frame with the same `call`
     kPing,
     kPong,
   };
-  static constexpr uint64_t kOneWay = 0;  // the call of a request that gets no response
+  static constexpr uint64_t kOneWay = 0;  // `call` of a request that gets no response
 
   Kind kind = kPing;
   uint64_t call = 0;
@@ -53,8 +53,8 @@ struct LaneFrame {
 
 class LaneSocket {
  public:
-  // Owns `fd`, a connected socket. For a body above `max_body_bytes`, or without memory for it,
-  // Receive returns a frame with RESOURCE_EXHAUSTED.
+  // Owns `fd`, a connected socket. If a body exceeds `max_body_bytes`, or there is no memory for
+  // it, Receive returns a frame with RESOURCE_EXHAUSTED.
   explicit LaneSocket(int fd, uint64_t max_body_bytes = UINT64_MAX - 1);
   ~LaneSocket();
   LaneSocket(const LaneSocket&) = delete;
@@ -65,11 +65,12 @@ class LaneSocket {
   bool PeerIsOwn() const;
 
   // Sends a frame. Blocks while the peer does not read, and keeps the body in memory until the peer
-  // has copied it. `is_wanted` is called just before the frame is sent, after the frames of other
-  // threads: if it returns false, the frame is not sent. Returns false then, or if the connection
-  // is broken.
+  // has copied it. When the frames of other threads have been sent, calls `is_wanted`. If that
+  // returns false, the frame is not sent. Returns whether the frame was sent: false also if the
+  // connection is broken.
   bool Send(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
-  // The same, but the frame is kept until SendKept or the next Send, which the caller has to call.
+  // Like Send, but keeps the frame until SendKept or the next Send. The caller has to call one of
+  // them.
   bool Keep(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
   bool SendKept();
   // Send kept frames, or a ping, unless that would block.
@@ -87,7 +88,8 @@ class LaneSocket {
   // Makes all later calls of Send and Receive fail.
   void Shutdown();
 
-  // The text of kHello and kWelcome: protocol version, how to read this process's memory, `word`.
+  // Returns the text of kHello and kWelcome: the protocol version, how to read this process's
+  // memory, and `word`.
   static std::string Greeting(std::string_view word);
   // Reads the peer's greeting, stores its word in `word`, and finds out which parts of the peer's
   // memory this process can read. Returns false if the peer speaks another version.

@@ -1,4 +1,4 @@
-// Reads the memory of another process of the same user. It maps the other's shared blocks, and
+// Reads the memory of another process of the same user. It maps that process's shared blocks, and
 // reads the rest with process_vm_readv, at a third of the speed. A system may forbid either
 // (containers, ptrace_scope).
 //
@@ -31,11 +31,10 @@ class PeerMemory {
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  // Describes to another process how to read this one's memory. The size is fixed.
+  // Returns a text of fixed size that tells another process how to read this one's memory.
   static std::string Invitation();
-  // Removes the peer's invitation (see Invitation) from the beginning of `text`, and tries the ways
-  // of reading its memory that the invitation offers. Returns false if the text does not begin with
-  // one.
+  // Removes the peer's Invitation from the beginning of `text`, and tries the ways of reading the
+  // peer's memory that it offers. Returns false if the text does not begin with an invitation.
   bool Open(pid_t peer, std::string_view* text);
 
   Reach reach() const { return {mapped_ != nullptr, copies_}; }

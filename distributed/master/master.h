@@ -49,7 +49,7 @@ class Master {
   // Closes all sessions. Their running steps end with CANCELLED. `awaiting`, which may be null, is
   // released when these steps have ended.
   void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
-  // Closes the sessions that are over MasterOptions::limits. To be called at intervals.
+  // Closes the sessions that exceed MasterOptions::limits. To be called at intervals.
   void CloseExpiredSessions();
   std::vector<SessionInfo> Sessions();
   // Refuses new sessions and steps with UNAVAILABLE from now on. Pieces of partial runs go on.

@@ -13,7 +13,8 @@ namespace sluice {
 
 using DeviceAttributesList = google::protobuf::RepeatedPtrField<pb::DeviceAttributes>;
 
-// Both append. FromProto returns INVALID_ARGUMENT for a name that is no device's.
+// Both functions append. DevicesFromProto returns INVALID_ARGUMENT if a name is not a device's
+// name.
 void DevicesToProto(const std::vector<DeviceInfo>& devices, DeviceAttributesList* list);
 absl::Status DevicesFromProto(const DeviceAttributesList& list, std::vector<DeviceInfo>* devices);
 

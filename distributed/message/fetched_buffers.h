@@ -18,7 +18,7 @@ namespace sluice {
 // Returns a slice of the whole buffer. The slice keeps the buffer alive.
 grpc::Slice SliceOfFetched(BufferRef buffer);
 
-// Returns the buffer of such a slice if it has exactly these bytes, otherwise null.
+// Returns the buffer of a slice from SliceOfFetched if it has exactly these bytes, otherwise null.
 BufferRef FetchedBuffer(const void* data, size_t bytes);
 
 }  // namespace sluice

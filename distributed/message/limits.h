@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// The largest gRPC message, and the largest protocol buffer.
+// The greatest size of a gRPC message, and of a protocol buffer.
 inline constexpr int64_t kGrpcMessageBytes = INT32_MAX;
 // The default limit of a request to a server.
 inline constexpr int64_t kMaxMessageBytes = int64_t{64} << 30;

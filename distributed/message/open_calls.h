@@ -1,8 +1,8 @@
 // Counts the open calls of a client or server, so that its destructor can wait until all have
 // ended.
 //
-// Thread safety: all methods may be called from any thread. The last End may destroy the owner: it
-// uses nothing after it has released the lock.
+// Thread safety: all methods may be called from any thread. The owner may be destroyed as soon as
+// the last End has released the lock, because End uses nothing after that.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_OPEN_CALLS_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_OPEN_CALLS_H_
 

@@ -21,8 +21,9 @@
 
 namespace sluice {
 
-// A method that responds when `handle` returns: with the message that it filled, or with its error.
-// If `handle` does not block, the method may be called one-way. `service` must outlive the method.
+// Makes a method that responds when `handle` returns: with the message that it filled, or with its
+// error. If `handle` does not block, the method may be called one-way. `service` must outlive the
+// method.
 template <typename Service, typename Request, typename Response>
 RpcMethod UnaryMethod(std::string path, Service* service,
                       absl::Status (Service::*handle)(const Request&, Response*),
@@ -56,18 +57,18 @@ RpcMethod Method(std::string path, Service* service,
   return {std::move(path), decode, blocks};
 }
 
-// A method whose handler also decodes the request.
+// Makes a method whose handler also decodes the request.
 template <typename Service>
 RpcMethod Method(std::string path, Service* service, void (Service::*handle)(RpcCall&),
                  bool blocks = true) {
   return {std::move(path), [service, handle](RpcCall& call) { (service->*handle)(call); }, blocks};
 }
 
-// Sends an empty response when the last copy of the result is destroyed.
+// Returns an object that sends an empty response when its last copy is destroyed.
 std::shared_ptr<void> RespondWhenReleased(RpcCall& call);
 
-// Encodes a response with the fetches of a step. RESOURCE_EXHAUSTED, naming the largest fetch, if
-// the caller cannot receive a message of that size.
+// Encodes a response with the fetches of a step. RESOURCE_EXHAUSTED, with the name of the largest
+// fetch, if the caller cannot receive a message of that size.
 absl::StatusOr<grpc::ByteBuffer> EncodeFetches(const RpcCall& call,
                                                const google::protobuf::Message& rest,
                                                TensorField field,

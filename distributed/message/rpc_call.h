@@ -1,4 +1,4 @@
-// A call as its handler sees it, over whichever transport it came.
+// A call as its handler sees it. Calls over gRPC and over lanes look the same.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_
 
@@ -12,17 +12,17 @@
 
 namespace sluice {
 
-// A call of a peer. Lifetime: until Finish; nothing may touch the call afterwards.
+// A call of a peer. Lifetime: until Finish. Nothing may touch the call afterwards.
 class RpcCall {
  public:
   virtual grpc::ByteBuffer& request() = 0;
   // Cancelled when the peer gives up, disconnects or reaches its deadline.
   virtual CancellationManager& cancellation() = 0;
-  // A larger response ends with RESOURCE_EXHAUSTED, because the peer takes no chunked messages.
+  // The limit of a response if the peer takes no chunked messages. RESOURCE_EXHAUSTED beyond it.
   virtual uint64_t max_response_bytes() const { return UINT64_MAX; }
   // Sends the response or error. Called once, from any thread.
   virtual void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) = 0;
-  // The connection that the call came over, such as "ipv4:10.0.0.7:41200". "": in this process.
+  // The connection of the call, such as "ipv4:10.0.0.7:41200". "" if it came from this process.
   virtual std::string client() const { return ""; }
 
  protected:

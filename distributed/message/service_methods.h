@@ -1,4 +1,4 @@
-// Paths of the services' methods, and the names of tasks in their errors.
+// Makes the paths of the services' methods, and adds the names of tasks to errors.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_SERVICE_METHODS_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_SERVICE_METHODS_H_
 
@@ -14,7 +14,7 @@ std::string WorkerMethod(const char* name);
 inline constexpr char kStallsMethod[] = "/sluice.Monitor/Stalls";
 inline constexpr char kMetricsMethod[] = "/sluice.Monitor/Metrics";
 
-// True for an error that FromTask has returned.
+// Whether the error has the name of a task, which FromTask adds.
 bool NamesTask(const absl::Status& status);
 
 // Puts the name of `task` before an error that the task or its connection returned, unless the

@@ -24,7 +24,8 @@ class SliceReader {
   uint64_t size() const { return size_; }
   uint64_t left() const { return size_ - position_; }
 
-  // These return false, at an unspecified position, if fewer bytes are left. The last two append.
+  // These functions return false if fewer bytes are left. The position is unspecified then.
+  // ReadString and ReadSlices append.
   bool Read(void* to, uint64_t bytes);
   bool ReadVarint(uint64_t* value);
   bool Skip(uint64_t bytes);

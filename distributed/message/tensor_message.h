@@ -35,14 +35,15 @@ struct TensorField {
   Form form;
 };
 
-// Tensors of numbers may have any size. UNIMPLEMENTED for variants that have no encoding.
-// INVALID_ARGUMENT for strings of more than 2 GB.
+// Encodes `rest`, with the tensors in its field `field`. Tensors of numbers may have any size.
+// UNIMPLEMENTED if a variant has no encoding. INVALID_ARGUMENT if a tensor of strings or
+// variants has more than 2 GB.
 absl::StatusOr<grpc::ByteBuffer> EncodeMessage(const google::protobuf::Message& rest,
                                                TensorField field,
                                                absl::Span<const NamedTensor> tensors);
 grpc::ByteBuffer EncodeMessage(const google::protobuf::Message& message);
 
-// INVALID_ARGUMENT for bytes that are not such a message, and for tensors over the limits of
+// INVALID_ARGUMENT if the bytes are not such a message, or if a tensor exceeds the limits of
 // graph/format/limits.h.
 absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
                            google::protobuf::Message* rest, std::vector<NamedTensor>* tensors);

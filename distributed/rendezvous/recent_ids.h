@@ -16,7 +16,7 @@ class RecentIds {
  public:
   explicit RecentIds(size_t remembered) : ring_(remembered, 0) {}
 
-  // Adds the id. Returns false if it is among the last ones. 0 always counts as new.
+  // Adds the id. Returns false if it is among the remembered ones. 0 always counts as new.
   bool IsNew(int64_t id) {
     if (id == 0) return true;
     ScopedLock lock(&mutex_);

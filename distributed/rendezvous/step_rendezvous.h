@@ -1,5 +1,5 @@
-// The rendezvous of a step on this task. A sent tensor waits until a receiver, on this or another
-// task, requests it. A tensor of another task is fetched when it is requested.
+// The rendezvous of a step on this task. A tensor that is sent here waits until a receiver on this
+// or another task requests it. A tensor of another task is fetched when it is requested.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RENDEZVOUS_STEP_RENDEZVOUS_H_
@@ -42,7 +42,7 @@ class StepRendezvous final : public Rendezvous,
   }
   // Receives from this task or another.
   void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) override;
-  // Receives what this task sends. Serves the requests of other tasks.
+  // Receives a tensor that this task sends. Serves the requests of other tasks.
   void RecvLocalAsync(const std::string& key, CancellationManager* cancellation, Done done) {
     local_.RecvAsync(key, cancellation, std::move(done));
   }
@@ -60,13 +60,14 @@ class StepRendezvous final : public Rendezvous,
   CancellationManager receiving_;  // cancels all fetches
 };
 
-// The rendezvous of all steps of a task, each made on first use: another task may request a tensor
-// before the step runs here.
+// Holds the rendezvous of all steps of a task. Each is made when it is first used, because another
+// task may request a tensor before the step runs here.
 class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
       : view_(std::make_shared<TaskView>(TaskView{std::move(task), std::move(receive)})) {}
-  // ABORTED for a step that has ended. `view` is that of the step's session; null: the table's.
+  // Returns the rendezvous of a step. `view` is the view of the step's session, null stands for the
+  // table's. ABORTED if the step has ended.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(
       int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr);
   // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".

@@ -1,5 +1,5 @@
-// Chunked messages: messages above the size limit of gRPC, which are sent in chunks. The server
-// stores a chunked message during the transfer.
+// Sends messages above the size limit of gRPC in chunks. The server stores such a chunked message
+// during the transfer.
 //
 //   A response: the server stores it and sends its label in the call's trailing metadata.
 //     The client fetches one chunk after the other (kGetChunk).
@@ -8,8 +8,8 @@
 //
 // Only a client that announces support (kTakesChunks) gets chunked responses. The name of a message
 // is 16 random bytes, so that a client cannot fetch messages of other clients. A message that is
-// not used for a minute is dropped. What has arrived counts for the limit of memory, and a chunk
-// above it is rejected with RESOURCE_EXHAUSTED.
+// not used for a minute is dropped. The chunks of a request count for the limit of memory, and a
+// chunk that exceeds it is rejected with RESOURCE_EXHAUSTED.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_CHUNKS_H_
@@ -42,7 +42,7 @@ inline constexpr char kTakesChunks[] = "sluice-pieces";
 inline constexpr char kChunkedMessage[] = "sluice-parcel";
 inline constexpr uint64_t kMaxChunkBytes = uint64_t{64} << 20;
 
-// Precedes the content of a chunk that is sent, and is the request for a chunk.
+// The header of a chunk that is sent with Put, and the whole request for a chunk with Get.
 struct ChunkHeader {
   static constexpr size_t kNameBytes = 16;
   std::string name;  // of the message
@@ -68,9 +68,10 @@ class ChunkedMessages {
 
   // kGetChunk and kPutChunk. This object must outlive their server.
   std::vector<RpcMethod> Methods();
-  // Stores a response and returns its label. RESOURCE_EXHAUSTED if it could not be dropped later.
+  // Stores a response and returns its label. RESOURCE_EXHAUSTED if the thread that drops unused
+  // messages cannot be started.
   absl::StatusOr<std::string> Store(const grpc::ByteBuffer& response);
-  // Removes the request with this label and returns it. FAILED_PRECONDITION before all of its
+  // Removes the request with this label and returns it. FAILED_PRECONDITION if not all of its
   // chunks have arrived.
   absl::StatusOr<grpc::ByteBuffer> Take(std::string_view label);
   uint64_t bytes_stored();
@@ -79,9 +80,9 @@ class ChunkedMessages {
   struct Message {
     std::deque<grpc::Slice> slices;
     uint64_t begin = 0;  // bytes before it were fetched and dropped
-    uint64_t end = 0;    // bytes that have arrived
-    uint64_t bytes = 0;  // in all
-    HeldBytes held;      // those that have arrived
+    uint64_t end = 0;    // number of bytes that have arrived
+    uint64_t bytes = 0;  // size of the whole message
+    HeldBytes held;      // counts the arrived bytes of a request for the limit of memory
     Clock::time_point touched{};
   };
   absl::StatusOr<grpc::ByteBuffer> Get(grpc::ByteBuffer* request);

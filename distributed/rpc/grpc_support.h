@@ -1,4 +1,4 @@
-// Parts of the use of gRPC that the client and the server share.
+// Helpers for gRPC that the client and the server share.
 #ifndef SLUICE_DISTRIBUTED_RPC_GRPC_SUPPORT_H_
 #define SLUICE_DISTRIBUTED_RPC_GRPC_SUPPORT_H_
 
@@ -10,25 +10,26 @@
 
 namespace sluice {
 
-// Error messages travel in a header. Longer ones are cut and end in "... [truncated]".
+// Error messages travel in a header. So longer ones are cut and end in "... [truncated]".
 inline constexpr size_t kMaxErrorMessageBytes = 3072;
 
 // The codes of both kinds of status have the same numbers.
 grpc::Status ToGrpc(const absl::Status& status);
-// A stream that the transport removed counts as UNAVAILABLE.
+// Returns UNAVAILABLE for gRPC's UNKNOWN "Stream removed", which means that the connection broke.
 absl::Status FromGrpc(const grpc::Status& status);
 
 // Keeps gRPC initialised until the process ends. Otherwise gRPC 1.51 may wait for ten seconds when
 // its last user is destroyed.
 void KeepGrpc();
 
-// Makes gRPC write its messages, which may have bytes of a peer, as events "grpc" of the event log:
-// quoted and limited. For the whole process.
+// Makes gRPC write its log messages as events "grpc" of the event log, for the whole process. The
+// event log quotes them, because they may have bytes of a peer, and limits their number.
 void LogGrpcAsEvents();
 
-// Orders the actions of one thread before it passes an object to gRPC before those of another
-// thread that gets the object from gRPC. gRPC's own locks do that too. But ThreadSanitizer does not
-// see them, because the distribution's library is not instrumented.
+// Shows ThreadSanitizer that an object is handed over: what a thread does before it passes the
+// object to gRPC happens before what another thread does after it gets the object from gRPC. gRPC's
+// own locks ensure this already, but ThreadSanitizer cannot see them, because the Linux
+// distribution's gRPC library is not instrumented.
 class HandOver {
  public:
   void Give() { given_.store(true, std::memory_order_release); }

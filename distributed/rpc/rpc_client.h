@@ -1,4 +1,4 @@
-// A client of other tasks: unary calls of bytes, whose responses go to callbacks.
+// Calls methods of other tasks. Requests and responses are bytes. A callback gets the response.
 //
 // Servers on this host are called over lanes (lane/lane_socket.h). Other servers, and all servers
 // with TLS, are called over gRPC.

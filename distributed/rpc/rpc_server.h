@@ -1,10 +1,10 @@
 // A gRPC server of unary methods whose messages are bytes.
 //
 // The thread that takes a call from the completion queue also runs its handler. A handler may
-// block, and may finish the call later from another thread. If no thread is left to listen, the
-// server starts another. If it cannot, calls that may block end with RESOURCE_EXHAUSTED, so that
-// there is always a thread that listens. The calls of one method take at most three quarters of the
-// threads for calls (executor/wait/thread.h).
+// block, and may finish the call later from another thread. If no other thread listens to the
+// queue, the server starts one. If it cannot, calls that may block end with RESOURCE_EXHAUSTED, so
+// that there is always a thread that listens. The calls of one method take at most three quarters
+// of the threads for calls (executor/wait/thread.h).
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_RPC_SERVER_H_
@@ -39,10 +39,10 @@ class RpcServer {
     std::string token;  // every call must carry it, unless it is empty
     // Whether processes of this host may call over lanes (lane/lane_socket.h).
     bool lanes = false;
-    std::vector<std::string> lane_addresses;  // names of this server besides `address`
+    std::vector<std::string> lane_addresses;  // other names of this server
     int max_connections = 0;                  // see Connections::Options
   };
-  // Makes a server, which listens at the address and accepts no connection before Accept.
+  // Makes a server that listens at the address, but accepts no connection before Accept is called.
   // UNAVAILABLE if it cannot listen there.
   static absl::StatusOr<std::unique_ptr<RpcServer>> Make(const Options& options,
                                                          std::vector<RpcMethod> methods);
@@ -55,7 +55,7 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const { return port_; }
-  // Whether the connection of a call (RpcCall::client) is still open. True for calls of this
+  // Whether the connection of a call (RpcCall::client) is still open. True for calls from this
   // process.
   bool IsConnected(const std::string& client);
   Connections& connections() { return *connections_; }
@@ -71,7 +71,8 @@ class RpcServer {
   absl::Status StartGrpc();
   void Listen();
   absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Runs the handler of a call. `may_block`: OK if another thread listens.
+  // Runs the handler of a call. `may_block` is OK if the handler may block, because another thread
+  // listens.
   void Handle(int method, RpcCall& call, const absl::Status& may_block);
 
   std::unique_ptr<Service> service_;
@@ -90,7 +91,7 @@ class RpcServer {
   int threads_ ABSL_GUARDED_BY(mutex_) = 0;
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;        // open, or requested from gRPC
   bool stopped_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet
-  std::vector<std::atomic<int>> blocked_;        // running handlers, by method
+  std::vector<std::atomic<int>> blocked_;        // running handlers that may block, by method
 };
 
 }  // namespace sluice

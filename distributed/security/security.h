@@ -25,15 +25,15 @@ struct Security {
   std::string key_file;
   // The name in the servers' certificates. If empty, it is the host of their address.
   std::string server_name;
-  // Calls without the token end with UNAUTHENTICATED, unless it is empty. Without TLS, the token is
-  // visible in the network traffic.
+  // Calls without this token end with UNAUTHENTICATED. Empty: no token is needed. Without TLS, the
+  // token is visible in the network traffic.
   std::string token;
 
   bool uses_tls() const { return !ca_file.empty() || !cert_file.empty(); }
 };
 
-// Servers read the files again after ReloadCertificates; clients use what they read first. The
-// credentials must outlive the server.
+// Make the credentials of servers and of clients, which must outlive the server. Servers read the
+// files again after ReloadCertificates. Clients use what they read first.
 // INVALID_ARGUMENT for a certificate without its key or a key without its certificate. NOT_FOUND
 // for files that cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
@@ -41,11 +41,11 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
     const Security& security);
 
-// The text of a PEM file; "" if `file` is empty. NOT_FOUND if it cannot be read.
+// Returns the text of a PEM file, or "" if `file` is empty. NOT_FOUND if it cannot be read.
 absl::StatusOr<std::string> ReadPem(const std::string& file);
 
-// The first line of a file. PERMISSION_DENIED if every user of the machine may use the file,
-// because a token is a password. INVALID_ARGUMENT if the line is empty, begins or ends with a
+// Returns the first line of a file. PERMISSION_DENIED if every user of the machine may use the
+// file, because a token is a password. INVALID_ARGUMENT if the line is empty, begins or ends with a
 // blank, or has characters that a header of a call cannot carry.
 absl::StatusOr<std::string> ReadToken(const std::string& file);
 
@@ -54,11 +54,11 @@ inline constexpr char kTokenHeader[] = "sluice-token";
 // Compares in a time that depends only on the length of `given`.
 bool IsToken(std::string_view given, std::string_view expected);
 
-// Let an operator replace a token while the process runs. Objects keep the token that they were
-// created with and call CurrentToken to get its replacement. Both functions may be called from any
-// thread.
+// ReplaceToken lets an operator replace a token while the process runs. Objects keep the token that
+// they were created with, and call CurrentToken to get its replacement. Both functions may be
+// called from any thread.
 //
-// After ReplaceToken, `initial` stands for `current`.
+// After ReplaceToken, CurrentToken(initial) returns `current`.
 void ReplaceToken(const std::string& initial, std::string current);
 // The replacement of a token, or the token itself.
 std::string CurrentToken(const std::string& initial);

@@ -1,4 +1,4 @@
-// Ports for the servers of a test.
+// Finds free ports for the servers of a test.
 #ifndef SLUICE_DISTRIBUTED_TESTING_FREE_PORT_H_
 #define SLUICE_DISTRIBUTED_TESTING_FREE_PORT_H_
 
@@ -12,9 +12,9 @@
 
 namespace sluice {
 
-// A free port of 127.0.0.1. It is below the ports of outgoing connections, so none of them takes it
-// before the server starts, or while a killed server restarts. Other tests do not take it either:
-// this process holds the datagram port of the same number.
+// Returns a free port of 127.0.0.1. It is below the ports of outgoing connections, so none of these
+// takes it before the server starts, or while a killed server restarts. Other tests do not take it
+// either: this process holds the datagram port of the same number.
 inline int FreePort() {
   thread_local std::mt19937 random{std::random_device()()};
   std::uniform_int_distribution<int> ports(10'000, 29'999);

@@ -1,5 +1,5 @@
-// Servers and their clients within one process, without sockets: a call runs its handler in the
-// calling thread.
+// Runs servers and their clients within one process, without sockets: a call runs its handler in
+// the calling thread.
 #ifndef SLUICE_DISTRIBUTED_TESTING_LOOPBACK_H_
 #define SLUICE_DISTRIBUTED_TESTING_LOOPBACK_H_
 
@@ -74,7 +74,8 @@ class Loopback final : public RpcClient {
       std::exchange(done_, nullptr)(own);
     }
 
-    // Cancels the call with its caller. Fails it, and returns false, if that is cancelled already.
+    // Cancels the call when its caller cancels. If the caller has cancelled already, fails the call
+    // and returns false.
     bool LinkCancellation() {
       if (call_.cancellation == nullptr) return true;
       token_ = call_.cancellation->NewToken();

@@ -13,7 +13,7 @@ inline RpcMethod Echo() {
   return {"/a.B/Echo", [](RpcCall& c) { c.Finish(c.request()); }};
 }
 
-// /a.B/Fail: OUT_OF_RANGE "no more".
+// /a.B/Fail: fails with OUT_OF_RANGE "no more".
 inline RpcMethod Fails() {
   return {"/a.B/Fail", [](RpcCall& c) { c.Finish(absl::OutOfRangeError("no more")); }};
 }

@@ -1,8 +1,9 @@
-// The WorkerService of a task: holds the parts of graphs that masters registered here, and runs
-// their steps.
+// Implements the WorkerService of a task: holds the parts of graphs that masters register here, and
+// runs their steps.
 //
-// Thread safety: all methods may be called from any thread. Errors: ABORTED for an unknown session
-// or graph, as after a restart of this task. The errors of a step begin with this task's name.
+// Thread safety: all methods may be called from any thread.
+// Errors: ABORTED if a session or graph is unknown, for example because this task has restarted.
+// The errors of a step begin with this task's name.
 #ifndef SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 #define SLUICE_DISTRIBUTED_WORKER_WORKER_H_
 
@@ -31,7 +32,7 @@ class Worker {
   // Makes the function that receives tensors from the tasks of a cluster.
   using ReceiveFrom = std::function<RemoteReceive(std::shared_ptr<const AddressBook>)>;
   // The rendezvous table and the address book must outlive the worker. `session_memory_bytes`
-  // limits the tensors of a session's parts on this task, 0: no limit.
+  // limits the memory of the tensors that the parts of one session have on this task. 0: no limit.
   Worker(std::string task, std::shared_ptr<DeviceSet> devices, StepRendezvousTable* rendezvous,
          AddressBook* addresses, ReceiveFrom receive_from, SessionOptions session,
          int64_t session_memory_bytes = 0);
@@ -39,8 +40,8 @@ class Worker {
   std::vector<RpcMethod> Methods();
   // Ends the running steps with CANCELLED.
   void CancelSteps();
-  // Ends the sessions without a running part whose master has not been connected for `lost`. 0:
-  // none. To be called from time to time.
+  // Ends the sessions that run no part and whose master has not been connected for `lost`. If
+  // `lost` is 0, ends none. To be called from time to time.
   void EndLostSessions(std::chrono::milliseconds lost,
                        const std::function<bool(const std::string& client)>& is_connected);
 
@@ -49,7 +50,7 @@ class Worker {
   struct RegisteredGraph {
     std::unique_ptr<LocalStep> step;
   };
-  // The state of a master's session on this task: stateful kernels and graphs.
+  // What a session of a master has on this task: stateful kernels and graphs.
   struct WorkerSession {
     WorkerSession(const pb::CreateWorkerSessionRequest& request,
                   std::shared_ptr<const TaskView> task_view, SessionOptions options,
@@ -111,7 +112,8 @@ class Worker {
   absl::Status Run(WorkerSession& session, const pb::RunGraphRequest& request,
                    const std::vector<NamedTensor>& feeds, CancellationManager* cancellation,
                    std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
-  // The part ends with the call, the server, the session, and the step's CleanupGraph.
+  // Runs a part until it ends by itself or is cancelled: by the call, when the server stops, when
+  // the session ends, or by CleanupGraph for its step.
   absl::Status RunCancellably(const pb::RunGraphRequest& request,
                               const std::vector<NamedTensor>& feeds, RpcCall& call,
                               std::vector<NamedTensor>* fetches, pb::RunGraphResponse* response);
