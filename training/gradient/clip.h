@@ -7,7 +7,8 @@
 // Clipping a sparse gradient clips its values. A gradient that is none stays none. An empty `name`
 // stands for TensorFlow's default.
 //
-// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the added nodes.
+// Thread safety: that of the graph, which one thread at a time builds.
+// Ownership: the graph owns the added nodes.
 // Errors: stay in the graph; the results are then invalid.
 // Reference: tf.clip_by_value, clip_by_norm, clip_by_global_norm, clip_by_average_norm. Nodes and
 // names are the same.
@@ -44,7 +45,8 @@ struct ClippedGradients {
 // is not finite, all elements become NaN. `use_norm`: the norm, if it was computed before.
 ClippedGradients ClipByGlobalNorm(const std::vector<Grad>& grads, const Operand& clip_norm,
                                   Output use_norm = {}, std::string_view name = "");
-// The same in place. Returns the norm before clipping.
+// Like ClipByGlobalNorm above, but replaces the gradients in `pairs`. Returns the norm before
+// clipping.
 Output ClipByGlobalNorm(GradientsAndVariables& pairs, const Operand& clip_norm);
 
 }  // namespace sluice

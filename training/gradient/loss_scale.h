@@ -4,8 +4,8 @@
 //   LossScaleOptimizer optimizer(Momentum({…}), DynamicLossScale());
 //   Operation train = optimizer.Minimize(loss);
 //
-// Thread safety: as Optimizer; one thread builds.
-// Ownership: it owns the wrapped optimizer. The graph owns the variables.
+// Thread safety: none, as for Optimizer.
+// Ownership: the optimizer owns the one that it wraps. The graph owns the variables.
 // Errors: those of the wrapped optimizer. INVALID_ARGUMENT "loss scale must be at least 1" for an
 // initial scale below 1. A gradient that is not finite is no error, but see below.
 // Reference: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
@@ -41,8 +41,8 @@ struct DynamicLossScale {
   float multiplier = 2;
 };
 
-// An optimizer like the one that it wraps. Use the inherited Minimize, or the two steps below with
-// clipping in between: the gradients are unscaled there.
+// An optimizer like the one that it wraps. Use the inherited Minimize. To clip gradients, use
+// ComputeGradients and ApplyGradients: the gradients between them are not scaled.
 class LossScaleOptimizer : public Optimizer {
  public:
   // Wraps `optimizer`, which is moved. Its name becomes "LossScale<name>".
@@ -65,7 +65,7 @@ class LossScaleOptimizer : public Optimizer {
   // The scale of the next step, a float scalar. Each call adds nodes.
   Output Scale(Graph& graph);
 
-  // Slots of the wrapped optimizer. Variables() also has the two of a dynamic scale.
+  // Slots of the wrapped optimizer. Variables() also has the two variables of a dynamic scale.
   std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const override;
   std::vector<std::string> GetSlotNames() const override;
   std::vector<Variable> Variables() const override;

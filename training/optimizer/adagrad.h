@@ -3,9 +3,9 @@
 //   Operation train = Adagrad({.learning_rate = 0.1f}).Minimize(loss, {.global_step = &step});
 //
 // Rows of embeddings that have had few gradients take larger steps, so these optimizers suit sparse
-// features. A sparse gradient changes its own rows only, of the variable and of the slots.
+// features. A sparse gradient changes only its own rows of the variable and of the slots.
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer. INVALID_ARGUMENT if an initial value of an accumulator is not
 // positive.
 // Reference: tf.compat.v1.train.AdagradOptimizer and relatives. Duchi, Hazan and Singer 2011.
@@ -19,7 +19,7 @@
 
 namespace sluice {
 
-// Options of Adagrad. The learning rate may be a tensor, such as a decay.
+// Options of Adagrad. The learning rate may be a tensor, such as a schedule.
 struct AdagradOptions {
   HyperParameter learning_rate = 0.01f;
   // The value of the accumulator before the first step. Must be positive.
@@ -40,10 +40,10 @@ class Adagrad : public RuleOptimizer {
   explicit Adagrad(const AdagradOptions& options);
 };
 
-// Options of AdagradDA. The strengths are those of the penalties.
+// Options of AdagradDA. The strengths are those of the penalties on the weights.
 struct AdagradDAOptions {
   HyperParameter learning_rate = 0.01f;
-  // Required. The updates are counted by it, from 0.
+  // Required. Its value is the number of updates so far.
   Variable global_step;
   // Must be positive.
   double initial_gradient_squared_accumulator_value = 0.1;
@@ -58,7 +58,7 @@ struct AdagradDAOptions {
 // value of a variable has no effect after the first step.
 //
 // Slots "gradient_accumulator" and "gradient_squared_accumulator", saved as "<var>/AdagradDA" and
-// "<var>/AdagradDA_1". INVALID_ARGUMENT without a global step.
+// "<var>/AdagradDA_1". INVALID_ARGUMENT if global_step is not set.
 class AdagradDA : public RuleOptimizer {
  public:
   explicit AdagradDA(const AdagradDAOptions& options);
@@ -112,7 +112,7 @@ struct AdagradDecayOptions {
 //
 // An element decays at most once per update. Slots "accumulator" and "accumulator_decay_power" (the
 // number of decays), saved as "<var>/AdagradDecay" and "<var>/AdagradDecay_1". A sparse gradient
-// changes its own rows only. INVALID_ARGUMENT without a global step. Reference:
+// changes only its own rows. INVALID_ARGUMENT if global_step is not set. Reference:
 // AdagradDecayOptimizer of DeepRec.
 class AdagradDecay : public RuleOptimizer {
  public:

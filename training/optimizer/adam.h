@@ -4,10 +4,10 @@
 //
 // The loops of the updates are in ops/update/adam_kernels.cc.
 //
-// All count their steps in variables of their own, beta1_power and beta2_power, which checkpoints
-// contain.
+// Each of these optimizers keeps the powers of its decays in variables beta1_power and beta2_power,
+// which checkpoints contain.
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
 // Reference: tf.compat.v1.train.AdamOptimizer; tf.contrib.opt.AdaMaxOptimizer;
 // tf.keras.optimizers.Adam(amsgrad=True).
@@ -38,9 +38,9 @@ struct AdamOptions {
 //   var -= learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
 //
 // Slots "m" and "v", saved as "<var>/Adam" and "<var>/Adam_1"; variables beta1_power, beta2_power.
-// A sparse gradient decays the moments of all rows, as a dense one with zeros would, and so costs
-// as much. For large embeddings consider AdaMax or Adagrad. In an embedding table
-// (ops/embedding/embedding_table.h) only rows with a gradient change: lazy Adam.
+// A sparse gradient decays the moments of all rows, as a dense gradient with zeros would, and so
+// costs as much. For large embeddings consider AdaMax or Adagrad. In an embedding table
+// (ops/embedding/embedding_table.h) only rows with a gradient change (lazy Adam).
 class Adam : public MomentOptimizer {
  public:
   explicit Adam(const AdamOptions& options = {});
@@ -60,8 +60,8 @@ struct AMSGradOptions {
   std::string name = "AMSGrad";
 };
 
-// Adam divided by the largest second moment so far (Reddi, Kale and Kumar 2018), so that steps do
-// not grow again. Slots "m", "v" and "vhat", saved as "<var>/AMSGrad", "_1", "_2".
+// Adam that divides by the largest second moment so far (Reddi, Kale and Kumar 2018), so that steps
+// do not grow again. Slots "m", "v" and "vhat", saved as "<var>/AMSGrad", "_1", "_2".
 class AMSGrad : public MomentOptimizer {
  public:
   explicit AMSGrad(const AMSGradOptions& options = {});

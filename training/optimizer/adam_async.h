@@ -1,11 +1,11 @@
-// Adam for asynchronous training: each variable has its own powers of the decays.
+// Adam for asynchronous training: each variable has its own powers of beta1 and beta2.
 //
 //   Operation train = AdamAsync({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
-// Adam's powers are one pair of variables that all updates read and all steps change, on one
-// server. Here the update of a variable reads and changes only what is beside the variable.
+// Adam has one pair of powers, on one server, which all updates read and every step changes. Here
+// the update of a variable reads and changes only data that is on the variable's device.
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
 // Reference: AdamAsyncOptimizer of DeepRec.
 #ifndef SLUICE_TRAINING_OPTIMIZER_ADAM_ASYNC_H_
@@ -24,14 +24,15 @@ struct AdamAsyncOptions {
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
   HyperParameter epsilon = 1e-8f;
-  // Sparse gradients and embedding tables are updated by RMSProp with momentum beta1 instead, which
-  // does not shrink the step of a row that has few gradients.
+  // Updates variables with sparse gradients, and embedding tables, by RMSProp with momentum beta1.
+  // This does not shrink the step of a row that has few gradients.
   bool apply_sparse_rmsprop = false;
   bool use_locking = false;
   std::string name = "AdamAsync";
 };
 
-// Adam's formula, with t the number of updates of the variable. With apply_sparse_rmsprop:
+// Adam's formula, with t the number of updates of the variable. For sparse gradients with
+// apply_sparse_rmsprop:
 //
 //   v = beta2 * v + (1 - beta2) * gradient^2
 //   m = beta1 * m + learning_rate * gradient / sqrt(v + epsilon);   var -= m

@@ -1,10 +1,10 @@
-// Follow the regularised leader, proximal, for sparse linear models: its L1 penalty makes weights
-// of rare features exactly 0.
+// FTRL-Proximal ("follow the regularised leader") for sparse linear models. Its L1 penalty makes
+// weights of rare features exactly 0.
 //
 //   Ftrl ftrl({.learning_rate = 0.1f, .l1_regularization_strength = 0.001f});
 //   Operation train = ftrl.Minimize(loss, {.global_step = &step});
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer. INVALID_ARGUMENT for options outside of the ranges below.
 // Reference: tf.compat.v1.train.FtrlOptimizer. McMahan et al. 2013, "Ad Click Prediction".
 #ifndef SLUICE_TRAINING_OPTIMIZER_FTRL_H_
@@ -20,17 +20,17 @@ namespace sluice {
 struct FtrlOptions {
   HyperParameter learning_rate = 0.001f;
 
-  // The power of the accumulator by which the rate is multiplied; at most 0. 0 keeps the rate
-  // fixed, -0.5 is the paper's.
+  // The learning rate is multiplied by this power of the accumulator. At most 0: 0 keeps the rate
+  // fixed, -0.5 is the paper's value.
   float learning_rate_power = -0.5f;
-  // At least 0, as all strengths below.
+  // At least 0, like all strengths below.
   double initial_accumulator_value = 0.1;
   // Strengths of the penalties, added to the loss per step.
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
 
-  // Above 0: a penalty on the size of active weights, which does not change the selection of
-  // weights (op FtrlV2).
+  // If above 0, adds a penalty on the size of the weights, but not of weights without a gradient
+  // (op FtrlV2).
   float l2_shrinkage_regularization_strength = 0.0f;
   // The paper's beta, which is added to the root of the accumulator.
   float beta = 0.0f;

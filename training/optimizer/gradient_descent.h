@@ -1,9 +1,9 @@
-// Gradient descent, also with an L1 and L2 penalty.
+// Gradient descent, also with a penalty on the L1 and L2 norms of the weights.
 //
 //   Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(loss);
 //
-// Thread safety: as Optimizer; one thread builds.
-// Ownership: no slots, so checkpoints contain nothing of the optimizer.
+// Thread safety: none, as for Optimizer.
+// Ownership: there are no slots, so checkpoints contain nothing of the optimizer.
 // Errors: those of Optimizer.
 // Reference: tf.compat.v1.train.GradientDescentOptimizer and ProximalGradientDescentOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_GRADIENT_DESCENT_H_
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Options of GradientDescent. The learning rate may be a tensor, such as a decay.
+// Options of GradientDescent. The learning rate may be a tensor, such as a schedule.
 struct GradientDescentOptions {
   HyperParameter learning_rate = 0.01f;
   // Whether updates of ref variables take a lock. Resource variables do not need it.

@@ -5,7 +5,7 @@
 //   GroupAdam adam({.learning_rate = 1e-3f, .l21_regularization_strength = 1e-3f});
 //   Operation train = adam.Minimize(loss, {.global_step = &step});
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer. INVALID_ARGUMENT for options outside of the ranges below.
 // Reference: Yue et al. 2021, arXiv:2107.14432; SparseGroupFtrlOptimizer and GroupAdamOptimizer of
 // TFPlus (dlrover). With l1 = 0, GroupFtrl is DeepRec's FTRL of embedding variables, whose l1 is

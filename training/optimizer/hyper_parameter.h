@@ -23,7 +23,7 @@ class HyperParameter {
   // Called once per update, in the update's name scope.
   HyperParameter(Function function) : source_(std::move(function)) {}  // NOLINT
 
-  // The tensor; a constant becomes a float Const called `name` in the open name scope.
+  // Returns the tensor. A constant becomes a float Const called `name` in the open name scope.
   Output In(Graph& graph, std::string_view name) const;
   // The value of a constant; nullopt otherwise.
   std::optional<float> constant() const;

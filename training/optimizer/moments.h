@@ -10,11 +10,11 @@
 
 namespace sluice {
 
-// Slots "m" and "v", initially 0. Variables beta1_power and beta2_power, one pair per graph,
-// colocated with the variable that comes first by name.
+// Has slots "m" and "v", initially 0, and variables beta1_power and beta2_power. Each graph has one
+// pair of these variables, colocated with the variable that comes first by name.
 class MomentOptimizer : public RuleOptimizer {
  protected:
-  // `options` as AdamOptions.
+  // `options` has the members of AdamOptions.
   template <typename Options>
   MomentOptimizer(const UpdateRule& rule, const Options& options)
       : RuleOptimizer(rule, options, {{"m"}, {"v"}},
@@ -31,7 +31,7 @@ class MomentOptimizer : public RuleOptimizer {
   Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                    std::string_view name) override;
 
-  // The scalars with the type of `var`, for updates in several ops.
+  // The scalars with the type of `var`, for updates that consist of several ops.
   struct Numbers {
     ScalarValue beta1_power, beta2_power;
     Output learning_rate, beta1, beta2, epsilon;

@@ -3,7 +3,7 @@
 //   Momentum momentum({.learning_rate = 0.1f, .momentum = 0.9f, .use_nesterov = true});
 //   Operation train = momentum.Minimize(loss, {.global_step = &step});
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
 // Reference: tf.compat.v1.train.MomentumOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_MOMENTUM_H_
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Options of Momentum. The learning rate and the momentum may be tensors, such as a decay.
+// Options of Momentum. The learning rate and the momentum may be tensors, such as schedules.
 struct MomentumOptions {
   HyperParameter learning_rate = 0.01f;
   HyperParameter momentum = 0.9f;

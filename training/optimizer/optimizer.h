@@ -37,8 +37,8 @@ struct GradientAndVariable {
 };
 using GradientsAndVariables = std::vector<GradientAndVariable>;
 
-// When the updates may use gradients: each as soon as it is computed, those of one op together, or
-// all together.
+// When updates may use a gradient: as soon as it is computed (kNone), when all gradients of the
+// same op are computed (kOp), or when all gradients are computed (kGraph).
 enum class Gate { kNone = 0, kOp = 1, kGraph = 2 };
 
 struct ComputeGradientsOptions {
@@ -75,24 +75,25 @@ class Optimizer {
   const std::string& name() const { return name_; }
   bool use_locking() const { return use_locking_; }
 
-  // One pair per variable, in the order of var_list, then one per port of the graph (collection
-  // "streaming_model_ports"). In a replica context whose strategy minimizes the mean of the
-  // replicas' losses, the loss is scaled by 1 / replicas.
-  // INVALID_ARGUMENT: no variables; a loss, grad_loss or variable of a type that is not valid; an
-  // unknown gate. UNIMPLEMENTED: a variable without a processor (ProcessorOf). Errors of Gradients.
+  // Returns one pair per variable, in the order of var_list, then one per port of the graph
+  // (collection "streaming_model_ports"). In a replica context whose strategy minimizes the mean of
+  // the replicas' losses, the loss is scaled by 1 / replicas.
+  // INVALID_ARGUMENT if there are no variables, if the loss, grad_loss or a variable has a type
+  // that is not valid, or if the gate is unknown. UNIMPLEMENTED if a variable has no processor
+  // (ProcessorOf). Also returns the errors of Gradients.
   virtual absl::StatusOr<GradientsAndVariables> ComputeGradients(
       Output loss, const ComputeGradientsOptions& options = {});
   // Returns the op that applies all gradients and then increments the global step, and adds it to
   // the collection "train_op". In a replica context this call waits for all replicas and applies
   // the sum of their gradients.
-  // INVALID_ARGUMENT: nothing to apply. FAILED_PRECONDITION: in a cross-replica context; a sparse
-  // gradient of a variable with a constraint.
+  // INVALID_ARGUMENT if there is nothing to apply. FAILED_PRECONDITION in a cross-replica context,
+  // or if a variable with a constraint has a sparse gradient.
   virtual absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                                    const ApplyGradientsOptions& options = {});
   // An error stays in the graph (Graph::status), and the operation is invalid.
   Operation Minimize(Output loss, const MinimizeOptions& options = {});
 
-  // The update of one variable by one gradient, which is not none. For processors.
+  // Adds the update of one variable by one gradient, which is not none. For processors.
   Operation ApplyTo(const Variable& var, const Grad& grad);
 
   // The slot of `var`, for example "momentum"; nullopt if there is none.
@@ -117,12 +118,13 @@ class Optimizer {
   virtual Operation ApplySparse(const IndexedSlices& grad, const Variable& var) = 0;
   // Rows may repeat. By default, sums repeated rows and calls ApplySparse.
   virtual Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var);
-  // Rows of an embedding table. Keys may repeat. By default UNIMPLEMENTED, in the graph.
+  // The gradient has rows of an embedding table. Keys may repeat. By default sets the error
+  // UNIMPLEMENTED in the graph.
   virtual Operation ApplyToTable(const IndexedSlices& grad, const Variable& table);
-  // The global step of the update, as an int64 scalar, or -1 if the caller of ApplyGradients named
-  // none. For ApplyToTable.
+  // The global step of the update, as an int64 scalar. -1 if the caller of ApplyGradients named no
+  // global step. For ApplyToTable.
   Output StepOfUpdate(Graph& graph);
-  // Groups the updates as `name` ("Adam/": the name of the scope itself).
+  // Groups the updates in an op `name` (with "Adam/", the op has the name of the scope itself).
   virtual Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                            std::string_view name);
   virtual std::vector<DataType> ValidDtypes() const {
@@ -136,7 +138,7 @@ class Optimizer {
   Variable FindOrMakeSlot(const Variable& var, std::string_view slot_name, std::string_view op_name,
                           SlotMaker make);
   Variable ZerosSlot(const Variable& var, std::string_view slot_name, std::string_view op_name);
-  // As GetSlot; invalid if there is none.
+  // Like GetSlot, but invalid if there is none.
   Variable Slot(const Variable& var, std::string_view slot_name) const;
   // A float variable of the optimizer itself (Adam's beta powers), one per graph, colocated with
   // `with`.
@@ -169,7 +171,7 @@ class Optimizer {
   using VariableKey = std::pair<const Graph*, std::string>;  // name within its graph
   std::map<std::string, std::map<VariableKey, Variable>, std::less<>> slots_;  // by slot name
   std::map<VariableKey, Variable> non_slots_;
-  // While ApplyGradients adds nodes.
+  // Valid while ApplyGradients adds nodes.
   const Variable* global_step_ = nullptr;
   Output step_of_update_;
 };

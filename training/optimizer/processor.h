@@ -48,12 +48,14 @@ Variable VariableOfTensor(Output tensor);
 // Registers the processor of outputs of ops of type `op`. A later registration replaces it.
 void RegisterVariableProcessor(std::string_view op, VariableProcessorFactory factory);
 
-// UNIMPLEMENTED "Trying to optimize unsupported type <name>". INVALID_ARGUMENT "Got <name> but
-// could not locate source variable." for a handle without a Variable.
+// Returns the processor of a variable. UNIMPLEMENTED "Trying to optimize unsupported type <name>"
+// if there is none. INVALID_ARGUMENT "Got <name> but could not locate source variable." for a
+// handle without a Variable.
 absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& variable);
 
-// Returns `update`. If the variable has a constraint, assigns the constrained value after it.
-// FAILED_PRECONDITION "Cannot use a constraint function on a sparse variable."
+// Calls `update`, which adds the update. If the variable has a constraint, then assigns the
+// constrained value. Returns the op that does this. FAILED_PRECONDITION "Cannot use a constraint
+// function on a sparse variable."
 absl::StatusOr<Operation> ThenConstrain(const Variable& variable, const Grad& grad,
                                         const std::function<Operation()>& update);
 

@@ -2,9 +2,9 @@
 //
 //   Operation train = RMSProp({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
-// A sparse gradient changes its own rows only, of the variable and of the slots.
+// A sparse gradient changes only its own rows of the variable and of the slots.
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
 // Reference: tf.compat.v1.train.RMSPropOptimizer and AdadeltaOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_RMS_PROP_H_
@@ -23,7 +23,7 @@ struct RMSPropOptions {
   HyperParameter decay = 0.9f;
   HyperParameter momentum = 0.0f;
   HyperParameter epsilon = 1e-10f;
-  // Divides by the standard deviation instead (Graves 2013). Needs a third slot.
+  // Divides by the standard deviation of the gradient instead (Graves 2013). Needs a third slot.
   bool centered = false;
   bool use_locking = false;
   std::string name = "RMSProp";
@@ -35,8 +35,8 @@ struct RMSPropOptions {
 //   momentum_slot = momentum * momentum_slot + learning_rate * gradient / sqrt(rms + epsilon)
 //   var -= momentum_slot
 //
-// Slots "rms", initially 1, with `centered` "mg", and "momentum", saved as "<var>/RMSProp", "_1",
-// "_2".
+// Slots "rms" (initially 1), "mg" (only if `centered`) and "momentum", saved as "<var>/RMSProp",
+// "_1", "_2".
 class RMSProp : public RuleOptimizer {
  public:
   explicit RMSProp(const RMSPropOptions& options);

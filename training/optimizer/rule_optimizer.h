@@ -1,5 +1,5 @@
-// An optimizer that applies an update rule (ops/update/rules.h): the base class of all optimizers
-// whose update is one op.
+// The base class of all optimizers whose update is one op, which applies an update rule
+// (ops/update/rules.h).
 //
 //   Adadelta::Adadelta(const AdadeltaOptions& options)
 //       : RuleOptimizer(kAdadelta, options, {{"accum"}, {"accum_update"}},
@@ -39,10 +39,10 @@ struct ScalarValue {
   Variable variable;
 };
 
-// Names are literals: they outlive the optimizer.
+// The names must be literals, because they are not copied.
 struct RuleSlot {
-  std::string_view slot;         // in the rule
-  std::string_view name = "";    // of GetSlot; "" = the rule's
+  std::string_view slot;         // its name in the rule
+  std::string_view name = "";    // its name for GetSlot; "" = its name in the rule
   Initializer initializer = {};  // none: zeros
   // The value of a constant that is added before the slot and initialises it.
   std::optional<double> constant = {};
@@ -52,9 +52,9 @@ struct RuleSlot {
 };
 
 struct RuleScalar {
-  std::string_view scalar;  // in the rule
+  std::string_view scalar;  // its name in the rule
   HyperParameter value;
-  std::string_view name = "";  // of the Const node of a number; "" = the rule's
+  std::string_view name = "";  // name of the Const node of a number; "" = the name in the rule
 };
 
 class RuleOptimizer : public Optimizer {
@@ -67,14 +67,14 @@ class RuleOptimizer : public Optimizer {
         slots_(std::move(slots)),
         scalars_(std::move(scalars)) {}
 
-  // The rule's flag. Without a call, the op's default.
+  // Sets the rule's flag. Without a call, the op's default applies.
   void SetFlag(bool flag) { flag_ = flag; }
-  // A scalar that the rule lacks is for the derived class.
+  // Adds a scalar. If the rule lacks it, only the derived class uses it.
   void AddScalar(RuleScalar scalar) { scalars_.push_back(std::move(scalar)); }
-  // Keeps an INVALID_ARGUMENT (Optimizer::SetInvalid) unless the value is positive.
+  // Sets the error INVALID_ARGUMENT (Optimizer::SetInvalid) unless the value is positive.
   void CheckPositive(std::string_view option, double value);
 
-  // Add nodes in the order of the constructor's arguments.
+  // CreateSlots and Prepare add nodes in the order of the constructor's arguments.
   void CreateSlots(const std::vector<Variable>& vars) override;
   void Prepare(Graph& graph) override;
   Operation ApplyDense(Output grad, const Variable& var) override { return ApplyRule(grad, var); }
@@ -82,17 +82,18 @@ class RuleOptimizer : public Optimizer {
     return ApplyRule(grad, var);
   }
 
-  // The rule's op for tables, after the rows of equal keys are summed.
+  // Sums the rows of equal keys, then applies the rule's op for tables.
   Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override;
 
-  // For an override of Prepare.
+  // Sets the value of a scalar. For overrides of Prepare.
   void SetScalar(std::string_view scalar, ScalarValue value) { values_[scalar] = value; }
   // `scalar` returns the value of a scalar after Prepare. `Typed` returns it with the type of
   // `var`; if it has another type, each call adds a Cast.
   ScalarValue scalar(std::string_view scalar) const;
   ScalarValue Typed(std::string_view scalar, const Variable& var) const;
 
-  // The op of the rule. Its scalars are ScalarsFor(var): by default all, typed in the rule's order.
+  // Adds the rule's op. Its scalars are ScalarsFor(var): by default all scalars of the rule, in its
+  // order, with the type of `var`.
   Operation ApplyRule(const Grad& grad, const Variable& var);
   using Scalars = std::map<std::string_view, ScalarValue>;
   virtual Scalars ScalarsFor(const Variable& var) const;

@@ -1,10 +1,10 @@
-// Steps that are larger if the gradient has the sign of its running mean (Bello et al. 2017, found
-// by a search over update rules). A sparse gradient moves its own rows only.
+// Optimizers whose step is larger if the gradient has the sign of its running mean (Bello et al.
+// 2017, found by a search over update rules). A sparse gradient changes only its own rows.
 //
 //   Output fade = …;                         // falls from 1 to 0 with the global step
 //   Operation train = PowerSign({.sign_decay = fade}).Minimize(loss, {.global_step = &step});
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
 // Reference: tf.contrib.opt.PowerSignOptimizer and AddSignOptimizer.
 #ifndef SLUICE_TRAINING_OPTIMIZER_SIGN_H_
@@ -40,7 +40,8 @@ struct AddSignOptions {
   std::string name = "AddSign";
 };
 
-// The base of both: the slot "m", saved as "<var>/<name>", and the update by a sparse gradient.
+// The base class of both optimizers: the slot "m", saved as "<var>/<name>", and the update by a
+// sparse gradient.
 class SignOptimizer : public RuleOptimizer {
  protected:
   using RuleOptimizer::RuleOptimizer;

@@ -2,9 +2,9 @@
 // average.
 //
 // Its name is `<owner>/<name>`, made unique, or `name` itself if that begins with a slash
-// ("/w/Adam/replica_1"). The open name scope does not matter. It is in the collection of global
-// variables only, and colocated with an owner that is a variable. Callers leave cond and while
-// contexts first (InitScope).
+// ("/w/Adam/replica_1"). The open name scope does not matter. A slot is in the collection of global
+// variables only. If its owner is a variable, the slot is colocated with it. Callers leave cond and
+// while contexts first (InitScope).
 // Reference: TensorFlow's slot_creator. Nodes and names are the same.
 #ifndef SLUICE_TRAINING_OPTIMIZER_SLOT_H_
 #define SLUICE_TRAINING_OPTIMIZER_SLOT_H_
@@ -18,7 +18,8 @@ namespace sluice {
 class SlotOwner {
  public:
   SlotOwner(const Variable& variable);  // NOLINT: a variable is an owner
-  // `use_resource`: the kind of the slot. It is colocated if the tensor is a variable's buffer.
+  // `use_resource`: whether the slot is a resource variable. It is colocated with the tensor if
+  // that is a variable's buffer.
   SlotOwner(Output tensor, bool use_resource);
 
   Graph& graph() const { return *tensor_.graph(); }
@@ -29,7 +30,7 @@ class SlotOwner {
   bool use_resource() const { return use_resource_; }
   bool is_variable() const { return static_cast<bool>(variable_); }
   bool is_colocated() const { return is_colocated_; }
-  // The owner's value, which can be read before the owner is initialised.
+  // Returns the owner's value, which can be read before the owner is initialised.
   Output SafeValue() const;
 
  private:
@@ -41,12 +42,13 @@ class SlotOwner {
   bool is_colocated_;
 };
 
-// A slot with the type and shape of the value.
+// Creates a slot with the type and shape of the value.
 Variable CreateSlot(const SlotOwner& owner, Output initial_value, std::string_view name);
 Variable CreateSlotWithInitializer(const SlotOwner& owner, const Initializer& initializer,
                                    const PartialShape& shape, DataType dtype,
                                    std::string_view name);
-// A slot with the owner's type and shape. If the shape is unknown, it is that of the owner's value.
+// Creates a slot with the owner's type and shape. If the shape is unknown, it is that of the
+// owner's value.
 Variable CreateZerosSlot(const SlotOwner& owner, std::string_view name);
 
 // Returns `update`, an assignment to `v`. As TensorFlow's methods do, adds a read of the new value

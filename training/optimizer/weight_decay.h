@@ -5,9 +5,9 @@
 //
 // The decay is not a part of the gradient, so Adam does not divide it by the gradient's size.
 //
-// Thread safety: as Optimizer; one thread builds. The graph owns the slots.
+// Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
-// Reference: tf.keras.optimizers.AdamW; tfa.optimizers.LAMB. As Adam, both keep beta1_power and
+// Reference: tf.keras.optimizers.AdamW; tfa.optimizers.LAMB. Like Adam, both keep beta1_power and
 // beta2_power.
 #ifndef SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 #define SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
