@@ -37,7 +37,7 @@
 
 namespace sluice {
 
-// Purpose of a graph: "train", "eval", "infer".
+// The purpose of a graph. Its name is "train", "eval" or "infer".
 enum class ModeKeys { kTrain, kEval, kPredict };
 std::string_view ModeName(ModeKeys mode);
 
@@ -55,16 +55,17 @@ struct ModelFnInputs {
   const RunConfig& config;
 };
 
-// The parts of a model for one mode. INVALID_ARGUMENT "Missing loss." and similar if one is absent
-// that the mode requires.
+// The parts of a model for one mode. If a part that the mode requires is absent, the call ends with
+// INVALID_ARGUMENT "Missing loss." or similar.
 struct EstimatorSpec {
-  // Required for prediction. Tensors of a batch, by the names that a sink gets.
+  // Required for prediction. The predictions for a batch, by the names under which Predict passes
+  // them to its PredictionSink.
   NamedOutputs predictions;
   // A scalar. Required for training and evaluation.
   Output loss;
   // One training step, which must increment the global step. Required for training.
   Operation train_op;
-  // Metrics in addition to "loss", the mean loss.
+  // Metrics in addition to "loss", which is the mean loss.
   std::map<std::string, Metric> eval_metrics;
 
   // Signatures of an exported model, by name. Empty: "serving_default" with all predictions. A
@@ -77,7 +78,8 @@ struct EstimatorSpec {
 // Adds the model to `inputs.graph` and returns its parts. Called once per call of the estimator.
 using ModelFn = std::function<absl::StatusOr<EstimatorSpec>(const ModelFnInputs& inputs)>;
 
-// The input part of a graph: the tensors of one batch. OUT_OF_RANGE from it ends the call normally.
+// The input part of a graph: the tensors of one batch. The estimator's call ends normally when a
+// step of this part ends with OUT_OF_RANGE.
 struct InputBatch {
   NamedOutputs features;
   NamedOutputs labels;
@@ -101,7 +103,7 @@ struct TrainOptions {
   // checkpoint has reached max_steps, Train does nothing.
   std::optional<int64_t> steps;
   std::optional<int64_t> max_steps;
-  // Called around each saved checkpoint.
+  // Called before and after each checkpoint is saved.
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners;
 };
 
@@ -120,7 +122,7 @@ struct EvaluationResult {
   NamedTensors metrics;
   int64_t global_step = 0;
   std::string checkpoint_path;
-  // The value of a scalar numeric metric. NOT_FOUND.
+  // The value of a scalar numeric metric. NOT_FOUND if there is no such metric.
   absl::StatusOr<double> Value(const std::string& metric) const;
 };
 
@@ -167,7 +169,7 @@ class Estimator {
                                                const InputFn& serving_input_fn,
                                                const std::string& checkpoint_path = "");
 
-  // The latest checkpoint in model_dir, and the variables in it. NOT_FOUND if there is none.
+  // The latest checkpoint in model_dir, and its variables. NOT_FOUND if there is none.
   absl::StatusOr<std::string> LatestCheckpoint() const;
   absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
   absl::StatusOr<Tensor> GetVariableValue(const std::string& name) const;
@@ -201,7 +203,7 @@ struct EvalSpec {
   double throttle_secs = 600;
 };
 
-// Runs the part of the task that the configuration names. Returns the last evaluation if this task
+// Does the work of the task that the configuration names. Returns the last evaluation if this task
 // evaluates.
 // - One process: trains, and evaluates at checkpoints, at least at the last one.
 // - Cluster: a chief or worker trains. An evaluator evaluates each new checkpoint until one has

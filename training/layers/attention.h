@@ -4,7 +4,7 @@
 //   Output y = attention(x);                        // [batch, n, width], as x
 //   Output z = cross(x, encoded, padding_mask);     // reads from `encoded` [batch, m, size]
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: as Layer: after its first call it belongs to one graph.
 // Errors: stay in the graph, and the output is then invalid. INVALID_ARGUMENT if width, n or m is
 // unknown, or if `heads` does not divide the width.

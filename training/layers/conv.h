@@ -3,7 +3,7 @@
 //   Output y = layers::Conv2D(32, 3, {.padding = "SAME", .activation = Relu})(images);
 //   y = layers::MaxPooling2D(y, 2, 2);                     // half the height and width
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: as Layer: after its first call a layer belongs to one graph.
 // Errors: stay in the graph, and the output is then invalid. INVALID_ARGUMENT if the input is no
 // image or its number of channels is unknown.

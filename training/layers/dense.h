@@ -5,7 +5,7 @@
 //   x = layers::Dropout(x, 0.5f, {.training = is_training});
 //   Output logits = layers::Dense(10, {.name = "logits"})(x);
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: as Layer: after its first call a layer belongs to one graph.
 // Errors: stay in the graph, and the output is then invalid.
 #ifndef SLUICE_TRAINING_LAYERS_DENSE_H_
@@ -65,8 +65,8 @@ struct EmbeddingOptions {
 };
 
 // Looks up one row of the table `<name>/embeddings` [count, size] per id: the output has the
-// dimensions of `ids`, and `size`. Ids are int32 or int64; one outside of [0, count) fails the
-// step. The gradient is sparse. Large tables in parts: ops/embedding/embedding.h. Reference:
+// dimensions of `ids`, and `size`. Ids are int32 or int64. An id outside of [0, count) fails the
+// step. The gradient is sparse. For large tables in parts see ops/embedding/embedding.h. Reference:
 // tf.keras.layers.Embedding.
 //
 //   Output words = layers::Embedding(10'000, 64)(ids);       // [batch, length, 64]
@@ -89,7 +89,7 @@ class Embedding : public Layer {
 struct DropoutOptions {
   // False: returns x, for evaluation.
   bool training = true;
-  // Without it, the graph's seed applies (Graph::SetRandomSeed).
+  // Seed of the random numbers. Without it, the graph's seed applies (Graph::SetRandomSeed).
   Seed seed;
   std::string_view name = "dropout";
 };

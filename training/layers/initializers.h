@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Uniform, with variance 1 / inputs (LeCun et al. 1998).
+// A uniform and a truncated normal distribution, both with variance 1 / inputs (LeCun et al. 1998).
 Initializer LecunUniform(Seed seed = {});
 Initializer LecunNormal(Seed seed = {});
 // Uniform in [-1, 1] * factor * sqrt(3 / inputs), which keeps the scale of a layer's input.

@@ -9,7 +9,7 @@
 // open name scope ("dense", "dense_1"). Later calls share them. Layers that tf.layers has too use
 // the same names of nodes, variables and collections.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the variables, so a layer may be a temporary. After its first call a
 // layer belongs to one graph and must not be copied: the copies would share variables or not,
 // depending on the time of the copy.
@@ -115,8 +115,8 @@ class Layer {
   // Creates a variable of the layer and, with a regularizer, its loss in collection
   // kRegularizationLosses. `dtype` is the type of the layer's inputs. Invalid after an error.
   Variable MakeVariable(Graph& graph, DataType dtype, const Weight& weight, At at) const;
-  // Creates "kernel" and, if the options request it, "bias" with `units` elements, once. `options`
-  // as DenseOptions and Conv2DOptions.
+  // Creates "kernel" and, if the options request it, "bias" with `units` elements, once. `o` is a
+  // DenseOptions or a Conv2DOptions.
   template <typename Options>
   void MakeKernelAndBias(Graph& graph, DataType dtype, const TensorShape& shape, int64_t units,
                          const Options& o, At at, Variable* kernel, Variable* bias) const {

@@ -7,7 +7,8 @@
 // says, by default to the mean over nonzero weights. It is added to the collection "losses". Labels
 // are converted to the type of the predictions.
 //
-// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Thread safety: that of the graph, which one thread at a time builds.
+// Ownership: the graph owns the nodes.
 // Errors: stay in the graph, and the outputs are then invalid. Shapes of weights are checked when
 // the graph is built.
 // Reference: tf.compat.v1.losses, with the same values.
@@ -21,7 +22,8 @@
 
 namespace sluice::losses {
 
-// The division by 0 values or weights gives 0. Reference: tf.compat.v1.losses.Reduction.
+// How the values of a loss are combined. A division by 0 values or weights gives 0. Reference:
+// tf.compat.v1.losses.Reduction.
 enum class Reduction {
   // The sum divided by the number of nonzero weights.
   kSumByNonzeroWeights,
@@ -80,8 +82,8 @@ Output Regularization(Graph& graph, At at = At::current());
 // The sum of all losses of the graph and Regularization.
 Output Total(Graph& graph, At at = At::current());
 
-// max(x, 0) - x * z + log(1 + exp(-|x|)) per element: the cross entropy of sigmoid(logits).
-// Reference: tf.nn.sigmoid_cross_entropy_with_logits.
+// max(x, 0) - x * z + log(1 + exp(-|x|)) per element, with logits x and labels z: the cross entropy
+// of sigmoid(logits). Reference: tf.nn.sigmoid_cross_entropy_with_logits.
 Output SigmoidCrossEntropyWithLogits(Output labels, Output logits,
                                      std::string_view name = "logistic_loss",
                                      At at = At::current());

@@ -3,7 +3,7 @@
 //   Output y = layers::BatchNormalization({.training = true})(x);
 //   Output z = layers::LayerNormalization()(y);
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: as Layer: after its first call a layer belongs to one graph.
 // Errors: stay in the graph, and the output is then invalid. INVALID_ARGUMENT if the last dimension
 // is unknown or the rank is below 2.
@@ -20,8 +20,8 @@ namespace sluice::layers {
 // Options of BatchNormalization. The defaults are those of tf.layers.BatchNormalization.
 struct BatchNormalizationOptions {
   // True: normalizes by the statistics of the batch, and updates the moving averages. False:
-  // normalizes by the moving averages. A layer has one mode: evaluate in a graph of its own, with
-  // the same checkpoint.
+  // normalizes by the moving averages. A layer has one mode. So build another graph for evaluation,
+  // and restore the same checkpoint.
   bool training = false;
   // Decay of the moving averages, per step.
   double momentum = 0.99;
@@ -53,7 +53,8 @@ class BatchNormalization : public Layer {
 
   // The result has the shape and type of x.
   Output operator()(Output x, At at = At::current());
-  // The variables. Invalid before the first call; gamma without `scale` and beta without `center`.
+  // The variables. All are invalid before the first call, gamma without `scale`, and beta without
+  // `center`.
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }

@@ -4,7 +4,7 @@
 //   layers::DynamicRnnResult r = layers::DynamicRnn(cell, x, {.sequence_length = lengths});
 //   Output last = r.state[1];                      // h after each example's last step
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the functions use the cell during the call only. The graph owns its variables.
 // Errors: stay in the graph; results are then empty. INVALID_ARGUMENT if the inputs have another
 // rank or their last size is unknown.
@@ -45,7 +45,7 @@ struct DynamicRnnOptions {
   Output sequence_length;
   // The state before the first step, as RnnCell::state_sizes. Empty: zeros.
   OutputList initial_state;
-  // See WhileOptions. More use more memory.
+  // See WhileOptions. More parallel iterations use more memory.
   int parallel_iterations = 32;
   // Whether inputs and outputs are [time, batch, size], which saves two transpositions.
   bool time_major = false;

@@ -8,7 +8,7 @@
 // (c, h) for an LSTM, the states of all cells in order for a MultiRnnCell. Custom cells derive from
 // RnnCell (demos/models/sequences.cc has one with attention).
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the variables. Once built, a cell belongs to one graph, and all
 // sequences that use it share its variables.
 // Errors: stay in the graph; the outputs are then invalid.

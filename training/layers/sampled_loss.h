@@ -8,7 +8,8 @@
 // Only the sampled rows of `weights` [classes, size] and `biases` [classes] are read and have
 // gradients.
 //
-// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Thread safety: that of the graph, which one thread at a time builds.
+// Ownership: the graph owns the nodes.
 // Errors: stay in the graph; the result is then invalid.
 // Reference: tf.nn.nce_loss, tf.nn.sampled_softmax_loss.
 #ifndef SLUICE_TRAINING_LAYERS_SAMPLED_LOSS_H_
@@ -28,7 +29,7 @@ struct Sample {
   Output classes;
   // float [batch, true classes]: the expected number of times that each true class is sampled.
   Output true_expected;
-  // float [n]: the same of each sampled class.
+  // float [n]: the same for each sampled class.
   Output expected;
 };
 

@@ -10,8 +10,9 @@
 // evaluation. Labels and predictions have the same shape, or differ by a last dimension of size 1.
 // Weights are absent (an invalid handle), a scalar, or one per element.
 //
-// Thread safety: as the graph's; one thread builds. Steps that update at once are all counted.
-// Ownership: a Metric is two handles. The graph owns the nodes, the device the counts.
+// Thread safety: that of the graph, which one thread at a time builds. All steps that update a
+// metric at the same time are counted.
+// Ownership: a Metric is two handles. The graph owns the nodes. The device owns the counts.
 // Errors: stay in the graph, and the results are then invalid. Values are 0 before the first batch.
 // Reference: tf.compat.v1.metrics.
 #ifndef SLUICE_TRAINING_METRICS_METRICS_H_
@@ -58,7 +59,7 @@ Metric MeanAbsoluteError(Output labels, Output predictions, const Options& optio
 
 // Counts, and their ratios (0 if the denominator is 0). Labels and predictions are converted to
 // bool: nonzero is positive. Precision is the share of the predicted positives that are labelled
-// so; recall is the share of the labelled positives that are predicted.
+// positive. Recall is the share of the labelled positives that are predicted positive.
 Metric TruePositives(Output labels, Output predictions, const Options& options = {},
                      At at = At::current());
 Metric FalsePositives(Output labels, Output predictions, const Options& options = {},
@@ -88,8 +89,8 @@ struct AucOptions {
   std::vector<float> thresholds = {};
 };
 
-// The area under a curve of predictions in [0, 1], from counts at the thresholds. More thresholds
-// are more exact. INVALID_ARGUMENT for fewer than two thresholds.
+// The area under a curve of predictions in [0, 1], from counts at the thresholds. It is more exact
+// with more thresholds. INVALID_ARGUMENT for fewer than two thresholds.
 //
 //   Metric auc = metrics::Auc(clicked, Sigmoid(logits), {.num_thresholds = 1000});
 Metric Auc(Output labels, Output predictions, const AucOptions& options = {},

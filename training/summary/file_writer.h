@@ -41,9 +41,9 @@
 namespace sluice {
 
 struct SummaryFileWriterOptions {
-  // Largest number of events in the queue; 0: no bound.
+  // The largest number of events in the queue. 0: no limit.
   int max_queue = 10;
-  // The file is flushed at least this often; the first event at once.
+  // The file is flushed at least this often. The first event is flushed at once.
   double flush_secs = 120;
   // Appended to "events.out.tfevents.<seconds>.<host>".
   std::string filename_suffix = "";
@@ -53,8 +53,8 @@ struct SummaryFileWriterOptions {
 // TensorBoard shows them together.
 class SummaryFileWriter : public TrainingEvents {
  public:
-  // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef;
-  // it is used during the call only.
+  // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef.
+  // The graph is used during the call only.
   static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
       std::string logdir, const Graph* graph = nullptr, SummaryFileWriterOptions options = {});
   // The writer of the folder, shared by all code of the process. It stays open until ClearShared.
@@ -75,8 +75,8 @@ class SummaryFileWriter : public TrainingEvents {
   // Adds one number: `AddScalar("accuracy", 0.93, step)`.
   absl::Status AddScalar(std::string_view tag, float value, int64_t step = 0) override;
 
-  // The overload for Graph adds the shapes of outputs, which TensorBoard shows. INVALID_ARGUMENT
-  // for graphs of 2 GiB and more.
+  // Adds the graph. The overload for Graph also adds the shapes of outputs, which TensorBoard
+  // shows. INVALID_ARGUMENT for graphs of 2 GiB and more.
   absl::Status AddGraph(const Graph& graph, int64_t step);
   absl::Status AddGraph(const Graph& graph) override { return AddGraph(graph, 0); }
   absl::Status AddGraph(const pb::GraphDef& graph, int64_t step = 0);
@@ -127,7 +127,7 @@ class SummaryFileWriter : public TrainingEvents {
   mutable Mutex mutex_;
   CondVar changed_;
   std::vector<std::unique_ptr<pb::Event>> waiting_ ABSL_GUARDED_BY(mutex_);
-  // Event counters: added to `waiting_`, written, requested to be flushed, flushed.
+  // Numbers of events: added to `waiting_`, written, to be flushed, and flushed.
   int64_t added_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t flush_requested_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -142,7 +142,7 @@ class SummaryFileWriter : public TrainingEvents {
   Thread thread_;                                     // started and joined by Start and Close
 };
 
-// SummaryFileWriter::Shared as OpenEvents.
+// SummaryFileWriter::Shared, with the type that OpenEvents requires.
 absl::StatusOr<std::shared_ptr<TrainingEvents>> OpenEventFile(const std::string& folder);
 
 }  // namespace sluice

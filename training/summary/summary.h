@@ -7,7 +7,8 @@
 // A summary is a string tensor with a serialized Summary message. A tag is the op's name with its
 // scopes; characters that are not valid in names become '_'.
 //
-// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Thread safety: that of the graph, which one thread at a time builds.
+// Ownership: the graph owns the nodes.
 // Errors: stay in the graph (Graph::status), and the result is then an invalid handle. A histogram
 // of NaN or infinity ends the step with INVALID_ARGUMENT.
 #ifndef SLUICE_TRAINING_SUMMARY_SUMMARY_H_

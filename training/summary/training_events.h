@@ -1,4 +1,4 @@
-// The event writer of a training loop: the part of SummaryFileWriter that hooks use.
+// The part of SummaryFileWriter that the hooks of a training loop use to write events.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_SUMMARY_TRAINING_EVENTS_H_
