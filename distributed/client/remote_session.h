@@ -41,7 +41,7 @@ struct RemoteSessionOptions {
   std::vector<std::string> device_filters;
   // Whether the session has variables and queues of its own, which end with it.
   bool isolate_session_state = false;
-  // How long Connect waits for the server and for the other tasks that the session may use.
+  // Time that Connect waits for the server and for the other tasks that the session may use.
   int64_t connect_timeout_ms = 60'000;
   Security security;
   // Feeds and fetches above this size are sent as chunked messages.

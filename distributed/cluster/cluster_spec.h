@@ -81,8 +81,8 @@ struct Cluster {
   // Returns the value of an environment variable, or null, as std::getenv does.
   using Environment = std::function<const char*(const char*)>;
 
-  // How the ranks of srun or mpirun become tasks: the first `num_ps` become "ps", the others
-  // "worker", on ports from `first_port` on.
+  // The ranks of srun or mpirun become tasks: the first `num_ps` become "ps", the others "worker",
+  // on ports from `first_port` on.
   struct LaunchOptions {
     // Number of parameter servers, which are the first ranks. The others are workers.
     int num_ps = 1;

@@ -3,7 +3,7 @@
 // Thread safety: all methods may be called from any thread. Steps run concurrently, also while the
 // graph is extended.
 // Lifetime: shared by the master and the open calls.
-// Errors: an error of a step begins with the name of the task where it occurred, as in TensorFlow.
+// Errors: an error of a step begins with the name of the task that it comes from, as in TensorFlow.
 #ifndef SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 #define SLUICE_DISTRIBUTED_MASTER_MASTER_SESSION_H_
 

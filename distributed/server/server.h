@@ -55,7 +55,7 @@ struct ServerOptions {
   // Whether processes of this host connect over lanes, which are faster than gRPC
   // (lane/lane_socket.h). With TLS they never do.
   bool lanes = true;
-  // How long a step waits for a task that it needs.
+  // Time that a step waits for a task that it needs.
   int64_t connect_timeout_ms = 60'000;
   // Address and port of GET /metrics, /healthz and /readyz. Port -1: none; 0: any free port. HTTPS
   // if `security` has a certificate.

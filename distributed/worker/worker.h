@@ -50,7 +50,7 @@ class Worker {
   struct RegisteredGraph {
     std::unique_ptr<LocalStep> step;
   };
-  // What a session of a master has on this task: stateful kernels and graphs.
+  // The state of a master's session on this task: stateful kernels and graphs.
   struct WorkerSession {
     WorkerSession(const pb::CreateWorkerSessionRequest& request,
                   std::shared_ptr<const TaskView> task_view, SessionOptions options,
