@@ -33,7 +33,7 @@ class ModelSaver {
   virtual absl::Status Restore(Session& session, const std::string& path) = 0;
   // The checkpoints of a folder. It is no error if there are none.
   virtual absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) = 0;
-  // Adds the checkpoints of an earlier run, oldest first, to those that the saver manages.
+  // Replaces the checkpoints that the saver manages by those of an earlier run, oldest first.
   virtual void RecoverLastCheckpoints(const std::vector<std::string>& paths) = 0;
 };
 

@@ -14,7 +14,7 @@
 // The format is TensorFlow's. `saved_model.pb` is written last and atomically, so a folder without
 // it holds no SavedModel.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns loaded nodes. A builder uses sessions and savers during its calls only.
 // Errors: those of Saver and of the file system. DATA_LOSS for a damaged file. No content of a file
 // is trusted; names of assets cannot leave the folder.
@@ -126,8 +126,8 @@ class SavedModel {
 // Reads `saved_model.pb` or `saved_model.pbtxt` without a graph. NOT_FOUND if neither exists.
 absl::StatusOr<pb::SavedModel> ReadSavedModel(const std::string& folder);
 
-// Imports the graph with exactly these tags, below `import_scope` if it is not empty; values are
-// read by Restore. NOT_FOUND lists the existing tags. Errors of ImportGraphDef.
+// Imports the graph with exactly these tags, below `import_scope` if it is not empty. Restore reads
+// the values. NOT_FOUND lists the existing tags. Also returns the errors of ImportGraphDef.
 absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
                                           const std::vector<std::string>& tags, Graph& graph,
                                           std::string_view import_scope = "");

@@ -11,7 +11,8 @@
 //
 // A checkpoint "m-100" is the files m-100.index, m-100.data-<shard>-of-<shards> and m-100.meta.
 //
-// Thread safety: Build as the graph's; all other methods from any thread. Saves run one at a time.
+// Thread safety: one thread at a time may call Build, any thread all other methods. Saves run one
+// at a time.
 // Ownership: the graph owns the nodes and outlives the saver. Sessions are used during calls only.
 // Errors: those of the session's steps, and of the file system. DATA_LOSS for a damaged file.
 // Reference: tf.compat.v1.train.Saver.
@@ -58,7 +59,7 @@ struct SaverOptions {
   // The number of checkpoints to keep; older ones are deleted. 0 keeps all, and the state file then
   // lists only the latest.
   int max_to_keep = 5;
-  // One checkpoint per so many hours is never deleted.
+  // One checkpoint of each period of this many hours is never deleted.
   double keep_checkpoint_every_n_hours = 10000;
   // Scope of the nodes; "": "save".
   std::string name;
@@ -70,7 +71,8 @@ struct SaverOptions {
   // Reads every byte back before a save succeeds. NOT_FOUND if the files are not visible here, for
   // example if another machine wrote them to its own disk.
   bool verify = true;
-  // Whether a graph without variables saves and restores nothing. Otherwise that is an error.
+  // Whether a graph without variables is allowed: it saves and restores nothing. Otherwise it is an
+  // error.
   bool allow_empty = false;
   // Value of the filename tensor if a step does not feed it.
   std::string filename = "model";
@@ -152,7 +154,7 @@ class Saver : public ModelSaver {
   // Replaces the checkpoints that this saver manages by those of an earlier run, oldest first, so
   // that it deletes them in turn. Skips missing ones.
   void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
-  // The latest checkpoint is that of LatestCheckpoint.
+  // As the latest checkpoint, returns the result of the function LatestCheckpoint.
   absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;
 
  private:

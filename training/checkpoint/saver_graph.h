@@ -29,13 +29,13 @@ struct SaverGraphOptions {
   std::string name;  // of the scope; "" = "save"
   bool sharded = false;
   bool reshape = false;
-  // The parts of embedding tables to save. Each part is a file of the checkpoint of its own.
+  // The parts of embedding tables to save. Each part is a separate file of the checkpoint.
   std::vector<Variable> tables = {};
   CheckpointFormat write_version = CheckpointFormat::kV2;
   std::string filename = "model";
 };
 
-// `variables` are in the order of writing. Returns the graph's error, if there is one.
+// `variables` are in the order of writing. Returns the graph's error, if it has one.
 absl::StatusOr<pb::SaverDef> BuildSaverGraph(Graph& graph,
                                              const std::vector<SavedVariable>& variables,
                                              const SaverGraphOptions& options,

@@ -1,4 +1,4 @@
-// Updates that a checkpoint must not split.
+// Protects updates that a checkpoint must not split.
 //
 // An optimizer that updates several variables in one step creates a mutex (MutexV2), holds it
 // during all writes of the step, and adds its handle to this collection. A Saver of the graph holds

@@ -54,8 +54,8 @@ struct RunConfig {
   // Seed of the graph's random ops. Nullopt: a different seed in each run.
   std::optional<int64_t> tf_random_seed = 1;
   int64_t save_summary_steps = 100;
-  // How often to save checkpoints. At most one of the two is set. If neither is, it is every 600
-  // seconds. 0: never.
+  // Interval of saved checkpoints. At most one of the two is set. If neither is, it is 600 seconds.
+  // 0: never.
   std::optional<int64_t> save_checkpoints_steps;
   std::optional<double> save_checkpoints_secs;
   int keep_checkpoint_max = 5;

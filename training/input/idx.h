@@ -6,11 +6,11 @@
 // The header is read when the graph is built. A FixedLengthRecordReader reads the rows, from a
 // queue with the file's name, so `num_epochs`, queue runners and closing work as for any reader.
 //
-// Thread safety: a value; Read as the graph's.
+// Thread safety: a value without locks. One thread at a time builds the graph that Read extends.
 // Ownership: the graph owns the nodes. The file is open while steps read it, not between Open and
 // the first step.
-// Errors: Open returns them; those of Read stay in the graph. A step ends with OUT_OF_RANGE after
-// the last epoch.
+// Errors: Open returns its errors. Errors of Read stay in the graph. A step ends with OUT_OF_RANGE
+// after the last epoch.
 #ifndef SLUICE_TRAINING_INPUT_IDX_H_
 #define SLUICE_TRAINING_INPUT_IDX_H_
 
@@ -31,8 +31,8 @@ struct IdxFile {
   // Sizes of all dimensions, the number of rows first: {60000, 28, 28}.
   std::vector<int64_t> dims;
 
-  // Reads the header. NOT_FOUND; INVALID_ARGUMENT if the file is not an IDX file, or of a type that
-  // the format does not have.
+  // Reads the header. NOT_FOUND if the file does not exist. INVALID_ARGUMENT if it is not an IDX
+  // file, or has an element type that the format does not have.
   static absl::StatusOr<IdxFile> Open(const std::string& path);
 
   struct ReadOptions {

@@ -1,5 +1,5 @@
-// Input pipelines of queues and threads: TensorFlow 1's producers and batching functions, with the
-// same nodes, names, queue runners and summaries.
+// Builds input pipelines of queues and threads, like TensorFlow 1's producers and batching
+// functions: with the same nodes, names, queue runners and summaries.
 //
 //   Queue files = input::StringInputProducer(g, {"a.tfrecord", "b.tfrecord"}, {.num_epochs = 3});
 //   Output reader = TFRecordReaderV2(g);
@@ -10,11 +10,11 @@
 // MonitoredSession. A step that reads a batch before that waits without end. `num_epochs` is
 // counted in a local variable: run InitializeLocalVariables.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the nodes and keeps the queue runners in its collection
 // "queue_runners". Elements live on the device.
-// Errors: of the graph, in Graph::status() with the caller's line; the results are then invalid. Of
-// a step: OUT_OF_RANGE at the end of the input, once the queues are empty.
+// Errors of the graph are in Graph::status() with the caller's line; the results are then invalid.
+// A step ends with OUT_OF_RANGE at the end of the input, once the queues are empty.
 // Reference: tf.compat.v1.train.batch, shuffle_batch and relatives.
 #ifndef SLUICE_TRAINING_INPUT_INPUT_H_
 #define SLUICE_TRAINING_INPUT_INPUT_H_
@@ -31,9 +31,9 @@
 namespace sluice::input {
 
 struct ProducerOptions {
-  // Rounds before the queue is closed. Nullopt: no limit.
+  // Number of passes over the input before the queue is closed. Nullopt: no limit.
   std::optional<int64_t> num_epochs;
-  // Whether each round has a new order.
+  // Whether each pass has a new order.
   bool shuffle = true;
   // Seed of the shuffle. Without it, the graph's seed applies.
   std::optional<int64_t> seed;
@@ -46,28 +46,29 @@ struct ProducerOptions {
   Operation cancel_op = {};
 };
 
-// Returns `tensor` at most `num_epochs` times, then OUT_OF_RANGE. Nullopt: `tensor` itself.
+// Returns a tensor with the value of `tensor` that steps can read `num_epochs` times. Then they end
+// with OUT_OF_RANGE. Nullopt: returns `tensor` itself.
 Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string_view name = "",
                    At at = At::current());
 
-// A queue of the rows of `tensor`, with a queue runner that fills it. `summary_name`: name of a
-// scalar summary of the fill level.
+// Adds a queue of the rows of `tensor`, with a queue runner that fills it. If `summary_name` is not
+// empty, also adds a scalar summary of the queue's fill level with this name.
 Queue InputProducer(Output tensor, const PartialShape& element_shape,
                     const ProducerOptions& options = {}, std::string_view summary_name = "",
                     At at = At::current());
-// A queue of strings. A step ends with "string_input_producer requires a non-null input tensor" if
-// there is none.
+// Adds a queue of strings. If there are no strings, steps end with "string_input_producer requires
+// a non-null input tensor".
 Queue StringInputProducer(Output strings, const ProducerOptions& options = {},
                           At at = At::current());
 Queue StringInputProducer(Graph& graph, const std::vector<std::string>& strings,
                           const ProducerOptions& options = {}, At at = At::current());
-// A queue of the numbers from 0 to limit - 1.
+// Adds a queue of the numbers from 0 to limit - 1.
 Queue RangeInputProducer(Output limit, const ProducerOptions& options = {}, At at = At::current());
 Queue RangeInputProducer(Graph& graph, int32_t limit, const ProducerOptions& options = {},
                          At at = At::current());
 
-// One row of each tensor per step, for data sets that fit into memory. All rows have the same
-// index. The tensors have equal sizes of dimension 0.
+// Returns one row of each tensor per step, for data sets that fit into memory. The rows of a step
+// have the same index. The tensors must have equal sizes of dimension 0.
 OutputList SliceInputProducer(const OutputList& tensors, const ProducerOptions& options = {},
                               At at = At::current());
 

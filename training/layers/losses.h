@@ -22,7 +22,7 @@
 
 namespace sluice::losses {
 
-// How the values of a loss are combined. A division by 0 values or weights gives 0. Reference:
+// The way to combine the values of a loss. A division by 0 values or weights gives 0. Reference:
 // tf.compat.v1.losses.Reduction.
 enum class Reduction {
   // The sum divided by the number of nonzero weights.

@@ -40,7 +40,7 @@ class Clock {
 
   // Time since a fixed moment in the past.
   virtual Duration Now() = 0;
-  // Blocks until the wake is set or the time is over (nullopt: forever). True if it is set.
+  // Blocks until the wake is set or the time is over (nullopt: forever). Returns true if it is set.
   virtual bool Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) = 0;
 
  protected:

@@ -67,8 +67,8 @@ class Coordinator {
   bool ShouldStop() const;
   // The error of the stop request; OK if there is none. (TensorFlow raises it.)
   absl::Status RequestedError() const;
-  // Whether a stop is requested within `timeout` (nullopt: waits forever). False when
-  // `cancellation` fires.
+  // Waits until a stop is requested, at most for `timeout` (nullopt: forever). Returns false if
+  // none was requested in this time, or when `cancellation` fires.
   bool WaitForStop(std::optional<std::chrono::milliseconds> timeout = std::nullopt,
                    CancellationManager* cancellation = nullptr);
   // Sets the errors after which another session continues the work of this one, such as ABORTED.

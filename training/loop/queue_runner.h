@@ -1,4 +1,4 @@
-// Threads that run enqueue ops of a queue repeatedly until it is closed.
+// Runs enqueue ops of a queue repeatedly, in threads, until the queue is closed.
 //
 //   SLUICE_ASSIGN_OR_RETURN(QueueRunner runner, QueueRunner::Of(queue, {enqueue, enqueue}));
 //   AddQueueRunner(g, runner);                        // a MonitoredSession starts it
@@ -48,9 +48,9 @@ struct QueueRunner {
                                         std::vector<absl::StatusCode> closed_codes = {
                                             absl::StatusCode::kOutOfRange});
 
-  // Removes `export_scope` from all names. NOT_FOUND if the queue is not in it.
+  // Removes `export_scope` from all names. NOT_FOUND if the queue is not in this scope.
   absl::StatusOr<pb::QueueRunnerDef> ToProto(std::string_view export_scope = "") const;
-  // Finds the ops by their names, with `import_scope` in front. NOT_FOUND.
+  // Finds the ops by their names, with `import_scope` in front. NOT_FOUND if an op does not exist.
   static absl::StatusOr<QueueRunner> FromProto(const pb::QueueRunnerDef& def, const Graph& graph,
                                                std::string_view import_scope = "");
 

@@ -8,7 +8,8 @@
 // type: 1000 is an integer, as decay_steps usually is. Results are scalars of the rate's type
 // (float for a number).
 //
-// Thread safety: as the graph's; one thread builds. Ownership: the graph owns the nodes.
+// Thread safety: that of the graph, which one thread at a time builds.
+// Ownership: the graph owns the nodes.
 // Errors: stay in the graph, and the result is then invalid. It is also invalid, without an error,
 // if neither `rate` nor `step` is a tensor or a variable.
 // Reference: the decays of tf.compat.v1.train, with the same values, nodes and names. Only
@@ -50,7 +51,7 @@ class ScheduleNumber {
   std::variant<Tensor, Output, Variable> source_;
 };
 
-// Options of the first three decays.
+// Options of ExponentialDecay, NaturalExpDecay and InverseTimeDecay.
 struct DecayOptions {
   // Whether the rate decays once per period of decay_steps, instead of in every step.
   bool staircase = false;

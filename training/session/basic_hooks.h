@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// Exactly one is set.
+// Exactly one of the two is set.
 struct StopAtStepOptions {
   // Steps to run, counted from the first session's global step.
   std::optional<int64_t> num_steps;
@@ -46,8 +46,9 @@ class StopAtStepHook : public SessionRunHook {
   Output global_step_;
 };
 
-// Ends the loop if the loss is NaN: with INTERNAL "NaN loss during training.", or without an error.
-// Fetches the loss in every step. INVALID_ARGUMENT if it is not of a floating-point type.
+// Ends the loop if the loss is NaN: with INTERNAL "NaN loss during training.", or without an error
+// if `fail_on_nan_loss` is false. Fetches the loss in every step. INVALID_ARGUMENT if it is not of
+// a floating-point type.
 class NanTensorHook : public SessionRunHook {
  public:
   explicit NanTensorHook(Output loss, bool fail_on_nan_loss = true)

@@ -59,7 +59,7 @@ struct CheckpointSaverOptions {
 };
 
 // Errors of Begin: FAILED_PRECONDITION if the graph has no global step; INVALID_ARGUMENT "You
-// cannot provide both saver and scaffold." and those of StepTimer.
+// cannot provide both saver and scaffold."; the errors of StepTimer::Check.
 class CheckpointSaverHook : public SessionRunHook {
  public:
   explicit CheckpointSaverHook(CheckpointSaverOptions options);

@@ -11,10 +11,11 @@
 
 namespace sluice {
 
-// Returns the copy of the step's value that is kept in the collection "global_step_read_op_cache";
-// the first call adds it. In a step that trains, the value may be from before or after the update.
-// FAILED_PRECONDITION "Global step should be created to use <user>." if the graph has no global
-// step. Reference: get_or_create_global_step_read of TensorFlow's hooks.
+// Returns a tensor with the value of the global step. The first call adds it to the graph and to
+// the collection "global_step_read_op_cache", and later calls return the same tensor. In a step
+// that trains, the value may be from before or after the update. FAILED_PRECONDITION "Global step
+// should be created to use <user>." if the graph has no global step. Reference:
+// get_or_create_global_step_read of TensorFlow's hooks.
 absl::StatusOr<Output> GlobalStepRead(Graph& graph, std::string_view user);
 // Fetches `read`, the result of GlobalStepRead.
 absl::StatusOr<int64_t> GlobalStepValue(Session& session, Output read);

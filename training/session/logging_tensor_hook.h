@@ -34,14 +34,14 @@ using TaggedValues = std::vector<std::pair<std::string, Tensor>>;
 
 // Options of LoggingTensorHook. At least `every` or `at_end` is set.
 struct LoggingTensorOptions {
-  // Counts the steps of this session, and includes the first one. Neither set: logs only at the
-  // end.
+  // Interval of logging, in steps of this session or in seconds. The first step is logged. If
+  // neither is set, logs only at the end.
   Every every;
   // Logs once more after the last step, in a step of its own.
   bool at_end = false;
   // Formats the whole line, instead of "<tag> = <value>, …". Called by the loop's thread.
   std::function<std::string(const TaggedValues& values)> formatter;
-  // Final value of the global step, for the bar and the remaining time.
+  // The last value of the global step, for the bar and the remaining time.
   std::optional<int64_t> last_step;
   // Whether to rewrite one line.
   bool terminal = LiveLine::StderrIsTerminal();

@@ -48,7 +48,7 @@ struct MonitoredSessionOptions {
   bool trains = true;
   // Restarts after ABORTED and UNAVAILABLE.
   bool recover = true;
-  // Limit of retries while no new session can be created: first at once, then with growing pauses
+  // Time to retry while no new session can be created: first at once, then with growing pauses
   // of up to half a minute. After that the error ends the loop.
   Clock::Duration max_recovery = std::chrono::seconds(7200);
   Clock* clock = &Clock::Real();
@@ -117,7 +117,7 @@ class MonitoredSession {
   absl::Status CreateSession();
   absl::Status CreateOnce();
   absl::Status CloseSession();
-  // Repeats `step` until it ends otherwise than by a lost machine.
+  // Runs `step` again as long as it ends because a machine was lost.
   absl::Status RunRecoverably(const std::function<absl::Status()>& step);
   absl::Status Ended(absl::Status status);
   absl::StatusOr<Tensors> RunHooked(const SessionRunArgs& request, RunMetadata* metadata);

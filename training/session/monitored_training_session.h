@@ -8,8 +8,9 @@
 //
 // Thread safety: used by one thread; Cancel may be called from any thread.
 // Lifetime: the graph outlives it. It shares ownership of hooks, scaffold and events.
-// Errors: those of MonitoredSession. INVALID_ARGUMENT if both options of a pair are set. Errors of
-// the constructor are returned by the first Run and by Close.
+// Errors: those of MonitoredSession. INVALID_ARGUMENT if the interval of checkpoints or of
+// summaries is given both in steps and in seconds. Errors of the constructor are returned by the
+// first Run and by Close.
 // Reference: tf.compat.v1.train.MonitoredTrainingSession.
 #ifndef SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_
 #define SLUICE_TRAINING_SESSION_MONITORED_TRAINING_SESSION_H_
@@ -42,7 +43,8 @@ struct MonitoredTrainingSessionOptions {
   // Hooks of every replica, and hooks that only the chief adds.
   SessionRunHooks hooks;
   SessionRunHooks chief_only_hooks;
-  // At most one of each pair is set. Neither: every 600 seconds, and every 100 steps. 0: never.
+  // Intervals of saved checkpoints and summaries. At most one of each pair is set. If neither is,
+  // it is 600 seconds for checkpoints, and 100 steps for summaries. 0: never.
   std::optional<double> save_checkpoint_secs;
   std::optional<int64_t> save_checkpoint_steps;
   std::optional<int64_t> save_summaries_steps;
@@ -51,9 +53,9 @@ struct MonitoredTrainingSessionOptions {
   int64_t log_step_count_steps = 100;
   // Whether checkpoints have a ".meta" file with the graph.
   bool save_graph_def = true;
-  // Limit of the wait for the chief, on other replicas.
+  // Time that the other replicas wait for the chief.
   Clock::Duration max_wait = std::chrono::seconds(7200);
-  // Recovery and the limit of the wait for threads at the end.
+  // Options of the recovery, and of the wait for threads at the end.
   MonitoredSessionOptions session;
 };
 
@@ -62,7 +64,7 @@ struct MonitoredTrainingSessionOptions {
 absl::StatusOr<SessionRunHooks> TrainingHooks(const MonitoredTrainingSessionOptions& options);
 
 // The constructor begins the hooks and creates the session, which initializes or restores the
-// variables. Its graph is finalized then.
+// variables. The graph is finalized then.
 class MonitoredTrainingSession : public MonitoredSession {
  public:
   explicit MonitoredTrainingSession(Graph& graph, MonitoredTrainingSessionOptions options = {});

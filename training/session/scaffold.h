@@ -41,8 +41,8 @@ struct ScaffoldOptions {
   std::vector<Feed> init_feeds;
   // Called after init_op if the model was not restored.
   std::function<absl::Status(const Scaffold& scaffold, Session& session)> init_fn;
-  // String vectors with the names of what is not initialized. Default: checks all variables, and
-  // before local initialization the global ones.
+  // They return string vectors with the names of variables that are not initialized. By default,
+  // ready_op checks all variables, and ready_for_local_init_op the global ones.
   Operation ready_op;
   Operation ready_for_local_init_op;
   // Runs in every session, also after a restore. Default: local variables and tables.

@@ -50,7 +50,7 @@ struct WorkerSessionCreatorOptions {
   std::shared_ptr<Scaffold> scaffold;  // null: a default Scaffold
   SessionTarget target;
   Clock::Duration max_wait = std::chrono::minutes(30);
-  // Pause between two checks of another process.
+  // The longest pause between two checks whether another process has initialized the model.
   Clock::Duration recovery_wait = std::chrono::seconds(30);
   Clock* clock = &Clock::Real();
 };

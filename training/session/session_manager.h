@@ -6,10 +6,10 @@
 //                        : manager.WaitForSession(graph, target);
 //
 // Reference: tf.train.SessionManager, with the same texts.
-// Waiting: an announcement in this process ends a wait at once, and so does one of another process
-// if the target reports it (SessionTarget::watch_ready). Otherwise the model is checked after 50
-// ms, then at growing intervals of up to `recovery_wait` (TensorFlow's interval from the start).
-// Cancellation ends every wait.
+// Waiting: a wait for the model ends at once when this process announces that the model is ready,
+// or another process does and the target reports it (SessionTarget::watch_ready). Without an
+// announcement the model is checked after 50 ms, then at growing intervals of up to `recovery_wait`
+// (which is TensorFlow's interval from the start). Cancellation ends every wait.
 // Thread safety: a manager is immutable, and its methods may be called from any thread.
 // Lifetime: the graph outlives the sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
@@ -89,7 +89,7 @@ class SessionManager {
                                            CancellationManager* cancellation = nullptr) const;
 
   // Waits until another thread or process has initialized the model. DEADLINE_EXCEEDED "Session was
-  // not ready after waiting <n> secs."; CANCELLED.
+  // not ready after waiting <n> secs." CANCELLED if `cancellation` fires.
   absl::StatusOr<std::unique_ptr<Session>> WaitForSession(
       Graph& graph, const SessionTarget& target,
       std::optional<Clock::Duration> max_wait = std::nullopt,

@@ -35,8 +35,8 @@ struct SessionRunArgs {
   std::vector<Output> fetches;
   std::vector<Operation> targets;
   std::vector<Feed> feeds;
-  // Merged over all hooks and the caller: the longest timeout, and a trace if any of them requests
-  // it.
+  // The step uses the longest timeout that the hooks and the caller set, and traces if any of them
+  // requests it.
   RunOptions options;
 };
 
@@ -92,7 +92,7 @@ class SessionRunHook {
     (void)context, (void)values;
     return absl::OkStatus();
   }
-  // The session can still run steps.
+  // Called after the last step, unless an error ended the loop. The session can still run steps.
   virtual absl::Status End(Session& session) {
     (void)session;
     return absl::OkStatus();

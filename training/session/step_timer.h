@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Exactly one is set.
+// Exactly one of the two is set.
 struct Every {
   std::optional<int64_t> steps;
   std::optional<double> secs;
@@ -26,8 +26,8 @@ class StepTimer {
   // both every_secs and every_steps.".
   absl::Status Check() const;
   void Reset();
-  // Whether the action should be done at `step`: it has not been done since Reset, or the interval
-  // has passed since then. False at the step at which it was last done.
+  // Whether the action should be done at `step`. True if it has not been done since Reset, or if
+  // the interval has passed since it was last done. False if it was last done at `step`.
   bool IsDue(int64_t step) const;
   struct Elapsed {
     Clock::Duration time;

@@ -4,7 +4,7 @@
 //   hooks.push_back(std::make_shared<SummarySaverHook>(SummarySaverOptions{
 //       .every = {.steps = 100}, .events = events, .summary_ops = {summary::MergeAll(g)}}));
 //
-// A MonitoredTrainingSession adds the first two by itself.
+// A MonitoredTrainingSession adds a SummarySaverHook and a StepCounterHook by itself.
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls them.
 // Ownership: the loop shares its hooks; hooks share the events.
@@ -54,7 +54,7 @@ class SummarySaverHook : public SessionRunHook {
   SummarySaverOptions options_;
   StepTimer timer_;
   Output global_step_;
-  std::optional<int64_t> next_step_;  // none before the first
+  std::optional<int64_t> next_step_;  // nullopt before the first step
   bool requested_ = false;
 };
 
@@ -67,7 +67,8 @@ struct StepCounterOptions {
 };
 
 // Reports "<global step>/sec" as a summary and in the log: steps of all replicas together. Warns,
-// at most five times, if the step does not advance, which shows a train op without a global step.
+// at most five times, if the global step does not grow, which means that the train op does
+// not increment it.
 class StepCounterHook : public SessionRunHook {
  public:
   explicit StepCounterHook(StepCounterOptions options = {})

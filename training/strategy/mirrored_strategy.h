@@ -31,8 +31,9 @@
 
 namespace sluice {
 
-// Programs call Run, and MakeVariable inside. Optimizers call the rest. Outside of replicas, use
-// the first copy of a variable; all copies have equal values between steps.
+// Programs call Run, and call MakeVariable in the function that they pass to it. Optimizers call
+// the other methods. Outside of replicas, use the first copy of a variable: all copies have equal
+// values between steps.
 class MirroredStrategy : public Strategy {
  public:
   // One device per replica, such as "/device:CPU:1". With kMean, each replica's loss is scaled by

@@ -32,7 +32,7 @@ struct World {
     value = w.Read();
     step_value = step.Read();
   }
-  // Starts as the chief.
+  // Starts the training as its chief does.
   absl::Status Start(Session& session, int tokens = -1) {
     SLUICE_ASSIGN_OR_RETURN(const Operation init_tokens, optimizer.InitTokensOp(tokens));
     SLUICE_RETURN_IF_ERROR(session.Run({InitializeVariables(g)}));
