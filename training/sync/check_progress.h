@@ -1,8 +1,8 @@
 // Checks before the first step whether synchronous training can make progress.
 //
-// It reads from the graph how many tokens the nodes put into the queues, and the queues'
-// capacities. These counts decide whether every update can happen. SyncReplicasHook calls it on the
-// chief; a program with a loop of its own calls it once, before the session.
+// CheckProgress reads from the graph how many tokens the nodes put into the queues, and the queues'
+// capacities. These numbers decide whether every update can happen. SyncReplicasHook calls it on
+// the chief. A program with a loop of its own calls it once, before the session.
 //
 // Thread safety: it only reads the graph, which must not change during the call.
 // Ownership: arguments are used during the call only.
@@ -27,8 +27,8 @@ struct SyncPlan {
   std::optional<int> replicas;
 };
 
-// INVALID_ARGUMENT names the missing part (queue runner, initial tokens, replicas, queue capacity)
-// and the step at which all replicas would wait.
+// Returns INVALID_ARGUMENT if all replicas would wait at some step. The text has this step and the
+// missing part (queue runner, initial tokens, replicas, queue capacity).
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan);
 
 }  // namespace sluice

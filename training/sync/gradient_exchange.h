@@ -48,9 +48,10 @@ class GradientExchange {
 
   // The step of this replica's next gradient: a scalar of the global step's type.
   virtual Output LocalStep() = 0;
-  // The global step that tokens are filled with.
+  // The value for new tokens: the global step.
   virtual Output StepForTokens() const { return nodes_.global_step()->Read(); }
-  // The ops that change replicas_to_aggregate in the accumulators. Only for kShrink.
+  // The ops that change replicas_to_aggregate in the accumulators. Only for kShrink
+  // (lost_replicas.h).
   virtual std::vector<Operation> SetReplicasToAggregate(Output replicas_to_aggregate) {
     (void)replicas_to_aggregate;
     return {};

@@ -13,13 +13,14 @@
 // Use it to continue graphs and checkpoints of this form, or if gradients must be summed. Otherwise
 // use SyncReplicasOptimizer, which keeps one sum per variable and not all gradients.
 //
-// Unlike in TensorFlow, a stale gradient is never applied. The enqueue lies inside the branch that
-// is taken, and the queue knows the step of each gradient (ops/dataflow/gradient_queue.h). So it
-// also drops a gradient that becomes stale between check and enqueue. TensorFlow's chief clears the
-// queues between the update and the tokens. Here they then hold only gradients of restarted
-// replicas, which belong to the next update.
+// Unlike in TensorFlow, a stale gradient is never applied. A replica enqueues its gradient only in
+// the branch of a cond in which the gradient is not stale. The queue also knows the step of each
+// gradient (ops/dataflow/gradient_queue.h), so it drops one that becomes stale between the check
+// and the enqueue. TensorFlow's chief also clears the queues between the update and the tokens.
+// Here that is not needed: the queues then hold only gradients of restarted replicas, which belong
+// to the next update.
 //
-// Thread safety: as Optimizer; one thread builds the graph of a replica.
+// Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
 // Errors: those of ReplicaSynchronizer, with TensorFlow's texts.
 // Reference: tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
@@ -45,7 +46,8 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   LegacySyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer, SyncReplicasOptions options);
 
   // Ends the step that runs it with ABORTED "From sync_replicas". (TensorFlow's ends the process.)
-  // FAILED_PRECONDITION "get_clean_up_op() should be called after apply_gradients().".
+  // FAILED_PRECONDITION "get_clean_up_op() should be called after apply_gradients()." if
+  // ApplyGradients was not called.
   absl::StatusOr<Operation> CleanUpOp() const;
   // The step of each replica's parameters. Absent before ApplyGradients.
   const std::optional<Variable>& local_steps() const;

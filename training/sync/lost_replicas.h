@@ -1,4 +1,4 @@
-// The chief's reaction when the cluster reports the loss of a replica that updates need.
+// Lets the chief react when the cluster reports the loss of a replica that updates need.
 //
 //   SyncReplicasOptions options = {.replicas_to_aggregate = 4,
 //                                  .on_lost_replica = OnLostReplica::kShrink,
@@ -25,11 +25,11 @@
 namespace sluice {
 
 enum class OnLostReplica {
-  kWait,    // until it comes back; the stall report names it
-  kShrink,  // updates have fewer gradients, and fewer tokens follow, until it comes back
+  kWait,    // updates wait until it is back; the stall report names it
+  kShrink,  // updates have fewer gradients, and fewer tokens follow, until it is back
   kFail,    // training ends with FAILED_PRECONDITION, which names it
 };
-// Parses "wait", "shrink" or "fail". INVALID_ARGUMENT.
+// Parses "wait", "shrink" or "fail". INVALID_ARGUMENT for other texts.
 absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text);
 
 struct ReplicaNews {
@@ -48,10 +48,10 @@ struct ReplicaNews {
 using ReplicaWatch =
     std::function<std::shared_ptr<void>(std::function<void(const ReplicaNews&)> hear)>;
 
-// The lost replicas, and the loop that acts on them.
+// Keeps the lost replicas, and reacts to changes in a loop.
 //
 // Thread safety: all methods may be called from any thread; one thread at a time calls Run.
-// Blocking: only Run.
+// Blocking: only Run blocks.
 class LostReplicas {
  public:
   // Changes the number of gradients in an update so that `replicas` replicas suffice.
@@ -62,7 +62,7 @@ class LostReplicas {
   // `name` is the optimizer's, for messages.
   LostReplicas(std::string name, OnLostReplica action, int replicas)
       : name_(std::move(name)), action_(action), replicas_(replicas) {}
-  // No Hear and no Run may be under way.
+  // No call of Hear or Run may be in progress.
   ~LostReplicas();
   LostReplicas(const LostReplicas&) = delete;
   LostReplicas& operator=(const LostReplicas&) = delete;
@@ -70,7 +70,7 @@ class LostReplicas {
   void Hear(const ReplicaNews& news);
   // The number of replicas that updates are adapted to; 0 before the first resize.
   int num_fit() const;
-  // Called before each Run. Earlier losses then need no reaction.
+  // To be called before each Run, which then does not react to earlier losses.
   void Start();
   // Reacts until Stop. kShrink: calls `resize` at once and whenever replicas are lost or return,
   // and returns its first error. kFail: returns FAILED_PRECONDITION as soon as a replica is lost.
@@ -98,7 +98,7 @@ class LostReplicas {
   const int replicas_;
   mutable Mutex mutex_;
   CondVar changed_;
-  std::set<int> there_ ABSL_GUARDED_BY(mutex_);       // replicas that can be lost
+  std::set<int> there_ ABSL_GUARDED_BY(mutex_);       // present replicas, which can be lost
   std::map<int, Lost> lost_ ABSL_GUARDED_BY(mutex_);  // by replica
   int losses_ ABSL_GUARDED_BY(mutex_) = 0;            // number of losses so far
   int losses_handled_ ABSL_GUARDED_BY(mutex_) = 0;

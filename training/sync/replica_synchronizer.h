@@ -1,12 +1,13 @@
-// Synchronous training, in the forms of SyncReplicasOptimizer and LegacySyncReplicasOptimizer.
+// The base class of the optimizers for synchronous training, SyncReplicasOptimizer and
+// LegacySyncReplicasOptimizer.
 //
 // Each replica pushes its gradients to an exchange (gradient_exchange.h) and waits for a token
 // (token_queues.h). The chief's queue runner repeats the update: it takes `replicas_to_aggregate`
 // gradients of each variable, applies them with the wrapped optimizer, increments the global step
 // and puts the tokens of the new step into the queue.
 //
-// Thread safety: none; the optimizer belongs to the graph that is being built. Ownership: it owns
-// the wrapped optimizer. Its nodes belong to the graph.
+// Thread safety: none; the optimizer belongs to the graph that is being built.
+// Ownership: it owns the wrapped optimizer. Its nodes belong to the graph.
 // Errors: TensorFlow's, with its texts. Errors of the graph stay in Graph::status.
 #ifndef SLUICE_TRAINING_SYNC_REPLICA_SYNCHRONIZER_H_
 #define SLUICE_TRAINING_SYNC_REPLICA_SYNCHRONIZER_H_
@@ -31,8 +32,8 @@ class ReplicaSynchronizer : public Optimizer {
  public:
   absl::StatusOr<GradientsAndVariables> ComputeGradients(
       Output loss, const ComputeGradientsOptions& options = {}) override;
-  // The op that pushes this replica's gradients and then waits for a token. INVALID_ARGUMENT if
-  // there is nothing to apply or the options exclude each other.
+  // Returns the op that pushes this replica's gradients and then waits for a token.
+  // INVALID_ARGUMENT if there is nothing to apply or the options exclude each other.
   absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                            const ApplyGradientsOptions& options = {}) override;
 
@@ -51,12 +52,12 @@ class ReplicaSynchronizer : public Optimizer {
   // local step and the global step, and the chief also the counts of all gradients.
   std::shared_ptr<SessionRunHook> MakeSessionRunHook(
       bool is_chief, int num_tokens = -1, std::function<void(const std::string&)> report = {});
-  // Every replica runs it when it starts, after the variables are initialized: its local step is
-  // then the global step. The chief's also drops gradients of updates that a lost chief began but
-  // did not finish, or that were undone because an older model was restored.
+  // Every replica runs it when it starts, after the variables are initialized. It sets the
+  // replica's local step to the global step. The chief's op also drops gradients of updates that a
+  // lost chief began but did not finish, or that were undone because an older model was restored.
   Operation LocalInitOp(bool is_chief) const { return is_chief ? chief_init_ : local_init_; }
-  // The variables that are not initialized, as a string vector. Local init may run once it is
-  // empty.
+  // The names of the variables that are not initialized, as a string vector. LocalInitOp may run
+  // once it is empty.
   Output ready_for_local_init_op() const { return ready_for_local_init_op_; }
   // The update, which the chief's queue runner repeats.
   Operation sync_op() const { return sync_op_; }
@@ -78,8 +79,9 @@ class ReplicaSynchronizer : public Optimizer {
   // after the global step, which belong to undone updates.
   Operation ForgetUndoneTokensOp();
   // A replica that ends runs it (the hook does). It returns the replica's token, so that another
-  // replica computes in its place. With kAllEnd it closes the token queues, and the replicas'
-  // OUT_OF_RANGE states how many replicas an update needs and how many are left.
+  // replica computes in its place. With kAllEnd and in deterministic training it closes the token
+  // queues instead, and the OUT_OF_RANGE of the other replicas states how many replicas an update
+  // needs and how many are left.
   Operation LeaveOp();
   // Puts the tokens of the current step into the queue again, for replicas that wait because other
   // replicas were lost together with their tokens. Not for deterministic training.
@@ -91,9 +93,9 @@ class ReplicaSynchronizer : public Optimizer {
   // it in deterministic training. (Otherwise a fast replica may compute in the place of a slow one,
   // whose next gradient is then stale.)
   Output LocalStep() { return applied_ ? exchange_->LocalStep() : Output(); }
-  // The ledger (S6): int64 [total_num_replicas + 1, 3], the gradients of each replica that were
-  // applied, dropped as stale, and dropped as surplus. The last row counts gradients without a
-  // replica_id. A replica's step counts one gradient per variable.
+  // The ledger: int64 [total_num_replicas + 1, 3], the gradients of each replica that were applied,
+  // dropped as stale, and dropped as surplus because the update had enough. The last row counts
+  // gradients without a replica_id. Each step of a replica counts one gradient per variable.
   Output LedgerTotals();
   // The ledger of each of the last `num_updates` updates, oldest first: int64 [num_updates,
   // total_num_replicas + 1, 3].
@@ -154,7 +156,7 @@ class ReplicaSynchronizer : public Optimizer {
   Output update_lock_;
   QueueRunner chief_queue_runner_;
   bool applied_ = false;
-  // Created by the first request.
+  // Created when they are first requested.
   Operation close_tokens_, leave_, forget_;
   Output tokens_closed_;
 };

@@ -44,7 +44,8 @@ class SyncNodes {
 
   // Handle of the ledger on `device`, which counts the gradients that are aggregated there.
   Output Ledger(const std::string& device);
-  // Sums over all devices, as ReplicaSynchronizer returns them. Invalid without gradients.
+  // The ledgers summed over all devices, as ReplicaSynchronizer returns them. Invalid without
+  // gradients.
   Output LedgerTotals();
   Output LedgerUpdates(int num_updates);
 

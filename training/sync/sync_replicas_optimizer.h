@@ -6,10 +6,10 @@
 //
 // Every replica pushes its gradients, stamped with the step of its parameters, into one accumulator
 // per variable. Gradients older than the global step are dropped. The update applies the mean of
-// `replicas_to_aggregate` gradients (replica_synchronizer.h). With fewer gradients than replicas,
-// the slowest replicas of a step are backups, whose gradients are dropped.
+// `replicas_to_aggregate` gradients (replica_synchronizer.h). If that is less than the number of
+// replicas, the slowest replicas of a step are backups, whose gradients are dropped.
 //
-// Thread safety: as Optimizer; one thread builds the graph of a replica.
+// Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
 // Errors: those of ReplicaSynchronizer, with TensorFlow's texts. INVALID_ARGUMENT without a global
 // step.

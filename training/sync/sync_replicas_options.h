@@ -41,8 +41,8 @@ enum class WhenOneEnds {
 struct SyncReplicasOptions {
   // Number of gradients per update.
   int replicas_to_aggregate = 1;
-  // If larger than replicas_to_aggregate, the rest are backups. If smaller, replicas compute
-  // several batches per update. Absent: replicas_to_aggregate.
+  // If larger than replicas_to_aggregate, the other replicas are backups. If smaller, replicas
+  // compute several batches per update. Absent: replicas_to_aggregate.
   std::optional<int> total_num_replicas;
   // The replica of this graph, in [0, NumReplicas()), for the ledger and stall reports. The legacy
   // form and deterministic training require it.
@@ -73,7 +73,8 @@ struct SyncReplicasOptions {
   int NumReplicas() const { return total_num_replicas.value_or(replicas_to_aggregate); }
   // Number of tokens that follow an update (token_queues.h).
   int TokensPerStep() const { return std::max(NumReplicas(), replicas_to_aggregate); }
-  // Gradients per update for `replicas` replicas: as many batches of each as before, or no backups.
+  // The number of gradients per update if there are `replicas` replicas: as many batches of each as
+  // before or, if there were backups, at most one of each.
   int GradientsPerUpdate(int replicas) const {
     const int all = replicas_to_aggregate, total = NumReplicas();
     return std::max(all <= total ? std::min(all, replicas) : all * replicas / total, 1);

@@ -1,4 +1,4 @@
-// The tokens of synchronous training.
+// Passes the tokens of synchronous training from the chief to the replicas.
 //
 // A token is the permission to compute one gradient. It is a scalar: the global step whose
 // parameters the gradient is computed from. Its life:
@@ -9,9 +9,9 @@
 //      step. It reads the parameters again only after that, so that they are of step s or later.
 //   3. The replica pushes its next gradient, stamped with its local step. If the global step has
 //      moved on meanwhile, the gradient is stale and is dropped.
-// Replicas hold one more permission each when training starts; InitTokensOp puts further tokens
-// into the queue, if replicas must compute several gradients for the first update. A replica that
-// ends gives its token back (LeaveOp), so that another one computes in its place.
+// When training starts, each replica may compute one gradient without a token. InitTokensOp puts
+// further tokens into the queue, if replicas must compute several gradients for the first update. A
+// replica that ends gives its token back (LeaveOp), so that another one computes in its place.
 //
 // All replicas share the queue "sync_token_q". In deterministic training each replica has a queue
 // of its own, and the tokens of an update are dealt out evenly.
