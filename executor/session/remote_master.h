@@ -1,7 +1,7 @@
 // Interface to a master in another process. The master has a copy of a session's graph and runs the
 // session's steps by name. distributed/ implements it. RemoteRunner uses it.
 //
-// Thread safety: Update by one thread at a time, the other methods from any thread.
+// Thread safety: one thread at a time may call Update, any thread the other methods.
 #ifndef SLUICE_EXECUTOR_SESSION_REMOTE_MASTER_H_
 #define SLUICE_EXECUTOR_SESSION_REMOTE_MASTER_H_
 

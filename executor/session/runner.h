@@ -62,7 +62,7 @@ class PreparedStep {
 // prepared. An empty result stands for the static shapes of the fed tensors.
 using FeedShapes = absl::FunctionRef<std::vector<TensorShape>()>;
 
-// Thread safety: Prepare by one thread at a time, the other methods from any thread.
+// Thread safety: one thread at a time may call Prepare, any thread the other methods.
 class Runner {
  public:
   virtual ~Runner() = default;
@@ -73,7 +73,7 @@ class Runner {
   virtual absl::Status PlaceAll() = 0;
   virtual absl::StatusOr<std::unique_ptr<PartialRun>> StartPartialRun(
       const std::shared_ptr<SessionState>& session, const NamedRequest& request) = 0;
-  // Cancels Prepares and Runs in progress, except those of local steps.
+  // Cancels Prepares and Runs in progress, except Runs of local steps.
   virtual void Close() = 0;
   // Adds information from the session's graph to a step's error.
   virtual absl::Status Explain(absl::Status error) const = 0;

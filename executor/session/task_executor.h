@@ -1,7 +1,7 @@
-// The threads, memory and stateful kernels that all steps on the devices of a task share. A session
-// has one executor. A worker has one for each session of another task's master.
+// Holds the threads, memory and stateful kernels that all steps on the devices of a task share. A
+// session has one executor. A worker has one for each session of another task's master.
 //
-// Thread safety: Compile by one thread at a time, the other methods from any thread.
+// Thread safety: one thread at a time may call Compile, any thread the other methods.
 #ifndef SLUICE_EXECUTOR_SESSION_TASK_EXECUTOR_H_
 #define SLUICE_EXECUTOR_SESSION_TASK_EXECUTOR_H_
 

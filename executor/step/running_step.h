@@ -60,7 +60,8 @@ struct AsyncCall {
 // The values of one iteration of a body, which is the plan's root or a loop. Clear prepares the
 // object for the next iteration.
 struct Iteration {
-  // `scheduler` may be null if the body has no asynchronous units, `invariants` if it has none.
+  // `scheduler` may be null if the body has no asynchronous units, `invariants` if the body has no
+  // loop invariants.
   Iteration(UnitScheduler* scheduler, const Plan& plan, const Body& body, Value* feeds,
             Value* invariants);
 
@@ -350,7 +351,8 @@ class UnitScheduler {
   absl::Status Run(const StepArguments& arguments) noexcept;
   StepState& state() { return state_; }
 
-  // For the other parts: adds `change` to the number of active units. The step ends at zero.
+  // Used by the other parts. Adds `change` to the number of active units. The step ends when the
+  // number becomes zero.
   void CountActive(int change, const Worker& worker);
   // Passes the unit's values on. Returns the number of units that became ready.
   int SignalSuccessors(Iteration& it, const Unit& unit, Worker& worker);

@@ -6,7 +6,7 @@
 // few in the other mode. The other mode becomes the usual one if it wins three trials in a row.
 // Trials cost at most half a percent of the time of all steps.
 //
-// Thread safety: none. One step at a time.
+// Thread safety: none. To be used for one step at a time.
 #ifndef SLUICE_EXECUTOR_STEP_SHARING_TRIAL_H_
 #define SLUICE_EXECUTOR_STEP_SHARING_TRIAL_H_
 
@@ -45,7 +45,7 @@ class SharingTrial {
   int64_t usual_ns_ = 0;  // the shortest step in the usual mode
   int64_t other_ns_ = 0;  // the shortest step in the other mode
   int64_t lost_ns_ = 0;   // the time that this trial has cost
-  int wins_ = 0;          // of the other mode, in a row
+  int wins_ = 0;          // number of trials in a row that the other mode won
 };
 
 }  // namespace sluice

@@ -35,7 +35,7 @@ struct RendezvousKey {
   uint64_t frame_id = 0;
   int64_t iteration = 0;
 
-  // INVALID_ARGUMENT "Invalid  rendezvous key: <key>"
+  // INVALID_ARGUMENT "Invalid  rendezvous key: <key>" if `text` does not have the form above.
   static absl::StatusOr<RendezvousKey> Parse(std::string_view text);
   std::string ToString() const;
 };

@@ -1,5 +1,5 @@
-// A table of blocked operations: which node waits, since when, and for what. Each session has one,
-// and a report can cover all tables of the process.
+// A table of blocked operations says which node waits, since when, and for what. Each session has a
+// table. A report can cover all tables of the process.
 //
 // A kernel that has to wait opens an entry when it stores its callback and closes it when the
 // callback is taken. Timeouts, signals and tools read the table while operations are blocked.

@@ -1,5 +1,5 @@
-// A thread. All threads of Sluice start here, because std::thread ends the process if the system
-// has no thread left.
+// A Thread runs a function on a thread of the system. All threads of Sluice start here, because
+// std::thread ends the process if the system has no thread left.
 //
 // The threads for clients' calls and for graphs are limited, so that the process can always start
 // its own. Each of these two uses may have a quarter of the threads that the system allows to the

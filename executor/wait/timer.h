@@ -4,7 +4,7 @@
 // Thread safety: all methods may be called from any thread. Functions run without a lock, one after
 // another, and must return soon.
 //
-// Lifetime: that of the process.
+// Lifetime: the timer lives as long as the process.
 #ifndef SLUICE_EXECUTOR_WAIT_TIMER_H_
 #define SLUICE_EXECUTOR_WAIT_TIMER_H_
 
