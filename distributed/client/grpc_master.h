@@ -22,7 +22,7 @@ class GrpcMaster final : public RemoteMaster {
   // Creates the session, with an empty graph.
   static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
                                                              const RemoteSessionOptions& options);
-  // The same with an existing client.
+  // Like Connect above, with an existing client.
   static absl::StatusOr<std::shared_ptr<GrpcMaster>> Connect(const std::string& target,
                                                              std::unique_ptr<RpcClient> client,
                                                              const RemoteSessionOptions& options);

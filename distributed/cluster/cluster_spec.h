@@ -1,4 +1,4 @@
-// The tasks of a cluster and their addresses, and the task that this process is.
+// Describes a cluster: its tasks, their addresses, and which task this process is.
 //
 //   absl::StatusOr<Cluster> cluster = Cluster::FromEnvironment();   // TF_CONFIG, srun or mpirun
 //   SLUICE_ASSIGN_OR_RETURN(auto server, Server::Start({.cluster = *cluster}));
@@ -66,7 +66,7 @@ class ClusterSpec {
   Jobs jobs_;
 };
 
-// A cluster, and the task of it that this process is.
+// A cluster, and the task in it that this process is.
 struct Cluster {
   ClusterSpec spec;
   TaskName task;

@@ -1,5 +1,5 @@
-// The client side of lanes, the connections between processes of one host that replace gRPC there
-// (lane_socket.h).
+// Calls servers over lanes, which are connections between processes of one host and replace gRPC
+// there (lane_socket.h).
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_LANE_LANE_CLIENT_H_

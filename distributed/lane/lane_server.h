@@ -1,5 +1,5 @@
-// The server side of lanes, the connections between processes of one host that replace gRPC there
-// (lane_socket.h). Offers the methods of an RpcServer over them.
+// Offers the methods of an RpcServer over lanes, which are connections between processes of one
+// host and replace gRPC there (lane_socket.h).
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_LANE_LANE_SERVER_H_

@@ -80,9 +80,9 @@ class LaneSocket {
   // readable. Returns false if the connection has ended or the input is invalid. Does not wait for
   // threads that are sending.
   bool Receive(std::vector<LaneFrame>* frames);
-  // Tells the peer which of its bodies this process has copied, so that it can free them. Large
-  // ones are reported at once, small ones with the next frame. To be called after Receive, once
-  // another thread may receive.
+  // Reports to the peer which of its bodies this process has copied, so that the peer can free
+  // them. Large bodies are reported at once, small ones with the next frame. To be called after
+  // Receive, when another thread is allowed to receive again.
   void Release();
   bool HasInput() const;
   // Makes all later calls of Send and Receive fail.

@@ -31,7 +31,7 @@ class PeerMemory {
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  // Returns a text of fixed size from which another process learns to read this one's memory.
+  // Returns a text of fixed size from which another process learns how to read this one's memory.
   static std::string Invitation();
   // Removes the peer's Invitation from the beginning of `text`, and tries the ways of reading the
   // peer's memory that it offers. Returns false if the text does not begin with an invitation.

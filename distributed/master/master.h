@@ -81,8 +81,8 @@ class Master {
   absl::Status ReleaseCallable(const pb::ReleaseCallableRequest& request,
                                pb::ReleaseCallableResponse*);
 
-  // Returns the other tasks that a new session can use: those of the cluster that its client
-  // defines, otherwise those of the server's cluster. Nullopt if there are none.
+  // Returns the tasks that a new session can use in addition to this one: the tasks of the cluster
+  // that its client defines, otherwise those of the server's cluster. Nullopt if there are none.
   absl::StatusOr<std::optional<ClusterConnection>> ConnectionFor(
       const pb::CreateSessionRequest& request) const;
   std::string NewHandle();

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// "/tensorflow.MasterService/<name>", "/tensorflow.WorkerService/<name>"
+// Return "/tensorflow.MasterService/<name>" and "/tensorflow.WorkerService/<name>".
 std::string MasterMethod(const char* name);
 std::string WorkerMethod(const char* name);
 inline constexpr char kStallsMethod[] = "/sluice.Monitor/Stalls";

@@ -70,7 +70,7 @@ class StepRendezvousTable {
   // table's. ABORTED if the step has ended.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(
       int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr);
-  // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".
+  // Ends the step. Its blocked sends and receives end with CANCELLED "Cleanup <step>".
   void End(int64_t step_id);
   void AbortAll(const absl::Status& status);
 

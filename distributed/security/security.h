@@ -1,4 +1,4 @@
-// Authentication of peers: TLS, mutual TLS, and a token that all tasks of a cluster share.
+// Authenticates peers by TLS, by mutual TLS, and by a token that all tasks of a cluster share.
 #ifndef SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
 #define SLUICE_DISTRIBUTED_SECURITY_SECURITY_H_
 
