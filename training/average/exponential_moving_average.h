@@ -1,5 +1,5 @@
-// Moving averages of variables, for evaluation with smoother parameters. Each average is a shadow
-// variable that is updated by average -= (1 - decay) * (average - value).
+// Keeps moving averages of variables, for evaluation with smoother parameters. Each average is a
+// shadow variable that is updated by average -= (1 - decay) * (average - value).
 //
 //   ExponentialMovingAverage average(0.999, {.num_updates = step});
 //   ControlDependencies after(g, {train});
@@ -53,7 +53,7 @@ class ExponentialMovingAverage {
   // float, or double: <name>", or the graph's own error.
   absl::StatusOr<Operation> Apply(const std::vector<Variable>& variables);
   absl::StatusOr<Operation> Apply(Graph& graph);
-  // The same for any tensors. The averages start at 0 and are only in the collection of global
+  // Like Apply, for any tensors. The averages start at 0 and are only in the collection of global
   // variables.
   absl::StatusOr<Operation> ApplyToTensors(const OutputList& tensors);
 

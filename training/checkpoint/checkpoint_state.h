@@ -1,4 +1,5 @@
-// The file `checkpoint` of a folder, which lists the folder's checkpoints and the latest one.
+// Reads and writes a folder's file `checkpoint`, which lists the folder's checkpoints and the
+// latest one.
 //
 // It is the text of a CheckpointState message, as tf.train.Saver writes it, and is replaced
 // atomically. Paths in it are relative to the folder if the folder's own path is relative.

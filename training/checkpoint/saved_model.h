@@ -1,5 +1,5 @@
-// SavedModels: folders with graphs, signatures, variables and assets. A reader can run the model
-// without the program that wrote it.
+// Writes and reads SavedModels. These are folders with graphs, signatures, variables and assets. A
+// reader can run the model without the program that wrote it.
 //
 //   SavedModelBuilder builder("/models/1");
 //   builder.AddMetaGraphAndVariables(session, {.signatures = {{"serving_default",
@@ -81,12 +81,12 @@ class SavedModelBuilder {
   // INVALID_ARGUMENT for invalid handles in a signature.
   absl::Status AddMetaGraphAndVariables(Session& session, const SavedModelGraphOptions& options);
 
-  // Adds another graph with other tags, for the same values. FAILED_PRECONDITION before the first
-  // graph; INVALID_ARGUMENT if the tags are in use.
+  // Adds another graph with other tags, for the same values. FAILED_PRECONDITION if no first graph
+  // was added before. INVALID_ARGUMENT if the tags are in use.
   absl::Status AddMetaGraph(Graph& graph, const SavedModelGraphOptions& options);
 
-  // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path. FAILED_PRECONDITION
-  // without a graph.
+  // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path. FAILED_PRECONDITION if no
+  // graph was added.
   absl::StatusOr<std::string> Save(bool as_text = false);
 
  private:

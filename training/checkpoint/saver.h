@@ -137,8 +137,8 @@ class Saver : public ModelSaver {
   // before. `path` is a checkpoint's name without a suffix.
   //
   // INVALID_ARGUMENT "The passed save_path is not a valid checkpoint: …". If variables do not
-  // match, the error lists all of them, with the expected type and shape and those of the file;
-  // some variables may be assigned by then.
+  // match, the error lists all of them, with the expected type and shape and the type and shape in
+  // the file. Some variables may be assigned by then.
   absl::Status Restore(Session& session, const std::string& path) override;
 
   // The names of the nodes, as a meta graph stores them.
@@ -154,7 +154,7 @@ class Saver : public ModelSaver {
   // Replaces the checkpoints that this saver manages by those of an earlier run, oldest first, so
   // that it deletes them in turn. Skips missing ones.
   void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
-  // As the latest checkpoint, returns the result of the function LatestCheckpoint.
+  // Its latest checkpoint is the one that the function LatestCheckpoint returns.
   absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;
 
  private:

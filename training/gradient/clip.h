@@ -1,11 +1,11 @@
-// Gradient clipping by value and by norm.
+// Clips gradients by value and by norm.
 //
 //   SLUICE_ASSIGN_OR_RETURN(GradientsAndVariables pairs, optimizer.ComputeGradients(loss));
 //   ClipByGlobalNorm(pairs, 5.0f);
 //   SLUICE_ASSIGN_OR_RETURN(Operation train, optimizer.ApplyGradients(pairs));
 //
-// Clipping a sparse gradient clips its values. A gradient that is none stays none. An empty `name`
-// stands for TensorFlow's default.
+// Clipping a sparse gradient clips its values. A gradient that is none, because the loss does not
+// depend on the variable, stays none. An empty `name` stands for TensorFlow's default.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the added nodes.

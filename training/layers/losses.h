@@ -1,4 +1,4 @@
-// Losses: one number for the difference between predictions and labels.
+// Loss functions: each computes one number from the difference between predictions and labels.
 //
 //   Output loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
 //   Output total = losses::Total(g);    // all losses so far, with regularization

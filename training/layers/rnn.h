@@ -1,4 +1,4 @@
-// Recurrent networks: apply a cell to the steps of a sequence.
+// Recurrent networks, which apply a cell to the steps of a sequence.
 //
 //   layers::LstmCell cell(128);
 //   layers::DynamicRnnResult r = layers::DynamicRnn(cell, x, {.sequence_length = lengths});

@@ -1,4 +1,4 @@
-// Recurrent cells: compute one step from an input and a state.
+// Recurrent cells, which compute one step from an input and a state.
 //
 //   layers::LstmCell cell(128);
 //   cell.Build(g, 64, DT_FLOAT, At::current());            // for inputs [batch, 64]

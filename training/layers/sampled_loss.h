@@ -1,4 +1,4 @@
-// Losses over very many classes, estimated from a sample of them.
+// Estimates losses over very many classes from a sample of the classes.
 //
 //   auto sample = LogUniformCandidateSampler(labels, 1, 64, true, classes);
 //   Output loss = ReduceMean(losses::Nce(weights, biases, labels, hidden,

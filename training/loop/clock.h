@@ -1,5 +1,5 @@
-// Time for training loops: timers of hooks, and waits that retry after some time. Tests use a
-// ManualClock, so that no test waits for time to pass.
+// Clocks for training loops: for timers of hooks, and for waits that retry after some time. Tests
+// use a ManualClock, so that no test waits for time to pass.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_LOOP_CLOCK_H_

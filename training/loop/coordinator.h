@@ -37,7 +37,7 @@ struct JoinOptions {
   // Time for the remaining threads to end after a stop was requested.
   std::chrono::milliseconds grace = std::chrono::seconds(120);
   // Whether threads that are still running after `grace` are not an error. The coordinator owns
-  // them until they end, as it does after CANCELLED.
+  // them until they end, also if Join ended with CANCELLED.
   bool ignore_live_threads = false;
   // Ends the wait with CANCELLED. Outlives the call.
   CancellationManager* cancellation = nullptr;
@@ -58,8 +58,8 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  // Requests the stop, with the error that is its cause. Join returns the first error whose code is
-  // not that of a clean stop. Later calls have no effect.
+  // Requests the stop, with the error that is its cause. Join returns the first error whose code
+  // does not mean a clean stop. Later calls have no effect.
   void RequestStop(absl::Status why = absl::OkStatus());
   // Runs `body` in this thread. Its error requests the stop.
   void StopOnError(const std::function<absl::Status()>& body);

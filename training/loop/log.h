@@ -1,4 +1,4 @@
-// The log of training loops: lines on stderr, or in a sink that the program sets.
+// Writes the log of training loops: lines on stderr, or in a sink that the program sets.
 //
 //   LogInfo("Saving checkpoints for ", step, " into ", path, ".");
 //

@@ -1,5 +1,6 @@
-// The base of Adam and its relatives: two moments of the gradient per variable, and the powers of
-// their decays, which correct the bias of moments that start at 0 (Kingma and Ba 2014, section 3).
+// The base class of Adam and its relatives. It keeps two moments of the gradient per variable, and
+// the powers of their decays, which correct the bias of moments that start at 0 (Kingma and Ba
+// 2014, section 3).
 #ifndef SLUICE_TRAINING_OPTIMIZER_MOMENTS_H_
 #define SLUICE_TRAINING_OPTIMIZER_MOMENTS_H_
 

@@ -30,7 +30,7 @@
 
 namespace sluice {
 
-// The gradient may be none.
+// The gradient is none if the loss does not depend on the variable.
 struct GradientAndVariable {
   Grad grad;
   Variable var;

@@ -126,7 +126,7 @@ struct LinearCosineDecayOptions {
 Output LinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                          const LinearCosineDecayOptions& options = {});
 
-// As LinearCosineDecayOptions, and the variance of the noise.
+// The options of LinearCosineDecay, and the variance of the noise.
 struct NoisyLinearCosineDecayOptions {
   ScheduleNumber initial_variance = 1.0f;
   ScheduleNumber variance_decay = 0.55f;

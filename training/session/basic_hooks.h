@@ -1,5 +1,5 @@
-// Hooks that use only the session: stop at a step, guard against NaN, fetch at the end, delay the
-// start, feed.
+// Hooks that use only the session. They stop at a step, stop at NaN, fetch at the end, delay the
+// start, or feed.
 //
 //   MonitoredTrainingSession session(g, {.hooks = {StopAtStep(10'000), StopOnNan(loss)}});
 //

@@ -46,7 +46,7 @@ struct MonitoredSessionOptions {
   // False if the steps do not train, although the graph could. Then a chief need not start the
   // queue runners that training needs (CheckQueueRunners).
   bool trains = true;
-  // Restarts after ABORTED and UNAVAILABLE.
+  // Creates a new session and goes on after ABORTED and UNAVAILABLE.
   bool recover = true;
   // Time to retry while no new session can be created: first at once, then with growing pauses
   // of up to half a minute. After that the error ends the loop.
@@ -93,7 +93,8 @@ class MonitoredSession {
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
-  // The same without a result, for the loop above. Returns OK at the end of the input.
+  // Like the first Run, but without fetches, for the loop above. Returns OK at the end of the
+  // input.
   absl::Status Run(absl::Span<const Operation> targets);
   // Runs a function that may run several steps, with or without hooks. After a machine is lost, the
   // function is called again from its start.

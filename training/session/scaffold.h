@@ -1,5 +1,5 @@
-// The ops that a training loop adds to the model: initialization, readiness checks, summaries,
-// saver.
+// Holds the ops that a training loop adds to the model: initialization, readiness checks,
+// summaries, saver.
 //
 //   auto scaffold = std::make_shared<Scaffold>(ScaffoldOptions{.init_fn = load_embeddings});
 //

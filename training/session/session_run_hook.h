@@ -1,4 +1,4 @@
-// Hooks: extensions of a training loop that run around its steps (saving, logging, stopping).
+// A hook extends a training loop by calls around its steps, for example to save, log or stop.
 //
 //   class CountSteps : public SessionRunHook {
 //     absl::Status AfterRun(SessionRunContext&, const SessionRunValues&) override { ++steps_; … }
@@ -53,7 +53,7 @@ class SessionRunContext {
   SessionRunContext(const SessionRunArgs& original_args, Session& session)
       : original_args_(original_args), session_(session) {}
 
-  // The caller's request, without those of the hooks.
+  // The caller's request, without the requests of the hooks.
   const SessionRunArgs& original_args() const { return original_args_; }
   // For runs without hooks.
   Session& session() const { return session_; }

@@ -1,4 +1,4 @@
-// The place in which a training loop's sessions run, and the factory that creates them.
+// Says where a training loop's sessions run, and creates them.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_TARGET_H_
 #define SLUICE_TRAINING_SESSION_SESSION_TARGET_H_
 

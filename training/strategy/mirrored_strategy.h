@@ -15,7 +15,7 @@
 // program needs no locks.
 // Ownership: the graph owns the variables and outlives the strategy. The strategy must live until
 // the graph is built, not while steps run.
-// Errors: Run returns the first one of a replica. INVALID_ARGUMENT without devices.
+// Errors: Run returns the first error of a replica. INVALID_ARGUMENT if there are no devices.
 // Reference: tf.distribute.MirroredStrategy in graph mode.
 #ifndef SLUICE_TRAINING_STRATEGY_MIRRORED_STRATEGY_H_
 #define SLUICE_TRAINING_STRATEGY_MIRRORED_STRATEGY_H_
@@ -62,7 +62,7 @@ class MirroredStrategy : public Strategy {
   // Calls `program` in each replica's context, returns when all have ended, and returns the first
   // error. FAILED_PRECONDITION if the replicas do not call MergeCall equally often.
   absl::Status RunReplicas(const std::function<absl::Status(ReplicaContext&)>& program);
-  // The same for programs with a result. Returns one result per replica.
+  // Like RunReplicas, for programs with a result. Returns one result per replica.
   template <typename T>
   absl::StatusOr<PerReplica<T>> Run(
       const std::function<absl::StatusOr<T>(ReplicaContext&)>& program);

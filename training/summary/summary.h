@@ -1,4 +1,4 @@
-// Summary ops as tf.compat.v1.summary makes them: names, tags, scopes and collections are the same.
+// Adds summary ops as tf.compat.v1.summary does: names, tags, scopes and collections are the same.
 //
 //   summary::Scalar("loss", loss);
 //   summary::Histogram("weights", w);

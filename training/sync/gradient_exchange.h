@@ -1,5 +1,5 @@
-// The accumulators or queues through which replicas exchange gradients. The two forms of
-// synchronous training differ in this part only; each implements this interface.
+// Interface to the accumulators or queues through which replicas exchange gradients. The two forms
+// of synchronous training differ in this part only. Each implements this interface.
 //
 // ReplicaSynchronizer owns an exchange. It calls these methods once each, in this order:
 // MakeLocalStep; Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep;

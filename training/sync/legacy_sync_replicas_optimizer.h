@@ -1,4 +1,4 @@
-// Synchronous replicas in TensorFlow's first form, with queues of gradients.
+// Trains replicas synchronously in TensorFlow's first form, with queues of gradients.
 //
 //   LegacySyncReplicasOptimizer opt(
 //       Adam(), {.replicas_to_aggregate = 3, .total_num_replicas = 4, .replica_id = task});

@@ -1,5 +1,5 @@
-// The shared state of one synchronous optimizer's nodes: its options, its number in the graph, the
-// global step, and the ledger that counts every gradient.
+// Holds the state that the nodes of one synchronous optimizer share: its options, its number in the
+// graph, the global step, and the ledger that counts every gradient.
 //
 // Thread safety: as the graph's. Lifetime: the graph outlives it. Errors stay in the graph.
 #ifndef SLUICE_TRAINING_SYNC_SYNC_NODES_H_

@@ -1,4 +1,5 @@
-// Synchronous replicas with backup workers, by conditional accumulators and a token queue.
+// Trains replicas synchronously, with backup workers, by conditional accumulators and a token
+// queue.
 //
 //   SyncReplicasOptimizer opt(Adam(), {.replicas_to_aggregate = 3, .total_num_replicas = 4});
 //   Operation train = opt.Minimize(loss, {.global_step = &step});   // every replica runs it
@@ -11,8 +12,8 @@
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
-// Errors: those of ReplicaSynchronizer, with TensorFlow's texts. INVALID_ARGUMENT without a global
-// step.
+// Errors: those of ReplicaSynchronizer, with TensorFlow's texts. INVALID_ARGUMENT if there is no
+// global step.
 // Reference: tf.compat.v1.train.SyncReplicasOptimizer, with the same nodes, names, shared names,
 // devices and texts. Paper: Chen et al., "Revisiting Distributed Synchronous SGD", arXiv
 // 1604.00981.

@@ -1,4 +1,4 @@
-// Test support for sessions: a saver in memory, hooks that record their calls, a captured log.
+// Test support for sessions: a saver in memory, hooks that record their calls, and a captured log.
 #ifndef SLUICE_TRAINING_TESTING_SESSION_H_
 #define SLUICE_TRAINING_TESTING_SESSION_H_
 
