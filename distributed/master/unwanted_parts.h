@@ -2,8 +2,8 @@
 // part was cancelled, or the connection was lost before the task responded.
 //
 // Such a part may still write to variables. So the request for the next session on the task lists
-// these parts, and the task ends them before it responds. The cancellation of a single part may
-// arrive later, or never.
+// these parts, and the task ends them before it responds. The request that cancels a part itself
+// may arrive later, or never.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MASTER_UNWANTED_PARTS_H_

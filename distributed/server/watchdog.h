@@ -1,11 +1,11 @@
-// Looks after a server at intervals: checks that it accepts connections, closes the sessions of
-// dead clients, and returns unused memory to the system.
+// Maintains a server. At intervals, it checks that the server accepts connections, closes the
+// sessions of dead clients, and returns unused memory to the system.
 //
-// It uses a timer, because no event reports that a client's time is over, that a listener hangs, or
-// that memory is no longer used.
+// It uses a timer, because no event reports that the time limit for a lost client has passed, that
+// a listener hangs, or that memory is no longer used.
 //
-// Thread safety: all methods may be called from any thread. Lifetime: a thread calls the functions
-// until Stop, which waits for a running one.
+// Thread safety: all methods may be called from any thread.
+// Lifetime: a thread calls the functions until Stop, which waits for a running one.
 #ifndef SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
 #define SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
 

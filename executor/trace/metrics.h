@@ -43,9 +43,9 @@ class Metrics {
       read(*raw, out);
     });
   }
-  // Sorted by name, then by label.
+  // Returns the metrics, sorted by name, then by label.
   std::vector<Metric> ReadAll() const;
-  // Prometheus' text format.
+  // Returns the metrics in Prometheus' text format.
   static std::string ToText(const std::vector<Metric>& metrics);
 
  private:

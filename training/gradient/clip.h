@@ -33,7 +33,7 @@ Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes = {},
 // Scales the gradient so that its L2 norm per element is at most `clip_norm`.
 Output ClipByAverageNorm(Output grad, float clip_norm, std::string_view name = "");
 
-// The L2 norm of all gradients together. Invalid if all are none.
+// The L2 norm of all gradients together. Invalid if all gradients are none.
 Output GlobalNorm(const std::vector<Grad>& grads, std::string_view name = "");
 
 struct ClippedGradients {

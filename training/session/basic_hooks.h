@@ -5,7 +5,7 @@
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls them. Results may be read after
 // the loop.
-// Ownership: the loop shares its hooks. A hook serves one loop at a time.
+// Ownership: the loop shares ownership of its hooks. A hook serves one loop at a time.
 // Errors: an error of a hook ends the loop.
 // Reference: the classes with the same names in tf.estimator.
 #ifndef SLUICE_TRAINING_SESSION_BASIC_HOOKS_H_

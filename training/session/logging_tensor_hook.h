@@ -7,7 +7,7 @@
 //   INFO: loss = 0.31 (0.123 sec)
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls it.
-// Ownership: the loop shares its hooks. The tensors belong to the loop's graph.
+// Ownership: the loop shares ownership of its hooks. The tensors belong to the loop's graph.
 // Errors: those of Begin below. Tensors are fetched with the step, so errors of their nodes are
 // errors of the step.
 // Reference for the plain lines: tf.estimator.LoggingTensorHook.

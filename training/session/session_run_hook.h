@@ -14,7 +14,8 @@
 // An error of a hook ends the loop like an error of a step. The hooks after it are not called.
 //
 // Reference: tf.estimator.SessionRunHook (tf.compat.v1.train.SessionRunHook).
-// Thread safety: only the loop's thread calls a hook. Ownership: the loop shares its hooks.
+// Thread safety: only the loop's thread calls a hook.
+// Ownership: the loop shares ownership of its hooks.
 // Arguments are valid during the call, the session until the loop closes it.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_RUN_HOOK_H_
 #define SLUICE_TRAINING_SESSION_SESSION_RUN_HOOK_H_

@@ -7,7 +7,7 @@
 // A MonitoredTrainingSession adds a SummarySaverHook and a StepCounterHook by itself.
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls them.
-// Ownership: the loop shares its hooks; hooks share the events.
+// Ownership: the loop shares ownership of its hooks, and hooks share ownership of the events.
 // Errors of Begin: FAILED_PRECONDITION if the graph has no global step; INVALID_ARGUMENT for
 // options that exclude each other. Errors of the event file end the loop.
 // Reference: the classes with the same names in tf.estimator.

@@ -49,8 +49,8 @@ struct SummaryFileWriterOptions {
   std::string filename_suffix = "";
 };
 
-// One event file. A folder may have several, of one writer after the other or of several tasks;
-// TensorBoard shows them together.
+// Writes one event file. A folder may have several files, from successive writers or from several
+// tasks. TensorBoard shows them together.
 class SummaryFileWriter : public TrainingEvents {
  public:
   // Creates `logdir` and a file in it. Writes `graph`, if not null, as GraphDef and MetaGraphDef.

@@ -21,7 +21,8 @@
 // to the next update.
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
-// Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
+// Ownership: the object owns the wrapped optimizer, and outlives its hooks. The graph owns the
+// nodes.
 // Errors: those of ReplicaSynchronizer, with TensorFlow's texts.
 // Reference: tf.train.SyncReplicasOptimizer of TensorFlow 0.7 to 0.12.
 #ifndef SLUICE_TRAINING_SYNC_LEGACY_SYNC_REPLICAS_OPTIMIZER_H_

@@ -59,7 +59,7 @@ class LostReplicas {
   // token.
   using Resize = std::function<absl::Status(int replicas, bool one_was_lost)>;
 
-  // `name` is the optimizer's, for messages.
+  // `name` is the name of the optimizer, for messages.
   LostReplicas(std::string name, OnLostReplica action, int replicas)
       : name_(std::move(name)), action_(action), replicas_(replicas) {}
   // No call of Hear or Run may be in progress.

@@ -11,7 +11,7 @@
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls it. Its watch of replicas runs on
 // threads that the coordinator joins.
-// Ownership: the loop shares the hook. The optimizer and the graph outlive it.
+// Ownership: the loop shares ownership of the hook. The optimizer and the graph outlive it.
 // Errors: FAILED_PRECONDITION if ApplyGradients was not called or variables are not initialized;
 // INVALID_ARGUMENT if training could never make progress (CheckProgress).
 // Reference: SyncReplicasOptimizer.make_session_run_hook.

@@ -11,7 +11,8 @@
 // replicas, the slowest replicas of a step are backups, whose gradients are dropped.
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
-// Ownership: it owns the wrapped optimizer. The graph owns the nodes. It outlives its hooks.
+// Ownership: the object owns the wrapped optimizer, and outlives its hooks. The graph owns the
+// nodes.
 // Errors: those of ReplicaSynchronizer, with TensorFlow's texts. INVALID_ARGUMENT if there is no
 // global step.
 // Reference: tf.compat.v1.train.SyncReplicasOptimizer, with the same nodes, names, shared names,
