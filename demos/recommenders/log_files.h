@@ -5,7 +5,8 @@
 //   Graph g;
 //   OutputList columns = ReadLog(g, log, {.files = {"train.tfrecord"}, .batch = 512});
 //
-// Thread safety: WriteLog: any thread, if each writes other files. ReadLog: as the graph's.
+// Thread safety: several threads may call WriteLog at once if they write different files. ReadLog
+// adds nodes to a graph, which one thread at a time builds.
 // Errors: INVALID_ARGUMENT if a name ends neither in ".tfrecord" nor in ".csv". UNAVAILABLE if a
 // file cannot be written. Those of reading are errors of the step.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_LOG_FILES_H_

@@ -1,6 +1,6 @@
 // The embedding tables of a model. Keys are any int64 numbers.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the tables.
 // Errors: stay in the graph; the results are then invalid.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_TABLES_H_

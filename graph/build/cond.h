@@ -8,7 +8,7 @@
 // Each value from outside enters a branch through a Switch; each pair of results meets in a Merge.
 // Gradients flow through both.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the contexts of the branches.
 // Errors: Graph::status() keeps the first error. Cond then returns an empty list.
 // Reference: tf.compat.v1.cond with control flow v1, with the same nodes and names.

@@ -8,7 +8,7 @@
 //
 // Containers keep the state of one job apart from that of the next, on devices that outlive jobs.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: the graph outlives the scope. Scopes end in the reverse order of their construction.
 // Errors: none.
 // Reference: tf.container.

@@ -12,7 +12,7 @@ namespace sluice {
 
 class WhileContext;
 
-// The graph owns it; the nodes inside point to it. Thread safety: as the graph's.
+// The graph owns it; the nodes inside point to it. Thread safety: that of the graph.
 class ControlFlowContext {
  public:
   enum class Kind { kCond, kWhile };

@@ -2,7 +2,7 @@
 //
 //   Operation train = Group(g, {apply_gradients, update_averages}, "train");
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Errors: Graph::status() keeps them; the result is then invalid.
 // Reference: tf.group.
 #ifndef SLUICE_GRAPH_BUILD_GROUP_H_

@@ -6,7 +6,7 @@
 //
 // Every builder function uses it. Use it directly for an op that is declared outside the library.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the node.
 // Errors: Graph::status() keeps the first one, with the node's name and the user's line. Finish
 // returns null then, and for every later node.

@@ -10,7 +10,7 @@
 // A scope ends with its C++ block. Blocks nest and must end in reverse order. A scope applies to
 // the nodes that are added during its lifetime, not to nodes that exist before.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: the graph outlives the scope. The nodes that a scope names outlive it, too.
 // Errors: Graph::status() keeps them.
 #ifndef SLUICE_GRAPH_BUILD_SCOPES_H_

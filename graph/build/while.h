@@ -9,7 +9,7 @@
 // the loop and cannot be fetched; those without inputs wait for the loop's pivot. Loops and conds
 // nest. Several iterations may run at once.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the loop's context.
 // Errors: Graph::status() keeps the first one. WhileLoop then returns an empty list.
 // Reference: tf.compat.v1.while_loop with control flow v1, with the same nodes and names.

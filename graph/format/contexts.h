@@ -2,7 +2,7 @@
 // `cond_context` and `while_context`. Without them, Gradients cannot differentiate the loops of an
 // imported graph.
 //
-// Thread safety: as the graph's.
+// Thread safety: that of the graph.
 #ifndef SLUICE_GRAPH_FORMAT_CONTEXTS_H_
 #define SLUICE_GRAPH_FORMAT_CONTEXTS_H_
 

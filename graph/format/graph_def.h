@@ -8,7 +8,8 @@
 // Input is untrusted: every name, edge, type, attribute, count and size is checked, and a rejected
 // message leaves the graph unchanged (ids of nodes may stay unused).
 //
-// Thread safety: as the graph's; one thread imports. An export only reads the graph.
+// Thread safety: that of the graph, into which one thread at a time imports. An export only reads
+// the graph.
 // Ownership: the graph owns the imported nodes, and copies what it needs of the message.
 // Errors have TensorFlow's texts and name the node. They are INVALID_ARGUMENT, except NOT_FOUND for
 // an unknown op, UNIMPLEMENTED for an op that the version of the writer no longer has, and

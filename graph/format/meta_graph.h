@@ -7,7 +7,7 @@
 // - Collections of SaverDefs and QueueRunnerDefs become entries that are serialized messages.
 // - Other collections, the SaverDef, signatures and assets stay in ImportedMetaGraph::rest.
 //
-// Thread safety: as the graph's. Errors: INVALID_ARGUMENT, and those of graph_def.h.
+// Thread safety: that of the graph. Errors: INVALID_ARGUMENT, and those of graph_def.h.
 #ifndef SLUICE_GRAPH_FORMAT_META_GRAPH_H_
 #define SLUICE_GRAPH_FORMAT_META_GRAPH_H_
 

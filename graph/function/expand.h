@@ -1,7 +1,7 @@
 // Builds the nodes of one function call in the open scopes and contexts of a graph.
 //
-// Thread safety: as the graph's. Lifetime: graph, library and options outlive the expander. Errors
-// are returned and name the call; the graph is then broken.
+// Thread safety: that of the graph. Lifetime: graph, library and options outlive the expander.
+// Errors name the call. After an error the graph must not be used.
 #ifndef SLUICE_GRAPH_FUNCTION_EXPAND_H_
 #define SLUICE_GRAPH_FUNCTION_EXPAND_H_
 

@@ -5,7 +5,7 @@
 // graph, so that the later ones (folding, placement, partitioning) see the nodes of functions too.
 // Node `n` in the body of call `c` is named `c/n`.
 //
-// Thread safety: as the graph's.
+// Thread safety: that of the graph.
 #ifndef SLUICE_GRAPH_FUNCTION_LOWER_H_
 #define SLUICE_GRAPH_FUNCTION_LOWER_H_
 

@@ -5,8 +5,8 @@
 //
 // An input without a call of Into has no gradient.
 //
-// Thread safety: as the graph's. Errors: those of builder functions stay in the graph; Fail reports
-// that a node cannot be differentiated.
+// Thread safety: that of the graph. Errors: those of builder functions stay in the graph. Fail
+// reports that a node cannot be differentiated.
 #ifndef SLUICE_GRAPH_GRADIENT_BACKPROP_H_
 #define SLUICE_GRAPH_GRADIENT_BACKPROP_H_
 

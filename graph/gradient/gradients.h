@@ -6,7 +6,7 @@
 // Gradients of gradients work the same way, but not through while loops. Optimizers call Gradients
 // themselves.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: a Grad is a value of handles. The graph owns the nodes.
 // Errors: returned. Nodes that were added before an error stay in the graph, unused.
 // Reference: tf.gradients. Nodes, names, aggregation, gating and colocation are the same.

@@ -6,8 +6,8 @@
 // before the next forward iteration and pops before the next backward one, so that the stack has
 // the order of the iterations even if several run at once.
 //
-// Thread safety: as the graph's. Reference: TensorFlow's gradients of loops with control flow v1,
-// with the same nodes and names.
+// Thread safety: that of the graph. The nodes and their names are those of TensorFlow's gradients
+// of loops with control flow v1.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_STATE_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_STATE_H_
 

@@ -9,7 +9,7 @@
 // Inputs may have unknown sizes or unknown rank. A result may be unknown too, but never wrong. An
 // error that the function returns gets the node's name and the user's line in front.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: a context is valid during one call of a shape function, and so are the references that
 // it returns.
 // Errors: INVALID_ARGUMENT, in the words of TensorFlow's shape functions.

@@ -1,7 +1,7 @@
 // The position of a variable that is one part of a partitioned variable, for checkpoints.
 //
 // The graph keeps it in a private collection ("__…"), because few graphs have such variables.
-// Thread safety: as the graph's.
+// Thread safety: that of the graph.
 #ifndef SLUICE_GRAPH_IR_VARIABLE_SLICE_H_
 #define SLUICE_GRAPH_IR_VARIABLE_SLICE_H_
 
