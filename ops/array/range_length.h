@@ -1,4 +1,4 @@
-// The number of elements of a range of numbers, for the shape function and the kernel of Range.
+// Computes the number of elements of a range, for the shape function and the kernel of op Range.
 #ifndef SLUICE_OPS_ARRAY_RANGE_LENGTH_H_
 #define SLUICE_OPS_ARRAY_RANGE_LENGTH_H_
 
@@ -14,8 +14,8 @@ namespace sluice {
 
 using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 
-// The number of elements of start, start + delta, … up to and excluding limit. -1 if it exceeds
-// int64. INVALID_ARGUMENT if delta is 0 or has the wrong sign.
+// The number of elements of start, start + delta, … up to and excluding limit. -1 if the number
+// exceeds int64. INVALID_ARGUMENT if delta is 0 or has the wrong sign.
 template <typename T>
 absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
   SLUICE_INVALID_IF(delta == T(0), "Requires delta != 0: ", static_cast<double>(delta));

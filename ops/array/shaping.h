@@ -22,7 +22,7 @@ struct Named {
 
 Output Reshape(Output x, const std::vector<int64_t>& shape, const Named& options = {},
                At at = At::current());
-// Permutes the axes. Reverses them without `perm`, if the rank is known.
+// Permutes the axes. Without `perm`, reverses them; the rank must then be known.
 Output Transpose(Output x, const std::vector<int64_t>& perm, const Named& options = {},
                  At at = At::current());
 Output Transpose(Output x, At at = At::current());
