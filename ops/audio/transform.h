@@ -1,7 +1,8 @@
-// Discrete Fourier transforms of one dimension, in double.
+// Computes discrete Fourier transforms of one dimension, in double.
 //
-// Lengths with small prime factors use Eigen's kissfft. The others use Bluestein's algorithm over a
-// power of two. FFTW is not used, because its licence would also bind the users of Sluice.
+// It uses Eigen's kissfft for lengths with small prime factors, and for others Bluestein's
+// algorithm, which uses transforms whose length is a power of two. It does not use FFTW, because
+// FFTW's licence would also bind the users of Sluice.
 //
 // Thread safety: none, because an object has buffers.
 #ifndef SLUICE_OPS_AUDIO_TRANSFORM_H_
