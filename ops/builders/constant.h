@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-// A number in a program. It stays exact until its dtype is known.
+// A number that a program passes to a builder function. It stays exact until its dtype is known.
 class Number {
  public:
   template <typename T>
@@ -37,7 +37,8 @@ class Number {
   double real_;
 };
 
-// The element type for a C++ type. All kinds of strings become std::string.
+// The element type of a constant that is made from a value of C++ type T. All kinds of strings
+// become std::string.
 template <typename T>
 using ElementTypeOf = std::conditional_t<
     std::is_convertible_v<T, std::string_view>, std::string,

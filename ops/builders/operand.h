@@ -16,7 +16,7 @@
 namespace sluice {
 
 // An operand of an operator: a tensor, a variable (read when it is used) or a number. It records
-// the source line of its conversion, and must not outlive the full expression.
+// the source line at which it was converted, and must not outlive the full expression.
 class Operand {
  public:
   Operand(Output tensor, At at = At::current())  // NOLINT: operands are implicit
