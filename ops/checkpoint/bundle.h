@@ -1,11 +1,11 @@
-// Checkpoints in TensorFlow's tensor bundle format (its second format): tensors by name in
-// `<prefix>.index` and `<prefix>.data-<shard>-of-<shards>`.
+// Reads and writes checkpoints in TensorFlow's second format, the tensor bundle. A bundle stores
+// tensors by name in `<prefix>.index` and `<prefix>.data-<shard>-of-<shards>`.
 //
 // A checkpoint appears completely or not at all. Files are written under temporary names, synced to
-// the disk and then renamed, the index last. If the prefix has a checkpoint already, the new data
-// files get different names (another number of shards). So the old checkpoint stays intact until
-// the new index replaces the old one. After a crash, the prefix has the old checkpoint, the new
-// one, or none if there was none.
+// the disk and then renamed, the index last. If the prefix has a checkpoint already, the names of
+// the new data files contain a different number of shards. So the old checkpoint stays intact until
+// the new index replaces the old one. After a crash, the prefix has the old checkpoint (or none, if
+// there was none) or the new one.
 //
 // Thread safety: a reader may be used from any thread, a writer from one. If two writers write one
 // prefix at the same time, the checkpoint of one of them remains.
@@ -35,13 +35,13 @@ class BundleWriter {
  public:
   // Makes the folder of `prefix` if its parent exists.
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Create(const std::string& prefix);
-  // Removes the files, unless Finish succeeded.
+  // Removes the temporary files, unless Finish succeeded.
   ~BundleWriter();
 
   // INVALID_ARGUMENT if the name is taken or empty; UNIMPLEMENTED for handles and variants.
   absl::Status Add(std::string_view name, const Tensor& tensor);
-  // Adds the slice of a tensor of `full_shape`. INVALID_ARGUMENT if other slices of it were added
-  // with another full shape or type.
+  // Adds a slice of the tensor `name`, which has `full_shape`. INVALID_ARGUMENT if another slice of
+  // this tensor was added with a different full shape or type.
   absl::Status AddSlice(std::string_view name, const TensorShape& full_shape,
                         const TensorSlice& slice, const Tensor& tensor);
   // After it returns, the checkpoint is on the disk.
@@ -71,14 +71,15 @@ class BundleReader {
     TensorShape shape;                // of the whole tensor
     std::vector<TensorSlice> slices;  // empty if the tensor was saved as a whole
   };
-  // In the order of their bytes. A tensor that was saved in slices is listed once.
+  // The names of all tensors, in bytewise order. A tensor that was saved in slices is listed once.
   std::vector<std::string> names() const;
   bool Contains(std::string_view name) const;
-  // NOT_FOUND "Key <name> not found in checkpoint '<prefix>'".
+  // Type, shape and slices of a tensor. NOT_FOUND "Key <name> not found in checkpoint '<prefix>'"
+  // if there is no such tensor.
   absl::StatusOr<Entry> Find(std::string_view name) const;
   // The whole tensor, assembled if it was saved in slices.
   absl::StatusOr<Tensor> Read(std::string_view name) const;
-  // A slice of it. INVALID_ARGUMENT if the saved slices do not cover it.
+  // A slice of the tensor. INVALID_ARGUMENT if the saved slices do not cover it.
   absl::StatusOr<Tensor> ReadSlice(std::string_view name, const TensorSlice& slice) const;
 
  private:
@@ -95,7 +96,7 @@ class BundleReader {
   // bytes does not match type and shape. Checked before memory is allocated.
   absl::StatusOr<FileReader*> Locate(std::string_view name, const pb::BundleEntryProto& entry,
                                      const Entry& decoded) const;
-  // The saved slices that intersect a slice.
+  // A saved slice that intersects a requested slice.
   struct Part {
     std::string shown;
     TensorSlice slice;

@@ -1,5 +1,5 @@
-// Slices of tensors: the boxes that a checkpoint stores of a partitioned variable, or that a
-// restore requests.
+// A TensorSlice is a box of elements of a tensor: a part of a partitioned variable that a
+// checkpoint stores, or the part that a restore requests.
 //
 // Thread safety: values without locks.
 #ifndef SLUICE_OPS_CHECKPOINT_SLICE_H_
@@ -46,15 +46,16 @@ class TensorSlice {
   // Shape of the slice of a tensor of `shape`. INTERNAL "Extent in dimension 0 out of bounds: …",
   // as in TensorFlow, if the slice exceeds the shape.
   absl::StatusOr<TensorShape> ShapeIn(const TensorShape& shape) const;
-  // The intersection with a slice of the same rank, or nothing if it is empty. An extent is full if
-  // both are.
+  // The intersection with a slice of the same rank, or nothing if it is empty. An extent of the
+  // result has length kFull only if both extents have it.
   std::optional<TensorSlice> Intersect(const TensorSlice& other) const;
 
  private:
   std::vector<Extent> extents_;
 };
 
-// "4 2 0,2:-": a shape and a slice of it, as SaveV2 and RestoreV2 take it. "" stands for the whole.
+// A shape and a slice of it, as the ops SaveV2 and RestoreV2 take them: "4 2 0,2:-". "" stands for
+// the whole tensor.
 struct ShapeAndSlice {
   bool is_whole = true;
   TensorShape full_shape;

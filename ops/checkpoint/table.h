@@ -1,10 +1,10 @@
-// Immutable sorted tables from bytes to bytes in LevelDB's table format, in which TensorFlow writes
-// the indices of checkpoints, and whole checkpoints of its first format.
+// Reads and writes immutable sorted tables from bytes to bytes in LevelDB's table format.
+// TensorFlow uses it for the indices of checkpoints, and for whole checkpoints of its first format.
 //
 // A file consists of blocks and a footer. After each block comes a byte (0: uncompressed, 1:
-// snappy) and the masked CRC-32C of block and byte. The last block is the index: for each data
-// block, a key that is not before the block's last key, and the position of the block. There are no
-// filter blocks. Reference: LevelDB's doc/table_format.md.
+// snappy) and the masked CRC-32C of block and byte. The last block is the index. For each data
+// block, it has a key that is not before the block's last key, and the position of the block. There
+// are no filter blocks. Reference: LevelDB's doc/table_format.md.
 //
 // Thread safety: a reader may be used from any thread, a writer from one.
 #ifndef SLUICE_OPS_CHECKPOINT_TABLE_H_
@@ -32,7 +32,7 @@ class TableWriter {
   TableWriter(FileWriter* file, Compression compression, size_t block_bytes = size_t{1} << 18)
       : file_(file), compression_(compression), block_bytes_(block_bytes) {}
 
-  // Keys ascend. INVALID_ARGUMENT otherwise.
+  // INVALID_ARGUMENT unless the keys ascend.
   absl::Status Add(std::string_view key, std::string_view value);
   // Writes the remaining blocks. Does not close the file.
   absl::Status Finish();

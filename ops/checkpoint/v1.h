@@ -1,8 +1,8 @@
-// Checkpoints of TensorFlow's first format: tables whose values are the tensors. A checkpoint is
-// one file, or all files that match a pattern.
+// Reads and writes checkpoints of TensorFlow's first format: tables (table.h) whose values are the
+// tensors. A checkpoint is one file, or all files that match a pattern.
 //
 // Thread safety: a reader may be used from any thread, a writer from one.
-// Errors: the contents of files are not trusted (DATA_LOSS).
+// Errors: DATA_LOSS if a file is damaged. The contents of files are not trusted.
 #ifndef SLUICE_OPS_CHECKPOINT_V1_H_
 #define SLUICE_OPS_CHECKPOINT_V1_H_
 
@@ -38,8 +38,8 @@ class V1Writer {
 
 class V1Reader {
  public:
-  // Opens all files that match. NOT_FOUND "Unsuccessful TensorSliceReader constructor: Failed to
-  // find any matching files for <pattern>".
+  // Opens all files that match `pattern`. If there are none: NOT_FOUND "Unsuccessful
+  // TensorSliceReader constructor: Failed to find any matching files for <pattern>".
   static absl::StatusOr<V1Reader> Open(const std::string& pattern);
 
   struct Entry {
@@ -49,7 +49,8 @@ class V1Reader {
   };
   const std::string& pattern() const { return pattern_; }
   std::vector<std::string> names() const;
-  // NOT_FOUND "Tensor name "<name>" not found in checkpoint files <pattern>".
+  // Type, shape and slices of a tensor. NOT_FOUND "Tensor name "<name>" not found in checkpoint
+  // files <pattern>" if there is no such tensor.
   absl::StatusOr<Entry> Find(std::string_view name) const;
   absl::StatusOr<Tensor> ReadSlice(std::string_view name, const TensorSlice& slice) const;
 

@@ -20,7 +20,8 @@ inline void AppendVarint(uint64_t value, std::string* bytes) {
   bytes->push_back(static_cast<char>(value));
 }
 
-// Removes a number from the front of `*bytes`. False if there is none.
+// Removes a varint from the front of `*bytes`. False if `*bytes` does not begin with a varint of at
+// most 64 bits.
 inline bool TakeVarint(std::string_view* bytes, uint64_t* value) {
   *value = 0;
   for (size_t i = 0; i < 10 && i < bytes->size(); ++i) {
