@@ -1,11 +1,11 @@
-// A mutex that graphs use for critical sections. The op MutexV2 makes it. Its holder is a Variant,
-// an output of MutexLock.
+// A mutex that graphs use for critical sections. The op MutexV2 makes it. The op MutexLock acquires
+// it and outputs a Variant, the MutexHold.
 //
 // Thread safety: all methods may be called from any thread. Acquire never blocks. It calls `taken`
 // exactly once, without a lock: when the caller holds the mutex, or when the caller is cancelled.
-// Callers get the mutex in the order of their calls. It is released when ConsumeMutexLock gets the
-// Variant, or with the last copy of the Variant.
-// Errors: CANCELLED.
+// Callers get the mutex in the order of their calls. The mutex is released when the op
+// ConsumeMutexLock gets the MutexHold, or when the last copy of the MutexHold is destroyed.
+// Errors: CANCELLED if the caller is cancelled before it gets the mutex.
 #ifndef SLUICE_OPS_CONTROL_NAMED_MUTEX_H_
 #define SLUICE_OPS_CONTROL_NAMED_MUTEX_H_
 
@@ -50,11 +50,11 @@ class NamedMutex : public Resource, public std::enable_shared_from_this<NamedMut
   mutable Mutex mutex_;
   bool is_held_ ABSL_GUARDED_BY(mutex_) = false;
   std::string holder_ ABSL_GUARDED_BY(mutex_);  // the last node that took the mutex
-  // Waits for the mutex. Empty unless is_held_.
+  // The callers that wait for the mutex. Empty unless is_held_.
   std::list<std::shared_ptr<Waiting>> queue_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A hold of a mutex.
+// A hold of a mutex: while the object lives and is not consumed, the mutex is held.
 class MutexHold : public VariantObject {
  public:
   explicit MutexHold(std::shared_ptr<NamedMutex> mutex) : mutex_(std::move(mutex)) {}
