@@ -5,8 +5,8 @@
 // c * m + q reads input channel c.
 //
 // The work is split by sizes alone and partial sums are added in order, so that the bits do not
-// depend on the number of threads. F is float, double or int32_t, which wraps. Tensors are
-// channels-last.
+// depend on the number of threads. F is float, double or int32_t, which wraps on overflow. Tensors
+// are channels-last.
 //
 // Errors: RESOURCE_EXHAUSTED if there is no memory for partial sums.
 #ifndef SLUICE_OPS_CONV_DEPTHWISE_CONV_H_

@@ -1,10 +1,10 @@
-// Convolutions whose number of output channels is a multiple of 16, without a matrix of patches.
-// Each image is copied with its padding. Then the pixels under one line of the filter are
+// Computes convolutions whose number of output channels is a multiple of 16, without a matrix of
+// patches. Each image is copied with its padding. Then the pixels under one line of the filter are
 // contiguous, and matrix products read them in place.
 //
-// Used if winograd.h does not fit: strides, few input channels, other filter sizes. The bits do not
-// depend on the number of threads: one thread computes each image, and sums over images are added
-// in order.
+// Used for convolutions that winograd.h does not support: with strides, few input channels or other
+// filter sizes. The bits do not depend on the number of threads: one thread computes each image,
+// and sums over images are added in order.
 //
 // Errors: RESOURCE_EXHAUSTED if there is no memory for scratch buffers.
 #ifndef SLUICE_OPS_CONV_DIRECT_CONV_H_

@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// Each output element is a sum over the filter of one channel.
+// Each output element is a sum over all elements of the filter that belong to its output channel.
 inline double MultiplyAddsOfConv(const Node& node, const double* inputs, double outputs) {
   const PartialShape& filter = node.input(1).shape();
   const bool known = filter.rank_known() && filter.rank() > 0;

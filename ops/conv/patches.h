@@ -1,5 +1,5 @@
-// Matrices of patches. A row has the elements under the convolution's window at one output
-// position.
+// Copies images to matrices of patches, and adds patches to images. A row of a matrix has the
+// elements under the convolution's window at one output position.
 #ifndef SLUICE_OPS_CONV_PATCHES_H_
 #define SLUICE_OPS_CONV_PATCHES_H_
 

@@ -5,7 +5,8 @@
 // WindowGeometry always has depth, height and width. Missing dimensions have size 1.
 //
 // Thread safety: values without locks.
-// Errors: INVALID_ARGUMENT if attributes or sizes do not fit; UNIMPLEMENTED as documented.
+// Errors: INVALID_ARGUMENT if attributes or sizes do not fit; UNIMPLEMENTED where a function says
+// so.
 // Reference: TensorFlow's core/framework/common_shape_fns.cc and kernel_shape_util.cc.
 #ifndef SLUICE_OPS_CONV_WINDOW_H_
 #define SLUICE_OPS_CONV_WINDOW_H_
@@ -27,7 +28,7 @@ class Node;
 
 enum class Padding {
   kValid,     // windows lie inside the image
-  kSame,      // ceil(size / stride) outputs; the missing elements are split between both ends
+  kSame,      // ceil(size / stride) outputs; the padding is split between both ends
   kExplicit,  // given sizes
 };
 // VALID, SAME or EXPLICIT.
@@ -65,7 +66,7 @@ struct Window {
   int64_t after = 0;
 };
 
-// INVALID_ARGUMENT for strides and dilations below 1, and if the window does not fit.
+// INVALID_ARGUMENT if the stride or the dilation is below 1, or if the window does not fit.
 absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding& sliding);
 // The number of outputs, or -1 if it depends on an `input` or `window` of -1 (unknown).
 absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Sliding& sliding);
@@ -127,7 +128,8 @@ struct WindowAttrs {
   // The layout is that of data_format, or `format` if the node has no such attribute.
   static absl::StatusOr<WindowAttrs> Of(const Node& node, std::string_view format = "NHWC");
 
-  // UNIMPLEMENTED (Conv2D) or INVALID_ARGUMENT for strides and dilations over batch and channels.
+  // Fails unless the strides and dilations of batch and channels are 1: with UNIMPLEMENTED for
+  // Conv2D, with INVALID_ARGUMENT for other ops.
   absl::Status CheckOnlySpatial() const;
   // INVALID_ARGUMENT unless `sizes`, the length of attribute `name`, is the number of dimensions.
   absl::Status CheckLength(std::string_view name, size_t sizes) const;

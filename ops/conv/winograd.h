@@ -1,11 +1,12 @@
-// Winograd's convolutions, which need fewer multiplications: tiles of the images and the filter are
-// transformed, multiplied point by point, and transformed back.
+// Computes convolutions by Winograd's algorithm, which needs fewer multiplications: it transforms
+// tiles of the images and the filter, multiplies them point by point, and transforms the products
+// back.
 //
 // A tile of m x m results of an r x r filter takes (m + r - 1)^2 products instead of (m * r)^2: for
 // 4 x 4 results a quarter (3 x 3 filter) or a sixth (5 x 5). Sums are added in another order than
-// by a direct loop. For normally distributed data their error is 0.9e-6 (3 x 3) and 2.6e-6 (5 x 5)
-// of the results' standard deviation. A direct loop has 0.3e-6 and 0.5e-6. conv_kernels_test bounds
-// the largest error.
+// by a direct loop. For normally distributed data, the error divided by the results' standard
+// deviation is 0.9e-6 (3 x 3) and 2.6e-6 (5 x 5). For a direct loop it is 0.3e-6 and 0.5e-6.
+// conv_kernels_test bounds the largest error.
 //
 // The bits do not depend on the number of threads: the sizes alone decide which tiles form a block.
 //

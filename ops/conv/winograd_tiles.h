@@ -18,9 +18,9 @@ inline constexpr int64_t kLanes = kVecLanes;
 template <int kRows, int kColumns>
 using Matrix = std::array<std::array<float, kColumns>, kRows>;
 
-// The interpolation points of the algorithm: infinity, and these n - 1 finite ones. These sets gave
-// the smallest rounding errors of those that were compared. Points p and -p are adjacent, because
-// their transforms share most sums.
+// The interpolation points of the algorithm: n - 1 finite ones and infinity. Of the sets that were
+// compared, these gave the smallest rounding errors. Points p and -p are adjacent, because their
+// transforms share most sums.
 template <int n>
 inline constexpr std::array<double, n - 1> kPoints = {};
 template <>
@@ -48,7 +48,8 @@ struct Points {
     return m;
   }
 
-  // Transforms the factor of the data, from `size` numbers to n.
+  // Transforms the factor with which the data is convolved (a filter or a gradient), from `size`
+  // numbers to n.
   template <int size>
   static constexpr Matrix<n, size> Factor() {
     Matrix<n, size> m{};
@@ -112,7 +113,7 @@ SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
 template <int kRows, int kColumns>
 struct Mirrored {
   std::array<bool, kRows> is_pair{};  // [i]: rows i and i + 1 are such a pair
-  Matrix<kRows, kColumns> half{};     // the rows; of a pair, the even columns and then the odd ones
+  Matrix<kRows, kColumns> half{};     // the rows. Of a pair: the even columns, then the odd ones
 
   static constexpr Mirrored Of(const Matrix<kRows, kColumns>& m) {
     Mirrored all{.half = m};
@@ -388,8 +389,9 @@ class Strip {
   Vec half_[(kMostSquares * m + M::kIn - m) * M::kOut];  // by column
 };
 
-// to = (or +=) a product of `columns` columns, a multiple of 16: element (row, d) of the left
-// operand is a[row * row_step + d * depth_step]. Of 32 registers, 24 or 16 hold sums.
+// Computes to = a * b, or to += a * b if kAdd. `columns` is the number of columns of b, a multiple
+// of 16. Element (row, d) of the left operand is a[row * row_step + d * depth_step]. Of 32
+// registers, 24 or 16 hold sums.
 template <bool kAdd>
 SLUICE_INLINE_IN_CLONES void Product(const float* a, int64_t row_step, int64_t depth_step,
                                      const float* b, int64_t columns, int64_t rows, int64_t depth,
