@@ -1,4 +1,4 @@
-// Elements stacked along a new first dimension.
+// Stacks the elements of a dataset to batches, along a new first dimension.
 #ifndef SLUICE_OPS_DATA_BATCH_H_
 #define SLUICE_OPS_DATA_BATCH_H_
 
@@ -13,7 +13,7 @@ namespace sluice {
 struct BatchSpec {
   int64_t size = 0;
   bool drop_remainder = false;
-  // Whether the rows are a last, shorter batch that is dropped.
+  // Whether `rows`, the elements of the next batch, are a last, shorter batch that must be dropped.
   bool Drops(const std::vector<Tensors>& rows) const {
     return drop_remainder && static_cast<int64_t>(rows.size()) < size;
   }
@@ -25,7 +25,7 @@ absl::Status CheckSameTypes(const std::vector<Tensors>& rows);
 // Stacks the rows. INVALID_ARGUMENT if they differ in number, types or shapes of their components.
 absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows);
 
-// Facts about a dataset of batches of `in`.
+// Facts about a dataset whose elements are batches of the elements of `in`.
 DatasetFacts BatchedFacts(const DatasetFacts& in, const BatchSpec& spec);
 
 }  // namespace sluice

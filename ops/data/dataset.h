@@ -1,8 +1,8 @@
-// Datasets, which tf.data's variant tensors hold, and the iterators over them.
+// A Dataset is what a variant tensor of tf.data holds. A DatasetIterator reads its elements.
 //
 // An element is a tuple of tensors, one per component.
 // Thread safety: a dataset is immutable. Only one thread at a time may use an iterator.
-// Errors: errors of files, functions and shapes. After an error, Next continues with the element
+// Errors: those of files, functions and shapes. After an error, Next continues with the element
 // after the failed one.
 #ifndef SLUICE_OPS_DATA_DATASET_H_
 #define SLUICE_OPS_DATA_DATASET_H_
@@ -27,16 +27,16 @@ namespace sluice {
 
 class SeedLog;  // ops/data/iterator_position.h
 
-// One pass over a dataset. The datasets that it reads from share it.
+// One pass over a dataset. The iterators of the dataset and of all datasets that it reads share it.
 struct Reading {
   Reading() = default;
-  // A part of `whole` that can end earlier.
+  // A part of the reading `whole`, which can end earlier than `whole`.
   explicit Reading(Reading& whole)
       : cancellation(&whole.cancellation),
         seeds(whole.seeds),
         gate(whole.gate),
         reads_ahead(whole.gate != nullptr) {}
-  // The reading ends with the step.
+  // The reading ends if the step is cancelled.
   explicit Reading(CancellationManager* step) : cancellation(step) {}
   // Cancelled when the reading ends, so that functions and threads end too.
   CancellationManager cancellation;
@@ -44,7 +44,7 @@ struct Reading {
   std::shared_ptr<SeedLog> seeds;
   // Pauses the reading while no call waits for it. Null: it never pauses.
   ReaderGate* gate = nullptr;
-  bool reads_ahead = false;  // on a thread of its own
+  bool reads_ahead = false;  // on its own thread, also between two calls
 };
 
 // Returns CANCELLED if the reading has ended, and blocks while it pauses. An iterator that may skip
@@ -55,7 +55,7 @@ absl::Status CheckNotCancelled(const Reading& reading);
 class DatasetIterator {
  public:
   virtual ~DatasetIterator() = default;
-  // False at the end. Then `*element` is unspecified.
+  // Reads the next element. False at the end; `*element` is then unspecified.
   virtual absl::StatusOr<bool> Next(Tensors* element) = 0;
 };
 using IteratorPointer = std::unique_ptr<DatasetIterator>;
@@ -72,9 +72,10 @@ struct DatasetFacts {
   // a + b and a * b of finite cardinalities, or kUnknown on overflow.
   static int64_t Sum(int64_t a, int64_t b);
   static int64_t Product(int64_t a, int64_t b);
-  // Facts about a dataset of `count` of these elements.
+  // Facts about a dataset of `count` elements of this one.
   DatasetFacts WithCardinality(int64_t count) const;
-  // Facts about a dataset of f(n) of these n elements. Infinite and unknown cardinalities stay.
+  // Facts about a dataset of f(n) elements of this one, which has n elements. Infinite and unknown
+  // cardinalities stay as they are.
   template <typename F>
   DatasetFacts Scaled(F f) const {
     return is_finite() ? WithCardinality(f(cardinality)) : *this;
@@ -93,8 +94,9 @@ class Dataset {
   virtual absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const = 0;
   // Whether At reads an element without those before it.
   virtual bool has_random_access() const { return false; }
-  // The element at `index`, counted from 0. UNIMPLEMENTED without random access,
-  // FAILED_PRECONDITION without a finite cardinality, OUT_OF_RANGE for an index outside of it.
+  // The element at `index`, counted from 0. UNIMPLEMENTED if there is no random access,
+  // FAILED_PRECONDITION if the cardinality is not finite, OUT_OF_RANGE if `index` is not below the
+  // cardinality.
   virtual absl::StatusOr<Tensors> At(int64_t index, Reading& reading) const;
   const DatasetFacts& facts() const { return facts_; }
 
@@ -124,14 +126,14 @@ DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start s
       },
       std::move(at));
 }
-// The element of `input` at the index of the dataset over it.
+// The ElementAt of a dataset that has the same elements as `input`.
 inline ElementAt SameElementOf(DatasetPointer input) {
   return [input = std::move(input)](int64_t i, Reading& reading) { return input->At(i, reading); };
 }
 // A dataset of the given elements.
 DatasetPointer DatasetOf(DatasetFacts facts, std::vector<Tensors> elements);
 
-// An iterator that calls `next(element)`.
+// An iterator whose Next calls `next(element)`.
 template <typename F>
 IteratorPointer MakeIterator(F next) {
   class FunctionIterator final : public DatasetIterator {
@@ -159,7 +161,8 @@ class DatasetVariant : public VariantObject {
       : dataset_(std::move(dataset)), depth_(depth), origin_(std::move(origin)) {}
   std::string TypeName() const override { return "tensorflow::DatasetVariantWrapper"; }
   const DatasetPointer& dataset() const { return dataset_; }
-  // The length of the longest chain of datasets that read each other, this one included.
+  // The length of the longest chain of datasets, beginning with this one, in which each reads the
+  // next.
   int depth() const { return depth_; }
   // Null if no op made the dataset, but another dataset did (a window).
   const std::shared_ptr<const DatasetOrigin>& origin() const { return origin_; }
@@ -170,23 +173,24 @@ class DatasetVariant : public VariantObject {
   const std::shared_ptr<const DatasetOrigin> origin_;
 };
 
-// The dataset in a tensor. INVALID_ARGUMENT if there is none.
+// The dataset in a tensor. INVALID_ARGUMENT if the tensor holds none.
 absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor);
 Tensor TensorOf(DatasetPointer dataset, int depth = 1,
                 std::shared_ptr<const DatasetOrigin> origin = nullptr);
-// The largest depth. An iterator takes as many stack frames as its dataset is deep.
+// The largest DatasetVariant::depth. Next of an iterator needs a stack frame per dataset of the
+// chain.
 inline constexpr int kMaxDatasetDepth = 1000;
-// Calls `take(element, reading)` for each element, until it returns an error or the step ends. An
-// error of the dataset ends it too. Blocks.
+// Calls `take(element, reading)` for each element, until `take` or the dataset returns an error or
+// the step is cancelled. Blocks.
 absl::Status ReadAll(
     const KernelContext& c, const Dataset& dataset,
     const std::function<absl::Status(const Tensors& element, Reading& reading)>& take);
 // Sets output 0 of a kernel to a dataset that reads the datasets among the kernel's inputs.
-// RESOURCE_EXHAUSTED above kMaxDatasetDepth.
+// RESOURCE_EXHAUSTED if its depth would exceed kMaxDatasetDepth.
 absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset);
 
-// INVALID_ARGUMENT if the element differs from `types` and `shapes`. Components without a shape in
-// `shapes` may have any.
+// INVALID_ARGUMENT if the element differs from `types` or `shapes`. `shapes` may be shorter than
+// `types`; the last components may then have any shape.
 absl::Status CheckElement(const Tensors& element, const std::vector<DataType>& types,
                           const std::vector<PartialShape>& shapes);
 

@@ -1,4 +1,4 @@
-// Functions of the graph's library that datasets call.
+// Lets datasets call functions of the graph's function library.
 #ifndef SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 #define SLUICE_OPS_DATA_DATASET_FUNCTION_H_
 
@@ -28,7 +28,7 @@ class DatasetFunction {
   // one. NOT_FOUND or INVALID_ARGUMENT if the function is unknown or cannot be built.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
                                                                      const std::string& attr);
-  // INVALID_ARGUMENT if number or types of the arguments are not those of the function.
+  // INVALID_ARGUMENT if the number or the types of the arguments are not those of the function.
   absl::StatusOr<Tensors> Call(const Tensors& element, const Tensors& captured,
                                CancellationManager* cancellation) const;
 
@@ -51,8 +51,9 @@ struct Closure {
   Tensors captured;
 };
 
-// An iterator over the dataset in `made`, which a function returned. INVALID_ARGUMENT if there is
-// none. RESOURCE_EXHAUSTED if it reads a long chain of datasets.
+// An iterator over the dataset in tensor `made`, which a function returned. INVALID_ARGUMENT if
+// `made` holds no dataset. RESOURCE_EXHAUSTED if the dataset is deeper than 60
+// (DatasetVariant::depth), because the iterators of nested functions share the stack of one thread.
 absl::StatusOr<IteratorPointer> IterateReturned(const Tensor& made, Reading& reading);
 // An iterator over the dataset that `f(element)` returns. INVALID_ARGUMENT if it returns none.
 absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
@@ -62,8 +63,8 @@ absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& ele
 class DatasetFunctions {
  public:
   static absl::StatusOr<DatasetFunctions> Make(const KernelInit& init);
-  // The functions with their captured tensors. These are the input list
-  // `<attribute>_other_arguments` or `<attribute>_other_args` or, for the only function of an op,
+  // The functions with their captured tensors. The op takes captured tensors as the input list
+  // `<attribute>_other_arguments` or `<attribute>_other_args` or, if it has one function,
   // `other_arguments`.
   std::vector<Closure> Closures(const KernelContext& c) const;
 
@@ -109,17 +110,18 @@ struct ReadingKernel {
 // scalar.
 absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr);
 
-// Calls `f` and returns its only result. `attr` is the attribute that holds it.
+// Returns a function that calls `f` and returns its only result (ReturnedScalar). `attr` is the
+// attribute that holds `f`.
 std::function<absl::StatusOr<int64_t>(const Tensors&, Reading&)> ScalarFunction(Closure f,
                                                                                 const char* attr);
 
-// The arguments of a function of a state and an element.
+// The tensors of `state`, followed by those of `element`: the arguments of a function of both.
 Tensors Joined(const Tensors& state, const Tensors& element);
 
 using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Reading&)>;
 
 // Applies `f` to each element, `calls` at a time, each in a thread of its own. The results are in
-// the order of the elements. The end of the iterator cancels calls that still run.
+// the order of the elements. When the iterator is destroyed, calls that still run are cancelled.
 IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
                             Reading& reading);
 

@@ -1,8 +1,7 @@
-// Reads datasets for the resource of an iterator, one after another, in a thread of its own. So no
-// thread of a step waits for files or functions.
+// Reads datasets, one after another, for a resource that hands out their elements, such as an
+// iterator. It reads on its own thread, so that no thread of a step waits for files or functions.
 //
-// Thread safety: all methods may be called from any thread, except those of the state, whose lock
-//   is `attempts.mutex()`.
+// Thread safety: all methods may be called from any thread. `attempts.mutex()` guards the State.
 // Lifetime: the destructor ends the reading. The thread may outlive the reader.
 #ifndef SLUICE_OPS_DATA_DATASET_READER_H_
 #define SLUICE_OPS_DATA_DATASET_READER_H_
@@ -32,14 +31,14 @@ class DatasetReader {
     Reading reading;
     IteratorPointer iterator;
   };
-  // The state that the calls of the resource share with the reading thread.
+  // The state that the resource's methods share with the reading thread.
   struct State {
     // `resource` appears in stall reports.
     explicit State(std::string resource);
     Attempts attempts;
     CondVar wake;
-    ReaderGate gate;  // open while calls wait, and while a reading begins or ends
-    // The thread of another source ends.
+    ReaderGate gate;  // open while calls wait, and while a reading starts or stops
+    // The source that is read. A thread that reads another source ends.
     std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
@@ -51,12 +50,12 @@ class DatasetReader {
 
   // Ends the reading.
   void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
-  // Ends the reading and begins that of `source`. `reset` changes the state, under its lock; `read`
-  // is the body of the thread. RESOURCE_EXHAUSTED if there is no thread for it.
+  // Ends the current reading and begins to read `source`. `reset` changes the state, with its lock
+  // held. `read` is the body of the new thread. RESOURCE_EXHAUSTED if no thread can be started.
   absl::Status Start(const std::shared_ptr<Source>& source, const std::function<void()>& reset,
                      const std::function<void()>& read) ABSL_LOCKS_EXCLUDED(thread_mutex_);
-  // Runs `attempt(&element)` (Attempts) with the gate open and checks the element. `owner` is the
-  // resource, which owns this reader.
+  // Runs `attempt(&element)` until it yields an element (Attempts::RunFor), keeps the gate open
+  // meanwhile and checks the element. `owner` is the resource, which owns this reader.
   template <typename F>
   void Take(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
             Taken taken) {

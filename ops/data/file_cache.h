@@ -1,8 +1,9 @@
-// The elements of a dataset in a file, as TensorFlow's CacheDataset writes them.
+// Caches the elements of a dataset in a file, as TensorFlow's CacheDataset does.
 //
 // The file is a checkpoint with the key "<element>_<component>" for each tensor. The first complete
-// reading writes it; later ones read it. Until then, a lock file keeps other readings from writing.
-// Errors: ALREADY_EXISTS if the lock file exists; those of checkpoints.
+// reading of the dataset writes the file, and later ones read it. While a reading writes, a lock
+// file keeps other readings from writing.
+// Errors: ALREADY_EXISTS if the lock file exists; those of checkpoints (ops/checkpoint/bundle.h).
 #ifndef SLUICE_OPS_DATA_FILE_CACHE_H_
 #define SLUICE_OPS_DATA_FILE_CACHE_H_
 
@@ -13,7 +14,8 @@
 
 namespace sluice {
 
-// A dataset of the elements of `input`, of `components` tensors each, cached under `prefix`.
+// Returns a dataset of the elements of `input`, which have `components` tensors each. The files of
+// the cache begin with `prefix`.
 DatasetPointer CachedInFile(const DatasetPointer& input, const std::string& prefix,
                             size_t components);
 

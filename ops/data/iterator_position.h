@@ -2,7 +2,8 @@
 //
 // A position is the number of elements that were taken, and the state of every generator of random
 // seeds at its first use in the reading. A new reading that starts with these states and takes as
-// many elements is at the same position, whatever buffers lie in between.
+// many elements reaches the same position. So buffers of elements, such as those of a shuffle, need
+// not be saved.
 #ifndef SLUICE_OPS_DATA_ITERATOR_POSITION_H_
 #define SLUICE_OPS_DATA_ITERATOR_POSITION_H_
 
@@ -19,10 +20,11 @@
 
 namespace sluice {
 
-// States by name of the generator. Generators of one name are in the order of their first use.
+// The states, by the names of the generators. Generators that share a name are in the order of
+// their first use.
 using SeedStates = std::map<std::string, std::vector<ShuffleSeeds::State>>;
 
-// The seeds of one reading.
+// Records the random seeds of one reading.
 // Thread safety: all methods may be called from any thread.
 class SeedLog {
  public:

@@ -1,12 +1,12 @@
-// The resource behind iterator handles: a position in a dataset, which a thread reads.
+// The resource behind iterator handles: a dataset, which a thread reads, and a position in it.
 //
 // An element is read when a call requests it. If the call is cancelled, the reading pauses, and the
 // next call gets the element.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock, in the order of the calls.
-// Errors: OUT_OF_RANGE "End of sequence"; FAILED_PRECONDITION before SetDataset; CANCELLED;
-// RESOURCE_EXHAUSTED without a thread; errors of the dataset, after which the next element can be
-// requested.
+// Errors: OUT_OF_RANGE "End of sequence" after the last element; FAILED_PRECONDITION before
+// SetDataset; CANCELLED if the caller is cancelled; RESOURCE_EXHAUSTED if no thread can be started;
+// errors of the dataset, after which the next element can be requested.
 #ifndef SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 #define SLUICE_OPS_DATA_ITERATOR_RESOURCE_H_
 
@@ -33,11 +33,12 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
 
   // Moves to the beginning of the dataset.
   absl::Status SetDataset(const DatasetPointer& dataset);
-  // The number of elements that calls of GetNext got, and the random seeds. FAILED_PRECONDITION
+  // The number of elements that GetNext has delivered, and the random seeds. FAILED_PRECONDITION
   // before SetDataset.
   absl::StatusOr<IteratorPosition> Position() const;
-  // Moves to a position in the dataset. Reads the elements before it again, unless `cancellation`,
-  // which may be null, is cancelled. Blocks. After an error, the iterator has no dataset.
+  // Moves to a position in the dataset. Blocks while it reads the elements before the position
+  // again. `cancellation`, which may be null, can end that. After an error, the iterator has no
+  // dataset.
   absl::Status MoveTo(const IteratorPosition& position, CancellationManager* cancellation);
   void GetNext(const Caller& caller, Taken taken);
   std::string DebugString() const override;
@@ -50,12 +51,12 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
     std::deque<absl::StatusOr<Tensors>> ready ABSL_GUARDED_BY(attempts.mutex());
     // Number of elements that calls wait for and that the thread has not begun to read.
     int64_t requested ABSL_GUARDED_BY(attempts.mutex()) = 0;
-    int64_t taken ABSL_GUARDED_BY(attempts.mutex()) = 0;  // elements that calls got
+    int64_t taken ABSL_GUARDED_BY(attempts.mutex()) = 0;  // number of elements delivered
   };
-  // Begins a reading with the seeds in `seeds`.
+  // Makes the source for a new reading of `dataset`, which starts with the states in `seeds`.
   absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset, SeedStates seeds);
-  // Reads from `source`, of which `taken` elements were taken. RESOURCE_EXHAUSTED if there is no
-  // thread for it.
+  // Starts a thread that reads `source`, of which `taken` elements were taken already.
+  // RESOURCE_EXHAUSTED if no thread can be started.
   absl::Status Install(const std::shared_ptr<Source>& source, int64_t taken);
   // The body of the thread.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);

@@ -1,4 +1,5 @@
-// Parts that declarations of dataset ops share. A dataset is a scalar tensor of dtype variant.
+// Mixins and helpers that declarations of dataset ops share. A dataset is a scalar tensor of dtype
+// variant.
 #ifndef SLUICE_OPS_DATA_MIXINS_H_
 #define SLUICE_OPS_DATA_MIXINS_H_
 
@@ -22,7 +23,7 @@ inline void TransformsDataset(OpDefBuilder& op) {
   op.Input("input_dataset", DT_VARIANT).With(MakesDataset);
 }
 
-// Types and static shapes of the components of an element.
+// Attributes for the types and static shapes of the components of an element.
 inline void ElementAttrs(OpDefBuilder& op) {
   op.Attr("output_types", TypeListAttr().Min(1)).Attr("output_shapes", ShapeListAttr().Min(1));
 }
@@ -53,7 +54,7 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
 }
 
 // Declares `op` as an older name of the op `name`, without the attributes `later`, which were added
-// under the new name. The same file declares `name` before.
+// under the new name. `name` must be declared earlier in the same file.
 inline bool DeclareOlderName(const char* op, const char* name,
                              const std::vector<std::string>& later) {
   OpDef def = *OpRegistry::Global().Find(name);

@@ -1,4 +1,4 @@
-// Optionals: variants that hold a tuple of tensors or nothing. Immutable.
+// The content of the variant of tf.data's Optional: a tuple of tensors or nothing. Immutable.
 #ifndef SLUICE_OPS_DATA_OPTIONAL_H_
 #define SLUICE_OPS_DATA_OPTIONAL_H_
 

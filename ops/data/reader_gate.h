@@ -1,8 +1,8 @@
-// Pauses a thread that reads a dataset while no call waits for an element.
+// A gate pauses the thread that reads a dataset while no call waits for an element.
 //
 // A reading continues after its call was cancelled, so that the next call gets the element. If the
 // client is dead, there is no next call. A reading that never finds an element (all elements fail a
-// filter) would then occupy a core forever. So it pauses, and continues when a call comes.
+// filter) would then occupy a core forever. So it pauses, and continues when the next call waits.
 //
 // A thread that prefetches must also work between two calls. It pauses kReadAhead after the last
 // call.
@@ -22,7 +22,7 @@ class ReaderGate {
  public:
   static constexpr std::chrono::seconds kReadAhead{60};
 
-  // Keeps the gate open while it lives.
+  // A call that waits for an element. It keeps the gate open while it lives.
   class Reader {
    public:
     explicit Reader(ReaderGate* gate) : gate_(gate) { gate_->Enter(); }
@@ -60,7 +60,7 @@ class ReaderGate {
   std::atomic<int> readers_{0};  // changed under mutex_
   Mutex mutex_;
   CondVar entered_;
-  std::chrono::steady_clock::time_point left_ ABSL_GUARDED_BY(mutex_);  // of the last reader
+  std::chrono::steady_clock::time_point left_ ABSL_GUARDED_BY(mutex_);  // when the last one left
 };
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Handles of the resources of datasets: handles that own their resource, deletion by a handle, and
-// strings that stand for handles.
+// Handles of the resources that dataset ops make, such as iterators. A handle can own its resource,
+// can be used to delete it, and can be converted to a string and back.
 #ifndef SLUICE_OPS_DATA_RESOURCE_HANDLE_H_
 #define SLUICE_OPS_DATA_RESOURCE_HANDLE_H_
 
@@ -36,8 +36,8 @@ void SetOwnedHandle(KernelContext& c, std::shared_ptr<R> resource) {
   c.set_output(1, Tensor::Scalar(Variant(std::make_shared<ResourceDeleter>(std::move(resource)))));
 }
 
-// Removes the name in handle 0, if there is such a resource. Later lookups by the name fail.
-// Handles and deleters may keep the resource alive.
+// Removes the name in handle 0 (input 0) from the device's resources, if it is there. Later lookups
+// by the name fail. Handles and deleters may keep the resource alive.
 template <typename R>
 absl::Status DeleteNamed(KernelContext& c) {
   const Tensor& handle = c.input(0);
@@ -47,7 +47,7 @@ absl::Status DeleteNamed(KernelContext& c) {
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
-// Outputs a string that stands for handle 0. `R::kStringPrefix` is its beginning.
+// Outputs a string that stands for handle 0. The string begins with `R::kStringPrefix`.
 template <typename R>
 absl::Status HandleToString(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(LookupNamed<R>(c, 0).status());

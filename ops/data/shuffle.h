@@ -1,4 +1,4 @@
-// Elements in random order, in TensorFlow's order for the same seeds.
+// Shuffles the elements of datasets. Equal seeds give TensorFlow's order.
 #ifndef SLUICE_OPS_DATA_SHUFFLE_H_
 #define SLUICE_OPS_DATA_SHUFFLE_H_
 
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// A pair of seeds per epoch.
+// A generator of random seeds, which draws a pair of seeds per epoch.
 // Thread safety: all methods may be called from any thread.
 class ShuffleSeeds {
  public:
@@ -42,7 +42,7 @@ class ShuffleSeeds {
   SingleNumbers numbers_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Seeds that datasets share.
+// A resource that holds a generator of seeds, so that several datasets can share it.
 struct SeedGenerator : public Resource {
   static constexpr const char* kTypeName = "N10tensorflow4data20SeedGeneratorManagerE";
   explicit SeedGenerator(std::shared_ptr<ShuffleSeeds> own_seeds) : seeds(std::move(own_seeds)) {}
@@ -50,22 +50,23 @@ struct SeedGenerator : public Resource {
   const std::shared_ptr<ShuffleSeeds> seeds;
 };
 
-// Returns the seeds of a node: those of the generator in input `seed_generator` if it exists,
-// otherwise new ones from the inputs `seed` and `seed2` and from the attribute named `reshuffle`
-// (true if the op lacks it). If the op has no input `seed`, the seeds are random. INVALID_ARGUMENT
-// if an input is not a scalar.
+// The generator of a node's seeds: the one in input `seed_generator`, if there is one. Otherwise a
+// new one from the inputs `seed` and `seed2` and from the attribute that `reshuffle` names (true if
+// the op lacks it). If the op has no input `seed`, the new one is random. INVALID_ARGUMENT if an
+// input is not a scalar.
 absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsFromInputs(const KernelContext& c,
                                                               const char* reshuffle);
-// New seeds from the inputs `seed` and `seed2`.
+// A new generator from the inputs `seed` and `seed2`.
 absl::StatusOr<std::shared_ptr<ShuffleSeeds>> NewSeeds(const KernelContext& c, bool reshuffle);
 
-// A dataset of `count` epochs of `input` (-1: without end), each in an order of its own. It draws
-// from a buffer of `buffer_size` elements, and reads the next epoch into the buffer while the
-// elements of the last one leave it. INVALID_ARGUMENT if `buffer_size` is not positive.
+// A dataset of `count` epochs of `input` (-1: endless), each shuffled with the next pair of seeds.
+// It draws elements at random from a buffer of `buffer_size` elements. While the last elements of
+// an epoch leave the buffer, it is filled with elements of the next epoch. INVALID_ARGUMENT if
+// `buffer_size` is not positive.
 absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,
                                         int64_t count, std::shared_ptr<ShuffleSeeds> seeds);
 
-// A dataset of random numbers below 2^32 without end. Each reading draws its seeds from `seeds`.
+// An endless dataset of random numbers below 2^32. Each reading draws its seeds from `seeds`.
 DatasetPointer RandomNumbers(std::shared_ptr<ShuffleSeeds> seeds);
 
 }  // namespace sluice
