@@ -1,27 +1,27 @@
-// Collects the gradients of one variable until there are enough for an update, and drops stale
-// ones.
+// Collects the gradients of one variable until there are enough for an update. Drops stale
+// gradients, which were computed from an old value of the variable.
 //
 //   A1. A gradient computed at a step before the current one is dropped and counted as stale.
-//   A2. A take gets all gradients that were added since the last take, at least as many as it
-//       requires. Then the current step grows by one.
+//   A2. A take gets all gradients that were added since the last take. It waits until they are at
+//       least as many as it requires. Then the current step grows by one.
 //   A3. Takes are served in the order of their arrival.
 //
-// With a limit of `at_most` gradients in an update, further ones are dropped as surplus, so that an
-// update has exactly that many.
+// With a limit of `at_most` gradients in an update (ReplicaGradients), further ones are dropped as
+// surplus, so that an update has exactly that many.
 //
-// In replica order, gradients are kept until they are taken. They are then added by replica, and
-// those of one replica in the order of arrival. So the bits of the sum do not depend on the order
-// of arrival.
+// With `in_replica_order`, gradients are kept until they are taken. They are then added in the
+// order of their replicas, and those of one replica in the order of arrival. So the bits of the sum
+// do not depend on the order of arrival.
 //
-// With known replicas, SetGlobalStep can go back to an earlier step, because a chief was lost or an
-// older model was restored. It then ends waiting takes. A queue of gradients does the same
-// (gradient_queue.h, G3).
+// If the replicas are known, SetGlobalStep can go back to an earlier step, because a chief was lost
+// or an older model was restored. It then ends waiting takes with an error. A GradientQueue does
+// the same (gradient_queue.h, G3 and G4).
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock.
-// It runs in the call itself, in the call that adds the last gradient or lowers the required
-// number, or when the taker is cancelled.
-// Errors: INVALID_ARGUMENT for a wrong type or shape and for num_required < 1; CANCELLED.
+// Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock:
+// before Take returns, or in the later call or cancellation that ends the take.
+// Errors: INVALID_ARGUMENT if a type or shape is wrong or num_required < 1; CANCELLED if the caller
+// is cancelled; FAILED_PRECONDITION if another chief starts while a take waits.
 #ifndef SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
 #define SLUICE_OPS_DATAFLOW_CONDITIONAL_ACCUMULATOR_H_
 
@@ -58,20 +58,20 @@ class ConditionalAccumulator : public Resource,
   // Adds a gradient that was computed at `local_step`.
   absl::Status Apply(const Caller& caller, int64_t local_step, GivenGradient gradient,
                      bool has_known_shape, const Parallel& parallel);
-  // Takes the reduced gradients when there are `num_required`.
+  // Takes the reduced gradients (their mean or sum) as soon as there are `num_required`.
   void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
-  // The same, or nothing if the caller would have to wait.
+  // Does the same, or returns nothing if the caller would have to wait.
   std::optional<absl::StatusOr<GradientTensors>> TakeAtOnce(const Caller& caller,
                                                             int64_t num_required,
                                                             const Parallel& parallel);
-  // Sets the current step. Gradients of earlier steps are dropped. With known replicas, a chief
-  // starts at this step.
+  // Sets the current step. Gradients of earlier steps are dropped. If the replicas are known, it
+  // means that a chief starts at this step.
   void SetGlobalStep(int64_t step);
   // Limits the number of gradients that a take requires to `gradients`, at least one. A smaller
   // number applies immediately, to waiting takes too. A larger one applies after the next update.
   void SetUpdateSize(int64_t gradients);
 
-  // Counts since the accumulator was made. The last two are current values.
+  // Counts since the accumulator was made, except for the last two, which are current values.
   struct Counts {
     int64_t applied = 0;
     int64_t dropped_as_stale = 0;
@@ -111,14 +111,14 @@ class ConditionalAccumulator : public Resource,
   bool HasEnough(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return counts_.accumulated >= Needed(num_required);
   }
-  // Takes all gradients. They form the sum of one update.
+  // Takes all gradients, as the sum for one update.
   absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves takers that are served to `complete`.
+  // Serves takers in order, as long as there are enough gradients, and moves them to `complete`.
   void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Reduces the sums and calls back.
+  // Reduces the sums of the takers in `complete` and calls their callbacks.
   void Finish(Line complete, const Parallel& parallel) ABSL_LOCKS_EXCLUDED(mutex_);
   // The largest number of gradients in an update. 0 for no limit.
   int64_t Most() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -128,7 +128,8 @@ class ConditionalAccumulator : public Resource,
     return local_step < counts_.global_step ||
            (local_step > counts_.global_step && local_step <= undone_until_);
   }
-  // For a take that requires `num_required`, or 0 for none.
+  // Describes the accumulator's content for messages. `num_required` is the number of gradients
+  // that a take requires, or 0 if there is no take.
   std::string State(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string name_;
@@ -141,10 +142,10 @@ class ConditionalAccumulator : public Resource,
 
   mutable Mutex mutex_;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
-  // The last step from which SetGlobalStep went back.
+  // The greatest step from which SetGlobalStep went back. Updates up to it were undone.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
   std::vector<Present> present_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival
-  // In replica order: gradients that have not been added yet, by replica.
+  // With `in_replica_order`: the gradients that have not been added yet, by replica.
   std::multimap<int, GradientTensors> kept_ ABSL_GUARDED_BY(mutex_);
   Line takers_ ABSL_GUARDED_BY(mutex_);
   int64_t update_size_ ABSL_GUARDED_BY(mutex_) = 0;       // 0 if only takes determine it

@@ -14,10 +14,11 @@ class FifoQueue : public QueueResource {
  public:
   using QueueResource::QueueResource;
 
-  // Sets the global step at which a chief of synchronous replicas starts. It affects queues of
-  // tokens. A token is a scalar with the global step. Before each training step, a replica takes a
-  // token, which permits it to compute a gradient for the update of that global step. Tokens of
-  // later steps are removed, because a chief that restored an older model undid their updates.
+  // Tells the queue that a chief of synchronous replicas starts at global step `step`. This matters
+  // for queues of tokens. A token is a scalar that holds a global step. Before each training step,
+  // a replica takes a token, which permits it to compute a gradient for the update of that global
+  // step. Tokens of later steps are removed, because a chief that restored an older model undid
+  // their updates.
   virtual void SetGlobalStep(int64_t step);
 
  protected:
@@ -38,8 +39,8 @@ class FifoQueue : public QueueResource {
   std::deque<Tensors> elements_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A FIFO queue whose elements may differ in the sizes that the component shapes leave open. A batch
-// has the largest size of each, and the rest of an element is zero, empty or false.
+// A FIFO queue whose elements may differ in the sizes that the component shapes leave unknown. In a
+// batch, elements are padded to the largest of these sizes with zeros, empty strings or false.
 class PaddingFifoQueue : public FifoQueue {
  public:
   using FifoQueue::FifoQueue;

@@ -1,15 +1,16 @@
 // The ledger of synchronous training: for each update and replica, how many gradients were applied,
 // dropped as stale and dropped as surplus.
 //
-//   L1. A gradient is entered once, when it is applied or dropped.
-//   L2. "applied" and "surplus" are entered at the step at which the gradient was computed (that of
-//       its update), "stale" at the step that was current when the gradient arrived.
-//   L3. If a lost chief never made an update, or a restored older model undid it, its applied
-//       gradients become stale ones.
+//   L1. A gradient is counted once, when it is applied or dropped.
+//   L2. An applied or surplus gradient is counted at the step at which it was computed, which is
+//       the step of its update. A stale gradient is counted at the step that was current when it
+//       arrived.
+//   L3. If an update was never made because the chief was lost, or was undone because an older
+//       model was restored, the update's applied gradients are counted as stale instead.
 //
-// Gradients of unknown replicas are entered in the last row.
+// Gradients of unknown replicas are counted in the last row.
 // Thread safety: all methods may be called from any thread.
-// Limits: the last kUpdatesKept updates are kept, and the totals without limit.
+// Limits: the counts of the last kUpdatesKept updates are kept. The totals include all updates.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_LEDGER_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_LEDGER_H_
 

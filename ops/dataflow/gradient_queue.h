@@ -1,23 +1,26 @@
-// A FIFO queue of gradients for the queue form of synchronous replicas. It knows the replica and
-// the step of each gradient, so that the race of the original form cannot occur.
+// A FIFO queue of gradients for synchronous replicas that use queues instead of accumulators. It
+// knows the replica and the step of each gradient. With a plain queue, as in TensorFlow, a late
+// gradient could get into the update of another step.
 //
 // An element is a gradient with the declared components, followed by its origin: int64 {replica,
-// step}. A batch that is dequeued is an update:
+// step}. Dequeuing a batch starts an update:
 //
 //   G1. The last element of a batch completes the update's step. Gradients of that step or of an
 //       earlier one are dropped: those in the queue as surplus, and later ones as stale.
-//   G2. A batch has its gradients in replica order, those of one replica in the order of arrival.
-//       It has no origins.
+//   G2. The gradients of a batch are in the order of their replicas, and those of one replica in
+//       the order of arrival. A batch does not contain the origins.
 //
-// A chief that starts sets the step (SetGlobalStep). The previous chief may have been lost after it
-// dequeued from this queue and before it dequeued from another one, or an older model was restored:
+// A chief that starts sets the step (SetGlobalStep). It can be an earlier step, because the
+// previous chief was lost when it had dequeued from some of the queues only, or because an older
+// model was restored:
 //
 //   G3. The queue goes back to that step. It drops the gradients of updates that were not completed
-//       or were undone. Late gradients of these updates are entered in the ledger as stale.
+//       or were undone. If gradients of these updates arrive later, the ledger counts them as
+//       stale.
 //   G4. Waiting dequeues belong to the lost chief. They end with an error and make no update.
 //
-// A queue of sparse gradients ({values, indices}, each with any number of rows) concatenates the
-// rows of all gradients.
+// If the gradients are sparse ({values, indices}, with any number of rows), a batch concatenates
+// the rows of all gradients.
 //
 // A stale gradient is dropped when its turn comes, and the attempt to enqueue it succeeds.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_QUEUE_H_
@@ -33,7 +36,7 @@ namespace sluice {
 
 class GradientQueue : public FifoQueue {
  public:
-  // `declared` lacks the origin.
+  // `declared` describes the elements without the origin.
   GradientQueue(QueueSpec declared, ReplicaGradients replicas);
 
   absl::Span<const DataType> taken_types() const override;
@@ -61,13 +64,13 @@ class GradientQueue : public FifoQueue {
   bool IsStale(const Origin& origin) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return origin.step < step_ || (origin.step > step_ && origin.step <= undone_until_);
   }
-  // Enters a stale gradient in the ledger. False if it is not stale.
+  // If the gradient is stale, counts it in the ledger and returns true.
   bool DropIfStale(const Tensors& element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ReplicaGradients replicas_;
   const bool is_sparse_;  // gradients may differ in their number of rows
   int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The last step from which SetGlobalStep went back.
+  // The greatest step from which SetGlobalStep went back. Updates up to it were undone.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 

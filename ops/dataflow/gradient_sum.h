@@ -1,7 +1,7 @@
-// Sums of dense or sparse gradients.
+// Adds up dense or sparse gradients for a ConditionalAccumulator.
 //
-// Thread safety: none. The lock of the accumulator guards a sum. Buffers that have no other owner
-// are moved into the sum, not copied.
+// Thread safety: none. The lock of the accumulator guards a sum.
+// Memory: buffers that have no other owner are moved into the sum, not copied.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_SUM_H_
 
@@ -43,7 +43,7 @@ class GivenTensor {
   Tensor* own_ = nullptr;
 };
 using GivenGradient = absl::Span<const GivenTensor>;
-// The tensors, all of which may be moved from.
+// Returns `tensors` as a gradient from which all tensors may be moved.
 inline absl::InlinedVector<GivenTensor, 3> Give(GradientTensors& tensors) {
   absl::InlinedVector<GivenTensor, 3> given;
   for (Tensor& t : tensors) given.emplace_back(t, &t);
@@ -53,11 +53,11 @@ inline absl::InlinedVector<GivenTensor, 3> Give(GradientTensors& tensors) {
 class GradientSum {
  public:
   virtual ~GradientSum() = default;
-  // INVALID_ARGUMENT if the gradient does not fit the sum or, if the sum is empty, the declared
-  // shape.
+  // INVALID_ARGUMENT if the type or shape of the gradient does not fit the sum or, if the sum is
+  // empty, the declared shape.
   virtual absl::Status Check(GivenGradient gradient, bool has_known_shape) const = 0;
-  // Adds a gradient that passed Check. May move from it. RESOURCE_EXHAUSTED leaves the sum
-  // unchanged.
+  // Adds a gradient that passed Check. May move from it. If there is no memory, returns
+  // RESOURCE_EXHAUSTED and leaves the sum unchanged.
   virtual absl::Status Add(GivenGradient gradient, Allocator& allocator,
                            const Parallel& parallel) = 0;
   struct Taken {
@@ -67,7 +67,7 @@ class GradientSum {
   };
   // Takes the sum of the `count` gradients that were added. Then the sum is empty.
   virtual void Take(int64_t count, Taken* taken) = 0;
-  // Reduces a sum that was taken. Runs without the lock of the accumulator.
+  // Computes the mean or sum from a sum that was taken. Runs without the lock of the accumulator.
   virtual absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction,
                                                  Allocator& allocator,
                                                  const Parallel& parallel) const = 0;

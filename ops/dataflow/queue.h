@@ -8,12 +8,12 @@
 //   Q3. After every change, both lines are tried until neither makes progress.
 //
 // Thread safety: all methods may be called from any thread.
-// Blocking: no method blocks a thread. Callbacks run exactly once, without the queue's lock: in the
-//   call, in the call that makes the attempt succeed, or when the caller is cancelled.
-// Limits: at most `capacity` elements, without those that the first taker holds.
-// Errors: OUT_OF_RANGE if the queue is closed and has too few elements; CANCELLED if it is closed
-//   (enqueuing) or the caller is cancelled; INVALID_ARGUMENT for a wrong dtype or shape. The texts
-//   are TensorFlow's.
+// Blocking: no method blocks a thread. A callback runs exactly once, without the queue's lock:
+// before the method returns, or in the later call or cancellation that ends the attempt.
+// Limits: at most `capacity` elements. Those that the first taker already holds do not count.
+// Errors: OUT_OF_RANGE if the queue is closed and has too few elements; CANCELLED if a caller
+// enqueues to a closed queue or is cancelled; INVALID_ARGUMENT for a wrong dtype or shape. The
+// texts are TensorFlow's.
 #ifndef SLUICE_OPS_DATAFLOW_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_QUEUE_H_
 
@@ -55,7 +55,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
   // Enqueues row i of every component as element i, one by one as capacity becomes free. With
-  // `replaces`, the elements that are in the queue when the first row can enter are removed before.
+  // `replaces`, the elements that are in the queue when the first row can enter are removed first.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
   // Dequeues at once, or returns nothing if the caller would have to wait.
@@ -66,16 +66,16 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   void DequeueUpTo(const Caller& caller, int64_t count, Taken taken) {
     DequeueMany(caller, count, std::move(taken), /*allow_fewer=*/true);
   }
-  // Closes the queue once the attempts to enqueue that are waiting have succeeded, or at once if
-  // `cancel_pending_enqueues`, which ends them with CANCELLED. Errors of later dequeues contain
-  // `reason`.
+  // Closes the queue once all waiting attempts to enqueue have succeeded. With
+  // `cancel_pending_enqueues`, ends these attempts with CANCELLED and closes the queue at once.
+  // Errors of later dequeues contain `reason`.
   void Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
              const std::string& reason = "");
 
   bool is_closed() const;
   int64_t size() const;
   const QueueSpec& options() const { return options_; }
-  // Types of the components of a dequeued element. Some that are enqueued may be missing.
+  // Types of the components of a dequeued element. It may lack components that were enqueued.
   virtual absl::Span<const DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
@@ -94,7 +94,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual Tensors Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   // Returns elements that were taken, in this order, so that Take yields them again.
   virtual void PutBack(std::vector<Tensors> elements) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
-  // Called when a batch is complete, whose caller will get `rows`. May remove elements.
+  // Called when a taker of many elements has all its `rows`, before it gets them. May remove
+  // elements from the queue.
   virtual void Completed(const std::vector<Tensors>& rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {}
   // Text that a stall report adds about the rows of an incomplete batch.
   virtual std::string DescribeRows(const std::vector<Tensors>& rows) const
@@ -115,8 +116,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual std::string kind_of_one() const { return options_.kind; }
 
   // Calls `change`, which may change the queue's elements, with the lock held. The elements that
-  // the first taker holds are returned to the queue before. If `takers_end` is an error, the
-  // waiting takers then end with it.
+  // the first taker holds are first returned to the queue. If `takers_end` is an error, the waiting
+  // takers then end with it.
   void Change(const absl::Status& takers_end, const std::function<void()>& change)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -143,7 +144,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
 
-  // Puts the element without an attempt, if no attempt waits and the queue is not full.
+  // Puts the element without making an Attempt, if no attempt waits and the queue is not full.
   bool PutAtOnce(Tensors& element);
   void Submit(Attempt attempt) ABSL_LOCKS_EXCLUDED(mutex_);
   // Tries both lines and moves attempts that end to `complete`.
@@ -156,7 +157,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   void CancelAttempt(Line& line, Line::iterator attempt, Line* complete)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(int64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Calls back.
+  // Calls the callbacks of the attempts.
   void Finish(Line complete) ABSL_LOCKS_EXCLUDED(mutex_);
   std::string DescribeAttempt(int64_t id) const ABSL_LOCKS_EXCLUDED(mutex_);
   std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

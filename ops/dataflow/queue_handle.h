@@ -1,4 +1,5 @@
-// Queues of tensors between steps in a graph that is built, with the nodes and names of tf.queue.*.
+// Adds queues and the ops on them to a graph, with the nodes and names of tf.queue.*. A queue
+// passes tensors between steps.
 //
 //   Queue queue = Queue::Fifo(g, 10, {DT_FLOAT}, {.shapes = {{28, 28}}});
 //   Operation put = queue.Enqueue({image});
@@ -8,14 +9,15 @@
 // until an element is taken; a step that dequeues from an empty queue waits for an element.
 // QueueRunner (training/loop/queue_runner.h) fills a queue from threads of its own.
 //
-// Thread safety: as the graph's; one thread builds. Any number of steps use a queue at once.
+// Thread safety: as the graph's; one thread builds. Any number of steps may use a queue at once.
 // Waiting attempts succeed in the order of their arrival.
 // Ownership: a Queue is a small handle that can be copied, valid as long as the graph. The elements
 // are on the queue's device and outlive the session if its DeviceSet does.
-// Errors: of the graph, in Graph::status(); the result is then an invalid handle. Of a step:
-// OUT_OF_RANGE if the queue is closed and has too few elements; CANCELLED if it is closed for an
-// enqueue, or if the step is cancelled while it waits; INVALID_ARGUMENT for a wrong type or shape.
-// Reference: ops/dataflow/queue.h has the semantics of queues; tf.queue.QueueBase.
+// Errors: errors of building stay in the graph (Graph::status), and the result is then an invalid
+// handle. Errors of a step: OUT_OF_RANGE if it dequeues and the queue is closed and has too few
+// elements; CANCELLED if it enqueues to a closed queue, or is cancelled while it waits;
+// INVALID_ARGUMENT for a wrong type or shape.
+// Reference: tf.queue.QueueBase; ops/dataflow/queue.h describes the semantics.
 #ifndef SLUICE_OPS_DATAFLOW_QUEUE_HANDLE_H_
 #define SLUICE_OPS_DATAFLOW_QUEUE_HANDLE_H_
 
@@ -29,22 +31,23 @@
 namespace sluice {
 
 struct QueueOptions {
-  // The components' shapes, without the dimension of the batch. Empty: any shapes, and no
-  // DequeueMany. Fully defined, except for PaddingFifo.
+  // The components' shapes, without the dimension of the batch. They must be fully defined, except
+  // for PaddingFifo. Empty: any shapes, but DequeueMany is then not possible.
   std::vector<PartialShape> shapes;
-  // "": the default of the kind, such as "fifo_queue".
+  // The name of the node. "": the default for the kind of queue, such as "fifo_queue".
   std::string name;
 
-  // Graphs and sessions on the same devices share the queue of this name; it must have the same
-  // kind, capacity and types in all. "": the node's name.
+  // Graphs and sessions on the same devices share the queue of this name. All must give it the same
+  // kind, capacity and types. "": the node's name.
   std::string shared_name;
-  // For RandomShuffle. Without it, the graph's seed applies (Graph::SetRandomSeed).
+  // The seed of RandomShuffle. Without it, the graph's seed applies (Graph::SetRandomSeed).
   std::optional<int64_t> seed;
 };
 
 class Queue {
  public:
-  // No queue: its handle is invalid, and its methods return invalid handles.
+  // Makes an object that is no queue: its handle is invalid, and its methods return invalid
+  // handles.
   Queue() = default;
   // First in, first out. At most `capacity` elements, or any number if it is negative.
   static Queue Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
@@ -82,26 +85,26 @@ class Queue {
   // Dequeues one element: one tensor per component. Waits while the queue is empty and open.
   OutputList Dequeue(std::string_view name = "", At at = At::current()) const;
 
-  // Dequeues n elements (int32 scalar), stacked along a new first dimension. Waits until all are
-  // there. OUT_OF_RANGE if the queue closes before; its elements then stay for others. The
-  // component shapes must be known.
+  // Dequeues n elements (int32 scalar), stacked along a new first dimension. Waits until n elements
+  // have arrived. OUT_OF_RANGE if the queue closes before; its elements then stay for other
+  // dequeues. The component shapes must be known.
   OutputList DequeueMany(Output n, std::string_view name = "", At at = At::current()) const;
 
-  // The same, but returns the last elements of a closed queue, at least one, if they are fewer than
-  // n.
+  // The same, but if a closed queue has fewer than n elements left, returns these (at least one).
   OutputList DequeueUpTo(Output n, std::string_view name = "", At at = At::current()) const;
 
-  // Refuses further elements. Dequeues return the elements that remain, and fail with OUT_OF_RANGE
-  // then. Enqueues that wait complete first, or fail with CANCELLED if `cancel_pending_enqueues`.
+  // Refuses further elements. Dequeues still return the remaining elements, and then fail with
+  // OUT_OF_RANGE. Enqueues that wait complete first, or fail with CANCELLED if
+  // `cancel_pending_enqueues`.
   Operation Close(bool cancel_pending_enqueues = false, std::string_view name = "",
                   At at = At::current()) const;
-  // A bool scalar; true also if elements remain.
+  // Whether the queue is closed, a bool scalar. True even if elements remain.
   Output IsClosed(std::string_view name = "", At at = At::current()) const;
   // The number of elements, an int32 scalar.
   Output Size(std::string_view name = "", At at = At::current()) const;
 
-  // Returns the number of elements that `node` puts into this queue, or 0 if it is known only in
-  // the step. Returns nothing if the node does not enqueue to it.
+  // Returns the number of elements that `node` puts into this queue, or 0 if the number is known
+  // only in the step. Returns nothing if `node` does not enqueue to this queue.
   std::optional<int64_t> NumEnqueuedBy(const Node& node) const;
 
  private:

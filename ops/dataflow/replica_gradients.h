@@ -1,12 +1,12 @@
-// Settings of synchronous training for an accumulator or a queue of gradients that TensorFlow's ops
-// lack. They are attributes whose names begin with '_', which TensorFlow ignores.
+// Settings of synchronous training that TensorFlow's accumulators and queues lack. They are
+// attributes whose names begin with '_', which TensorFlow ignores.
 //
-// Attributes of the node that makes it:
+// Attributes of the node that makes the accumulator or queue of gradients:
 //   _replicas           number of replicas
-//   _gradients          number of gradients in an update. Further ones of the step are surplus.
+//   _gradients          number of gradients in an update. Further ones of its step are surplus
 //   _in_replica_order   the bits of a sum do not depend on the order of arrival
 //   _ledger             shared name of the ledger
-// Attribute of the node that adds:
+// Attribute of the node that adds a gradient:
 //   _replica            number of the replica
 #ifndef SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 #define SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
@@ -46,12 +46,14 @@ struct ReplicaGradients {
   std::string MissingText(const std::vector<int>& present) const;
 };
 
-// FAILED_PRECONDITION: ends the waits of a chief when another one starts.
+// The error (FAILED_PRECONDITION) that ends a chief's wait for `waited_for` when another chief
+// starts.
 absl::Status AnotherChiefStarted(const std::string& waited_for);
 
-// The settings in the node's attributes. Makes the ledger if there is none.
+// The settings in the attributes of the node that makes the accumulator or queue. Makes the ledger
+// if it does not exist yet.
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init);
-// The ledger `name` on the kernel's device.
+// The ledger `name` on the kernel's device. Makes it if it does not exist yet.
 absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
                                                             const std::string& name, int replicas);
 

@@ -1,4 +1,4 @@
-// Division of gradients by a count.
+// Divides gradients by a count.
 #ifndef SLUICE_OPS_DATAFLOW_SCALE_H_
 #define SLUICE_OPS_DATAFLOW_SCALE_H_
 
