@@ -1,7 +1,9 @@
-// Decides which keys of a part of a table get records (table_rules.h).
+// Decides which keys of a part of an embedding table get records, by an AdmissionRule
+// (table_rules.h). It counts the updates of keys without a record, exactly or in a Bloom filter.
 //
-// A filter consists of 64 blocks by a hash of the key, which do not depend on the number of parts.
-// A part has the blocks of its keys. So a table in 1, 2, 4 and up to 64 parts admits the same keys.
+// The filter of a table consists of 64 blocks. A hash of the key chooses the block, whatever the
+// number of parts. A part has the blocks of its own keys. So a table in 1, 2, 4 and up to 64 parts
+// admits the same keys.
 //
 // Thread safety: all methods may be called from any thread. With exact counters, the answer depends
 // on the earlier calls with the same key only. With a filter it also depends on other keys of the
@@ -32,13 +34,13 @@ class Admission {
   // Forgets all counts.
   void Clear();
 
-  // For checkpoints: the keys that wait and their counts in one of kShards shares, in the order of
-  // keys. Empty with a filter.
+  // For checkpoints: the keys that wait for admission and their counts, in the order of keys. They
+  // are divided into kShards shares, of which this returns number `share`. Empty with a filter.
   static constexpr int kShards = 64;
   std::vector<std::pair<int64_t, int64_t>> Waiting(int share);
   // Restores the count of a key. Does nothing unless the rule counts exactly.
   void SetWaiting(int64_t key, int64_t count);
-  // The counters of a block of the filter. Empty if this part does not have it.
+  // The counters of a block of the filter. Empty if this part does not have the block.
   static constexpr int64_t kBlocks = 64;
   std::vector<uint8_t> FilterBlock(int64_t block) const;
   int64_t block_size() const { return block_size_; }

@@ -1,14 +1,15 @@
-// Lookups of rows of tables by id. A table is one variable, or a variable in parts. A lookup
-// returns one row per id, or one combination of rows per example.
+// Builder functions that look up rows of tables by id. A table is one variable, or a variable in
+// parts. A lookup returns one row per id, or one combination of rows per example.
 //
 //   PartitionedVariable table(g, "table", {10'000, 16}, GlorotUniform(), {4});
 //   Output rows = EmbeddingLookup(table, ids);                       // [batch, length, 16]
 //   Output bag = EmbeddingLookupSparse(table, {indices, ids, shape}, std::nullopt,
 //                                      {.combiner = Combiner::kSum});  // [batch, 16]
 //
-// Each part is read on its own device. Its gradient is sparse: the rows that were read. An id
-// outside of the table fails the step. An EmbeddingTable (ops/embedding/embedding_table.h)
-// has rows for all ids, and partitions them by hash, whatever the partition strategy:
+// Each part is read on its own device. The gradient of a part is sparse: it has the rows that were
+// read. An id outside of the table fails the step. An EmbeddingTable
+// (ops/embedding/embedding_table.h) has rows for all ids, and partitions them by hash, whatever the
+// partition strategy:
 //
 //   EmbeddingTable items(g, "items", 16, {.num_shards = 2});
 //   Output rows = EmbeddingLookup(items, ids);                       // [batch, length, 16]
@@ -39,7 +40,7 @@
 namespace sluice {
 
 // The source of a lookup: one variable, several variables or a partitioned variable, whose rows
-// have the same shape, or a table without a bound on ids.
+// have the same shape, or an EmbeddingTable.
 class EmbeddingSource {
  public:
   EmbeddingSource(const EmbeddingTable& table) : parts_(table.shards()) {}    // NOLINT
@@ -62,10 +63,10 @@ struct SparseOutput {
   Output shape;
 };
 
-// The assignment of row `id` to a part. kMod: part id mod parts, row id / parts. kDiv: parts have
-// ranges of ids, like those of a PartitionedVariable. If the number of ids is not divisible, the
-// first parts have one id more. A PartitionedVariable needs kDiv to find the rows of the undivided
-// variable.
+// The assignment of ids to the rows of n parts. With kMod, id i has row i / n of part i mod n. With
+// kDiv, each part has a range of ids, like those of a PartitionedVariable. If the number of ids is
+// not divisible by n, the first parts have one id more. A PartitionedVariable needs kDiv to find
+// the rows of the undivided variable.
 enum class PartitionStrategy { kMod, kDiv };
 
 struct EmbeddingLookupOptions {
@@ -80,8 +81,8 @@ struct EmbeddingLookupOptions {
 Output EmbeddingLookup(const EmbeddingSource& table, Output ids,
                        const EmbeddingLookupOptions& options = {}, At at = At::current());
 
-// kSum is the weighted sum of rows. kMean divides it by the sum of the weights, kSqrtN by the root
-// of the sum of their squares.
+// The way in which the rows of an example are combined. kSum is the weighted sum of the rows. kMean
+// divides it by the sum of the weights, kSqrtN by the root of the sum of their squares.
 enum class Combiner { kMean, kSqrtN, kSum };
 
 // Options of EmbeddingLookupSparse; see EmbeddingLookupOptions.
@@ -92,9 +93,10 @@ struct SparseEmbeddingOptions {
   std::string_view name = "embedding_lookup_sparse";
 };
 
-// Row i combines the table's rows for the ids in row i of the matrix `ids`: [rows, row size...].
-// `weights` has the same indices. Without weights, all are 1. Rows without an id yield zeros, or
-// are missing at the end. Sums of 16-bit numbers are computed in float if there are weights.
+// Row i of the result combines the table's rows for the ids in row i of the matrix `ids`. The shape
+// is [rows, row size...]. `weights` has the same indices as `ids`; without it, all weights are 1. A
+// row without ids yields zeros, but the result ends with the last row that has an id. Sums of
+// 16-bit numbers are computed in float if there are weights.
 Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                              const std::optional<SparseOutput>& weights = std::nullopt,
                              const SparseEmbeddingOptions& options = {}, At at = At::current());
@@ -111,8 +113,8 @@ struct SafeEmbeddingOptions {
 
 // Like EmbeddingLookupSparse, for input with missing ids, such as features of a click log. `ids`
 // has any rank of at least 2; the result has its dimensions except the last, followed by those of a
-// row. Negative ids are omitted and, except for kSum, ids whose weight is not positive. Every row
-// of the result exists.
+// row. Negative ids are ignored. So are ids whose weight is not positive, unless the combiner is
+// kSum. The result also has the last rows without ids.
 Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());
@@ -122,8 +124,8 @@ struct FieldLookup {
   EmbeddingSource table;
   // One id per row: a vector.
   Output ids;
-  // Any number of ids per row: a sparse matrix, with its shape. The rows of the table are combined,
-  // multiplied by `weights` with the same indices, if they are given.
+  // Any number of ids per row: a sparse matrix, with its shape. The rows of the table are
+  // multiplied by `weights`, if they are given (with the same indices), and combined.
   std::optional<SparseOutput> bags;
   std::optional<SparseOutput> weights;
   Combiner combiner = Combiner::kMean;
@@ -134,11 +136,11 @@ struct LookupAllOptions {
   std::string_view name = "lookup_all";
 };
 
-// Looks up at least one field. Row i is the concatenation of the fields' results for row i: [rows,
-// sum of row sizes]. Tables without parts that are on one device are read by one node, which also
-// combines, and their gradients are summed by key in one node. Other tables and variables are read
-// as by EmbeddingLookup and EmbeddingLookupSparse. Results and gradients have the same bits as
-// those of single lookups.
+// Looks up one or more fields. Row i of the result is the concatenation of the fields' results for
+// row i. The shape is [rows, sum of row sizes]. One node reads all EmbeddingTables that are on one
+// device and have one part each, and combines their rows. Another node sums their gradients by key.
+// Other tables and variables are read as by EmbeddingLookup and EmbeddingLookupSparse. Results and
+// gradients have the same bits as those of single lookups.
 Output LookupAll(const std::vector<FieldLookup>& fields, const LookupAllOptions& options = {},
                  At at = At::current());
 

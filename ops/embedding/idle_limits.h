@@ -1,14 +1,16 @@
-// Decides which keys of an embedding table are idle: the steps and times of EvictionRule.
+// Decides which keys of an embedding table are idle, by the steps and times of an EvictionRule
+// (table_rules.h). Idle keys lose their records.
 //
 // A key is idle if the step of its last update is less than a limit. Limits grow with the latest
-// step, so a key that is idle stays so. A lookup uses the limits of the latest step. An update uses
-// those of the step before, as the lookups of its step did. So a key that becomes idle with a step
-// can still be updated in this step, and results do not depend on when records are examined.
+// step, so an idle key stays idle unless it is updated. A lookup uses the limits of the latest
+// step. An update uses the limits of the step before, which the lookups of the same step have used
+// too. So a key that becomes idle with a step can still be updated in this step, and results do not
+// depend on when records are examined.
 //
 // No record has a time. Instead the table remembers when some of the last steps began: a key whose
 // last step is less than s had no update since step s began.
 //
-// Thread safety: all methods may be called from any thread. The limits take no lock.
+// Thread safety: all methods may be called from any thread. ForLookups and ForUpdates take no lock.
 #ifndef SLUICE_OPS_EMBEDDING_IDLE_LIMITS_H_
 #define SLUICE_OPS_EMBEDDING_IDLE_LIMITS_H_
 
@@ -30,7 +32,7 @@ namespace sluice {
 
 class IdleLimits {
  public:
-  // Returns milliseconds since any moment. Never goes back.
+  // Returns milliseconds since an arbitrary moment. Never goes back.
   using Clock = std::function<int64_t()>;
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
@@ -38,7 +40,8 @@ class IdleLimits {
   IdleLimits(const EvictionRule& rule, Clock clock)
       : rule_(rule), clock_(clock != nullptr ? std::move(clock) : SteadyMilliseconds) {}
 
-  // The least steps of keys that are not idle. `small` is the one for rows with a small norm.
+  // The least steps of keys that are not idle. `small` applies to rows with a small norm, `all` to
+  // all rows.
   struct Limits {
     int64_t all, small;
   };
@@ -46,7 +49,7 @@ class IdleLimits {
   Limits ForUpdates() const { return LimitsAt(latest() - 1, began_before_previously_.load()); }
 
   int64_t latest() const { return latest_.load(); }
-  // An update of the step begins. A step before the latest one changes nothing.
+  // Call it when an update of the step begins. A step before the latest one changes nothing.
   void Begin(int64_t step) {
     if (step <= latest()) return;
     ScopedLock lock(&mutex_);
@@ -54,7 +57,8 @@ class IdleLimits {
     if (rule_.idle_seconds > 0) PassTime(step);
     latest_.store(step);
   }
-  // The table gets a record of the step from elsewhere.
+  // Call it when the table gets a record whose last update was at `step` from elsewhere, such as a
+  // checkpoint.
   void Raise(int64_t step) {
     ScopedLock lock(&mutex_);
     latest_.store(std::max(latest(), step));
@@ -94,8 +98,8 @@ class IdleLimits {
             rule_.min_norm > 0 ? step - rule_.min_norm_steps : kNever};
   }
 
-  // Remembers the last step of each 64th of the time, so that a key is never evicted more than that
-  // too late, however irregular the steps are.
+  // Divides `idle_seconds` into 64 intervals and remembers the last step of each. So a key is
+  // evicted at most 1/64 of the time too late, however irregular the steps are.
   void PassTime(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto span = static_cast<int64_t>(static_cast<double>(rule_.idle_seconds) * 1000);
     const int64_t now = clock_();
@@ -117,10 +121,10 @@ class IdleLimits {
   const EvictionRule rule_;
   const Clock clock_;
   std::atomic<int64_t> latest_{0};
-  // The latest step that began longer ago than rule_.idle_seconds, and what it was before the
-  // latest step.
+  // The latest step that began longer ago than rule_.idle_seconds, and the value of this variable
+  // before the latest step.
   std::atomic<int64_t> began_before_{kNever}, began_before_previously_{kNever};
-  mutable Mutex mutex_;                                                     // of all changes
+  mutable Mutex mutex_;                                                     // for all changes
   std::deque<std::pair<int64_t, int64_t>> begins_ ABSL_GUARDED_BY(mutex_);  // step, time
   // When the interval of the last element of begins_ began.
   std::optional<int64_t> interval_begin_ ABSL_GUARDED_BY(mutex_);

@@ -1,8 +1,9 @@
-// The fields of ops that look keys up in several tables (lookup_all.cc).
+// Attributes and inputs of ops that look keys up in several tables at once (lookup_all.cc). A field
+// is one feature with its table.
 //
 // Thread safety: constant once made.
 // Lifetime: Fields point to the inputs of the kernel call.
-// Errors: INVALID_ARGUMENT, with the node's name.
+// Errors: INVALID_ARGUMENT, with the node's name, if inputs do not fit each other.
 #ifndef SLUICE_OPS_EMBEDDING_LOOKUP_FIELDS_H_
 #define SLUICE_OPS_EMBEDDING_LOOKUP_FIELDS_H_
 
@@ -34,16 +35,16 @@ struct FieldAttrs {
 // The keys of all fields.
 struct Fields {
   absl::Span<const int64_t> keys;
-  absl::InlinedVector<int64_t, 64> begin;  // of each field in `keys`, and their number
-  bool has_segments = false;               // otherwise the row of a key is its place in its field
-  const int32_t* segments = nullptr;
-  const float* weights = nullptr;  // null: all are 1
-  std::vector<int64_t> wide;       // if the keys were int32
+  absl::InlinedVector<int64_t, 64> begin;  // of each field in `keys`, then the number of keys
+  bool has_segments = false;               // false: key i of a field belongs to row i
+  const int32_t* segments = nullptr;       // the row of each key, ascending within a field
+  const float* weights = nullptr;          // null: all are 1
+  std::vector<int64_t> wide;               // the memory of `keys`, if the input was int32
 
   int64_t RowOf(size_t field, int64_t i) const {
     return has_segments ? segments[i] : i - begin[field];
   }
-  // The first key of a field that belongs to `row` or one behind it.
+  // The first key of a field that belongs to `row` or to a later row.
   int64_t FirstKey(size_t field, int64_t row) const {
     if (!has_segments) return begin[field] + row;
     return std::lower_bound(segments + begin[field], segments + begin[field + 1], row) - segments;
@@ -53,8 +54,8 @@ struct Fields {
 // Reads the inputs keys, sizes, segments and weights of `n` fields, which are inputs `first` to
 // `first` + 3.
 absl::StatusOr<Fields> FieldsOf(const KernelContext& c, int first, size_t n);
-// Checks that the segments ascend. Returns the number of rows: `given`, which must suffice, or as
-// many as the keys need if it is -1.
+// Checks that the segments ascend. Returns the number of rows: `given`, which must be at least as
+// many as the keys need, or as many as the keys need if `given` is -1.
 absl::StatusOr<int64_t> RowsOf(const KernelContext& c, const Fields& fields, int64_t given);
 
 // The keys [begin, end) of one row of a field.
@@ -70,7 +71,7 @@ struct Bag {
 Bag BagAt(const Fields& fields, size_t field, Combine combiner, int64_t begin, int64_t end);
 // The number that a sum of weighted rows is divided by. A sum with divisor 0 is replaced by 0.
 float DivisorOf(const Bag& bag, Combine combiner);
-// The factor of a sum of rows without weights; as in SparseSegmentMean.
+// The factor that a sum of rows without weights is multiplied by, as in SparseSegmentMean.
 float FactorOf(const Bag& bag, Combine combiner);
 
 }  // namespace sluice

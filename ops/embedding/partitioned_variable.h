@@ -1,11 +1,12 @@
-// A large variable in parts. Each part is a Variable, and parts may be on different devices.
+// A large variable that is cut into parts. Each part is a Variable, and parts may be on different
+// devices.
 //
 //   PartitionedVariable w(g, "w", {1000, 8}, Zeros(), {4});   // w/part_0 … w/part_3, 250 rows each
 //   Output y = Gather(w, ids);                                // gathers from the joined parts
 //
 // An initializer gets the shape of a part. A checkpoint has one tensor "w" for any partition, so
-// that it can be restored into a different partition. If the size is not divisible, the first parts
-// are larger by one.
+// that it can be restored into a different partition. If the size is not divisible by the number of
+// parts, the first parts are larger by one.
 //
 // Thread safety: as the graph's; one thread builds.
 // Lifetime: a handle that can be copied, like Variable. It is valid as long as the graph.
@@ -24,8 +25,8 @@
 
 namespace sluice {
 
-// For lookups of rows use EmbeddingLookup, which reads only the rows: `Gather` on this class joins
-// all parts first.
+// For lookups use EmbeddingLookup, which reads only the requested rows. `Gather` on this class
+// joins all parts first.
 class PartitionedVariable {
  public:
   // `partitions` has the number of parts along each dimension. Missing numbers are 1.

@@ -1,9 +1,9 @@
-// Functions that choose the number of parts of a variable by its shape and type.
+// Functions that choose into how many parts a PartitionedVariable is cut, by its shape and type.
 //
 //   PartitionedVariable w(g, "w", shape, Zeros(), MinMaxPartitions(shape, DT_FLOAT, 4));
 //
-// Each function returns one number per dimension, which is 1 for dimensions that are not cut. For
-// an axis that the shape does not have, it returns more numbers than dimensions, which
+// Each function returns one number per dimension, which is 1 for dimensions that are not cut. If
+// the shape does not have the axis, it returns more numbers than dimensions, which
 // PartitionedVariable rejects.
 //
 // Thread safety: pure functions. Errors: none here.
@@ -37,7 +37,7 @@ std::vector<int> AxisSizePartitions(const TensorShape& shape, DataType dtype,
 
 struct MinMaxOptions {
   int axis = 0;
-  // In bytes; see below.
+  // In bytes; see MinMaxPartitions.
   int64_t min_slice_size = 256 << 10;
   int bytes_per_string_element = 16;
 };

@@ -1,6 +1,9 @@
-// Records of an embedding table as tensors, for exports and checkpoints.
+// Converts records of an embedding table to tensors and back, for exports and checkpoints. A record
+// has a key, its row, the optimizer's slots, the number of its updates and the step of the last
+// one.
 //
-// A part of a table has these tensors in a checkpoint, below "<table>/<shard>-of-<num_shards>/":
+// In a checkpoint, a part of a table has these tensors, whose names begin with
+// "<table>/<shard>-of-<num_shards>/":
 //   <chunk>/keys, rows, slots, counts, steps  of some of its records
 //   rules/steps                               the latest step and others (StepsTensor)
 //   rules/ages                                [n, 2]: steps, and milliseconds since they began
@@ -47,15 +50,16 @@ inline constexpr std::array<RecordColumn, 5> kRecordColumns = {{{"keys", &Record
 // Type and shape of each tensor, in the order of kRecordColumns.
 using RecordTypes = std::array<std::pair<DataType, TensorShape>, 5>;
 
-// The records among numbers [begin, end). Each is consistent by itself. RESOURCE_EXHAUSTED.
+// The records with numbers in [begin, end). Each record is consistent by itself. RESOURCE_EXHAUSTED
+// if there is no memory.
 absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin, int64_t end);
 
 // INVALID_ARGUMENT, with a message that begins with `what`, if the table cannot have such records.
 // A table without slots (of a graph without an optimizer) accepts records with any number of slots.
 absl::Status CheckRecords(const std::string& what, const RecordTypes& types, const RowStore& store);
 
-// Adds the records whose keys `accepts` accepts, and replaces existing records of these keys. A
-// table without slots ignores the slots of the records. Errors: those of CheckRecords.
+// Adds the records for whose keys `accepts` returns true, and replaces existing records of these
+// keys. A table without slots ignores the slots of the records. Errors: those of CheckRecords.
 absl::Status ImportRecords(const std::string& what, const RecordTensors& records,
                            absl::FunctionRef<bool(int64_t key)> accepts, RowStore& store);
 
@@ -64,7 +68,7 @@ struct TablePart {
   int64_t shard = 0, num_shards = 1;
 };
 
-// Writes a part of a table with `add`. Each record is consistent by itself.
+// Passes the tensors of a part of a table to `add`. Each record is consistent by itself.
 using AddTensor = absl::FunctionRef<absl::Status(const std::string& name, const Tensor& tensor)>;
 absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);
 
@@ -72,19 +76,19 @@ absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);
 class TensorSource {
  public:
   virtual ~TensorSource() = default;
-  // In messages.
+  // The name of the checkpoint for messages.
   virtual std::string Describe() const = 0;
-  // In the order of their bytes.
+  // The names of all tensors, in bytewise order.
   virtual std::vector<std::string> names() const = 0;
   virtual absl::StatusOr<std::pair<DataType, TensorShape>> TypeOf(
       const std::string& name) const = 0;
   virtual absl::StatusOr<Tensor> Read(const std::string& name) const = 0;
 };
 
-// Replaces the records of a part of a table, and what its rules counted, by those of a checkpoint
-// whose keys belong to the part. The checkpoint's table may have another number of parts. Errors:
-// NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one of its parts is missing,
-// INVALID_ARGUMENT if types or shapes differ. Then the table stays as it was.
+// Replaces the records of a part of a table, and the counters of its rules, by those of the
+// checkpoint whose keys belong to the part. The checkpoint's table may have another number of
+// parts. Errors: NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one of its parts
+// is missing, INVALID_ARGUMENT if types or shapes differ. After an error, the table is as before.
 absl::Status RestoreTable(const TensorSource& checkpoint, const TablePart& part, RowStore& store);
 
 }  // namespace sluice

@@ -1,7 +1,8 @@
 // The rules by which an embedding table makes records for keys, and removes them.
 //
-// Admission: the update that makes a record is applied. Updates of a key that is not admitted are
-// dropped, and lookups return its initial row. A key that was removed is admitted anew.
+// Admission: a key gets a record when it is admitted. Updates of a key that is not admitted are
+// dropped, and lookups return its initial row. The update that admits a key is applied. A key whose
+// record was removed must be admitted again.
 // Eviction: see docs/embedding_tables.md, "When rows are removed".
 #ifndef SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
 #define SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
@@ -18,7 +19,8 @@ struct AdmissionRule {
   // counts too few. With n keys and m counters it counts too many with a probability of
   // (1 - exp(-4 n / m))^4 per key.
   int64_t filter_counters = 0;
-  // The part of the keys that can be admitted. The seed and the key choose.
+  // The fraction of the keys that can be admitted. A hash of the table's seed and the key decides
+  // which.
   float probability = 1;
 
   bool operator==(const AdmissionRule&) const = default;
@@ -27,17 +29,17 @@ struct AdmissionRule {
 struct EvictionRule {
   // Evicts keys that had no update in the last n steps. 0: never.
   int64_t idle_steps = 0;
-  // Evicts keys that had no update for so long, and up to 1/64 longer. 0: never. Only the time in
-  // which a process has the table counts.
+  // Evicts keys that had no update for this time, or up to 1/64 longer. 0: never. Only time in
+  // which a process holds the table counts.
   float idle_seconds = 0;
   // Evicts keys whose row has a smaller L2 norm, if they had no update in the last
   // `min_norm_steps` steps. 0: never.
   float min_norm = 0;
   int64_t min_norm_steps = 1000;
-  // Evicts keys while there are more. 0: no limit.
+  // Evicts keys while the table has more than this. 0: no limit.
   int64_t capacity = 0;
-  // Of 16 records, the capacity evicts the one with the fewest updates instead of the one whose
-  // last update is the oldest.
+  // `capacity` chooses among 16 records. If true, it evicts the one with the fewest updates.
+  // Otherwise it evicts the one whose last update is the oldest.
   bool least_updated = false;
 
   bool operator==(const EvictionRule&) const = default;
