@@ -10,9 +10,9 @@
 
 namespace sluice {
 
-// `channels` is 0 or the number of the image's channels (1, 3 or 4). `place` is called once the
-// size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the bytes are not such
-// an image.
+// `channels` is 0, or the number of channels that the image must have (3 or 4). `place` is called
+// as soon as the size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the
+// bytes are not such an image.
 absl::Status DecodeBmp(std::string_view bytes, int channels,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

@@ -2,7 +2,7 @@
 //
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT, with libjpeg's text, if the bytes are not a JPEG image or are truncated
-// (unless that is allowed).
+// (unless `try_recover_truncated` allows it).
 #ifndef SLUICE_OPS_IMAGE_JPEG_H_
 #define SLUICE_OPS_IMAGE_JPEG_H_
 
@@ -27,10 +27,10 @@ struct CropWindow {
 
 struct JpegDecodeOptions {
   int channels = 0;  // 1 or 3. 0: those of the image
-  int ratio = 1;     // 1, 2, 4 or 8 times smaller
+  int ratio = 1;     // 1, 2, 4 or 8: how much smaller the result is
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
-  float acceptable_fraction = 1.0f;  // of the lines
+  float acceptable_fraction = 1.0f;  // of the lines, which a truncated image must have
   bool fast_dct = false;
   std::optional<CropWindow> crop;
 };
@@ -38,7 +38,7 @@ struct JpegDecodeOptions {
 // Reads the size and the number of channels from the header.
 absl::StatusOr<ImageSize> JpegSize(std::string_view bytes);
 
-// `place` is called once the size is known, and returns the memory for the pixels.
+// `place` is called as soon as the size is known, and returns the memory for the pixels.
 absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options,
                         absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 
@@ -47,7 +47,7 @@ struct JpegEncodeOptions {
   bool progressive = false;
   bool optimize_size = false;
   bool chroma_downsampling = true;
-  bool density_in_inches = true;  // else in centimetres
+  bool density_in_inches = true;  // pixels per inch, otherwise per centimetre
   int x_density = 300;
   int y_density = 300;
   std::string xmp_metadata = "";

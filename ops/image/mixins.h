@@ -46,13 +46,13 @@ inline void ResizeGradient(OpDefBuilder& op) {
   });
 }
 
-// Attributes for the alignment of the pixels of both images.
+// Attributes for how the pixels of the resized image are aligned with those of the original.
 inline void AlignmentAttrs(OpDefBuilder& op) {
   op.With(Attrs({"align_corners", "half_pixel_centers"}, BoolAttr(false)));
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The same attributes for a builder.
+// Copies these attributes from the node of `b`, for the builder function of a gradient op.
 template <typename BuilderAttrs>
 BuilderAttrs AlignmentOf(const Backprop& b) {
   return {.align_corners = b.attr<bool>("align_corners"),

@@ -31,8 +31,8 @@ inline constexpr int64_t kMaxPixels = int64_t{1} << 29;
 absl::StatusOr<std::string> EncodePng(const void* pixels, const ImageSize& size, int bits,
                                       int compression = -1);
 
-// Decodes to `channels` channels (0: those of the image) of `bits` bits. `place` is called once the
-// size is known, and returns the memory for the pixels.
+// Decodes to `channels` channels (0: those of the image) of `bits` bits. `place` is called as soon
+// as the size is known, and returns the memory for the pixels.
 absl::Status DecodePng(std::string_view bytes, int channels, int bits,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

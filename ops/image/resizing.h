@@ -1,6 +1,6 @@
 // Checks and conversions shared by the kernels that resize images.
 //
-// Thread safety: values without locks. Errors: INVALID_ARGUMENT.
+// Thread safety: values without locks. Errors: INVALID_ARGUMENT if inputs or attributes do not fit.
 #ifndef SLUICE_OPS_IMAGE_RESIZING_H_
 #define SLUICE_OPS_IMAGE_RESIZING_H_
 
@@ -22,7 +22,7 @@ struct ResizeSettings {
   Scaling ScalingOf(const Tensor& image, const Tensor& result, int dim) const {
     return Scaling(image.dim(dim), result.dim(dim), align_corners, half_pixel);
   }
-  // The two settings exclude each other.
+  // INVALID_ARGUMENT if both settings are true.
   absl::Status Check() const;
 };
 
@@ -40,7 +40,7 @@ absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& 
 // Requires `grads` to be the gradients of the resized `original`.
 absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original);
 
-// A kernel of a function.
+// A kernel that calls kFunction.
 template <absl::Status (*kFunction)(KernelContext&, const ResizeSettings&)>
 class ResizeKernel : public Kernel {
  public:
@@ -60,7 +60,8 @@ absl::StatusOr<Tensor> ElementsAs(KernelContext& c, const Tensor& t) {
   return converted;
 }
 
-// Calls `sum` on zeros in double for the elements of `out`, and converts the sums to `out`.
+// Calls `sum` with a zeroed buffer of doubles, one per element of `out`, to which it adds. Then
+// converts the sums to `out`.
 template <typename F>
 absl::Status SumInDouble(KernelContext& c, Tensor* out, const F& sum) {
   SLUICE_ASSIGN_OR_RETURN(Tensor sums, c.AllocateTemp(DT_DOUBLE, out->shape()));

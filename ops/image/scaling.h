@@ -26,14 +26,14 @@ struct Scaling {
     return half_pixel ? (static_cast<float>(x) + 0.5f) * scale - 0.5f
                       : static_cast<float>(x) * scale;
   }
-  // The pixels on both sides, and the distance from the first one.
+  // The original's pixels on both sides of a position, and the distance from the lower one.
   struct Between {
     int64_t lower, upper;
     float lerp;
   };
   Between Neighbours(int64_t x) const {
     const float at = At(x), floor = std::floor(at);
-    // For very many pixels, the rounded scale leads beyond the last one.
+    // If there are very many pixels, rounding of the scale can lead beyond the last one.
     return {std::clamp(static_cast<int64_t>(floor), int64_t{0}, in - 1),
             std::min(static_cast<int64_t>(std::ceil(at)), in - 1), at - floor};
   }
