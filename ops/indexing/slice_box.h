@@ -1,4 +1,4 @@
-// The slices of StridedSlice and other ops as boxes to copy.
+// Converts the slices of StridedSlice and similar ops to boxes that CopyStrided can copy.
 //
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT with TensorFlow's texts.
