@@ -1,9 +1,9 @@
-// Streams of bytes from a file, a string, or a compressed stream, which is decompressed.
+// A stream of bytes from a file, from a string, or from a compressed stream, which it decompresses.
 //
 // Thread safety: none.
-// Errors: NOT_FOUND and others with the file's name if it cannot be opened or read; DATA_LOSS if a
-// compressed stream is broken. Memory grows with the bytes that were read, not with the lengths
-// that headers claim.
+// Errors: NOT_FOUND and others, with the file's name, if a file cannot be opened or read; DATA_LOSS
+// if a compressed stream is damaged.
+// Memory: grows with the bytes that were read, not with the lengths that headers claim.
 #ifndef SLUICE_OPS_IO_BYTE_SOURCE_H_
 #define SLUICE_OPS_IO_BYTE_SOURCE_H_
 
@@ -21,16 +21,16 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // Sets `*out` to the next `bytes` bytes. Fewer only at the end.
   absl::Status Read(size_t bytes, std::string* out);
-  // Reads up to the next '\n', which it drops, as it does every '\r'. False if no byte is left.
+  // Reads up to the next '\n'. Drops it and every '\r'. False if no byte is left.
   absl::StatusOr<bool> ReadLine(std::string* line);
   absl::Status ReadAll(std::string* out);
-  // OUT_OF_RANGE if there are fewer.
+  // OUT_OF_RANGE if fewer bytes are left.
   absl::Status Skip(int64_t bytes);
   // Bytes read and skipped so far.
   int64_t position() const { return position_; }
 
  protected:
-  // Appends some bytes to `*out`, about `bytes` if there are as many. None only at the end.
+  // Appends some bytes to `*out`, about `bytes` if so many are left. Appends none only at the end.
   virtual absl::Status Fill(size_t bytes, std::string* out) = 0;
 
  private:
@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 std::unique_ptr<ByteSource> BytesOf(std::string bytes);
 
 enum class StreamCompression { kNone, kZlib, kGzip, kRawDeflate };
-// "", "ZLIB" or "GZIP". INVALID_ARGUMENT otherwise.
+// The compression with the name "", "ZLIB" or "GZIP". INVALID_ARGUMENT for other names.
 absl::StatusOr<StreamCompression> CompressionFromName(const std::string& name);
 // Decompresses `packed`. Returns `packed` itself for kNone. Gzip files may have several members.
 std::unique_ptr<ByteSource> Unpack(std::unique_ptr<ByteSource> packed,

@@ -1,4 +1,4 @@
-// The serialised Examples of a batch, and access to their features.
+// Parses the serialised Examples of a batch and gives access to their features.
 //
 // Thread safety: none.
 // Errors: INVALID_ARGUMENT if bytes are not an Example.

@@ -1,4 +1,4 @@
-// Types and shapes for declarations of ops that parse Examples.
+// Types and output shapes for the declarations of ops that parse Examples.
 #ifndef SLUICE_OPS_IO_FEATURE_SHAPES_H_
 #define SLUICE_OPS_IO_FEATURE_SHAPES_H_
 

@@ -19,7 +19,7 @@ struct DenseFeature {
 
   // Whether the first size may differ between examples. Shorter ones are padded with the default.
   bool is_variable() const { return shape.rank_known() && shape.rank() > 0 && shape.dim(0) < 0; }
-  // Number of values of one example, or of one row if the feature is variable.
+  // Number of values of one example, or of one row of it if is_variable().
   int64_t elements() const;
 };
 
@@ -40,7 +40,7 @@ struct FeatureSpecs {
   std::vector<RaggedFeature> ragged;
 };
 
-// INVALID_ARGUMENT if sizes other than the first are unknown. The text is TensorFlow's.
+// INVALID_ARGUMENT if a size other than the first is unknown. The text is TensorFlow's.
 absl::Status CheckDenseShapes(const std::vector<PartialShape>& shapes);
 // INVALID_ARGUMENT if the type or shape of a default is wrong.
 absl::Status CheckDefaults(const std::vector<DenseFeature>& features);

@@ -3,9 +3,10 @@
 // It reads the file page by page and checks every number in it, so that damaged files are errors.
 // LMDB's own library maps the file and trusts it.
 //
-// Thread safety: none. Nobody may write the database meanwhile.
+// Thread safety: none. The database must not be written meanwhile.
 // Errors: NOT_FOUND and others if the file cannot be opened. DATA_LOSS if it is incomplete, damaged
-// or not a database. UNIMPLEMENTED for keys with several values (MDB_DUPSORT). All name the file.
+// or not a database. UNIMPLEMENTED if keys can have several values (MDB_DUPSORT). All errors name
+// the file.
 // Reference: LMDB 0.9's format, as 64-bit little-endian machines write it (mdb.c).
 #ifndef SLUICE_OPS_IO_LMDB_DATABASE_H_
 #define SLUICE_OPS_IO_LMDB_DATABASE_H_
@@ -24,7 +25,8 @@ namespace sluice {
 
 class LmdbDatabase {
  public:
-  // `path` is the folder of the database, or its file if it was made without a folder.
+  // `path` is the folder of the database, or its file if the database is a single file
+  // (MDB_NOSUBDIR).
   static absl::StatusOr<std::unique_ptr<LmdbDatabase>> Open(const std::string& path);
 
   // False after the last key.
@@ -41,7 +43,7 @@ class LmdbDatabase {
   absl::Status Start();
   absl::Status ReadMeta(uint64_t at);
   absl::Status Descend(uint64_t page_number);
-  // The bytes of the next node of the last level. It has a header.
+  // The bytes of the next node of the last level, which begin with a header.
   absl::StatusOr<std::string_view> NextNode();
   absl::Status ReadPair(std::string_view node, std::string* key, std::string* value);
   absl::Status ReadLarge(uint64_t page_number, uint64_t bytes, std::string* value);
@@ -53,7 +55,7 @@ class LmdbDatabase {
   uint64_t pages_ = 0;  // in the file
   uint64_t transaction_ = 0;
   uint64_t root_ = 0;
-  uint64_t pages_read_ = 0;  // of the tree, each of which is read once
+  uint64_t pages_read_ = 0;  // of the tree, whose pages are read once each
   std::vector<Level> levels_;
 };
 

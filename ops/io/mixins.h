@@ -1,4 +1,4 @@
-// Parts of the declarations of ops that make readers.
+// Mixins for the declarations of ops that make readers.
 #ifndef SLUICE_OPS_IO_MIXINS_H_
 #define SLUICE_OPS_IO_MIXINS_H_
 

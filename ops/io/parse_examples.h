@@ -26,17 +26,17 @@ struct ParsedFeatures {
   std::vector<Tensor> ragged_splits;
 };
 
-// The number of values of a feature. -1 if it is null or has no kind.
+// The number of values of a feature. -1 if it is null or has no list of values.
 int64_t NumValues(const pb::Feature* feature);
-// DT_INVALID if the feature is null or has no kind.
+// The type of its values. DT_INVALID if it is null or has no list of values.
 DataType FeatureType(const pb::Feature* feature);
-// Copies the values to `to`, a tensor of their type, from element `at` on.
+// Copies the values of `feature` to the elements of `to` from `at` on. `to` must have their type.
 void CopyValues(const pb::Feature& feature, Tensor* to, int64_t at);
-// Null if there is none.
+// The feature `key`, or null if it is missing.
 const pb::Feature* FindFeature(const pb::Features& features, const std::string& key);
 
 enum class BatchForm {
-  kBatch,   // outputs have a first dimension, the examples
+  kBatch,   // the first dimension of outputs counts the examples
   kSingle,  // one example without that dimension
 };
 
@@ -46,7 +46,8 @@ absl::StatusOr<ParsedFeatures> ParseFeatures(absl::Span<const pb::Features* cons
                                              const FeatureSpecs& specs, BatchForm form,
                                              Allocator& allocator);
 
-// "Name: n, Key: k, Index: i.  text" for a batch, "Key: k.  text" for a single example.
+// INVALID_ARGUMENT with `text` after the position of the feature: for a batch
+// "Name: n, Key: k, Index: i.  text", for a single example "Key: k.  text".
 absl::Status FeatureError(absl::Span<const std::string> names, const std::string& key, size_t index,
                           BatchForm form, std::string_view text);
 

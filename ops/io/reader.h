@@ -1,13 +1,13 @@
-// Readers, which read records from files (units of work) whose names come from a queue.
+// A reader reads records from files. It takes the names of the files (units of work) from a queue.
 //
 // The reads of a reader are served one after the other, in the order of their arrival. A read that
-// needs a new file dequeues a name. It waits there without holding a thread or a lock.
+// needs a new file waits for the queue, without holding a thread or a lock.
 //
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock.
-// Errors: those of the queue (OUT_OF_RANGE if it is closed and empty, CANCELLED) and of the files;
-// INVALID_ARGUMENT for a queue that does not hold names. After an error, the reader keeps its
-// position in the current file.
+// Errors: OUT_OF_RANGE if the queue is closed and empty; CANCELLED if the caller is cancelled;
+// those of files; INVALID_ARGUMENT if the elements of the queue are not names. After an error, the
+// reader keeps its position in the current file.
 #ifndef SLUICE_OPS_IO_READER_H_
 #define SLUICE_OPS_IO_READER_H_
 
@@ -42,14 +42,14 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
 
   // Reads the next record.
   void Read(const Caller& caller, std::shared_ptr<QueueResource> queue, Done done);
-  // Reads up to `count` records, but at least one. Fewer if the current file ends.
+  // Reads `count` records, or fewer, but at least one, if the current file ends.
   void ReadUpTo(const Caller& caller, std::shared_ptr<QueueResource> queue, int64_t count,
                 Done done);
 
   int64_t num_records_produced() const;
   int64_t num_work_units_completed() const;
   absl::Status Reset();
-  // UNIMPLEMENTED for readers that can be in the middle of a file.
+  // UNIMPLEMENTED for readers that can be in the middle of a file, whose position is not saved.
   absl::StatusOr<std::string> SerializeState() const;
   absl::Status RestoreState(const std::string& state);
 
@@ -57,10 +57,12 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   const std::string& kind() const { return kind_; }
 
  protected:
-  // The part of a reader that depends on its kind.
+  // The methods that each kind of reader implements. `work` is what was dequeued, usually the name
+  // of a file.
   virtual absl::Status StartWork(const std::string& work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
-  // False at the end of the work. A reader whose work is a single record sets `*is_last`.
+  // Reads the next record. False at the end of the work. Sets `*is_last` if the work is a single
+  // record.
   virtual absl::StatusOr<bool> Next(const std::string& work, Record* record, bool* is_last)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
   virtual void FinishWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) {}
@@ -93,7 +95,7 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   void StartDequeued(absl::StatusOr<Tensors> element, absl::Status* status);
   // Continues after the first request has received its work or an error.
   void Resume(const absl::Status& status);
-  // Removes the first request and calls back. Returns whether there is another one.
+  // Removes the first request and calls its callback. Returns whether there is another request.
   bool Answer(const absl::Status& status);
 
   const std::string kind_;

@@ -1,5 +1,5 @@
-// The kernel of an op that makes a reader of class R: `R(init, name)`. R may check the attributes
-// by `static absl::Status R::Check(init)`.
+// The kernel of an op that makes a reader of class R, by `R(init, name)`. If R has a function
+// `static absl::Status Check(init)`, it first checks the attributes.
 #ifndef SLUICE_OPS_IO_READER_KERNEL_H_
 #define SLUICE_OPS_IO_READER_KERNEL_H_
 

@@ -1,4 +1,4 @@
-// Record files in TensorFlow's TFRecord format, which event files also use.
+// Reads record files in TensorFlow's TFRecord format, which event files also use.
 //
 // A record consists of its length (8 bytes, little-endian), the masked CRC-32C of the length, the
 // bytes, and their masked CRC-32C. The whole stream may be compressed (zlib, gzip).

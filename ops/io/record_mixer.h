@@ -23,7 +23,7 @@ namespace sluice {
 struct RecordMixerOptions {
   std::string file_pattern;
   uint64_t seed = 0;
-  double shift = 0;             // part of the list of files that moves to its end
+  double shift = 0;             // fraction of the shuffled list of files that moves to its end
   int64_t buffer_size = 1;      // at least 1
   int64_t files_at_a_time = 1;  // at least 1
   StreamCompression compression = StreamCompression::kNone;
