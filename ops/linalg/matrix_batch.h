@@ -1,5 +1,5 @@
-// Kernels over the matrices in the last two dimensions of their inputs. They call a function once
-// per matrix, on several threads.
+// Helpers for kernels that process the matrices in the last two dimensions of their inputs. They
+// call a function once per matrix, on several threads.
 //
 //   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 1));
 //   SLUICE_ASSIGN_OR_RETURN(Tensor* out, batch.Output(0, {batch.columns(0), batch.rows(0)}));
@@ -46,10 +46,11 @@ Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> VectorAt(Tensor* t, int64_t i) {
   return {t->data<T>() + i * size, size};
 }
 
-// The type in which decompositions compute. half is too narrow.
+// The type in which decompositions compute: float for half, which has too few digits.
 template <typename T>
 using WideOf = std::conditional_t<std::is_same_v<T, half>, float, T>;
-// The type in which large algorithms compute: it halves the code, and gives more digits.
+// The type in which large algorithms compute. One type for both precisions halves the code, and
+// gives more digits.
 template <typename T>
 using WidestOf = std::conditional_t<Eigen::NumTraits<T>::IsComplex, complex128, double>;
 
@@ -69,17 +70,17 @@ void StoreMatrix(const Matrix<W>& m, Tensor* t, int64_t i) {
 
 class MatrixBatch {
  public:
-  // The first `num_inputs` inputs must have rank 2 or more, and equal dimensions before the last
-  // two.
+  // INVALID_ARGUMENT unless the first `num_inputs` inputs have rank 2 or more, and equal dimensions
+  // before the last two.
   static absl::StatusOr<MatrixBatch> Of(KernelContext& c, int num_inputs);
-  // Reads one input, whose matrices must be square.
+  // The same for one input, whose matrices must be square.
   static absl::StatusOr<MatrixBatch> OfSquares(KernelContext& c);
 
   int64_t count() const { return batch_.num_elements(); }
   // Sizes of the matrices of input i.
   int64_t rows(int i) const { return c_->input(i).dim(batch_.rank()); }
   int64_t columns(int i) const { return c_->input(i).dim(batch_.rank() + 1); }
-  // "Input matrix must be square."
+  // INVALID_ARGUMENT "Input matrix must be square." unless the matrices of input i are square.
   absl::Status CheckSquare(int i) const;
 
   // Allocates output i, whose shape is the dimensions of the batch and `dims`.
@@ -98,7 +99,7 @@ class MatrixBatch {
   TensorShape batch_;
 };
 
-// The product of sizes.
+// The product of the sizes, as a cost in nanoseconds.
 inline double CostOf(std::initializer_list<int64_t> sizes) {
   double cost = 1;
   for (int64_t size : sizes) cost *= static_cast<double>(size);

@@ -1,4 +1,4 @@
-// Nodes that gradients of linear algebra share.
+// Builds nodes that gradients of linear algebra ops share.
 //
 // The functions add nodes to the graph of their arguments.
 // Errors: stay in the graph.
@@ -20,7 +20,8 @@ Output Times(Output x, Output y, Form x_form = Form::kPlain, Form y_form = Form:
 Output AdjointOf(Output x);
 Output TransposeOf(Output x);
 
-// The lower triangle including the diagonal, and the matrix with its diagonal multiplied.
+// The lower triangle including the diagonal, and the matrix with its diagonal multiplied by
+// `factor`.
 Output LowerTriangle(Output x);
 Output WithDiagonalTimes(Output x, double factor);
 
@@ -34,7 +35,8 @@ Output ReciprocalDifferences(Output e);
 // end counts from the end, and kToTheEnd means no bound.
 Output PartOfAxis(Output x, int axis, int64_t begin, int64_t end);
 
-// Sums gradients of inputs 0 and 1, whose batch dimensions broadcast, to the shapes of the inputs.
+// Sets the gradients of inputs 0 and 1, whose batch dimensions broadcast: sums grad_0 and grad_1 to
+// the shapes of the inputs.
 void IntoBatches(Backprop& b, Output grad_0, Output grad_1);
 
 }  // namespace sluice

@@ -13,21 +13,23 @@ namespace sluice {
 // The types of decompositions, solvers and functions of matrices.
 inline constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
 
-// All dimensions except the last two, and the last two. Unknown if the rank is.
+// All dimensions except the last two, and each of the last two. Unknown if the rank is unknown.
 PartialShape BatchOf(const PartialShape& s);
 int64_t MatrixRows(const PartialShape& s);
 int64_t MatrixColumns(const PartialShape& s);
 
-// The shape of input i, which has rank 2 or more and square matrices.
+// The shape of input i. INVALID_ARGUMENT unless it has rank 2 or more and square matrices.
 absl::StatusOr<PartialShape> Squares(const ShapeContext& c, int i);
 
 // Output 0 has the shape of input 0, whose matrices are square.
 absl::Status SquareShape(ShapeContext& c);
-// Output 0 is the solution of matrix * output = rhs. Inputs `matrix` and `rhs` have equal batches.
+// Shape of output 0, the solution of matrix * output = rhs. Inputs `matrix` and `rhs` must have
+// equal batch dimensions.
 absl::Status SolveShape(ShapeContext& c);
 // SolveShape for matrices that need not be square.
 absl::Status LeastSquaresShape(ShapeContext& c);
-// SolveShape for batches that broadcast, of triangular matrices and of their bands.
+// SolveShape for batch dimensions that broadcast: of triangular matrices, and of banded triangular
+// matrices.
 absl::Status TriangularSolveShape(ShapeContext& c);
 absl::Status BandedSolveShape(ShapeContext& c);
 // Each output has one number per square matrix.
