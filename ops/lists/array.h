@@ -1,6 +1,6 @@
 // The resource behind the handle of a TensorArray: an array of tensors that lives as long as a
-// step. An element is written once and, with `clear_after_read`, read once. Elements of the array
-// of a gradient can be written several times, and their values are added.
+// step. An element can be written once and, with `clear_after_read`, read once. In the array of a
+// gradient an element can be written several times, and the values are added.
 //
 // Thread safety: all methods may be called from any thread.
 // Errors: INVALID_ARGUMENT with TensorFlow's texts, which begin with "TensorArray <name>: ".
@@ -69,7 +69,7 @@ class TensorArrayObject final : public Resource {
 
  private:
   struct Element {
-    Tensor value;  // uninitialised for zeros of `shape`
+    Tensor value;  // uninitialised stands for zeros of `shape`
     TensorShape shape;
     bool written = false;
     bool read = false;

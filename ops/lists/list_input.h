@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// The list in input i, which lives as long as the input. INVALID_ARGUMENT if it is not a list or if
-// its type is not the op's element_dtype.
+// The list in input i, which lives as long as the input. INVALID_ARGUMENT if the input is not a
+// list or if the list's type is not the op's element_dtype.
 absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i);
 // Input i as a shape. A scalar -1 stands for an unknown rank.
 absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i);

@@ -1,4 +1,4 @@
-// Resources that live as long as a step, and the handles that name them.
+// Helpers for resources that live as long as a step, and for the handles that name them.
 #ifndef SLUICE_OPS_LISTS_STEP_OBJECT_H_
 #define SLUICE_OPS_LISTS_STEP_OBJECT_H_
 
@@ -27,7 +27,8 @@ Tensor StepHandle(const KernelContext& c, const std::string& name, std::shared_p
   return Tensor::Scalar(std::move(handle));
 }
 
-// The object that input 0 names, by a handle that owns it or by container and name.
+// The object that input 0 names: by a handle that owns it or, in old graphs, by two strings,
+// container and name.
 template <typename T>
 absl::StatusOr<std::shared_ptr<T>> StepObject(const KernelContext& c) {
   if (!c.input_is_ref(0) && c.input(0).dtype() == DT_RESOURCE) {

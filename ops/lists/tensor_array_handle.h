@@ -10,15 +10,15 @@
 //       {Constant(g, 0), out.flow()});
 //   Output all = out.WithFlow(r[1]).Stack();
 //
-// An op that writes returns a new handle, whose flow comes after the write. Use the new handle from
-// then on, and pass flows through loops. An array exists during one step.
+// A method that writes returns a new handle, whose flow comes after the write. Use the new handle
+// from then on. Pass flows, not handles, through loops. An array exists during one step.
 //
 // Thread safety: as the graph's; one thread builds.
 // Ownership: a TensorArray is a small handle that can be copied, valid as long as the graph. Copies
-// share what is known of the elements' shapes.
-// Errors: of the graph, in Graph::status(); results are then invalid handles. Of a step:
-// INVALID_ARGUMENT for an index outside of the array, an element that is written twice, or read
-// twice with clear_after_read, and for types or shapes that differ.
+// share the known part of the elements' shapes.
+// Errors: errors of building stay in the graph (Graph::status), and results are then invalid
+// handles. Errors of a step: INVALID_ARGUMENT if an index is outside of the array, if an element is
+// written twice, or read twice with clear_after_read, or if types or shapes differ.
 // Reference: tf.TensorArray; ops/lists/tensor_array.cc.
 #ifndef SLUICE_OPS_LISTS_TENSOR_ARRAY_HANDLE_H_
 #define SLUICE_OPS_LISTS_TENSOR_ARRAY_HANDLE_H_
@@ -36,9 +36,10 @@ struct TensorArrayOptions {
   bool dynamic_size = false;
   // Whether a read frees the element, so that it can be read once.
   bool clear_after_read = true;
-  // Whether all elements have the same shape, which the static shapes of results then show.
+  // Whether all elements must have the same shape. It is then used for the static shapes of
+  // results.
   bool infer_shape = true;
-  // The known part of that shape. By default nothing is known before the first write.
+  // The known part of the elements' shape. By default nothing is known before the first write.
   PartialShape element_shape;
   // A name for error messages, in addition to that of the node.
   std::string tensor_array_name;
@@ -66,23 +67,23 @@ class TensorArray {
   // The same array. Its next op comes after `flow`.
   TensorArray WithFlow(Output flow) const;
 
-  // Element `index` (int32 scalar) becomes `value`. Each element may be written once; the gradient
-  // array adds instead.
+  // Element `index` (int32 scalar) becomes `value`. Each element may be written once. An array of
+  // gradients adds the values instead.
   TensorArray Write(Output index, Output value, std::string_view name = "",
                     At at = At::current()) const;
   // The value of element `index`. With clear_after_read, frees it.
   Output Read(Output index, std::string_view name = "", At at = At::current()) const;
 
-  // Stacks all elements, or those at `indices` (int32 vector), along a new first dimension. All
-  // elements have one shape.
+  // Stacks all elements, or those at `indices` (int32 vector), along a new first dimension. They
+  // must have one shape.
   Output Stack(std::string_view name = "", At at = At::current()) const;
   Output Gather(Output indices, std::string_view name = "", At at = At::current()) const;
   // Writes the rows of `value` to all elements, or to those at `indices`.
   TensorArray Unstack(Output value, std::string_view name = "", At at = At::current()) const;
   TensorArray Scatter(Output indices, Output value, std::string_view name = "",
                       At at = At::current()) const;
-  // Concatenates the elements along their first dimension, or writes parts of `value` with
-  // lengths[i] (int64) rows each.
+  // Concat concatenates the elements along their first dimension. Split cuts `value` into parts of
+  // lengths[i] (int64) rows, and writes part i to element i.
   Output Concat(std::string_view name = "", At at = At::current()) const;
   TensorArray Split(Output value, Output lengths, std::string_view name = "",
                     At at = At::current()) const;
@@ -90,7 +91,8 @@ class TensorArray {
   Output Size(std::string_view name = "", At at = At::current()) const;
   // Frees the elements before the step ends. Later ops on the array fail.
   Operation Close(std::string_view name = "", At at = At::current()) const;
-  // The array for the gradients of the elements. `source` names the call of Gradients.
+  // The array for the gradients of the elements. `source` is a name for the call of Gradients that
+  // uses it.
   TensorArray Grad(std::string source, Output flow = {}, At at = At::current()) const;
 
  private:

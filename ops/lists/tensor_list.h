@@ -1,8 +1,8 @@
-// The value of a list's variant: tensors of one type, some of which may not be set.
+// The content of the variant of a tensor list: tensors of one type, some of which may not be set.
 //
-// A list is immutable. Lists with the same first elements share storage, which the longest of them
-// may extend in place. So pushing and popping take constant time. Setting an element copies the
-// handles of all elements.
+// A list is immutable. Lists that were made from each other by pushing and popping share storage.
+// Pushing extends the storage in place if the list has all its elements. So pushing and popping
+// take constant time. Setting an element copies the handles of all elements.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_LISTS_TENSOR_LIST_H_
