@@ -1,6 +1,6 @@
-// A table in two tensors, keys and values, with one row per bucket. Two reserved keys mark buckets
-// that were never used and buckets whose key was removed. Hashes, probing and growth are as in
-// TensorFlow, because exported tables and checkpoints contain the buckets.
+// A hash table in two tensors, keys and values, with one row per bucket. Two reserved keys mark
+// buckets that were never used and buckets whose key was removed. Hashes, probing and growth are as
+// in TensorFlow, because exported tables and checkpoints contain the buckets.
 #ifndef SLUICE_OPS_LOOKUP_DENSE_TABLE_H_
 #define SLUICE_OPS_LOOKUP_DENSE_TABLE_H_
 
@@ -43,13 +43,14 @@ class DenseTable : public LookupTable {
   bool IsSameKey(const Tensor& a, int64_t i, const Tensor& b, int64_t j) const {
     return IsSameRow(a, i, b, j, key_elements_);
   }
-  // Makes `count` empty buckets. RESOURCE_EXHAUSTED, and then the buckets do not change.
+  // Makes `count` empty buckets. If there is no memory, returns RESOURCE_EXHAUSTED and keeps the
+  // old buckets.
   absl::Status ClearBuckets(int64_t count) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Inserts key and value `i`. Uses the bucket of the key if it exists, and otherwise the first
-  // bucket without a key.
+  // Inserts key and value `i`. Uses the bucket that has the key, or otherwise the first bucket
+  // without a key that probing finds.
   void Put(const Tensor& keys, const Tensor& values, int64_t i)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds buckets if `keys` additional keys require it. RESOURCE_EXHAUSTED.
+  // Adds buckets if `keys` additional keys require it. RESOURCE_EXHAUSTED if there is no memory.
   absl::Status Grow(int64_t keys) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const DenseTableOptions options_;

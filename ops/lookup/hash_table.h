@@ -1,4 +1,4 @@
-// Tables that are hash maps. Keys are scalars, and are stored as their bytes so that one class can
+// Lookup tables that are hash maps. Keys are scalars. Their bytes are stored, so that one class can
 // hold keys of any type.
 #ifndef SLUICE_OPS_LOOKUP_HASH_TABLE_H_
 #define SLUICE_OPS_LOOKUP_HASH_TABLE_H_
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// The values of keys. Thread safety: none.
+// A map from keys to rows of values. Thread safety: none.
 class KeyedRows {
  public:
   explicit KeyedRows(const TableSpec& spec)
@@ -25,7 +25,7 @@ class KeyedRows {
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
   // See LookupTable::Find.
   void Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const;
-  // Inserts key and value `i`. RESOURCE_EXHAUSTED.
+  // Inserts key and value `i`. RESOURCE_EXHAUSTED if there is no memory.
   absl::Status Set(const Tensor& keys, const Tensor& values, int64_t i);
   absl::Status SetAll(const Tensor& keys, const Tensor& values);
   void Remove(const Tensor& keys, int64_t i);
@@ -35,7 +35,7 @@ class KeyedRows {
   bool HasValue(const Tensor& keys, const Tensor& values, int64_t i) const;
   // The value of key `i` for messages. The key must exist.
   std::string ValueText(const Tensor& keys, int64_t i) const;
-  // Keys [size], values [size, …].
+  // All keys, [size], and their values, [size, …].
   absl::StatusOr<LookupTable::Contents> All() const;
 
  private:

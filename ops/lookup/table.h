@@ -35,10 +35,12 @@ class LookupTable : public Resource {
 
   virtual int64_t size() const = 0;
   // Writes the values of `keys` to `values`, which has the shape ValuesShape(keys). A key that is
-  // not in the table has the value `default_value`, which is one for all keys or one for each.
+  // not in the table has the value `default_value`. This is one value for all keys, or one for each
+  // key.
   virtual absl::Status Find(const Tensor& keys, const Tensor& default_value,
                             Tensor* values) const = 0;
-  // Replaces the values of keys that exist. The last of equal keys counts.
+  // Adds keys, and replaces the values of keys that exist. If `keys` has equal keys, the last one
+  // counts.
   virtual absl::Status Insert(const Tensor& keys, const Tensor& values) = 0;
   virtual absl::Status Remove(const Tensor& keys) = 0;
   // Replaces the contents.
@@ -47,12 +49,14 @@ class LookupTable : public Resource {
     Tensor keys, values;
   };
   virtual absl::StatusOr<Contents> Export() const = 0;
-  // Fills a table that is filled once. FAILED_PRECONDITION if it has other contents.
+  // Fills a table that can be filled only once. FAILED_PRECONDITION if it has other contents
+  // already.
   virtual absl::Status Initialize(const Tensor& keys, const Tensor& values);
 
   std::string DebugString() const override;
 
-  // The shape of the values of `keys`: the shape of a value replaces the shape of a key.
+  // The shape of the values of `keys`: that of `keys`, in which the shape of a value replaces the
+  // shape of a key.
   absl::StatusOr<TensorShape> ValuesShape(const Tensor& keys) const;
 
  protected:

@@ -16,7 +16,7 @@ struct TextTableOptions {
   // A column, kLineNumber or kWholeLine.
   int64_t key_index = 0;
   int64_t value_index = 0;
-  int64_t lines = -1;  // to read. The file may have more, but not less. -1: all
+  int64_t lines = -1;  // to read, -1: all. The file may have more, but not fewer
   char delimiter = '\t';
   int64_t offset = 0;  // number of the first line
   DataType key_type = DT_INVALID;
@@ -28,7 +28,7 @@ struct TextTable {
 };
 
 // INVALID_ARGUMENT if the types do not match the indices, or if a line is empty, has too few
-// columns or a field that does not parse. Errors of the file.
+// columns or a field that cannot be parsed. Returns the error if the file cannot be read.
 absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTableOptions& options);
 
 }  // namespace sluice
