@@ -1,7 +1,8 @@
-// Arithmetic in place over rows of elements of any type, for assignments and scattered updates.
+// Loops for in-place arithmetic on rows of elements of any type, for assignments and scattered
+// updates.
 //
-// Each operation is compiled once per type and found at run time, so kernels need not be compiled
-// once per type.
+// Each loop is compiled once per type and chosen at run time, so kernels need not be compiled once
+// per type.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_ARITHMETIC_H_
@@ -18,9 +19,9 @@ enum class ArithmeticOp { kAssign, kAdd, kSub, kMul, kDiv, kMin, kMax };
 // to[k] = to[k] (op) from[k] for k in [0, n).
 using ArithmeticRow = void (*)(void* to, const void* from, int64_t n);
 
-// Null if the type has no such operation. All types have kAssign, numbers have the others, except
-// that complex numbers have no minimum and maximum. The sum of bools is "or", their difference
-// "xor". Integers wrap around.
+// The loop for an operation and a type. Null if the type has no such operation. All types have
+// kAssign, numbers have the others, except that complex numbers have no minimum and maximum. The
+// sum of bools is "or", their difference "xor". Integers wrap around.
 ArithmeticRow FindArithmetic(ArithmeticOp op, DataType dtype);
 // The same for a single operand: to[k] = to[k] (op) *from.
 ArithmeticRow FindArithmeticWithScalar(ArithmeticOp op, DataType dtype);

@@ -1,13 +1,13 @@
-// Kernels of two tensors that broadcast by NumPy's rule, from a functor of two elements:
+// Makes kernels of two tensors that broadcast by NumPy's rule from a functor of two elements:
 //
 //   BINARY_KERNELS(Sub, NumberList, RoundsOnce(0.2), WrappingSubtract(x, y));
 //
 // Functors are as in ops/loops/elementwise.h. Neighboring dimensions that broadcast alike are
-// merged first. Equal shapes, a scalar, a row or a column thus take one or two nested loops, and
-// the inner one runs over contiguous elements. The output takes over the buffer of an input of its
-// size if nothing else uses it.
+// merged first. So one or two nested loops suffice if the shapes are equal or an operand is a
+// scalar, a row or a column, and the inner loop runs over contiguous elements. The output takes
+// over the buffer of an input of the same size if nothing else uses it.
 //
-// Errors: INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2,2]".
+// Errors: INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2,2]" if the shapes do not broadcast.
 // Reference: NumPy, "Broadcasting".
 #ifndef SLUICE_OPS_LOOPS_BROADCAST_H_
 #define SLUICE_OPS_LOOPS_BROADCAST_H_
@@ -26,7 +26,7 @@
 
 namespace sluice {
 
-// The loop nest of N tensors that broadcast. It runs over `dims`, and operand k advances by
+// The nested loops over N tensors that broadcast. They run over `dims`, and operand k advances by
 // strides[k][i] elements along dimension i. Strides of the last dimension are 0 or 1.
 template <int N>
 struct BroadcastPlan {
@@ -181,7 +181,7 @@ void RunScalars(const void* x, const void* y, void* z, int64_t) {
 template <typename F>
 concept HasOneRounding = F::kRoundsOnce;
 
-// Null if RunScalars might round differently from the loops.
+// The loop for single elements. Null if RunScalars might round differently from the other loops.
 template <typename F, typename T>
 constexpr ElementwiseLoops::OfTwo ScalarsOf() {
   if constexpr (std::is_floating_point_v<T> && HasOneRounding<F>) {

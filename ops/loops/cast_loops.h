@@ -1,4 +1,4 @@
-// Conversion of arrays between number types and bool.
+// Converts arrays between number types and bool.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_CAST_LOOPS_H_
@@ -13,8 +13,8 @@ namespace sluice {
 // Converts n elements.
 using CastLoop = void (*)(const void* x, void* y, int64_t n);
 
-// Null if a type is neither a number nor bool. `truncate` truncates floating point numbers to a
-// narrower type instead of rounding them.
+// The loop that converts `from` to `to`. Null if a type is neither a number nor bool. With
+// `truncate`, it truncates floating point numbers to a narrower type instead of rounding them.
 CastLoop FindCastLoop(DataType from, DataType to, bool truncate);
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 // Gathers rows of a tensor of any type.
 //
-// Memory: the caller's. Source and destination do not overlap.
+// Memory: the caller allocates the destination, which must not overlap the source.
 #ifndef SLUICE_OPS_LOOPS_COPY_ROWS_H_
 #define SLUICE_OPS_LOOPS_COPY_ROWS_H_
 
@@ -24,7 +24,7 @@ void CopyListedRows(const char* from, absl::Span<const int64_t> at, size_t bytes
 template <typename RowOf>
 void CopyRowsOfBytes(const char* from, size_t bytes, const RowOf& row_of, int64_t begin,
                      int64_t end, char* to) {
-  // Prefetches rows while others are listed and copied.
+  // Lists and prefetches the next rows before it copies them.
   constexpr int64_t kListed = 16;
   std::array<int64_t, kListed> at;
   for (int64_t first = begin; first < end; first += kListed) {

@@ -1,4 +1,5 @@
-// Element types chosen at run time, and the types that kernels store or compute elements in.
+// Chooses C++ types for elements at run time, and names the types that kernels store or compute
+// elements in.
 //
 // Thread safety: pure functions.
 #ifndef SLUICE_OPS_LOOPS_ELEMENTS_H_

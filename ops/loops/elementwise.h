@@ -1,9 +1,10 @@
-// Kernels that compute each element of one tensor by itself, from a functor.
+// Makes kernels that compute each element of a tensor from the same element of the input, by a
+// functor.
 //
 //   UNARY_KERNELS(Sin, FloatAndComplexList, CallsLibrary(1), std::sin(x));
 //
 // registers kernels of op Sin for each type of the list. They compute the expression of x, a value
-// of type T. A loop over a functor takes part in fusion by itself, because the kernel is an
+// of type T. They take part in fusion without further code, because each is an
 // ElementwiseLoopKernel. The functor may also be written out:
 //
 //   struct SquareFn {
@@ -95,9 +96,9 @@ inline double CostWithMemory(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kL2Bytes ? std::max(cost, moved * kNsPerByte) : cost;
 }
 
-// Calls f(begin, end) for all of [begin, end). Every second call on a thread goes through the range
-// backwards, in pieces. So a loop starts with the elements that the thread's previous loop accessed
-// last and that are still in the cache.
+// Calls f for parts of [begin, end) that cover it. Every second call on a thread goes through the
+// range backwards, in pieces. So a loop starts with the elements that the thread's previous loop
+// accessed last and that are still in the cache.
 inline thread_local bool is_backward = false;
 template <typename F>
 void AlternateDirection(int64_t begin, int64_t end, int64_t piece, const F& f) {
@@ -158,8 +159,8 @@ SLUICE_INLINE_IN_CLONES auto AsResult(R&& result) {
   }
 }
 
-// Loops bound by memory prefetch the lines of their output. Processors predict the addresses of
-// reads well, but not those of writes.
+// If memory limits the speed of a loop, it prefetches the cache lines of its output. Processors
+// predict the addresses of reads well, but not those of writes.
 inline constexpr double kBoundByMemoryNs = 0.5;  // per element, at most
 inline constexpr int64_t kBytesAhead = 16 * kLineBytes;
 template <typename Out>
@@ -231,7 +232,7 @@ void Loop(const In* x, Out* y, int64_t n) {
   }
 }
 
-// 16-bit floating point numbers to float, exact, and back, rounded.
+// Widen converts 16-bit floating point numbers to float exactly. Narrow converts back and rounds.
 template <typename H>
 SLUICE_TARGET_CLONES void Widen(const H* x, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]);
@@ -265,7 +266,8 @@ void RunUnary(const void* x_raw, void* y_raw, int64_t n) {
   }
 }
 
-// Bytes of an output element: a functor that returns the widened type returns T.
+// The bytes of an output element. If the functor returns float for a 16-bit T, the output has type
+// T.
 template <typename T, typename Out>
 constexpr size_t OutputSize() {
   return kIsFloat16<T> && std::is_same_v<Out, float> ? sizeof(T) : sizeof(Out);

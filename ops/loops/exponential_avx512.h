@@ -1,5 +1,6 @@
-// Exponentials of n floats for processors with AVX-512 (executor/cpu/avx512.h). They use an
-// instruction that scales by a power of two, which compilers do not generate from a formula.
+// Computes exponentials of n floats on processors with AVX-512 (executor/cpu/avx512.h). The
+// functions use an instruction that scales by a power of two, which compilers do not generate from
+// a formula.
 //
 // y may be x. NaN gives NaN.
 // Thread safety: pure functions.

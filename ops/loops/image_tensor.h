@@ -1,5 +1,5 @@
-// Images in the form that loops over them require: channels last, and float instead of 16-bit
-// types.
+// Provides images in the form that loops over them require: channels last, and float instead of
+// 16-bit types.
 //
 // A tensor that has this form is used in place. Others are copied to scratch memory.
 //
@@ -29,7 +29,7 @@ SLUICE_TARGET_CLONES void ConvertElements(const From* from, To* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
 }
 
-// `batch` matrices, rows x columns, transposed and converted.
+// Transposes `batch` matrices of rows x columns, and converts their elements.
 template <typename From, typename To>
 void TransposeMatrices(KernelContext& context, int64_t batch, int64_t rows, int64_t columns,
                        const From* from, To* to) {
@@ -62,7 +62,7 @@ inline int64_t PixelsOf(const Tensor& t) {
   return t.num_elements() == 0 ? 0 : t.num_elements() / (t.dim(0) * t.dim(1));
 }
 
-// An input. It must outlive the use of data().
+// An input in this form, at data(). The tensor must outlive the use of data().
 template <typename T, typename Element = ImageElement<T>>
 class ReadImages {
  public:
@@ -91,7 +91,7 @@ class ReadImages {
   const Element* data_ = nullptr;
 };
 
-// An output. It is computed at data(). Close then writes it to the tensor.
+// An output. The caller computes it in this form at data(). Close then writes it to the tensor.
 template <typename T, typename Element = ImageElement<T>>
 class WrittenImages {
  public:

@@ -1,4 +1,4 @@
-// Index tensors of type int32 or int64, and errors about indices that are out of range.
+// Reads index tensors of type int32 or int64, and reports indices that are out of range.
 #ifndef SLUICE_OPS_LOOPS_ROW_INDEX_H_
 #define SLUICE_OPS_LOOPS_ROW_INDEX_H_
 

@@ -1,9 +1,9 @@
 // Copies between a matrix and parts of it that are blocks of columns, for concatenations and splits
 // along an inner dimension.
 //
-// Each thread copies whole rows of all parts. Loops over elements give it the same rows, so they
-// are in its cache.
-// Memory: the caller's. Parts and whole do not overlap.
+// Each thread copies whole rows of all parts. Elementwise loops give a thread the same rows, so
+// these are in its cache.
+// Memory: the caller allocates the parts and the whole, which must not overlap.
 #ifndef SLUICE_OPS_LOOPS_ROW_PARTS_H_
 #define SLUICE_OPS_LOOPS_ROW_PARTS_H_
 
@@ -25,7 +25,8 @@ struct RowPart {
 // parts are neither so short that calls dominate, nor so long that threads could share one.
 bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes);
 
-// A row of `whole` has the bytes of the rows of all parts.
+// JoinRows copies the parts to `whole`, and SplitRows copies back. A row of `whole` consists of the
+// rows of all parts, in order.
 void JoinRows(KernelContext& context, int64_t rows, absl::Span<const RowPart> parts, char* whole);
 void SplitRows(KernelContext& context, int64_t rows, const char* whole,
                absl::Span<const RowPart> parts);

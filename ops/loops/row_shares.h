@@ -1,8 +1,8 @@
-// Shares updates of rows of a table between threads.
+// Divides updates of rows of a table among threads.
 //
-// A row may be updated several times, and the updates of an element must run in order. Wide rows
-// are therefore split by columns, and each narrow row belongs to one share. Results do not depend
-// on the number of threads.
+// A row may be updated several times, and the updates of an element must run in order. So wide rows
+// are split by columns, and each narrow row belongs to the share of one thread. Results do not
+// depend on the number of threads.
 #ifndef SLUICE_OPS_LOOPS_ROW_SHARES_H_
 #define SLUICE_OPS_LOOPS_ROW_SHARES_H_
 
@@ -30,7 +30,8 @@ struct RowWork {
   double total_cost() const {
     return (3 + cost * static_cast<double>(row_size)) * static_cast<double>(count);
   }
-  // Rows on one cache line belong to one share.
+  // The share of the row whose first element is `start`. Rows on one cache line belong to one
+  // share.
   int ShareOf(int64_t start, int shares) const {
     const auto line = static_cast<uint64_t>(start * element_size) / 64;
     const uint64_t mixed = line * 0x9E3779B97F4A7C15u >> 32;

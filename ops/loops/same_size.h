@@ -1,4 +1,5 @@
-// Kernels of two tensors of equal sizes, without broadcasting: the gradients of elementwise ops.
+// Makes kernels of two tensors of equal sizes, without broadcasting. Gradients of elementwise ops
+// use them.
 //
 //   UNARY_GRAD_KERNELS(TanhGrad, FloatAndComplexList, 0.3, dy * (T(1) - y * y));
 //

@@ -3,8 +3,8 @@
 //
 // Thread safety: a copy runs on the threads of the kernel's context and writes only the
 // destination.
-// Memory: the caller's. Source and destination do not overlap, and all elements must lie inside
-// their tensors.
+// Memory: the caller allocates source and destination, which must not overlap. All elements of the
+// box must lie inside both tensors.
 #ifndef SLUICE_OPS_LOOPS_STRIDED_COPY_H_
 #define SLUICE_OPS_LOOPS_STRIDED_COPY_H_
 

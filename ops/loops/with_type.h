@@ -1,8 +1,9 @@
-// Dispatch on a dtype that is known only in a step: one instance of the code per C++ type.
+// Dispatches on a dtype that is known only in a step. The code is instantiated for each C++ type.
 //
 //   WithType(IndexList(), indices.dtype(), [&]<typename Index>() { Gather<Index>(context); });
 //
-// Kernels whose inputs decide the type are registered per type instead (KERNELS, executor/kernel).
+// For the type of an op's main operands, kernels are registered per type instead (KERNELS,
+// executor/kernel).
 #ifndef SLUICE_OPS_LOOPS_WITH_TYPE_H_
 #define SLUICE_OPS_LOOPS_WITH_TYPE_H_
 
