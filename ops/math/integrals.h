@@ -1,4 +1,4 @@
-// Integrals that are missing in the C++ library and in Eigen, in double precision.
+// Functions defined by integrals that the C++ library and Eigen lack, in double precision.
 #ifndef SLUICE_OPS_MATH_INTEGRALS_H_
 #define SLUICE_OPS_MATH_INTEGRALS_H_
 
