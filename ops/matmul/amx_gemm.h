@@ -1,9 +1,10 @@
-// Products of floats by the matrix unit of newer Intel processors (AMX).
+// Multiplies float matrices on the matrix unit of newer Intel processors (AMX).
 //
 // The unit multiplies bfloat16 and sums in float, at 16 times the rate of AVX-512's floats. Each
 // float is split into three bfloat16 (split_lines.h). Of the nine products of parts, the six that
 // affect a float's digits are summed. The error is at most that of sums of floats, but parts,
-// products and sums below 2^-126 count as zero. The library computes panels that might overflow.
+// products and sums below 2^-126 count as zero. The library (library_gemm.h) computes panels whose
+// products might overflow.
 //
 // Reference: Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype
 // For Higher-Precision Computations" (2019).
@@ -20,11 +21,12 @@ bool HasAmx();
 // Whether AmxGemm can be used and is the fastest choice. k is the whole depth.
 bool SuitsAmx(int64_t m, int64_t n, int64_t k);
 
-// Computes SumOfGemms. `into` selects replacing c or adding to it.
+// Computes SumOfGemms (gemm.h). `into` says whether it replaces c or adds to it.
 void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
              int64_t c_step, GemmInto into);
 
-// The same for an operand B that is packed once (see gemm.h). Without a unit, it has no bytes.
+// The same for an operand B that is packed once (PackedMatrix, gemm.h). Without a matrix unit,
+// AmxPackedBytes returns 0.
 bool GainsByAmxPacking(int64_t m, int64_t n, int64_t k);
 int64_t AmxPackedBytes(int64_t n, int64_t k);
 void AmxPack(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);

@@ -1,6 +1,6 @@
-// Float products by Eigen. eigen_product.cc is compiled once for each of these functions, with
-// other instruction sets and another name of Eigen's namespace. The versions therefore share no
-// template.
+// Float matrix products by Eigen. eigen_product.cc is compiled once for each of these functions,
+// each time with another instruction set and another name of Eigen's namespace. So the versions
+// share no template instance.
 #ifndef SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
 #define SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
 

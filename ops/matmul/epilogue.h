@@ -1,9 +1,9 @@
-// The epilogue of fused ops. It changes the result of a product or convolution before it leaves the
-// cache: a bias or a batch normalisation of each channel, and an activation.
+// The epilogue of a fused op changes the result of a matrix product or convolution while it is
+// still in the cache. It adds a bias or normalises each channel, and applies an activation.
 //
 // Thread safety: values without locks.
-// Errors: INVALID_ARGUMENT without any op and for arguments that do not fit, UNIMPLEMENTED for
-// unknown ops.
+// Errors: INVALID_ARGUMENT if fused_ops is empty or arguments do not fit; UNIMPLEMENTED if it has
+// unknown names.
 #ifndef SLUICE_OPS_MATMUL_EPILOGUE_H_
 #define SLUICE_OPS_MATMUL_EPILOGUE_H_
 
@@ -21,11 +21,11 @@ class Epilogue {
  public:
   explicit Epilogue(const KernelInit& init);
 
-  // Checks the names, and that the inputs from `first` on are the vectors that the ops take, of
-  // `channels` elements each.
+  // Checks the names in fused_ops, and that the inputs from `first` on are the vectors that they
+  // need, with `channels` elements each.
   absl::Status Check(KernelContext& context, int first, int64_t channels) const;
 
-  // Applies the ops to `rows` rows of `channels` numbers. F is float or double. T is the type of
+  // Applies fused_ops to `rows` rows of `channels` numbers. F is float or double. T is the type of
   // the inputs.
   template <typename T, typename F>
   absl::Status Apply(KernelContext& context, int first, int64_t rows, int64_t channels,

@@ -1,9 +1,9 @@
-// Matrix products in the calling thread: C = op(A) * op(B), where op is the identity, the transpose
-// or the conjugate transpose. Matrices are row-major.
+// Computes matrix products in the calling thread: C = op(A) * op(B), where op is the identity, the
+// transpose or the conjugate transpose. Matrices are row-major.
 //
-// oneDNN's sgemm computes float products, unless loops of this folder are faster: the matrix unit
-// of newer Intel processors (amx_gemm.h), few columns (narrow_gemm.h), and B transposed or small
-// matrices (gemm_float.cc). Other types use the blocked loop of gemm.cc.
+// oneDNN's sgemm computes float products, unless loops of this folder are faster: on the matrix
+// unit of newer Intel processors (amx_gemm.h), for few columns (narrow_gemm.h), and for a
+// transposed B or small matrices (gemm_float.cc). Other types use the blocked loop of gemm.cc.
 //
 // Thread safety: any number of calls at a time.
 #ifndef SLUICE_OPS_MATMUL_GEMM_H_
@@ -54,9 +54,9 @@ struct MatrixViews {
 
 enum class GemmInto { kReplace, kAdd };
 
-// Computes C (m x n, rows `c_step` apart) = A (m x k) * B (k x n), or += with kAdd. For float, the
-// row step or the column step of each view must be 1. Instantiated for float, double, int16, int32,
-// int64, complex64 and complex128. Integers wrap.
+// Computes C = A * B, or C += A * B with kAdd. A is m x k, B is k x n, and C is m x n with rows
+// `c_step` elements apart. For float, the row step or the column step of each view must be 1.
+// Instantiated for float, double, int16, int32, int64, complex64 and complex128. Integers wrap.
 template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);
@@ -70,7 +70,7 @@ void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T
 // A and C. Each call then packs A.
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
-// For up to this number of rows of A, Gemm packs a transposed B panel by panel instead.
+// If A has at most this number of rows, Gemm packs a transposed B panel by panel instead.
 inline constexpr int64_t kFlatRows = 128;
 
 // Whether Gemm splits floats for the matrix unit (amx_gemm.h). Each call then packs the smaller
@@ -94,7 +94,7 @@ int64_t PackedBytes(int64_t n, int64_t k);
 void PackPanels(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);
 
 // Gemm with columns [first_column, first_column + n) of a packed operand. `b` has the same columns
-// unpacked. The elements of a row of A are contiguous. first_column is a multiple of
+// unpacked. The elements of a row of A must be contiguous, and first_column must be a multiple of
 // kPackedColumns.
 void PackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b, PackedMatrix packed,
                 int64_t first_column, float* c, int64_t c_step, GemmInto into);

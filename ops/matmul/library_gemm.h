@@ -1,5 +1,6 @@
-// Float products by a library, in the calling thread: by oneDNN (onednn_gemm.cc), or with
-// --config=static by Eigen (eigen_gemm.cc), since Debian has no archive of oneDNN.
+// Computes float matrix products by a library, in the calling thread. The library is oneDNN
+// (onednn_gemm.cc) or, with --config=static, Eigen (eigen_gemm.cc), because Debian has no static
+// library of oneDNN.
 #ifndef SLUICE_OPS_MATMUL_LIBRARY_GEMM_H_
 #define SLUICE_OPS_MATMUL_LIBRARY_GEMM_H_
 

@@ -1,5 +1,5 @@
-// Float products with 8 to 16 columns, as in the last layer of a classifier. Requires AVX-512.
-// Libraries leave half of each vector empty.
+// Computes float matrix products with 8 to 16 columns, as in the last layer of a classifier.
+// Libraries leave half of each vector empty for these. Requires AVX-512.
 #ifndef SLUICE_OPS_MATMUL_NARROW_GEMM_H_
 #define SLUICE_OPS_MATMUL_NARROW_GEMM_H_
 
@@ -13,9 +13,9 @@ inline bool IsNarrow(int64_t m, int64_t n, MatrixView<float> b) {
   return n >= 8 && n <= 16 && m >= 4 && b.column_step == 1 && HasAvx512();
 }
 
-// Computes Gemm. If columns of A are contiguous, they fill the vectors. If rows of A are contiguous
-// and long, vectors hold terms of one sum, which are added at the end. Otherwise rows of B fill the
-// vectors.
+// Computes Gemm. If the columns of A are contiguous, a vector holds elements of a column of A. If
+// the rows of A are contiguous and long, a vector holds terms of one sum, which are added at the
+// end. Otherwise a vector holds a row of B.
 void NarrowGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into);
 

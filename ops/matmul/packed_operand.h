@@ -1,4 +1,4 @@
-// Operands of float products, packed into tensors.
+// Packs operands of float matrix products into tensors.
 #ifndef SLUICE_OPS_MATMUL_PACKED_OPERAND_H_
 #define SLUICE_OPS_MATMUL_PACKED_OPERAND_H_
 
@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// Packs all of B, whose first element is `b`, in parallel. Returns bytes in memory of the step's
-// allocator. RESOURCE_EXHAUSTED.
+// Packs all of B, whose first element is `b`, in parallel (PackPanels, gemm.h). Returns a tensor of
+// bytes from the step's allocator. RESOURCE_EXHAUSTED if there is no memory.
 absl::StatusOr<Tensor> PackOperand(KernelContext& context, const float* b, const Layout& layout);
 
 // `packed` is a result of PackOperand.

@@ -1,4 +1,5 @@
-// The innermost loop of float products. The sums of a few rows and columns stay in registers.
+// The innermost loop of float matrix products. The sums of a few rows and columns stay in
+// registers.
 //
 // Requires AVX-512, because the compiler splits vectors of 16 floats badly for smaller registers.
 // The functions are inlined into functions that are compiled for AVX-512 (executor/cpu/avx512.h).
@@ -14,7 +15,7 @@ namespace sluice {
 
 inline constexpr int64_t kVecLanes = 16;
 using Vec = float __attribute__((vector_size(64)));
-// The same for unaligned floats in memory.
+// A Vec in memory, which need not be aligned.
 using FloatsVec = float __attribute__((vector_size(64), aligned(4), may_alias));
 
 // Returns references, because passing a Vec by value depends on the target of the function.
@@ -23,9 +24,8 @@ SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
-// Describes the positions of the terms of one sum, in a row of `a` and in `b`. A sum of a matrix
-// product has one line of `inner` terms. A sum of a convolution has `outer` lines of `inner` terms
-// each.
+// The positions of the terms of one sum in a row of `a` and in `b`. In a matrix product, a sum has
+// one line of `inner` terms. In a convolution, it has `outer` lines of `inner` terms each.
 struct SumTerms {
   int64_t inner;
   int64_t a_inner, b_inner;  // steps in floats

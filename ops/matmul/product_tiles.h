@@ -1,5 +1,5 @@
-// Products of matrices, or of batches of matrices, cut into tiles that are computed in parallel.
-// MatMul and BatchMatMul share them.
+// Cuts products of matrices, or of batches of matrices, into tiles and computes these in parallel.
+// MatMul and BatchMatMul share this.
 #ifndef SLUICE_OPS_MATMUL_PRODUCT_TILES_H_
 #define SLUICE_OPS_MATMUL_PRODUCT_TILES_H_
 
@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-// The layout of the matrices of one operand: `rows` and `columns` of op(matrix).
+// The layout of the matrices of one operand. `rows` and `columns` are those of op(matrix) (gemm.h).
 struct Layout {
   int64_t rows;
   int64_t columns;
@@ -40,7 +40,8 @@ MatrixView<T> ViewOf(const T* data, const Layout& l) {
                       : MatrixView<T>{data, l.step, 1, false};
 }
 
-// The products of two batches. a_starts and b_starts are positions in elements.
+// The products of the matrices of two batches. Product i multiplies the matrix at element
+// a_starts[i] by that at element b_starts[i].
 struct Products {
   Layout a, b;
   // One element per product. The matrices of the result are contiguous.
@@ -50,11 +51,11 @@ struct Products {
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
-// Number of cores of the machine. Cuts depend on it and not on the threads of a session, so that
-// results do not depend on them either.
+// Number of cores of the machine. Cuts depend on it instead of the number of threads of a session,
+// so that results do not depend on that number.
 int64_t MachineCores();
 
-// Fewer rows take as long, because reading B limits the speed.
+// A tile with fewer rows takes as long as one with so many, because reading B limits the speed.
 inline constexpr int64_t kRowsAtLeast = 8;
 
 // The sizes of a tile of a product.
@@ -105,7 +106,7 @@ struct Grid {
 template <typename T>
 inline constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
 
-// `terms` is the number of such products that are summed.
+// `terms` is the number of products with equal sizes that are summed.
 template <typename T>
 Grid GridOf(const Products& p, const T* b, int64_t terms = 1) {
   const int64_t depth = p.a.columns * terms;

@@ -1,7 +1,7 @@
-// Floats as sums of three bfloat16, packed for the matrix unit (amx_gemm.h).
+// Splits floats into sums of three bfloat16, and packs these for the matrix unit (amx_gemm.h).
 //
-// A float's 24 digits are split into 8 + 8 + 8. The second part is rounded, so that the last one is
-// small. The sum is exact unless a part is below 2^-126.
+// A float's 24 binary digits are split into 8 + 8 + 8. The second part is rounded, so that the last
+// one is small. The sum is exact unless a part is below 2^-126.
 //
 // Lines are rows of the left operand or columns of the right one. They are packed in a hierarchy of
 // contiguous pieces:
@@ -108,7 +108,7 @@ class Magnitudes {
     const __m512i without_sign = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7fff));
     most_ = _mm512_max_epu16(most_, without_sign);
   }
-  // A bound of all magnitudes. Infinite or NaN if one of them is.
+  // An upper bound of all magnitudes. Infinite or NaN if one of them is.
   SLUICE_AMX float Most() const {
     const uint32_t most = std::max(_mm512_reduce_max_epu32(UpperHalves(most_)),
                                    _mm512_reduce_max_epu32(_mm512_slli_epi32(most_, 16)));
@@ -119,7 +119,7 @@ class Magnitudes {
   __m512i most_ = {};
 };
 
-// Stores two vectors as pairs of each part.
+// Splits two vectors. For each of the three parts, stores the pairs of x's and y's part.
 SLUICE_AMX_INLINE void StorePairs(__m512 x, __m512 y, char* to, Magnitudes& magnitudes) {
   __m512i of_x[3], of_y[3];
   Split(x, of_x);
