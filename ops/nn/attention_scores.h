@@ -30,7 +30,7 @@ struct AttentionSizes {
 // INVALID_ARGUMENT if the shapes do not fit each other, or if a tensor has no elements.
 absl::StatusOr<AttentionSizes> SizesOfAttention(const Tensor& q, const Tensor& k, const Tensor& v);
 
-// Columns [begin, end).
+// The columns [begin, end), which are positions of k and v.
 struct ColumnRange {
   int64_t begin, end;
   int64_t size() const { return end - begin; }
@@ -42,8 +42,8 @@ struct ColumnRange {
 class AttentionScores {
  public:
   // `mask` may be null. INVALID_ARGUMENT if it does not fit. `others` are the tensors that the
-  // weights are multiplied with. To find out whether columns can be omitted, reads all of q, k and
-  // `others`. No column is omitted if one of these numbers is not finite.
+  // weights are multiplied with. To find out whether columns can be omitted, it reads all of q, k
+  // and `others`. It omits no column if one of these numbers is not finite.
   static absl::StatusOr<AttentionScores> Make(KernelContext& context, const AttentionSizes& sizes,
                                               float scale, const Tensor* mask,
                                               std::initializer_list<const Tensor*> others);
@@ -56,7 +56,7 @@ class AttentionScores {
     return ranges_.empty() ? ColumnRange{0, sizes_.columns}
                            : ranges_[MaskOf(product) * sizes_.blocks() + block];
   }
-  // Computes the weights of a block's rows for these columns, one row after the other.
+  // Computes the weights of a block's rows for the columns in `range`, one row after the other.
   void Weights(int64_t product, int64_t block, ColumnRange range, float* to) const;
 
  private:

@@ -1,4 +1,4 @@
-// Gradients of FusedBatchNorm and of its gradient.
+// Gradient functions of FusedBatchNorm and of its gradient ops.
 #ifndef SLUICE_OPS_NN_BATCH_NORM_GRADIENT_H_
 #define SLUICE_OPS_NN_BATCH_NORM_GRADIENT_H_
 

@@ -1,9 +1,9 @@
-// Sums per channel over channels-last images. Rows are summed in blocks whose size depends on the
-// shape alone, and the blocks are added in order, in double. So the bits do not depend on the
-// number of threads.
+// Loops of FusedBatchNorm over channels-last images, mainly sums per channel. A row has the
+// channels of one pixel. Rows are summed in blocks whose size depends on the shape alone, and the
+// blocks are added in order, in double. So the bits do not depend on the number of threads.
 //
-// 8 channels at a time stay in registers. A block of rows stays in the first-level cache until all
-// its sums over all channels are computed.
+// The sums of 8 channels at a time stay in registers. A block of rows stays in the first-level
+// cache until all its sums over all channels are computed.
 #ifndef SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 #define SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 

@@ -1,5 +1,5 @@
-// Loops over one row of logits: maximum, exponentials and their sum, for softmax and the cross
-// entropies. Rows of 16-bit types are first converted to float.
+// Loops over one row of logits, for softmax and the cross entropies. They compute the maximum, the
+// exponentials and their sum. Rows of 16-bit types are first converted to float.
 //
 // Loops keep 16 partial results, so that they vectorise. Results have the same bits on all levels
 // of x86-64, except for fused multiply-adds and for the rounding of subnormal exponentials.

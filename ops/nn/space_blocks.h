@@ -1,5 +1,5 @@
-// Blocks of pixels that move between the space of a tensor and its batch: the arithmetic of
-// SpaceToBatch and BatchToSpace.
+// Computes sizes and shapes for SpaceToBatch and BatchToSpace, which move blocks of pixels between
+// the spatial dimensions of a tensor and its batch.
 //
 // Thread safety: values without locks.
 // Errors: INVALID_ARGUMENT if sizes do not fit.
@@ -27,7 +27,8 @@ struct SpaceBlocks {
   int count() const { return static_cast<int>(sizes.size()); }
   int64_t product() const;
 
-  // Shapes with the blocks in the batch, and back in space. Sizes may be unknown (-1).
+  // The shape after the blocks have moved to the batch, and the shape after they have moved back.
+  // Sizes may be unknown (-1).
   absl::StatusOr<PartialShape> ToBatch(const PartialShape& in) const;
   absl::StatusOr<PartialShape> FromBatch(const PartialShape& in) const;
 };
