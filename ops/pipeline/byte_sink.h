@@ -1,7 +1,7 @@
-// Streams of bytes to a file, which may be compressed. The counterpart of ops/io/byte_source.h.
+// A stream of bytes to a file, which it may compress. The counterpart of ops/io/byte_source.h.
 //
 // Thread safety: none.
-// Errors: those of files; RESOURCE_EXHAUSTED without memory to compress.
+// Errors: those of files; RESOURCE_EXHAUSTED if there is no memory for the compression.
 #ifndef SLUICE_OPS_PIPELINE_BYTE_SINK_H_
 #define SLUICE_OPS_PIPELINE_BYTE_SINK_H_
 
@@ -16,7 +16,7 @@
 namespace sluice {
 
 enum class FileCompression { kNone, kZlib, kGzip, kSnappy };
-// "", "ZLIB", "GZIP" or "SNAPPY". INVALID_ARGUMENT otherwise.
+// The compression with the name "", "ZLIB", "GZIP" or "SNAPPY". INVALID_ARGUMENT for other names.
 absl::StatusOr<FileCompression> FileCompressionFromName(const std::string& name);
 
 class ByteSink {
@@ -27,10 +27,11 @@ class ByteSink {
   virtual absl::Status Close() = 0;
 };
 
-// Makes the file, or empties it.
+// Creates the file, or empties it if it exists.
 absl::StatusOr<std::unique_ptr<ByteSink>> CreateSink(const std::string& path,
                                                      FileCompression compression);
-// The decompressed bytes of the file. DATA_LOSS if the compressed stream is broken.
+// Returns a stream of the decompressed bytes of the file. Its reads return DATA_LOSS if the
+// compressed bytes are damaged.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenSource(const std::string& path,
                                                        FileCompression compression);
 

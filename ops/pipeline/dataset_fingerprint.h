@@ -1,4 +1,4 @@
-// A number that is the same for datasets that are made in the same way, in every process.
+// Computes a number that is equal for datasets that are made in the same way, in every process.
 #ifndef SLUICE_OPS_PIPELINE_DATASET_FINGERPRINT_H_
 #define SLUICE_OPS_PIPELINE_DATASET_FINGERPRINT_H_
 
@@ -9,9 +9,10 @@
 
 namespace sluice {
 
-// The fingerprint of the dataset in `tensor`: of its ops, their attributes, the bodies of their
-// functions in `library`, and the values of their inputs. Names of nodes and functions, random
-// seeds, and the contents of files and resources do not count. TensorFlow computes other numbers.
+// The fingerprint of the dataset in `tensor`. It depends on the ops that made the dataset, their
+// attributes, the bodies of their functions in `library`, and the values of their inputs. It does
+// not depend on names of nodes and functions, random seeds, and the contents of files and
+// resources. TensorFlow computes other numbers.
 uint64_t DatasetFingerprint(const Tensor& tensor, const FunctionLibrary& library);
 
 }  // namespace sluice

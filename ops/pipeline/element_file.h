@@ -1,12 +1,13 @@
-// Files of elements, of which snapshots and saved datasets consist.
+// Reads and writes files of elements of a dataset. Snapshots and saved datasets consist of such
+// files.
 //
 // Version 2 is a TFRecord file with a serialised TensorProto per component. Version 1 has a record
-// per element, a length of 8 bytes and a SnapshotRecord; with SNAPPY two records, the sizes of the
-// components and their compressed bytes. Version 0 is version 1 without records of its own for
-// SNAPPY, and is only read.
+// per element: its length (8 bytes) and a SnapshotRecord. With SNAPPY it has two records per
+// element: the sizes of the components, and their compressed bytes. Version 0 is version 1 without
+// this special form for SNAPPY, and is only read.
 // Thread safety: none.
 // Errors: those of files; DATA_LOSS with the file's name if its contents are damaged;
-//   INVALID_ARGUMENT for another version or compression. Lengths in the file are not trusted.
+// INVALID_ARGUMENT for another version or compression. Lengths in the file are not trusted.
 // Reference: TensorFlow's core/data/snapshot_utils.h.
 #ifndef SLUICE_OPS_PIPELINE_ELEMENT_FILE_H_
 #define SLUICE_OPS_PIPELINE_ELEMENT_FILE_H_

@@ -1,7 +1,8 @@
 // A pseudorandom permutation of the numbers [0, size), computed without a table.
 //
-// It is a Simon block cipher with few rounds. Numbers outside of the range are encrypted again
-// until one is in it ("cycle walking"), which keeps the map one to one.
+// It is a Simon block cipher with few rounds. If the cipher maps a number to one outside of the
+// range, the result is encrypted again until it is inside ("cycle walking"). This keeps the map one
+// to one.
 // Thread safety: immutable.
 // Reference: TensorFlow's RandomIndexShuffle; https://eprint.iacr.org/2013/404;
 // https://www.cs.ucdavis.edu/~rogaway/papers/subset.pdf.

@@ -1,10 +1,11 @@
-// Folders of snapshots and saved datasets, in TensorFlow's layout.
+// Reads and writes the folders of snapshots and saved datasets, in TensorFlow's layout.
 //
 //   <folder>/snapshot.metadata                     which run is valid, and whether it is complete
 //   <folder>/<run>/<shard>.shard/<number>.snapshot the elements (element_file.h)
 //
-// Every writing is a new run. Its metadata replaces that of the run before as a whole.
-// Thread safety: functions only.
+// Whenever a dataset is written, a new run is made. Its metadata replaces that of the previous run
+// atomically.
+// Thread safety: the functions have no shared state.
 // Errors: those of files and of element files.
 // Reference: TensorFlow's core/data/snapshot_utils.h.
 #ifndef SLUICE_OPS_PIPELINE_SNAPSHOT_FOLDER_H_
@@ -27,18 +28,18 @@ namespace sluice {
 
 using SnapshotMetadata = pb::data::experimental::SnapshotMetadataRecord;
 
-// Nothing if there is no metadata. DATA_LOSS if it is damaged.
+// Returns nothing if there is no metadata. DATA_LOSS if the metadata is damaged.
 absl::StatusOr<std::optional<SnapshotMetadata>> ReadSnapshotMetadata(const std::string& folder);
-// Makes `run_folder`, and `folder` if there is none, and writes the metadata of a run of elements
-// of `types` that is not complete.
+// Creates `run_folder`, and `folder` if it does not exist. Writes metadata which says that the run
+// is not complete yet, and that its elements have `types`.
 absl::Status BeginRun(const std::string& folder, const std::string& run_folder, int64_t version,
                       const std::vector<DataType>& types, SnapshotMetadata* metadata);
-// Writes the metadata of a run that is complete.
+// Writes metadata which says that the run is complete.
 absl::Status EndRun(const std::string& folder, SnapshotMetadata* metadata);
 int64_t MicrosecondsSince1970();
 // A random number, for the name of a run.
 uint64_t NewRunId();
-// "<folder>/<number of 8 digits>.snapshot".
+// The name of an element file: "<folder>/<number of 8 digits>.snapshot".
 std::string SnapshotFileName(const std::string& folder, uint64_t number);
 
 // A run of shards that is to be written.
@@ -47,18 +48,19 @@ struct NewRun {
   ElementFormat format;
   // The number of an element's shard. Empty: all are in shard 0.
   std::function<absl::StatusOr<int64_t>(const Tensors&, Reading&)> shard_of;
-  SnapshotMetadata metadata;     // with the hash of the graph, if there is one
+  SnapshotMetadata metadata;     // with the fingerprint of the dataset, if there is one
   std::vector<DataType> types;   // empty: those of the first element
-  bool counts_elements = false;  // in the metadata
+  bool counts_elements = false;  // writes the number of elements to the metadata
 };
-// Passes the elements of `inner` through and writes them. The run is complete when the end is read.
-// RESOURCE_EXHAUSTED above 1000 shards, because every shard is an open file.
+// Returns an iterator that passes the elements of `inner` through and also writes them. The run is
+// complete when the iterator has reached the end. RESOURCE_EXHAUSTED if there are more than 1000
+// shards, because every shard is an open file.
 IteratorPointer WriteRun(NewRun run, IteratorPointer inner, Reading& reading);
 
-// The elements of a shard from `start` on.
+// A dataset of the elements of a shard from number `start` on.
 DatasetPointer ShardDataset(const std::string& shard_folder, const ElementFormat& format,
                             const std::vector<DataType>& types, int64_t start);
-// A dataset whose elements are datasets: those of the shards of a run.
+// A dataset whose elements are datasets, one for each shard of a run.
 absl::StatusOr<DatasetPointer> ShardsOfRun(const std::string& run_folder,
                                            const ElementFormat& format,
                                            const std::vector<DataType>& types);

@@ -1,10 +1,10 @@
-// The rows that a query on an SQLite database returns.
+// Iterates over the rows that a query on an SQLite database returns.
 //
 // Thread safety: none.
-// Errors: "<path>; <SQLite's text>". NOT_FOUND if the database cannot be opened, DATA_LOSS if the
-//   file is no database, UNKNOWN for a mistake in the query, as in TensorFlow; CANCELLED.
-//   INVALID_ARGUMENT if the number of columns is not that of the types.
-// The database is opened for reading only. SQLite opens the file itself.
+// Errors: NOT_FOUND if the database cannot be opened; DATA_LOSS if the file is no database; UNKNOWN
+// for a mistake in the query, as in TensorFlow; CANCELLED if the reading ends; INVALID_ARGUMENT if
+// the number of columns is not that of the types. Texts are "<path>; <SQLite's text>".
+// Files: SQLite opens the database itself, for reading only.
 #ifndef SLUICE_OPS_PIPELINE_SQL_QUERY_H_
 #define SLUICE_OPS_PIPELINE_SQL_QUERY_H_
 
@@ -22,7 +22,7 @@ namespace sluice {
 
 class SqlQuery : public DatasetIterator {
  public:
-  // `reading` must outlive the query. Its end interrupts the query.
+  // `reading` must outlive the query. Its cancellation interrupts the query.
   static absl::StatusOr<std::unique_ptr<SqlQuery>> Open(const std::string& path,
                                                         const std::string& query,
                                                         std::vector<DataType> types,
