@@ -30,9 +30,9 @@ inline absl::Status CheckPixels(const WindowGeometry& g) {
   return InvalidArgument("images of ", g.in.height, " x ", g.in.width, " are too large");
 }
 
-// Finds, for each window of lines [begin, end) and each channel, the first of the greatest
-// elements. Calls f(output element, first element of the image, element in the image) for it. Skips
-// empty windows.
+// Finds the greatest element (the first one, if several are equal) of each window of lines [begin,
+// end) and each channel. Calls f(output element, first element of the image, element in the image)
+// for it. Skips empty windows.
 template <typename T, typename Function>
 void ForGreatest(const KernelContext& context, const WindowGeometry& g, const T* images,
                  int64_t begin, int64_t end, const Function& f) {

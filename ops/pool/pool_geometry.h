@@ -1,7 +1,7 @@
-// The windows of one pool, and the checks that its tensors fit.
+// Computes the windows of one pool, and checks that its tensors fit.
 //
-// Errors: INVALID_ARGUMENT if sizes do not fit; UNIMPLEMENTED for windows over the batch, and over
-// channels if the op or the sizes do not allow it.
+// Errors: INVALID_ARGUMENT if sizes do not fit; UNIMPLEMENTED if windows extend over the batch, or
+// over channels and the op or the sizes do not allow this.
 #ifndef SLUICE_OPS_POOL_POOL_GEOMETRY_H_
 #define SLUICE_OPS_POOL_POOL_GEOMETRY_H_
 

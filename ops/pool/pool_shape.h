@@ -1,5 +1,6 @@
-// Shape functions of pools over images and volumes, and roles of their images. The attribute
-// data_format (NHWC if the op has none) determines the number of dimensions.
+// Shape functions of pools over images and volumes, and the roles of their images (ImageRoles in
+// graph/infer/image_roles.h). The attribute data_format (NHWC if the op has none) determines the
+// number of dimensions.
 #ifndef SLUICE_OPS_POOL_POOL_SHAPE_H_
 #define SLUICE_OPS_POOL_POOL_SHAPE_H_
 
@@ -8,13 +9,13 @@
 
 namespace sluice {
 
-// The output shape of a pool of input 0 that attributes describe.
+// The output shape of a pool of input 0 with the windows that the attributes describe.
 absl::StatusOr<PartialShape> PooledShape(ShapeContext& c);
 absl::Status PoolShape(ShapeContext& c);
 // Like PoolShape, for quantized images: inputs 1 and 2 are the minimum and maximum of the input's
 // range, outputs 1 and 2 those of the output's.
 absl::Status QuantizedPoolShape(ShapeContext& c);
-// The same, with ksize in input `first` and strides in the next one.
+// Like PoolShape, but ksize is input `first`, and strides is the next input.
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first);
 // The output has the shape of input 0, which are images.
 absl::Status ImagesOfInput(ShapeContext& c);
@@ -24,9 +25,10 @@ absl::Status ImagesOfSizes(ShapeContext& c);
 // The arguments and attributes of a pool of quantized images.
 void QuantizedPool(OpDefBuilder& b);
 
-// Whether the attributes of `node` describe a pool from `in` to `out`, images with channels first.
+// Whether the attributes of `node` describe a pool of images `in` to images `out`, both with
+// channels first.
 bool Pools(const Node& node, const PartialShape& in, const PartialShape& out);
-// Roles of a pool of input 0.
+// The roles of the images of a pool of input 0.
 std::optional<ImageRoles> ImagesOfPool(const Node& node);
 
 }  // namespace sluice

@@ -28,7 +28,7 @@ struct PoolWindow {
   }
 };
 
-// Lines of outputs in an image, and in all images.
+// The number of lines of outputs in an image, and in all images.
 inline int64_t LinesOfImage(const WindowGeometry& g) { return g.out.depth * g.out.height; }
 inline int64_t LinesOf(const WindowGeometry& g) { return g.batch * LinesOfImage(g); }
 
@@ -46,8 +46,8 @@ void ForWindows(const WindowGeometry& g, int64_t begin, int64_t end, const Funct
   }
 }
 
-// The number of elements under the windows of a line of outputs. A double, because a window may be
-// larger than any tensor.
+// The number of elements under all windows of a line of outputs. It is a double, because windows
+// may be larger than any tensor.
 inline double ElementsOfLine(const WindowGeometry& g) {
   double elements = static_cast<double>(g.in_channels) * static_cast<double>(g.out.width);
   for (int d = 0; d < 3; ++d) elements *= static_cast<double>(g.window[d]);
