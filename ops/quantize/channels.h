@@ -1,7 +1,7 @@
-// The slices of a tensor along one axis, each of which has a range of its own. For axis -1, the
-// whole tensor is one slice.
+// The slices (channels) of a tensor along one axis, each of which is quantized to its own range.
+// For axis -1, the whole tensor is one slice.
 //
-// Errors: INVALID_ARGUMENT for an axis that the shape does not have.
+// Errors: INVALID_ARGUMENT if the shape does not have the axis.
 #ifndef SLUICE_OPS_QUANTIZE_CHANNELS_H_
 #define SLUICE_OPS_QUANTIZE_CHANNELS_H_
 

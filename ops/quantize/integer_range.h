@@ -1,8 +1,8 @@
-// Numbers as integers of type T within a range [min, max]: the smallest T stands for min, the
-// largest for max. This is how the eight-bit ops represent numbers (mode MIN_FIRST).
+// Converts numbers in a range [min, max] to integers of type T and back. The smallest T stands for
+// min, the largest for max. This is how the eight-bit ops represent numbers (mode MIN_FIRST).
 //
-// The conversions round as TensorFlow's do. There are two forms: of single numbers in double
-// (Quantized, Number), and of many numbers in float (ToNumber, ToInteger).
+// The conversions round as TensorFlow's do. There are two forms: Quantized and Number convert
+// single numbers in double. ToInteger and ToNumber convert many numbers in float.
 //
 // Thread safety: pure functions and values. NaN and infinite ranges give some integer.
 // Reference: TensorFlow's core/kernels/quantization_utils.h.
@@ -32,7 +32,8 @@ inline constexpr int64_t kHighestInteger = std::numeric_limits<T>::max();
 template <typename T>
 inline constexpr double kSteps = static_cast<double>(kHighestInteger<T> - kLowestInteger<T>);
 
-// The conversion of x86, which is defined for all numbers: the smallest int64 if `x` does not fit.
+// Converts as x86 does, which is defined for all numbers: returns the smallest int64 if `x` does
+// not fit.
 inline int64_t ToInt64(double x) {
   return x >= -0x1p63 && x < 0x1p63 ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::min();
 }
@@ -101,7 +102,8 @@ class ToInteger {
   const float scale_, first_;
 };
 
-// The range of the products of an A in `a` and a B in `b`, as integers of type C.
+// The range in which integers of type C represent the products of an A in range `a` and a B in
+// range `b`.
 template <typename A, typename B, typename C>
 NumberRange RangeOfProduct(NumberRange a, NumberRange b) {
   const auto level = [](NumberRange r, int64_t steps) {
@@ -113,8 +115,8 @@ NumberRange RangeOfProduct(NumberRange a, NumberRange b) {
           step * static_cast<float>(kHighestInteger<C>)};
 }
 
-// The range in inputs `first` and `first` + 1, which must have one element each. For ops without
-// lists of inputs.
+// The range in inputs `first` and `first` + 1, which must have one element each. The op must not
+// have lists of inputs.
 inline absl::StatusOr<NumberRange> RangeInput(const KernelContext& c, int first) {
   for (int i : {first, first + 1}) {
     if (c.input(i).num_elements() == 1) continue;
@@ -126,7 +128,7 @@ inline absl::StatusOr<NumberRange> RangeInput(const KernelContext& c, int first)
   return NumberRange{*c.input(first).data<float>(), *c.input(first + 1).data<float>()};
 }
 
-// Sets the scalar outputs `first` and `first` + 1.
+// Sets the scalar outputs `first` and `first` + 1 to the range.
 inline absl::Status SetRange(KernelContext& c, NumberRange r, int first = 1) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * min, c.AllocateOutput(first, {}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * max, c.AllocateOutput(first + 1, {}));
