@@ -1,4 +1,4 @@
-// The ragged tensor in a variant of RaggedTensorToVariant.
+// The ragged tensor in a variant that RaggedTensorToVariant makes.
 //
 // Thread safety: immutable.
 #ifndef SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_

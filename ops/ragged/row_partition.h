@@ -1,4 +1,4 @@
-// The row partitions of RaggedTensorToTensor, and the shape of its output.
+// Reads the row partition types of RaggedTensorToTensor, and computes the shape of its output.
 //
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT with TensorFlow's texts.
@@ -15,7 +15,7 @@ namespace sluice {
 
 enum class RowPartition { kFirstDimSize, kValueRowids, kRowSplits };
 
-// Checks the order of partitions, and that there is one per tensor.
+// Parses the names of the types. Checks their order, and that there is one per tensor.
 absl::StatusOr<std::vector<RowPartition>> RowPartitionsOf(const std::vector<std::string>& names,
                                                           int num_tensors);
 // The number of ragged dimensions.

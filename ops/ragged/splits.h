@@ -1,7 +1,7 @@
 // Reads and checks row splits.
 //
 // Thread safety: pure functions.
-// Errors: INVALID_ARGUMENT.
+// Errors: INVALID_ARGUMENT if the splits are not valid.
 #ifndef SLUICE_OPS_RAGGED_SPLITS_H_
 #define SLUICE_OPS_RAGGED_SPLITS_H_
 
@@ -17,7 +17,7 @@ namespace sluice {
 
 using Splits = std::vector<int64_t>;
 
-// Reads splits, ascending numbers in [0, count].
+// Reads the splits in `t`, which must be ascending numbers in [0, count].
 inline absl::StatusOr<Splits> SplitsOf(const Tensor& t, int64_t count) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(t, 1, "Ragged splits must have rank 1, got shape "));
   SLUICE_INVALID_IF(t.num_elements() == 0, "Ragged splits may not be empty");
