@@ -1,7 +1,8 @@
-// Distributions over classes 0 to range - 1. Samples consume the same random bits as in TensorFlow.
+// Draws classes 0 to range - 1 from a distribution, for candidate sampling. Samples consume the
+// same random bits as in TensorFlow.
 //
-// Thread safety: Sample and Probability may be called from any thread. Update excludes both, so the
-// caller must hold a lock.
+// Thread safety: Sample and Probability may be called from any thread. While Update runs, no other
+// method may run, so the caller must hold a lock.
 #ifndef SLUICE_OPS_RANDOM_CLASS_SAMPLER_H_
 #define SLUICE_OPS_RANDOM_CLASS_SAMPLER_H_
 
@@ -16,7 +17,7 @@
 
 namespace sluice {
 
-// A uniform number in [0, n), without a bias to small numbers.
+// A uniform number in [0, n). Unlike a remainder of random bits, it does not favor small numbers.
 uint64_t Below64(uint64_t n, SingleNumbers& bits);
 uint32_t Below32(uint32_t n, SingleNumbers& bits);
 
@@ -27,7 +28,7 @@ class ClassSampler {
   int64_t range() const { return range_; }
   virtual int64_t Sample(SingleNumbers& bits) const = 0;
   virtual float Probability(int64_t value) const = 0;
-  // Adapts the distribution to the true classes of a call.
+  // Adapts a distribution that learns to the true classes of a batch.
   virtual void Update(absl::Span<const int64_t> classes) {}
   virtual bool learns() const { return false; }
   // The number of classes with a positive probability.

@@ -1,9 +1,10 @@
-// Converts Philox's bits to numbers: uniform, uniform integers, normal, truncated normal.
+// Converts Philox's bits to random numbers: uniform numbers and integers, normal and truncated
+// normal numbers.
 //
-// A distribution is a functor. Each call of it gets a Philox generator and writes kCount results, a
-// group. Group g of an output uses the generator g * kCallsPerGroup calls after its start, so that
-// groups can be computed in any order. The bits that each result consumes and the order of floating
-// point operations are TensorFlow's.
+// A distribution is a functor. Each call of it gets a Philox generator and writes kCount results,
+// which form a group. Group g of an output begins with the state that the generator has after g *
+// kCallsPerGroup calls. So groups can be computed in any order. The bits that each result consumes
+// and the order of floating point operations are TensorFlow's.
 #ifndef SLUICE_OPS_RANDOM_DISTRIBUTIONS_H_
 #define SLUICE_OPS_RANDOM_DISTRIBUTIONS_H_
 
@@ -138,11 +139,11 @@ struct Normal {
   }
 };
 
-// Normal numbers of magnitude below 2. Others are drawn again.
+// Normal numbers whose magnitude is below 2. Larger ones are drawn again.
 template <typename T>
 struct TruncatedNormal {
   static constexpr int kCount = kResultsPerCall<T>;
-  // Reserves enough numbers to draw every result many times.
+  // Enough calls to draw every result of the group many times.
   static constexpr int kCallsPerGroup =
       kCount * ReservedGenerator::kCallsPerOutput / Philox::kResults;
   static constexpr double kCost = 25;

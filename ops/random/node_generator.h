@@ -1,4 +1,4 @@
-// The generator that belongs to a node of an op with attributes `seed` and `seed2`.
+// The generator of a node whose op has attributes `seed` and `seed2`.
 #ifndef SLUICE_OPS_RANDOM_NODE_GENERATOR_H_
 #define SLUICE_OPS_RANDOM_NODE_GENERATOR_H_
 

@@ -1,9 +1,9 @@
 // Philox 4x32 with 10 rounds, the counter-based random number generator of every random op.
 //
 // A generator is a 64-bit key and a 128-bit counter. Each call returns four 32-bit numbers and
-// increments the counter. Skip advances the counter in constant time, so that shards of one output
-// draw the numbers that a single thread would draw. So results do not depend on the number of
-// threads.
+// increments the counter. Skip advances the counter in constant time. So several threads can fill
+// one output with the numbers that a single thread would draw, and results do not depend on the
+// number of threads.
 //
 // Thread safety: values without locks. ReservedGenerator may be used from any thread.
 // Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
@@ -99,8 +99,8 @@ class ReservedGenerator {
     reserved.Skip(reserved_.fetch_add(calls, std::memory_order_relaxed));
     return reserved;
   }
-  // Reserves enough for `outputs` results, each of which may take many attempts. TensorFlow's ops
-  // reserve as many.
+  // Reserves enough calls for `outputs` results, each of which may take many attempts. TensorFlow's
+  // ops reserve the same number.
   Philox ReserveOutputs(int64_t outputs) {
     return Reserve(static_cast<uint64_t>(outputs) * kCallsPerOutput);
   }
@@ -109,7 +109,7 @@ class ReservedGenerator {
 
  private:
   const Philox first_;
-  // calls. Enough for two years of a billion results per second
+  // Number of reserved calls. 64 bits are enough for two years of a billion results per second.
   std::atomic<uint64_t> reserved_{0};
 };
 

@@ -1,4 +1,4 @@
-// Mixins and shape functions that several files of the family share.
+// Mixins and shape functions that several files of this folder share.
 #ifndef SLUICE_OPS_RANDOM_RANDOM_MIXINS_H_
 #define SLUICE_OPS_RANDOM_RANDOM_MIXINS_H_
 
@@ -7,16 +7,17 @@
 
 namespace sluice {
 
-// Types of counts and of the parameters of their distributions.
+// Types of random counts (Poisson and binomial numbers) and of the parameters of their
+// distributions.
 inline constexpr TypeSet kCountTypes = {DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64};
 
-// The seeds of an op whose nodes keep a generator each.
+// The seed attributes of an op each of whose nodes keeps its own generator.
 inline void SeedAttrs(OpDefBuilder& op) {
   op.Attr("seed", IntAttr(0)).Attr("seed2", IntAttr(0)).Stateful();
 }
 
-// Output [batch, samples] from input 0, logits [batch, classes], and input 1, the number of
-// samples.
+// Sets the shape of the output, [batch, samples]. Input 0 has the logits [batch, classes], and
+// input 1 is the number of samples.
 inline absl::Status ClassSamplesShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape logits, c.WithRank(0, 2));
   SLUICE_RETURN_IF_ERROR(c.WithRank(1, 0).status());

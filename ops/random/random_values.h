@@ -1,7 +1,7 @@
 // Builder functions of random tensors. Equal seeds give TensorFlow's numbers.
 //
 // Without a seed, every session draws different numbers. Graph::SetRandomSeed makes the numbers of
-// all ops repeatable. The seed of an op makes its numbers independent of other ops.
+// all ops repeatable. An op with its own seed draws numbers that do not depend on other ops.
 #ifndef SLUICE_OPS_RANDOM_RANDOM_VALUES_H_
 #define SLUICE_OPS_RANDOM_RANDOM_VALUES_H_
 
@@ -30,7 +30,7 @@ Output TruncatedNormal(Graph& graph, const TensorShape& shape, double mean, doub
                        const RandomOptions& options = {}, At at = At::current());
 
 // The attributes (seed, seed2) of the next random op, from the graph's and the op's seed. (0, 0) if
-// there is neither.
+// neither has been set.
 std::pair<int64_t, int64_t> SeedsFor(Graph& graph, std::optional<int64_t> op_seed);
 
 }  // namespace sluice

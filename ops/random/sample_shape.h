@@ -1,7 +1,8 @@
-// Shapes of outputs, and of parameters that broadcast to their last dimensions.
+// Computes the shapes of the outputs of random ops. Parameters of a distribution broadcast to the
+// last dimensions of the output.
 //
 // Thread safety: pure functions.
-// Errors: INVALID_ARGUMENT for shapes that do not fit.
+// Errors: INVALID_ARGUMENT if shapes do not fit.
 #ifndef SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
 #define SLUICE_OPS_RANDOM_SAMPLE_SHAPE_H_
 
@@ -22,8 +23,8 @@ absl::StatusOr<Tensor*> AllocateSamples(KernelContext& c, const Tensor& shape_in
 // Returns the shape that the inputs [first, last) broadcast to.
 absl::StatusOr<TensorShape> BroadcastOfInputs(KernelContext& c, int first, int last);
 
-// Returns the index in a tensor of shape `from`, which broadcasts to shape `to`, of the element
-// that element `i` of the result reads.
+// If a tensor of shape `from` broadcasts to shape `to`: returns the index of the element of the
+// tensor that is copied to element `i` of the result.
 int64_t BroadcastIndex(const TensorShape& from, const TensorShape& to, int64_t i);
 
 }  // namespace sluice::random

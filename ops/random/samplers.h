@@ -1,6 +1,6 @@
 // Samplers of distributions that consume a varying number of random bits: gamma, Poisson and
-// binomial. Each sample has a separate part of the stream, calls_per_sample() long, so that samples
-// do not depend on the number of threads. Bits are consumed in TensorFlow's order.
+// binomial. Each sample has its own part of the random stream, calls_per_sample() calls long, so
+// that samples do not depend on the number of threads. Bits are consumed in TensorFlow's order.
 //
 // Thread safety: samplers are immutable.
 #ifndef SLUICE_OPS_RANDOM_SAMPLERS_H_
@@ -20,8 +20,8 @@ void SetNumberAt(Tensor& t, int64_t i, double value);
 // The largest finite number of the type.
 double GreatestOf(DataType dtype);
 
-// Returns uniform numbers in [0, 1) one at a time. A call of the generator yields two numbers. The
-// second one is returned first.
+// Returns uniform numbers in [0, 1) one at a time. A call of the generator yields two numbers, of
+// which the second one is returned first, as in TensorFlow.
 class UniformsLastFirst {
  public:
   explicit UniformsLastFirst(Philox* source) : source_(source) {}
@@ -52,9 +52,9 @@ class GammaSampler {
   double alpha_, d_, c_;
 };
 
-// Draws Poisson numbers with mean `rate`. Numbers above `greatest` are drawn again. Means below 10
-// multiply uniform numbers (Knuth), others use transformed rejection: Hörmann, "The transformed
-// rejection method for generating Poisson random variables" (1993).
+// Draws Poisson numbers with mean `rate`. Numbers above `greatest` are drawn again. If the mean is
+// below 10, multiplies uniform numbers (Knuth). Otherwise uses transformed rejection: Hörmann, "The
+// transformed rejection method for generating Poisson random variables" (1993).
 class PoissonSampler {
  public:
   static constexpr double kCost = 100;
@@ -70,9 +70,9 @@ class PoissonSampler {
   double log_rate_ = 0, a_ = 0, b_ = 0, inverse_alpha_ = 0;
 };
 
-// Draws numbers of successes in `count` trials of probability `p`. Small means add geometric
-// numbers, others use transformed rejection: Hörmann, "The generation of binomial random variates"
-// (1993). Whether the mean is small is decided in arithmetic of `type`.
+// Draws numbers of successes in `count` trials of probability `p`. If the mean is small, adds
+// geometric numbers. Otherwise uses transformed rejection: Hörmann, "The generation of binomial
+// random variates" (1993). Whether the mean is small is decided in arithmetic of `type`.
 class BinomialSampler {
  public:
   static constexpr double kCost = 200;

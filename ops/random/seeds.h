@@ -13,22 +13,24 @@
 
 namespace sluice::random {
 
-// TensorFlow's numbers for algorithms.
+// The numbers by which TensorFlow's ops name the algorithm.
 inline constexpr int64_t kPhiloxAlgorithm = 1;
 inline constexpr int64_t kAnyAlgorithm = 3;
 
-// `seed` is a vector of two integers. They are scrambled first, so that seeds that differ in any
-// bit give unrelated numbers.
+// A generator for `seed`, a vector of two integers. The integers are scrambled first, so that seeds
+// that differ in any bit give unrelated numbers.
 absl::StatusOr<Philox> FromSeed(const Tensor& seed);
 
-// Shapes: key [1] and counter [2] of uint64, algorithm [] of int32.
+// A generator with this key (uint64, shape [1]) and counter (uint64, [2]). `algorithm` is an int32
+// scalar.
 absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counter,
                                          const Tensor& algorithm);
 
-// "input 3 (0-based) must have shape [], not [2]". `t` is input i.
+// INVALID_ARGUMENT "input 3 (0-based) must have shape [], not [2]" unless `t`, which is input i, is
+// a scalar.
 absl::Status CheckScalar(const Tensor& t, int i);
 
-// Key and counter as integers.
+// The key and the counter of a generator as integers, and the generator made of them.
 uint64_t KeyOf(const Philox& generator);
 struct CounterWords {
   uint64_t low, high;

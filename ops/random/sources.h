@@ -1,5 +1,5 @@
-// Sources of the generators that kernels draw from: the node itself, a seed, a key and a counter,
-// or a variable.
+// A source gives the kernel of a random op its generator: from the node itself, from a seed, from a
+// key and a counter, or from a variable.
 //
 // A source has these members:
 //   kShapeInput:  index of the input that holds the shape of the output.
@@ -59,7 +59,7 @@ struct StateSource {
   }
 };
 
-// A variable that begins with the number of the algorithm.
+// For a variable that begins with the number of the algorithm.
 struct TaggedStateSource {
   static constexpr int kShapeInput = 1, kArguments = 2;
   explicit TaggedStateSource(KernelInit&) {}
