@@ -1,7 +1,8 @@
 // Builder functions of reductions with given axes: `ReduceMean(x)`, `ReduceSum(x, 0)`,
 // `ReduceMax(x, {0, 2}, {.keep_dims = true})`. The generated Sum, Mean, … take axes as a tensor.
 //
-// Reference: tf.reduce_sum and others of TensorFlow. The nodes and their names are the same.
+// Reference: TensorFlow's tf.reduce_sum and similar functions. The nodes and their names are the
+// same.
 #ifndef SLUICE_OPS_REDUCE_REDUCE_AXES_H_
 #define SLUICE_OPS_REDUCE_REDUCE_AXES_H_
 

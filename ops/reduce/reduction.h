@@ -1,11 +1,12 @@
-// Kernels that reduce a tensor over any axes, from a functor that combines accumulators.
+// Makes kernels that reduce a tensor over any axes, from a functor that combines accumulators.
 //
 //   REDUCTION_KERNELS(Sum, NumberList, A(0), WrappingAdd(a, b));
 //
-// registers kernels of op Sum for each type T of the list. A is the type of the accumulators, T or
-// for 16-bit floating point numbers float. The kernel takes part in fusion by itself, because it is
-// a RowKernel. The functor may also be written out (see kernels of Mean); `Loops` is the functor
-// for which loops are compiled, so that ops that differ only in Finish share them:
+// registers kernels of op Sum for each type T of the list. A is the type of the accumulators: float
+// for 16-bit floating point numbers, T otherwise. The kernel takes part in fusion without further
+// code, because it is a RowKernel. The functor may also be written out, as for Mean. Its member
+// `Loops` is the functor for which the loops are compiled, so that ops that differ only in Finish
+// share them:
 //
 //   struct MeanReduction {
 //     using Loops = SumReduction;
@@ -18,7 +19,7 @@
 //   KERNELS(Mean, "T", Reduction<MeanReduction>::Kernel, NumberList);
 //
 // Neighboring dimensions are merged, so that kept and reduced dimensions alternate. Long sums are
-// cut into blocks of fixed sizes, which are added pairwise. The error is therefore a few ulp, and
+// cut into blocks of fixed sizes, whose sums are added pairwise. So the error is a few ulp, and
 // results have the same bits for any number of threads.
 #ifndef SLUICE_OPS_REDUCE_REDUCTION_H_
 #define SLUICE_OPS_REDUCE_REDUCTION_H_
@@ -70,7 +71,8 @@ struct ReductionPlan {
   TensorShape output;                // depends on keep_dims
   int64_t count = 1;                 // input elements per output element
 };
-// INVALID_ARGUMENT "Invalid reduction dimension (3 for input with 2 dimension(s)".
+// If an axis is out of range: INVALID_ARGUMENT "Invalid reduction dimension (3 for input with 2
+// dimension(s)".
 absl::StatusOr<ReductionPlan> PlanReduction(const TensorShape& input, const Tensor& axes,
                                             bool keep_dims);
 
@@ -108,7 +110,8 @@ class ReductionKernel : public Kernel, public RowKernel {
 
 namespace reduction {
 
-// Lanes of a run, and the number of elements of a run. Runs are combined pairwise.
+// A run is a part of a row that is reduced in kLanes lanes. kRun is its largest number of elements.
+// The results of runs are combined pairwise.
 inline constexpr int64_t kLanes = 32;
 inline constexpr int64_t kRun = 64 * kLanes;
 

@@ -1,4 +1,4 @@
-// Parts of the shape functions of segment ops.
+// A helper for the shape functions of segment ops.
 #ifndef SLUICE_OPS_REDUCE_SEGMENT_SHAPE_H_
 #define SLUICE_OPS_REDUCE_SEGMENT_SHAPE_H_
 
