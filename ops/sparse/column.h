@@ -1,8 +1,8 @@
-// The features of one input of a feature cross by row, and the combinations of features of several
-// inputs.
+// A Column has the features of one input of a feature cross, row by row. The functions combine the
+// features of several inputs to crosses.
 //
 // Thread safety: immutable.
-// Lifetime: tensors must outlive the columns made of them.
+// Lifetime: tensors must outlive the columns that are made of them.
 #ifndef SLUICE_OPS_SPARSE_COLUMN_H_
 #define SLUICE_OPS_SPARSE_COLUMN_H_
 
@@ -44,14 +44,14 @@ using Columns = std::vector<Column>;
 absl::StatusOr<std::vector<int64_t>> CrossStarts(const Columns& columns, int64_t rows);
 
 // Calls write(number of the cross, row, number of the value of each column) for each cross. The
-// values of the last column vary fastest. Rows run on several threads.
+// values of the last column vary fastest. Different rows may run on different threads.
 void ForEachCross(KernelContext& c, const Columns& columns, const std::vector<int64_t>& starts,
                   absl::FunctionRef<void(int64_t, int64_t, const std::vector<int64_t>&)> write);
 
-// The fingerprint of two fingerprints. Reference: TensorFlow's FingerprintCat64, which uses the
-// mixing function of MurmurHash.
+// Combines two fingerprints to one. Reference: TensorFlow's FingerprintCat64, which uses the mixing
+// function of MurmurHash.
 uint64_t JoinHashes(uint64_t a, uint64_t b);
-// In [0, buckets), or in [0, maximum of int64) if `buckets` is 0.
+// The bucket of a hash, in [0, buckets), or in [0, maximum of int64) if `buckets` is 0.
 int64_t BucketOf(uint64_t hash, int64_t buckets);
 
 std::string JoinText(const Columns& columns, const std::vector<int64_t>& at,

@@ -1,7 +1,7 @@
 // The entries of a sparse tensor: indices [entries, rank], values [entries] and shape [rank].
 //
 // Lifetime: the tensors must outlive the object.
-// Errors: INVALID_ARGUMENT.
+// Errors: INVALID_ARGUMENT if the tensors are not a valid sparse tensor.
 #ifndef SLUICE_OPS_SPARSE_ENTRIES_H_
 #define SLUICE_OPS_SPARSE_ENTRIES_H_
 
@@ -41,9 +41,9 @@ class Entries {
   absl::Status CheckElements() const;
   // Checks that all indices are inside the shape.
   absl::Status CheckBounds() const;
-  // The same with the words of TensorFlow's SparseSplit.
+  // The same with the error text of TensorFlow's SparseSplit.
   absl::Status CheckTuples() const;
-  // Checks also that indices are sorted in row-major order, without duplicates.
+  // Checks CheckBounds, and that indices are sorted in row-major order without duplicates.
   absl::Status CheckOrdered() const;
   // Negative, zero or positive if entry i is before, equal to or after entry j of `other` in
   // row-major order.
@@ -62,7 +62,7 @@ absl::Status SetEntries(KernelContext& c, int first, int values_output,
                         const std::vector<int64_t>& indices, int rank, const Tensor& from,
                         const std::vector<int64_t>& picked);
 
-// An int64 vector.
+// Returns the numbers as an int64 vector.
 Tensor IntTensor(const std::vector<int64_t>& values);
 
 }  // namespace sluice

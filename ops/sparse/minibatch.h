@@ -1,8 +1,8 @@
-// Splits a sparse tensor along its first dimension, a minibatch, into examples, and stacks
-// examples.
+// Splits a minibatch, which is a sparse tensor, along its first dimension into examples, and stacks
+// examples to a minibatch.
 //
 // Thread safety: pure functions.
-// Errors: INVALID_ARGUMENT.
+// Errors: INVALID_ARGUMENT if the tensors are not a valid sparse tensor.
 #ifndef SLUICE_OPS_SPARSE_MINIBATCH_H_
 #define SLUICE_OPS_SPARSE_MINIBATCH_H_
 
