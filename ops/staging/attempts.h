@@ -1,4 +1,4 @@
-// Operations on one resource that wait for it to change.
+// Runs operations on one resource that may have to wait until the resource changes.
 //
 // An attempt is a function that tries an operation. It returns the operation's status, or nullopt
 // if the operation has to wait. It runs at once, and again after every change of the resource,
@@ -8,7 +8,7 @@
 //
 // Thread safety: all methods may be called from any thread. Attempts and changes run with the
 // resource's lock held and must not call this class. Callbacks run exactly once, without the lock.
-// Errors: CANCELLED, and those that attempts return.
+// Errors: CANCELLED if the caller is cancelled, and those that attempts return.
 #ifndef SLUICE_OPS_STAGING_ATTEMPTS_H_
 #define SLUICE_OPS_STAGING_ATTEMPTS_H_
 
@@ -44,7 +44,8 @@ class Attempts {
   // process ends, because attempts of other steps would be lost.
   void Run(std::shared_ptr<Resource> owner, const Caller& caller, int line, Function attempt,
            Done done) noexcept;
-  // An attempt with a result: `attempt(&result)`, and then `done(result or error)`.
+  // Runs an attempt that has a result: calls `attempt(&result)`, and when it ends `done(result or
+  // error)`.
   template <typename Result, typename F>
   void RunFor(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
               std::function<void(absl::StatusOr<Result>)> done) {
@@ -80,7 +81,7 @@ class Attempts {
   void TryAll(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TryOnce(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(int64_t id) noexcept ABSL_LOCKS_EXCLUDED(mutex_);
-  // Calls back. The lock must not be held.
+  // Calls the callbacks of attempts that have ended. The lock must not be held.
   static void Finish(List ended);
 
   const std::string resource_;

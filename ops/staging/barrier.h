@@ -1,16 +1,17 @@
 // A map from keys to tuples of tensors, which are inserted component by component. Complete tuples
 // are taken in batches, in the order in which their keys arrived. The resource of the op Barrier.
 //
-// Each tuple has an index: the number of the insertion that brought its key. Only insertions with
-// new keys are counted, from the smallest int64 on. All new keys of an insertion have one index.
+// Each tuple has an index: the number of the insertion in which its key appeared first. Only
+// insertions with new keys are counted, from the smallest int64 on. All new keys of an insertion
+// have the same index.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock. Takes end in the
-//   order of their arrival.
-// Errors: CANCELLED if the caller is cancelled, or for insertions after Close; OUT_OF_RANGE if the
-//   barrier is closed and has too few elements; INVALID_ARGUMENT for wrong shapes and for a
-//   component that was inserted before. The texts are TensorFlow's. Unlike in TensorFlow, Close
-//   ends waiting takes that cannot be served any more.
+// order of their arrival.
+// Errors: CANCELLED if the caller is cancelled, or inserts after Close; OUT_OF_RANGE if the barrier
+// is closed and has too few tuples; INVALID_ARGUMENT for wrong shapes and for a component that was
+// inserted before. The texts are TensorFlow's. Unlike in TensorFlow, Close ends waiting takes that
+// cannot be served any more.
 #ifndef SLUICE_OPS_STAGING_BARRIER_H_
 #define SLUICE_OPS_STAGING_BARRIER_H_
 
@@ -46,8 +47,8 @@ class BarrierResource : public Resource, public std::enable_shared_from_this<Bar
 
   explicit BarrierResource(BarrierSpec spec);
 
-  // Inserts row i of `values` as the component of the tuple `keys[i]`. If a key fails, the keys
-  // before it stay inserted.
+  // Inserts row i of `values` as component number `component` of the tuple with key keys[i]. If
+  // this fails for a key, the rows of the keys before it stay inserted.
   absl::Status Insert(const Tensor& keys, int64_t component, const Tensor& values);
   // Takes `count` tuples. With `allow_fewer` it takes fewer, but at least one, from a closed
   // barrier.
@@ -85,7 +86,7 @@ class BarrierResource : public Resource, public std::enable_shared_from_this<Bar
   std::multimap<int64_t, Element> ready_ ABSL_GUARDED_BY(attempts_.mutex());
   int64_t next_index_ ABSL_GUARDED_BY(attempts_.mutex()) = std::numeric_limits<int64_t>::min();
   bool is_closed_ ABSL_GUARDED_BY(attempts_.mutex()) = false;
-  bool is_cancelled_ ABSL_GUARDED_BY(attempts_.mutex()) = false;  // closed with pending inserts
+  bool is_cancelled_ ABSL_GUARDED_BY(attempts_.mutex()) = false;  // Close dropped pending inserts
   Attempts attempts_;
 };
 

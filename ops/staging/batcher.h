@@ -1,14 +1,15 @@
-// Joins the tensors of several steps to a batch, and divides the results of the batch among the
-// steps. These are the resources of the ops Batch, Unbatch and UnbatchGrad.
+// Resources of the ops Batch, Unbatch and UnbatchGrad, which join the tensors of several steps to a
+// batch, and divide the results of the batch among the steps.
 //
 // A Batcher joins the tensors of steps along their first dimension. The step that completes a batch
-// gets it; the others get tensors without rows. A BatchIndex says which rows belong to which step.
-// An Unbatcher then gives each step its rows of the result, and a GradBatcher joins the gradients
-// of these rows again.
+// gets it. The other steps of the batch get tensors without rows. An index tensor says which rows
+// belong to which step. An Unbatcher then gives each step its rows of the result, and a GradBatcher
+// joins the gradients of these rows again.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks. `done` is called exactly once, without a lock, from any thread.
-// Errors: INVALID_ARGUMENT for tensors that do not fit; DEADLINE_EXCEEDED; CANCELLED.
+// Errors: INVALID_ARGUMENT if tensors do not fit; DEADLINE_EXCEEDED if a batch does not arrive at
+// Unbatch in time; CANCELLED if the step is cancelled.
 // Reference: TensorFlow's core/kernels/batch_kernels.cc.
 #ifndef SLUICE_OPS_STAGING_BATCHER_H_
 #define SLUICE_OPS_STAGING_BATCHER_H_
@@ -30,11 +31,12 @@ namespace sluice {
 
 struct BatchLimits {
   int64_t rows = 0;
-  int64_t timeout_us = 0;  // from the first step of a batch on
-  // Rows that a batch may have. Missing ones are copies of the first row. Empty: any number.
+  int64_t timeout_us = 0;  // how long the first step of a batch waits for others
+  // The numbers of rows that a batch may have. A smaller batch is filled up with copies of its
+  // first row. Empty: any number is allowed.
   std::vector<int64_t> sizes;
 
-  // INVALID_ARGUMENT unless the sizes ascend, and the last one is that of a full batch.
+  // INVALID_ARGUMENT unless `sizes` ascend, and the last one equals `rows`.
   absl::Status Check() const;
 };
 
@@ -47,7 +49,8 @@ struct WaitingCall {
   Wait wait = {};
   bool waits = false;  // `wait` was started
 
-  // False if the call is cancelled. The resource's lock may be held.
+  // Registers the wait (ops/state/wait.h). False if the call is cancelled already. The resource's
+  // lock may be held.
   bool StartWait(std::string resource, std::function<void()> cancel,
                  std::function<std::string()> describe);
   // Ends the wait and calls `done`. No lock may be held.
@@ -91,11 +94,13 @@ class Batcher : public Resource, public std::enable_shared_from_this<Batcher> {
 // The first `tensors` inputs of the calls, joined along dimension 0 and padded to an allowed size.
 absl::StatusOr<Tensors> JoinInputs(const WaitingCalls& calls, int tensors,
                                    const BatchLimits& limits);
-// Gives the batch to the last of the calls that contributed to it. Its outputs are the tensors, the
-// index [steps, 3] with each step's id, first row and end, and the id of its own step.
+// Gives the batch to the last of the calls that contributed to it. The outputs of this call are the
+// tensors, the index [steps, 3] (for each step its id, first row and end), and the id of its own
+// step.
 void GiveToLast(WaitingCalls calls, const BatchLimits& limits);
 
-// Inputs: a result for a batch, its index, and the step's id. Output: the step's rows.
+// The inputs of a call are a result for a batch, the batch's index, and the step's id. The output
+// is the step's rows of the result.
 class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow15UnbatchResourceE";
@@ -106,7 +111,7 @@ class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher
   std::string DebugString() const override;
 
  private:
-  // Gives parts to calls that wait for them, and moves these to `ended`.
+  // Gives parts to calls that wait for them, and moves these calls to `ended`.
   absl::Status Exchange(std::unique_ptr<WaitingCall>& call, std::map<int64_t, Tensor> parts,
                         WaitingCalls* ended);
   void EndWait(int64_t id, const absl::Status& why);
@@ -132,7 +137,8 @@ class GradBatcher : public Resource, public std::enable_shared_from_this<GradBat
 
  private:
   void EndWait(int64_t id, const absl::Status& why);
-  // The call whose batch has all gradients now, with these. Null if there is none.
+  // Returns a call whose batch has all its gradients now, and moves these to `gradients`. Null if
+  // there is no such call.
   std::unique_ptr<WaitingCall> TakeReady(Tensors* gradients) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string name_;

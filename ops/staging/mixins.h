@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// The limits of the area or map, the types of its tuples (`dtypes`), and its name.
+// Attributes for the limits of the area or map, the types of its tuples (`dtypes`), and its name.
 inline auto StagingAttrs(AttrDef dtypes) {
   return [dtypes = std::move(dtypes)](OpDefBuilder& op) {
     op.With(Attrs({"capacity", "memory_limit"}, IntAttr(0).Min(0)))

@@ -1,4 +1,5 @@
-// Tensors that stay in a session between steps, by the handles that its steps returned.
+// Keeps tensors in a session between steps. A step stores a tensor and returns a handle, by which
+// later steps find it.
 //
 // Thread safety: all methods may be called from any thread.
 // Lifetime: a tensor lives until Delete, or as long as the devices of the session.
@@ -28,7 +29,7 @@ class SessionTensors : public Resource {
 
   // Returns the new handle: "<node>;<number>;<device>".
   std::string Add(std::string_view node, std::string_view device, Tensor value);
-  // INVALID_ARGUMENT if there is no such handle.
+  // The tensor of a handle. INVALID_ARGUMENT if there is no such handle.
   absl::StatusOr<Tensor> Get(const std::string& handle) const;
   absl::Status Delete(const std::string& handle);
 

@@ -4,8 +4,8 @@
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
 // Limits: those of `limits`.
-// Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED for a
-// tuple that is larger than the limit of the whole area. INVALID_ARGUMENT if the types of a tuple
+// Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if a
+// single tuple is larger than the limit of the whole area. INVALID_ARGUMENT if the types of a tuple
 // differ from the requested ones; the tuple then stays in the area.
 #ifndef SLUICE_OPS_STAGING_STAGING_AREA_H_
 #define SLUICE_OPS_STAGING_STAGING_AREA_H_
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// 0 means no limit.
+// Limits of a staging area or map. 0 means no limit.
 struct StagingLimits {
   int64_t tuples = 0;
   int64_t bytes = 0;

@@ -1,13 +1,13 @@
 // A map from keys to tuples of tensors: one step stages a tuple and another step takes it. The
-// resource of the ops MapStage and MapUnstage. The parts of a tuple may be staged one by one. When
-// all parts are there, they may be taken one by one.
+// resource of the ops MapStage and MapUnstage. The parts of a tuple (its tensors) may be staged one
+// by one. As soon as all parts are there, they may be taken one by one.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
 // Limits: those of `limits`. Only complete tuples count towards the number of tuples.
 // Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if the
-// values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT for indices out of
-// range or not ascending, and for a part that was staged or taken before.
+// values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT if indices are out
+// of range or do not ascend, or if a part was staged or taken before.
 #ifndef SLUICE_OPS_STAGING_STAGING_MAP_H_
 #define SLUICE_OPS_STAGING_STAGING_MAP_H_
 
@@ -79,7 +79,7 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
   Attempts attempts_;
 };
 
-// TensorFlow has a separate type for ordered maps. Here all maps are ordered.
+// The map of the ordered ops. TensorFlow has a separate type for it, but here all maps are ordered.
 class OrderedStagingMap : public StagingMap {
  public:
   static constexpr const char* kTypeName = "N10tensorflow12_GLOBAL__N_110StagingMapILb1EEE";
