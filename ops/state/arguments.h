@@ -1,4 +1,4 @@
-// Inputs and outputs of kernels, by name, as lists and as scalars.
+// Helpers with which kernels read inputs and set outputs: by name, as lists and as scalars.
 #ifndef SLUICE_OPS_STATE_ARGUMENTS_H_
 #define SLUICE_OPS_STATE_ARGUMENTS_H_
 
@@ -21,7 +21,7 @@ int InputIndex(const KernelContext& c, std::string_view name);
 // Whether the op declares an input `name`. Other versions of the op may lack it.
 bool HasInput(const KernelContext& c, std::string_view name);
 
-// The value of a scalar input. INVALID_ARGUMENT "<name> must be a scalar".
+// The value of a scalar input. INVALID_ARGUMENT "<name> must be a scalar" if it is none.
 template <typename T>
 absl::StatusOr<T> ScalarInput(const KernelContext& c, std::string_view name) {
   const Tensor& input = c.input(InputIndex(c, name));
@@ -47,9 +47,9 @@ absl::Status SetScalarOutput(KernelContext& c, T value) {
   return absl::OkStatus();
 }
 
-// "float, int32", for messages.
+// The types as text for messages: "float, int32".
 std::string TypesText(absl::Span<const DataType> types);
-// "[[2], [?,3]]", for messages.
+// The shapes as text for messages: "[[2], [?,3]]".
 template <typename Shape>
 std::string ShapesText(const std::vector<Shape>& shapes) {
   std::string text;

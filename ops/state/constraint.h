@@ -4,7 +4,8 @@
 //
 // Lifetime: a constraint lives as long as the graph. It is not part of a GraphDef.
 // Thread safety: that of the graph. Threads may build different graphs at the same time.
-// Errors: those of the function stay in the graph. An invalid variable has no constraint.
+// Errors: those of the function stay in the graph (Graph::status). An invalid variable has no
+// constraint.
 // Reference: the argument `constraint` of tf.compat.v1.Variable.
 #ifndef SLUICE_OPS_STATE_CONSTRAINT_H_
 #define SLUICE_OPS_STATE_CONSTRAINT_H_
@@ -18,9 +19,9 @@ namespace sluice {
 // Maps the updated value to the value to store, which has the same shape and type.
 using Constraint = std::function<Output(Output value)>;
 
-// Replaces the variable's former constraint. For optimizers that are built afterwards.
+// Sets the variable's constraint, or replaces it. Optimizers that are built afterwards apply it.
 void Constrain(const Variable& variable, Constraint constraint);
-// Empty if there is none.
+// The variable's constraint. Empty if it has none.
 Constraint ConstraintOf(const Variable& variable);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Scalar variables as counters, for CountUpTo and ResourceCountUpTo.
+// Increments scalar variables as counters, for CountUpTo and ResourceCountUpTo.
 #ifndef SLUICE_OPS_STATE_COUNT_UP_TO_H_
 #define SLUICE_OPS_STATE_COUNT_UP_TO_H_
 
@@ -18,8 +18,8 @@ absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, 
   return absl::OkStatus();
 }
 
-// Computes *out = *counter and increments the counter, an int32 or int64. The caller has the claim
-// of the variable. OUT_OF_RANGE if the counter is at `limit`.
+// Computes *out = *counter and increments the counter, an int32 or int64. The caller holds the
+// claim of the variable. OUT_OF_RANGE if the counter is at `limit`.
 inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
   SLUICE_INVALID_IF(!counter->shape().IsScalar(),
                     "input is not a scalar: ", counter->shape().ToString());

@@ -1,9 +1,10 @@
-// Values of variables that can be used before the variables have been initialised.
+// Builds values of variables that can be used before the variables have been initialised.
 //
-// An initial value that is computed from another variable would read that variable too early if one
-// op initialises both. It is rewritten to use the initial value of the other variable until that
-// has a value. Reference: tf.compat.v1.Variable.initialized_value and its guard of initial values,
-// with the same nodes and names.
+// Suppose that one op initialises two variables, and the initial value of the first is computed
+// from the second. It would read the second variable too early. So it is rewritten to use the
+// initial value of the second variable as long as that has no value. Reference:
+// tf.compat.v1.Variable.initialized_value and its guard of initial values, with the same nodes and
+// names.
 #ifndef SLUICE_OPS_STATE_INITIALIZED_VALUE_H_
 #define SLUICE_OPS_STATE_INITIALIZED_VALUE_H_
 
@@ -18,7 +19,7 @@ namespace sluice {
 Output InitializedValue(const Variable& variable, At at = At::current());
 
 // Returns `value` with each ref variable that it depends on replaced by InitializedValue. The nodes
-// in between are copied as `<node>_<variable_name>`. Returns `value` itself if it depends on no
+// in between are copied as `<node>_<variable_name>`. Returns `value` itself if it depends on no ref
 // variable or is computed in a loop.
 Output SafeInitialValue(Output value, std::string_view variable_name, At at = At::current());
 

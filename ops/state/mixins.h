@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Attributes that name the resource.
+// The attributes that determine the name of the resource.
 inline void ContainerAttrs(OpDefBuilder& op) {
   op.With(Attrs({"container", "shared_name"}, StringAttr(""))).Stateful();
 }

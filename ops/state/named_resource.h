@@ -1,5 +1,5 @@
-// Ops that make a queue, an accumulator or another resource and output its name, and ops that find
-// the resource by the name.
+// Kernels of ops that make a queue, an accumulator or another resource and output its name, and
+// helpers for ops that find the resource by the name.
 //
 // A name has one of two forms: a resource handle, or (in old graphs) a reference to a vector of two
 // strings, container and name.
@@ -20,7 +20,7 @@ namespace sluice {
 // shared name lives as long as the kernel.
 class NamedResourceKernel : public Kernel {
  public:
-  // `remove` is empty if the resource outlives the kernel.
+  // The destructor calls `remove`, which is empty if the resource outlives the kernel.
   NamedResourceKernel(const std::string& device, const ResourceName& name, const char* type_name,
                       bool by_reference, std::shared_ptr<void> object,
                       std::function<void()> remove);
@@ -44,7 +44,8 @@ std::function<void()> RemovalOf(ResourceManager& resources, const ResourceName& 
   return [&resources, name] { resources.Delete<R>(name.container, name.name).IgnoreError(); };
 }
 
-// Calls `make` if there is no resource of the name, and then `check` on the resource.
+// Makes such a kernel for a resource of class R. Calls `make` if no resource has the name yet, and
+// then `check` on the resource.
 template <typename R>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
     KernelInit& init,
@@ -74,12 +75,14 @@ ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
   return handle;
 }
 
-// Container and name in input `i`, a reference to two strings. INVALID_ARGUMENT for anything else.
+// The container and the name in input `i`. INVALID_ARGUMENT if it is not a reference to two
+// strings.
 absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelContext& c, int i);
-// INVALID_ARGUMENT: input `i` is not a handle of a resource of `expected_type`.
+// The error (INVALID_ARGUMENT) that input `i` is not a handle of a resource of `expected_type`.
 absl::Status WrongHandle(const KernelContext& c, int i, const char* expected_type);
 
-// The resource that input `i` names in either form. NOT_FOUND, INVALID_ARGUMENT.
+// The resource that input `i` names in either form. NOT_FOUND if it does not exist,
+// INVALID_ARGUMENT if the input does not name a resource of class R.
 template <typename R>
 absl::StatusOr<std::shared_ptr<R>> LookupNamed(const KernelContext& c, int i) {
   if (c.input_is_ref(i) || c.input(i).dtype() == DT_STRING) {
@@ -97,9 +100,9 @@ absl::StatusOr<std::shared_ptr<R>> LookupNamed(const KernelContext& c, int i) {
   return c.resources().template Lookup<R>(handle);
 }
 
-// Like LookupNamed. But if the handle owns the resource, the returned pointer does not, which saves
-// an atomic operation. It is valid as long as the input: in an asynchronous kernel, until
-// ComputeAsync returns.
+// Like LookupNamed, but if a NamedResourceKernel made the handle, the returned pointer does not own
+// the resource, which saves an atomic operation. It is valid as long as the input: in an
+// asynchronous kernel, until ComputeAsync returns.
 template <typename R>
 absl::StatusOr<std::shared_ptr<R>> BorrowNamed(const KernelContext& c, int i) {
   const Tensor& t = c.input(i);

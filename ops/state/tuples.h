@@ -1,4 +1,4 @@
-// Tuples of tensors, and rows of batches of tuples.
+// Converts tuples of tensors to batches and back, and copies parts of tensors.
 #ifndef SLUICE_OPS_STATE_TUPLES_H_
 #define SLUICE_OPS_STATE_TUPLES_H_
 
@@ -10,13 +10,14 @@
 
 namespace sluice {
 
-// Splits a batch: tuple i is row i of every tensor, in buffers of its own so that it does not keep
-// the batch alive. All tensors have the same first size.
+// Splits a batch: tuple i has row i of every tensor. It is copied to its own buffers, so that it
+// does not keep the batch alive. All tensors have the same first size.
 absl::StatusOr<std::vector<Tensors>> SplitRows(Allocator& allocator, const Tensors& batch);
-// The inverse: stacks component j of all rows. Its shape is the same in all rows.
+// The inverse of SplitRows: tensor j of the result has component j of all rows. A component must
+// have the same shape in all rows.
 absl::StatusOr<Tensors> StackRows(Allocator& allocator, const std::vector<Tensors>& rows);
-// Stacks rows of different sizes but equal ranks. A component has the largest size of each
-// dimension. The rest is zero, empty or false.
+// Stacks rows whose components may differ in size, but not in rank. Components are padded to the
+// largest size in each dimension, with zeros, empty strings or false.
 absl::StatusOr<Tensors> StackPadded(Allocator& allocator, const std::vector<Tensors>& rows);
 
 // Copies `count` elements between tensors of one type.

@@ -1,4 +1,5 @@
-// Variables of a graph that is built: tensors that keep their values between steps.
+// Adds variables to a graph, and the ops on them. A variable is a tensor that keeps its value
+// between steps.
 //
 //   Variable w(g, "w", {784, 10}, GlorotUniform());
 //   Output y = MatMul(x, w);                       // reads w
@@ -6,19 +7,19 @@
 //   SLUICE_RETURN_IF_ERROR(session.Run({InitializeVariables(g)}));
 //
 // There are two kinds, as in TensorFlow. A resource variable (the default) is a handle. Each use in
-// an expression is a read of its own, which control dependencies order like any op. A ref variable
+// an expression adds a new read op, which control dependencies order like any op. A ref variable
 // (`.use_resource = false`) is a reference to its buffer. All uses share one read, which may see a
 // later update of the same step.
 //
-// Thread safety: as the graph's; one thread builds. Steps may read and update a variable at once:
-// an update by a resource op is atomic, and reads see it completely or not at all. Steps are not
-// ordered otherwise.
+// Thread safety: as the graph's; one thread builds. Steps may read and update a variable at the
+// same time: an update by a resource op is atomic, and a read sees it completely or not at all.
+// Steps are not ordered otherwise.
 // Ownership: a Variable is a small handle that can be copied. It is valid as long as the graph. The
 // value belongs to the device (executor/device/device_set.h) and outlives steps, and sessions that
 // share the DeviceSet.
-// Errors: of the graph, in Graph::status(), with an invalid variable that yields invalid outputs.
-// Of a step: FAILED_PRECONDITION for a read before the initializer ran; INVALID_ARGUMENT for a
-// value of another shape.
+// Errors: errors of building stay in the graph (Graph::status); the variable is then invalid and
+// yields invalid outputs. Errors of a step: FAILED_PRECONDITION if the variable is read before the
+// initializer ran; INVALID_ARGUMENT if a new value has another shape.
 // Reference: nodes, names and collections are those of tf.compat.v1.Variable.
 #ifndef SLUICE_OPS_STATE_VARIABLE_H_
 #define SLUICE_OPS_STATE_VARIABLE_H_
@@ -45,11 +46,11 @@ inline constexpr std::string_view kGlobalStep = "global_step";
 
 // Options of all constructors. The defaults are a trainable float resource variable.
 struct VariableOptions {
-  // Not used by the constructors that take an initial value, which has a type.
+  // The type of the variable. Constructors that take an initial value use its type instead.
   DataType dtype = DT_FLOAT;
   // Whether optimizers update it by default (collection trainable_variables).
   bool trainable = true;
-  // A resource variable, or a ref variable.
+  // Whether to make a resource variable. Otherwise it is a ref variable.
   bool use_resource = true;
   // Collections in addition to trainable_variables.
   std::vector<std::string> collections = {std::string(kGlobalVariables)};
@@ -63,7 +64,8 @@ struct VariableOptions {
 struct AssignOptions {
   // Name of the op in the current scope. "": the op's own name.
   std::string_view name = "";
-  // For ref variables: attribute use_locking. By default true for Assign, false for other updates.
+  // The attribute use_locking of updates of ref variables. By default true for Assign, false for
+  // other updates.
   std::optional<bool> use_locking;
   // For Assign: whether a value whose shape differs from the variable's is an error. If not, the
   // variable takes the shape of the value.
@@ -72,7 +74,7 @@ struct AssignOptions {
 
 class Variable {
  public:
-  // No variable; converts to false.
+  // Makes an object that is no variable. It converts to false.
   Variable() = default;
 
   // Adds the variable's nodes: handle, initial value, initializer and a read. `name` is made unique
@@ -81,7 +83,7 @@ class Variable {
   Variable(Graph& graph, std::string_view name, const PartialShape& shape,
            const Initializer& initializer, const VariableOptions& options = {},
            At at = At::current());
-  // With the shape and type of the initial value. Ignores options.dtype.
+  // The same, with the shape and type of the initial value. Ignores options.dtype.
   Variable(Graph& graph, std::string_view name, const Tensor& initial_value,
            const VariableOptions& options = {}, At at = At::current());
 
@@ -110,7 +112,7 @@ class Variable {
   // Type and static shape of the value. DT_INVALID and unknown rank if the variable is invalid.
   DataType dtype() const;
   const PartialShape& shape() const;
-  // Whether it is a resource variable, and whether it is in the collection trainable_variables.
+  // Whether this is a resource variable, and whether it is in the collection trainable_variables.
   bool is_resource() const { return is_resource_; }
   bool trainable() const { return trainable_; }
 
@@ -128,7 +130,7 @@ class Variable {
   // The op that assigns the initial value, and that value.
   Operation initializer() const { return initializer_; }
   Output initial_value() const { return initial_value_; }
-  // A bool scalar: whether the variable has a value. Does not fail without one.
+  // A bool scalar: whether the variable has a value. It does not fail if there is no value.
   Output IsInitialized(std::string_view name = "", At at = At::current()) const;
 
   // Updates, which return the op to run. For a ref variable, output 0 is the updated reference. A
@@ -183,17 +185,17 @@ std::vector<Variable> LocalVariables(const Graph& graph);
 std::vector<Variable> TrainableVariables(const Graph& graph);
 
 // Runs the initializers of all global (or local) variables made so far, or of the given ones, in no
-// order. An initial value that reads another variable may therefore find it without a value
-// (FAILED_PRECONDITION), except that a ref variable is replaced by its own initial value. Variables
-// that are added later, such as an optimizer's, need another call.
+// order. So an initial value that reads another variable may fail with FAILED_PRECONDITION, because
+// that has no value yet. If the other one is a ref variable, its initial value is used instead.
+// Variables that are added later, such as an optimizer's, need another call.
 Operation InitializeVariables(Graph& graph, std::string_view name = "init", At at = At::current());
 Operation InitializeLocalVariables(Graph& graph, std::string_view name = "init",
                                    At at = At::current());
 Operation InitializeVariables(Graph& graph, const std::vector<Variable>& variables,
                               std::string_view name = "init", At at = At::current());
 
-// The names of variables without a value, among all global and local variables or the given ones,
-// as a string vector, empty if all have one. Computed on /device:CPU:0.
+// A string vector with the names of those variables that have no value, among all global and local
+// variables or the given ones. Computed on /device:CPU:0.
 Output ReportUninitializedVariables(Graph& graph,
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
@@ -210,7 +212,7 @@ Variable GlobalStep(Graph& graph,
                     const VariableOptions& options = {.dtype = DT_INT64, .trainable = false},
                     At at = At::current());
 
-// The updates as functions.
+// The updates of Variable as functions.
 Operation Assign(const Variable& v, Operand value, const AssignOptions& options = {},
                  At at = At::current());
 Operation AssignAdd(const Variable& v, Operand value, const AssignOptions& options = {},
@@ -218,8 +220,8 @@ Operation AssignAdd(const Variable& v, Operand value, const AssignOptions& optio
 Operation AssignSub(const Variable& v, Operand value, const AssignOptions& options = {},
                     At at = At::current());
 
-// Rows of a variable. ResourceGather for a resource variable, which reads only these rows and has a
-// sparse gradient. GatherV2 for a ref variable.
+// Gathers rows of a variable. For a resource variable the node is a ResourceGather, which reads
+// only these rows and has a sparse gradient. For a ref variable it is a GatherV2.
 Output Gather(const Variable& params, Output indices, std::string_view name = "",
               At at = At::current());
 

@@ -1,9 +1,9 @@
-// The resources of variables, which are tensors that outlive steps: Var behind resource handles,
-// RefVar behind references.
+// The resources that hold the tensors of variables, which outlive steps: Var for a resource
+// variable, RefVar for a ref variable.
 //
-// Buffers are copied on write. A read shares the buffer of the variable, and an update copies it if
-// the buffer has other owners. So a value that was read never changes, and a variable whose buffer
-// is not shared is updated in place.
+// Buffers are copied on write. A read shares the buffer of the variable, and an update copies the
+// buffer first if it has other owners. So a value that was read never changes, and a variable whose
+// buffer is not shared is updated in place.
 //
 // Thread safety: the claim of a variable guards its members.
 // Ownership: shared by the resource manager, handles and kernels.
@@ -27,9 +27,10 @@
 
 namespace sluice {
 
-// The claim of a Var (executor/wait/claim.h). Code that takes it finds a complete tensor: lock and
-// try_lock first run the updates that were deferred (executor/kernel/deferred_updates.h). Code that
-// defers updates uses AsItIs, the claim without this.
+// The claim of a Var (executor/wait/claim.h). A caller that takes it finds a complete tensor,
+// because the lock functions first do the updates that were deferred
+// (executor/kernel/deferred_updates.h). Code that defers updates takes AsItIs() instead, the same
+// claim without this.
 class VariableClaim {
  public:
   explicit VariableClaim(Tensor* guarded) : guarded_(guarded) {}
@@ -40,10 +41,11 @@ class VariableClaim {
   void lock_shared();
   void unlock_shared() { claim_.unlock_shared(); }
   Claim& AsItIs() { return claim_; }
-  // Can be called without the claim, so that updates are made by a kernel that has threads.
+  // Whether there may be deferred updates. Needs no claim: a kernel asks before it takes the claim,
+  // and then does the updates itself on its threads (Settle).
   bool MayBeDeferred() const { return may_be_deferred_.load(std::memory_order_relaxed); }
   void SetMayBeDeferred(bool may_be) { may_be_deferred_.store(may_be, std::memory_order_relaxed); }
-  // Makes the deferred updates. The caller has AsItIs.
+  // Does the deferred updates. The caller holds AsItIs().
   void Settle(const StepContext& step);
 
  private:
@@ -89,35 +91,40 @@ class RefVar : public Resource {
 
  public:
   mutable Claim claim;
-  // Guarded by claim. Uninitialised before the first assignment, and while updates of it are
-  // deferred (executor/kernel/deferred_updates.h).
+  // Guarded by claim. Uninitialised before the first assignment, and while its updates are deferred
+  // (executor/kernel/deferred_updates.h).
   Tensor tensor;
 };
 
-// Returns the variable whose handle is input `i`. The variable may have no value yet. NOT_FOUND
+// Returns the variable whose handle is input `i`. The variable may have no value yet. Does its
+// deferred updates first, or returns RunAgainAfter if another kernel holds the claim. NOT_FOUND
 // with TensorFlow's text and, if known, the source line that made the handle.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
-// The same, without making its deferred updates.
+// The same, but leaves the variable's updates deferred.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
-// The same, or a new variable if there is none.
+// Like LookupVariable, but makes a variable if there is none.
 absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i);
-// A kernel returns it, before it has done anything, if another one has the claim.
+// The status that a kernel returns, before it has done anything, if another kernel holds the claim.
+// It runs again after the claim is released.
 absl::Status RunAgainAfter(KernelContext& c, const std::shared_ptr<Var>& variable);
-// NOT_FOUND "Resource <container>/<name>/<type> does not exist." for the variable of input `i`.
+// The error NOT_FOUND "Resource <container>/<name>/<type> does not exist." for the variable of
+// input `i`.
 absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable);
-// The error of ReadVariableOp: FAILED_PRECONDITION "Could not find variable <name>. …".
+// The error of ReadVariableOp if the variable has no value: FAILED_PRECONDITION "Could not find
+// variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
-// Makes the deferred updates of `tensor`. The caller has the claim of the variable. Kernels on
+// Does the deferred updates of `tensor`. The caller holds the claim of the variable. Kernels on
 // references call this, MakeWritable or StoreValue before they use the tensor.
 void BringHome(Tensor* tensor);
 
 // Copies the buffer of `tensor` if it has other owners, so that elements may be written. The caller
-// has the claim of the variable. RESOURCE_EXHAUSTED; FAILED_PRECONDITION if it has no value.
+// holds the claim of the variable. RESOURCE_EXHAUSTED if there is no memory; FAILED_PRECONDITION if
+// the variable has no value.
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 
-// Stores `value` in `*variable`, whose claim the caller has. Moves the buffer if it has no other
-// owner, and copies the elements otherwise. May empty `value`.
+// Stores `value` in `*variable`, whose claim the caller holds. Moves the buffer of `value` if it
+// has no other owner, and copies the elements otherwise. May empty `value`.
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator);
 
 // Calls `update(tensor)` with the claim of the variable that input 0 references, and outputs the
@@ -151,7 +158,8 @@ class ClaimedVariable {
     if (!lock_) return RunAgainAfter(c, variable_);
     return variable_->is_initialized ? absl::OkStatus() : VariableNotFound(c, 0, *variable_);
   }
-  // "Trying to read variable with wrong dtype. Expected float got int32".
+  // INVALID_ARGUMENT "Trying to read variable with wrong dtype. Expected float got int32" unless
+  // the variable has type `dtype`.
   absl::Status CheckRead(DataType dtype) const {
     if (variable_->tensor.dtype() == dtype) return absl::OkStatus();
     return InvalidArgument("Trying to read variable with wrong dtype. Expected ",
@@ -163,9 +171,9 @@ class ClaimedVariable {
   std::shared_ptr<Var> variable_;
   Lock lock_;
 };
-// To change the variable.
+// For kernels that change the variable.
 using WritableVariable = ClaimedVariable<std::unique_lock<VariableClaim>>;
-// To read it. Readers do not exclude each other.
+// For kernels that read the variable. They do not exclude each other.
 using ReadableVariable = ClaimedVariable<std::shared_lock<VariableClaim>>;
 
 }  // namespace sluice

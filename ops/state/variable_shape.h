@@ -1,4 +1,4 @@
-// Shapes of variables behind resource handles, for shape functions.
+// Finds the shapes of resource variables, for shape functions.
 #ifndef SLUICE_OPS_STATE_VARIABLE_SHAPE_H_
 #define SLUICE_OPS_STATE_VARIABLE_SHAPE_H_
 
@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// The shape of the variable whose handle is input `i`, as far as it is known. INVALID_ARGUMENT with
-// TensorFlow's text if its type is not `dtype`.
+// The known part of the shape of the variable whose handle is input `i`. INVALID_ARGUMENT with
+// TensorFlow's text if the variable's type is not `dtype`.
 inline absl::StatusOr<PartialShape> VariableShapeOf(const ShapeContext& c, int i, DataType dtype) {
   const HandleData* handle = c.InputHandle(i);
   if (handle == nullptr) return PartialShape::UnknownRank();

@@ -1,4 +1,5 @@
-// Registers operations that wait, so that they can be cancelled and stall reports show them.
+// Registers operations that wait for a resource, so that they can be cancelled and stall reports
+// show them.
 #ifndef SLUICE_OPS_STATE_WAIT_H_
 #define SLUICE_OPS_STATE_WAIT_H_
 
@@ -15,7 +16,8 @@
 
 namespace sluice {
 
-// The call that waits. The pointers are valid until the callback of the operation runs.
+// The kernel call that runs an operation. The pointers are valid until the callback of the
+// operation runs.
 struct Caller {
   CancellationManager* cancellation = nullptr;  // null if the call cannot be cancelled
   Stalls* stalls = nullptr;                     // null if reports do not show the call
@@ -23,10 +25,10 @@ struct Caller {
   int64_t step_id = 0;
   std::string_view node;
   std::string_view op;
-  int replica = -1;  // replica whose step it is. -1 if unknown
+  int replica = -1;  // the replica that runs the step. -1 if unknown
 
   bool IsCancelled() const { return cancellation != nullptr && cancellation->IsCancelled(); }
-  // CANCELLED if the call is cancelled or its deadline is over. For long loops that do not wait.
+  // CANCELLED if the call is cancelled or its deadline is over. For long loops, which do not wait.
   absl::Status CheckNotCancelled() const;
 };
 
@@ -40,8 +42,9 @@ class Wait {
   // need not be called. Neither function runs within Start, so the resource's lock may be held.
   bool Start(const Caller& caller, std::string resource, std::function<void()> cancel,
              std::function<std::string()> describe);
-  // Call it after the operation has been removed from the waiting ones, without a lock that
-  // `cancel` or `describe` takes. `cancel` may still be running, but finds nothing to cancel.
+  // Call it after the operation has been removed from those that wait. The caller must not hold a
+  // lock that `cancel` or `describe` takes. `cancel` may still be running, but finds nothing to
+  // cancel.
   void End();
 
  private:
