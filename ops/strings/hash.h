@@ -1,4 +1,4 @@
-// Hashes of strings, which define TensorFlow's bucket ops.
+// Hash functions of strings. TensorFlow's ops that hash strings to buckets are defined by them.
 #ifndef SLUICE_OPS_STRINGS_HASH_H_
 #define SLUICE_OPS_STRINGS_HASH_H_
 

@@ -7,9 +7,8 @@
 
 namespace sluice {
 
-// Returns false if the text, without blanks around it, is not a number of the type. A
-// floating-point number may be "inf", "nan" or hexadecimal. Numbers that are too large become
-// infinite.
+// Ignores blanks around the text. Returns false if it is not a number of the type. A floating-point
+// number may be "inf", "nan" or hexadecimal. Numbers that are too large become infinite.
 bool ParseNumber(std::string_view text, float* value);
 bool ParseNumber(std::string_view text, double* value);
 bool ParseNumber(std::string_view text, int32_t* value);

@@ -1,7 +1,7 @@
-// A message type of Protobuf that is known at run time only, and the fields that an op uses.
+// A Protobuf message type that is known only at run time, and the fields that an op uses.
 //
 // Thread safety: immutable.
-// Ownership: the object owns its descriptors, or they are those of the program.
+// Ownership: the object owns its descriptors, except for types that are linked into the program.
 #ifndef SLUICE_OPS_STRINGS_PROTO_TYPE_H_
 #define SLUICE_OPS_STRINGS_PROTO_TYPE_H_
 
@@ -20,20 +20,21 @@ class ProtoType {
  public:
   using Field = google::protobuf::FieldDescriptor;
 
-  // The type `name` of `source`: "local://", "bytes://" with a serialized FileDescriptorSet, or the
-  // path of a file with one. TensorFlow's types are found under their names there
-  // ("tensorflow.Example"). INVALID_ARGUMENT if the source or a field is not valid.
+  // The type `name` of `source`. A source is "bytes://" and a serialized FileDescriptorSet, the
+  // path of a file with one, or "local://" for the program's own types, where TensorFlow's types
+  // have their usual names ("tensorflow.Example"). INVALID_ARGUMENT if the source or a field is not
+  // valid.
   static absl::StatusOr<std::shared_ptr<const ProtoType>> Make(
       const std::string& source, const std::string& name,
       const std::vector<std::string>& field_names);
 
   const google::protobuf::Descriptor& descriptor() const { return *descriptor_; }
-  // In the order of their names.
+  // The fields, in the order of their names.
   const std::vector<const Field*>& fields() const { return fields_; }
   // Positions in fields(), in ascending order of the fields' numbers.
   const std::vector<int>& order() const { return order_; }
 
-  // Serializes a message in text format, or in binary format, which is thereby checked. DATA_LOSS.
+  // Parses a message in text or binary format, and serializes it. DATA_LOSS if it cannot be parsed.
   absl::StatusOr<std::string> Reserialize(const std::string& message, bool is_text) const;
 
  private:

@@ -1,4 +1,4 @@
-// The wire format of Protobuf: reads and writes single fields.
+// Reads and writes single fields in Protobuf's wire format.
 //
 // Thread safety: a reader belongs to one thread.
 // Reference: https://protobuf.dev/programming-guides/encoding.
@@ -33,7 +33,7 @@ class WireReader {
   bool ReadVarint(uint64_t* value);
   bool ReadFixed(int bytes, uint64_t* value);
   bool ReadBytes(std::string_view* bytes);
-  // The fields of a group, whose start has been read.
+  // Reads the fields of a group, whose start tag has been read.
   bool ReadGroup(uint32_t number, std::string_view* bytes);
   // Skips a value whose tag has been read.
   bool Skip(uint32_t number, WireType type) { return SkipAtDepth(number, type, 0); }
@@ -45,7 +45,7 @@ class WireReader {
 
 void AppendVarint(uint64_t value, std::string* to);
 void AppendTag(int number, WireType type, std::string* to);
-// The lowest `bytes` bytes.
+// Appends the lowest `bytes` bytes of `value`.
 void AppendFixed(uint64_t value, int bytes, std::string* to);
 
 }  // namespace sluice
