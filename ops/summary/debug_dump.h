@@ -1,4 +1,4 @@
-// Files of watched tensors, as TensorFlow's first debugger (tfdbg) reads them.
+// Writes watched tensors to files that TensorFlow's first debugger (tfdbg) reads.
 //
 // A tensor is one file with a serialized Event, at
 //   <root>/_tfdbg_device_,job_localhost,.../<node>_<output>_<debug op>_<microseconds>
@@ -17,9 +17,9 @@ namespace sluice {
 
 class DebugDump {
  public:
-  // Returns the dump that the attributes of a debug node describe. INVALID_ARGUMENT if its
-  // tensor_name is not "node" or "node:output". UNIMPLEMENTED for debug_urls that are not
-  // "file://…", except gated gRPC ones, which are ignored until a debug server opens them.
+  // The dump of a debug node. INVALID_ARGUMENT if the node's tensor_name is not "node" or
+  // "node:output". UNIMPLEMENTED if one of its debug_urls is not "file://…". Gated gRPC URLs are
+  // allowed: nothing is written to them, because only a debug server could open their gates.
   static absl::StatusOr<DebugDump> Of(const KernelInit& init);
 
   // False if all URLs are gated: the node then returns an empty tensor.

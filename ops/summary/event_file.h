@@ -1,12 +1,13 @@
 // A file of events for TensorBoard.
 //
-// Its name is `<logdir>/events.out.tfevents.<seconds>.<host><suffix>`. It has the framing of
-// ops/io/record_file.h, and the first event is the version of the file. An existing file is never
-// overwritten, unlike in TensorFlow: the seconds in the name are increased until the name is new.
+// Its name is `<logdir>/events.out.tfevents.<seconds>.<host><suffix>`. It is a record file
+// (ops/io/record_file.h) whose records are events. The first event is the version of the format. An
+// existing file is never overwritten, unlike in TensorFlow: the seconds in the name are increased
+// until the name is new.
 //
 // Thread safety: all methods may be called from any thread.
-// Errors: errors of the file system, with the name of the file. After the first error, the file
-// does not change and every call returns it.
+// Errors: those of the file system, with the name of the file. After the first error, the file does
+// not change and every call returns this error.
 #ifndef SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 #define SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 

@@ -1,7 +1,8 @@
 // Counts values in buckets for histogram summaries.
 //
-// The limits of the buckets are TensorFlow's: 1e-12 * 1.1^k below 1e20, the largest double, their
-// negatives, and zero. A value belongs to the first bucket with a greater limit.
+// The upper limits of the buckets are TensorFlow's: the numbers 1e-12 * 1.1^k below 1e20, the
+// largest double, the negatives of all these, and zero. A value belongs to the first bucket whose
+// limit is greater.
 // Thread safety: none.
 #ifndef SLUICE_OPS_SUMMARY_HISTOGRAM_H_
 #define SLUICE_OPS_SUMMARY_HISTOGRAM_H_
@@ -17,7 +18,7 @@ class Histogram {
  public:
   Histogram();
   void Add(double value);
-  // Writes consecutive empty buckets as one.
+  // Writes consecutive empty buckets as one bucket.
   void ToProto(pb::HistogramProto* proto) const;
 
  private:

@@ -1,4 +1,4 @@
-// The resource behind a SummaryWriter handle. Events wait in memory, and are written in batches.
+// The resource behind a SummaryWriter handle. It keeps events in memory and writes them in batches.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_SUMMARY_SUMMARY_WRITER_H_
@@ -22,7 +22,8 @@ class SummaryWriterResource : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow22SummaryWriterInterfaceE";
 
-  // Writes the waiting events if there are more than `max_queue`, or after `flush_millis`.
+  // Write flushes the waiting events if there are more than `max_queue`, or if the last flush was
+  // at least `flush_millis` ago.
   SummaryWriterResource(std::unique_ptr<EventFile> file, int32_t max_queue, int32_t flush_millis);
   ~SummaryWriterResource() override;
   std::string DebugString() const override { return "summary writer '" + file_->path() + "'"; }

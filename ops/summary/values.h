@@ -1,6 +1,6 @@
 // Converts tensors to values of summaries, for ops that return a Summary and ops that write one.
 //
-// Errors have TensorFlow's texts. The caller adds the op and the node.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts, to which the caller adds the op and the node.
 #ifndef SLUICE_OPS_SUMMARY_VALUES_H_
 #define SLUICE_OPS_SUMMARY_VALUES_H_
 
@@ -15,7 +15,8 @@ namespace sluice {
 // Element i of a tensor of real numbers (or bool) as a double.
 double ElementAsDouble(const Tensor& tensor, int64_t i);
 
-// Adds a histogram of all elements. INVALID_ARGUMENT, with `name` in the text, on NaN and infinity.
+// Adds a histogram of all elements. If one is NaN or infinite: INVALID_ARGUMENT, with `name` in the
+// text.
 absl::Status AddHistogram(const Tensor& values, const std::string& tag, const std::string& name,
                           pb::Summary* summary);
 
