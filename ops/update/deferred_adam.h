@@ -1,9 +1,9 @@
-// Sparse Adam that defers the steps of rows without a gradient.
+// Does sparse updates of Adam, and defers the steps of rows without a gradient.
 //
-// TensorFlow's optimizer decays all rows of a variable, its m and its v, as if the other rows had a
-// gradient of zero. Here a row does these steps later, when it is read, with the same bits as if
-// they had been done at once. An object holds the three tensors while updates are deferred. A row
-// catches up in one of three cases:
+// TensorFlow's optimizer decays all rows of a variable and of its slots m and v, as if rows without
+// a gradient had a gradient of zero. Here such a row does these steps later, when it is read, with
+// the same bits as if they had been done at once. A DeferredAdam holds the three tensors while
+// updates are deferred. A row catches up in one of three cases:
 //   1. It is gathered or updated.
 //   2. It is its turn: each step catches up a part of all rows, so that no row lags more than
 //      AdamHistory::kLongest steps.
@@ -30,19 +30,23 @@
 
 namespace sluice {
 
-// The tensors of the variable, m and v in their variables: empty while updates are deferred.
+// The places in which the three variables (the trained one, m and v) keep their tensors. They are
+// empty while updates are deferred, because a DeferredAdam then holds the tensors.
 using AdamHomes = std::array<Tensor*, 3>;
 
 template <typename T>
 class DeferredAdam final : public DeferredUpdates,
                            public std::enable_shared_from_this<DeferredAdam<T>> {
  public:
-  // The object that holds these three tensors. Makes one if there is none. The tensors have one
-  // shape of at least one dimension, and elements. RESOURCE_EXHAUSTED.
+  // Returns the object that holds these three tensors, or makes one if there is none. The tensors
+  // must have equal shapes, with at least one dimension and at least one element.
+  // RESOURCE_EXHAUSTED if a tensor has to be copied, because its buffer is shared, and there is no
+  // memory.
   static absl::StatusOr<std::shared_ptr<DeferredAdam>> Find(const AdamHomes& homes,
                                                             const StepContext& step);
 
-  // One step. Adds to_m[i] and to_v[i] to rows indices[i] of m and v, after these have decayed.
+  // Does one step of the optimizer. Adds to_m[i] and to_v[i] to rows indices[i] of m and v, after
+  // these have decayed.
   void Step(const AdamNumbers<T>& numbers, const RowIndex& indices, const T* to_m, const T* to_v,
             KernelContext& c);
   const Tensor& Rows(const Tensor* home, const Tensor& indices, const StepContext& step) override;
@@ -55,12 +59,12 @@ class DeferredAdam final : public DeferredUpdates,
   };
   DeferredAdam() = default;
   AdamRow<T> RowAt(int64_t row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Marks the rows as done up to `step`. Returns those that lag, each once.
+  // Marks the rows as done up to `step`. Returns those that lagged, each of them once.
   std::vector<Missed> Claim(const RowIndex& indices, uint64_t step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   double CostOf(const std::vector<Missed>& missed, uint64_t now) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Does the deferred steps of `count` rows, cyclically from row `first`.
+  // Does the deferred steps of `count` rows from row `first` on. After the last row comes row 0.
   void CatchUp(int64_t first, int64_t count, const StepContext& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

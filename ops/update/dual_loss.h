@@ -1,4 +1,5 @@
-// Losses of a linear model's prediction and their duals, for dual coordinate ascent (sdca.cc).
+// Losses of the predictions of a linear model, and the duals of these losses, for dual coordinate
+// ascent (sdca.cc).
 //
 // Thread safety: immutable.
 #ifndef SLUICE_OPS_UPDATE_DUAL_LOSS_H_
@@ -16,13 +17,13 @@ struct DualExample {
   double label;
   double weight;
   double dual;          // the dual value
-  double prediction;    // with the changed weights
+  double prediction;    // by the changed weights
   double squared_norm;  // of the features, divided by l2
 };
 
 class DualLoss {
  public:
-  // The loss that the attribute loss_type names. INVALID_ARGUMENT.
+  // The loss with this name, from attribute loss_type. INVALID_ARGUMENT if there is none.
   static absl::StatusOr<std::unique_ptr<DualLoss>> Make(const std::string& loss_type);
   virtual ~DualLoss() = default;
 
@@ -32,7 +33,8 @@ class DualLoss {
   virtual double Primal(double prediction, double label, double weight) const = 0;
   virtual double PrimalDerivative(double prediction, double label) const = 0;
   virtual double Smoothness() const = 0;
-  // The label in the form of the loss: -1 and 1 for classes. INVALID_ARGUMENT.
+  // The label in the form that the loss needs: -1 and 1 for classes. INVALID_ARGUMENT if the loss
+  // does not allow the label.
   virtual absl::StatusOr<float> Label(float label) const = 0;
 };
 

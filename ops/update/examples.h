@@ -1,4 +1,5 @@
-// A batch of examples, and the weights of their features with changes, for dual coordinate ascent.
+// A batch of examples, the weights of their features, and the changes of these weights, for dual
+// coordinate ascent (sdca.cc).
 //
 // Thread safety: one thread at a time. The tensors of the kernel context must outlive the object.
 #ifndef SLUICE_OPS_UPDATE_EXAMPLES_H_
@@ -32,8 +33,8 @@ struct Places {
 
 class Examples {
  public:
-  // Allocates the outputs for the changes of weights and fills them with zeros. INVALID_ARGUMENT if
-  // sizes of inputs do not match.
+  // Reads the inputs. Allocates the outputs for the changes of weights and fills them with zeros.
+  // INVALID_ARGUMENT if the sizes of inputs do not match.
   static absl::StatusOr<Examples> Read(KernelContext& c, const Places& places);
 
   int64_t size() const { return count_; }
@@ -42,7 +43,7 @@ class Examples {
   double squared_norm(int64_t example) const { return squared_norms_[example]; }
 
   struct Predictions {
-    double now = 0;     // with the changes times `partitions`
+    double now = 0;     // with the changes of the weights, times `partitions`
     double before = 0;  // without the changes
   };
   Predictions Predict(int64_t example, const Shrinkage& shrink, int partitions) const;

@@ -1,10 +1,11 @@
-// Adam's steps of a row whose gradient is zero, done later with the same bits. A step is
+// Does those steps of Adam later in which the gradient of a row was zero, with the same bits. A
+// step is
 //
 //   m *= beta1;  v *= beta2;  var -= (rate * m) / (sqrt(v) + epsilon)
 //
-// and rounds after each operation, as single ops of a graph do. Values that can no longer change
-// are not computed: a variable much larger than all steps that are left, and moments that rounding
-// keeps constant.
+// and rounds after each operation, as separate ops of a graph do. Values that can no longer change
+// are not computed: elements of the variable that are much larger than all remaining steps, and
+// moments that rounding keeps constant.
 //
 // Thread safety: ReplayDecay is a pure function of a history that does not change meanwhile.
 #ifndef SLUICE_OPS_UPDATE_ROW_DECAY_H_
@@ -24,7 +25,7 @@ struct AdamNumbers {
   T epsilon;
 };
 
-// The numbers of at least the latest kLongest steps, by step.
+// Keeps the AdamNumbers of at least the latest kLongest steps, by step.
 template <typename T>
 class AdamHistory {
  public:

@@ -1,5 +1,5 @@
-// The inputs of an op that applies an update rule: the gradient, perhaps the rows that it updates,
-// and scalars.
+// Finds the inputs of an op that applies an update rule: the gradient, the numbers of the rows to
+// update (for ops that update rows), and scalars.
 //
 // Thread safety: constant after construction.
 #ifndef SLUICE_OPS_UPDATE_RULE_INPUTS_H_

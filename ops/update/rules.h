@@ -1,8 +1,8 @@
 // The update rules of all optimizers. update_rule.h describes the consequences of a rule and how to
 // add one. Names and their order are TensorFlow's.
 //
-// Formulas: grad² and similar terms apply to each element. A rule with a flag names it in its
-// formula.
+// Formulas: grad² and similar terms apply to each element. What follows "With `flag`:" happens only
+// if the rule's flag is true.
 #ifndef SLUICE_OPS_UPDATE_RULES_H_
 #define SLUICE_OPS_UPDATE_RULES_H_
 

@@ -1,4 +1,5 @@
-// The variable and the slots that an update changes, by reference or by resource handle.
+// Claims the variable and the slots that an update changes. Inputs name them by reference or by
+// resource handle.
 //
 // Thread safety: an object belongs to one call of a kernel. It holds the claims of all its
 // variables as long as it lives.
@@ -23,7 +24,7 @@ class UpdateTargets {
 
   // Claims the variables of inputs [0, count). All kernels claim in the same order. If another
   // kernel holds a claim, returns the status of KernelContext::RunAgainAfter, which the kernel must
-  // return. With kSettle, then does the deferred updates (executor/kernel/deferred_updates.h).
+  // return. With kSettle, it then does their deferred updates (executor/kernel/deferred_updates.h).
   // FAILED_PRECONDITION if a variable is not initialized. NOT_FOUND if there is no such variable.
   absl::Status Claim(KernelContext& c, int count, Deferred deferred);
 
@@ -31,7 +32,7 @@ class UpdateTargets {
   Tensor* tensor(int i) const { return tensors_[i]; }
   // Whether no variable was given twice.
   bool are_distinct() const { return locks_.size() == tensors_.size(); }
-  // Empty for references.
+  // The variables. Empty if the inputs are references.
   absl::Span<const std::shared_ptr<Var>> variables() const { return variables_; }
 
  private:

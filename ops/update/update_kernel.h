@@ -1,4 +1,5 @@
-// Kernels of update rules (rules.h). A rule brings only its loop over a range of elements:
+// Makes the kernels of update rules (rules.h). For each rule, only its loop over a range of
+// elements has to be written:
 //
 //   template <typename T>
 //   SLUICE_TARGET_CLONES void GradientDescent(const UpdateCall<kGradientDescent, T>& c,
@@ -10,9 +11,10 @@
 //   }
 //   UPDATE_KERNELS(GradientDescent, 0.4, UpdateTypes);
 //
-// UpdateKernel does the rest for all four forms of all rules: it finds the tensors, checks them
-// with TensorFlow's error texts, claims and copies shared buffers, and splits the work. Its loops
-// over a dense gradient, over rows and over tiles are each written once, in update_kernel.cc.
+// UpdateKernel does the rest for all four forms (UpdateForm) of all rules: it finds the tensors,
+// checks them with TensorFlow's error texts, claims them, copies shared buffers, and splits the
+// work. Its loops over a dense gradient, over rows and over tiles are each written once, in
+// update_kernel.cc.
 //
 // An update is atomic, with or without `use_locking`: the kernel claims the variable and all slots,
 // in one order for all kernels.
@@ -39,10 +41,11 @@ struct UpdateData {
   bool flag = false;
 };
 
-// Updates the elements [begin, end) behind data.offset.
+// Updates the elements [begin, end), counted from data.offset.
 using UpdateFunction = void (*)(const UpdateData& data, int64_t begin, int64_t end);
 
-// UpdateData with the names and types of a rule. An unknown name does not compile.
+// UpdateData, accessed by the names and types of a rule. A name that the rule lacks does not
+// compile.
 template <const UpdateRule& kRule, typename T>
 class UpdateCall {
  public:

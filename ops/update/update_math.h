@@ -1,5 +1,5 @@
-// Arithmetic of the update loops, the same for all element types: 16-bit types round after each
-// operation, as TensorFlow's do.
+// Arithmetic of the update loops, with the same functions for all element types. 16-bit types round
+// after each operation, as in TensorFlow.
 #ifndef SLUICE_OPS_UPDATE_UPDATE_MATH_H_
 #define SLUICE_OPS_UPDATE_UPDATE_MATH_H_
 
@@ -62,7 +62,8 @@ inline T Power(T x, T exponent) {
 
 using UpdateTypes = JoinTypes<FloatList, ComplexList>::type;
 
-// The arrays of a call do not overlap, unless one variable was given twice.
+// A loop that the compiler may vectorize, because the arrays of a call do not overlap. They do only
+// if one variable was given twice.
 #define SLUICE_UPDATE_LOOP _Pragma("GCC ivdep") for (int64_t i = begin; i < end; ++i)
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
-// An update rule: how an optimizer changes one variable and its slots in one step.
+// An update rule says how an optimizer changes one variable and its slots in one step.
 //
-// rules.h declares each rule once. From that declaration follow
+// rules.h declares each rule once. These are made from the declaration:
 //   - the ops: Apply<rule> for a variable by reference and ResourceApply<rule> for one by handle,
 //     SparseApply<rule> and ResourceSparseApply<rule> for gradients of some rows (rules.cc);
 //   - EmbeddingTableApply<rule> for the rows of an embedding table;
@@ -23,9 +23,9 @@
 
 namespace sluice {
 
-// A kernel's requirement of a scalar input, and the error text if it fails. The kernel adds the
-// shape received. An empty text stands for "<name> is not a scalar: ", or for "<name> is not a
-// positive scalar: " and the like.
+// The domain that a kernel requires of a scalar input, and the error text if the input is
+// different. The kernel adds the shape of the input. An empty text stands for "<name> is not a
+// scalar: ", or for "<name> is not a positive scalar: " and the like.
 struct ScalarCheck {
   enum Domain { kAny, kPositive, kNonNegative, kNonPositive };
   Domain domain = kAny;
@@ -44,7 +44,7 @@ struct UpdateSlot {
   std::string_view name, label, sparse_label;
 };
 
-// The gradient is called "delta" in the dense ops of some rules.
+// Whether the input is the gradient, which the dense ops of some rules call "delta".
 constexpr bool IsGradientName(std::string_view input) {
   return input == "grad" || input == "delta";
 }
@@ -119,14 +119,14 @@ struct UpdateRule {
     return -1;
   }
 
-  // "ResourceSparseApplyAdagrad"
+  // The name of the op of this form: "ResourceSparseApplyAdagrad".
   std::string OpName(UpdateForm form) const {
     return std::string(form.is_resource ? "Resource" : "")
         .append(form.is_sparse ? "Sparse" : "")
         .append("Apply")
         .append(name);
   }
-  // The op for rows of an embedding table, whose records have the slots.
+  // The op that updates rows of an embedding table. The table's records hold the slots.
   std::string TableOpName() const { return std::string("EmbeddingTableApply").append(name); }
   // Calls function(form) for each op of the rule that updates variables.
   template <typename Function>
