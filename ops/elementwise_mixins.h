@@ -1,6 +1,7 @@
-// Mixins for elementwise ops: inputs, outputs, type attribute, shape and traits of ops whose
-// element i depends only on element i of the inputs. An op whose kernels are not
-// ElementwiseLoopKernels removes the trait with `.Elementwise(ElementwiseInputs::kNone)`.
+// Mixins that declare elementwise ops, in which element i of the output depends only on element i
+// of each input. They set inputs, outputs, the type attribute, the shape function and traits. An op
+// whose kernels are not ElementwiseLoopKernels must remove the elementwise trait with
+// `.Elementwise(ElementwiseInputs::kNone)`.
 //
 //   OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT(...);
 //
@@ -34,7 +35,8 @@ struct ElementwiseComparison {
   void operator()(OpDefBuilder& op) const;
 };
 
-// The gradient of y = f(x) from y and dy, the gradient with respect to y.
+// For y = f(x): an op that computes the gradient with respect to x from y and from dy, the gradient
+// with respect to y.
 struct UnaryGradient {
   TypeSet types;
   void operator()(OpDefBuilder& op) const;

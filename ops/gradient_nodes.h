@@ -1,8 +1,7 @@
 // Nodes that gradients of several families share: constants, conjugates, sums over broadcast
 // dimensions, shapes of reductions.
 //
-// The functions add the nodes that TensorFlow's gradients consist of to the graph of their
-// arguments.
+// The functions add nodes to the graph of their arguments: the nodes of TensorFlow's gradients.
 // Errors: stay in the graph. An invalid argument gives an invalid result.
 #ifndef SLUICE_OPS_GRADIENT_NODES_H_
 #define SLUICE_OPS_GRADIENT_NODES_H_
@@ -52,7 +51,7 @@ Output ReducedShape(Output input_shape, Output axes);
 // list arguments.
 OutputList SiblingOutputs(Backprop& b, std::string_view op, const OutputList& inputs,
                           const AttrMap& attrs = {}, At at = At::current());
-// The same for an op with one output.
+// Does the same for an op with one output, and returns that output.
 Output Sibling(Backprop& b, std::string_view op, const OutputList& inputs, At at = At::current());
 
 // Whether all three shapes are known and equal.

@@ -1,6 +1,7 @@
-// Every file that declares ops includes this header: declarations, shape functions, gradients, and
-// the builder functions that most gradients use. For other builder functions, include their headers
-// ("ops/math/rounding_builders.h") under #ifndef SLUICE_DEFINITIONS_ONLY.
+// Every file that declares ops includes this header. It includes what declarations, shape functions
+// and gradients need, and the builder functions that most gradients use. For other builder
+// functions, include their headers ("ops/math/rounding_builders.h") under #ifndef
+// SLUICE_DEFINITIONS_ONLY.
 //
 // Adding an op to a file whose builders are included here recompiles all definitions.
 #ifndef SLUICE_OPS_OP_H_
