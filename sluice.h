@@ -21,12 +21,14 @@
 //   training/   optimizers, layers, losses, metrics, input, checkpoints, summaries, training loops
 //
 // Thread safety: one thread builds a graph, many threads run its steps.
-// Ownership: the graph owns all nodes; handles (Output, Variable, Operation, …) are valid as long
-// as it. It outlives its sessions.
-// Errors: functions that build return invalid handles and keep the first error in Graph::status(),
-// which Session::Run returns. All others return absl::Status. Nothing throws.
+// Ownership: the graph owns all nodes. Handles (Output, Variable, Operation, …) are valid as long
+// as the graph lives. The graph must outlive its sessions.
+// Errors: a function that builds a graph and fails returns an invalid handle. The graph keeps its
+// first error in Graph::status(), and Session::Run returns it. All other functions return
+// absl::Status. Nothing throws.
 //
-// Each included header states its own. Link //:sluice, or the installed library.
+// Each included header states these properties of its own classes. Link //:sluice, or the installed
+// library.
 #ifndef SLUICE_H_
 #define SLUICE_H_
 

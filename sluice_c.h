@@ -1,5 +1,6 @@
-// The C API of Sluice, for C and for languages that call C: loads graphs, trains and runs them in
-// this process or on a server, and keeps checkpoints. docs/c_api.md shows complete programs.
+// The C API of Sluice, for C and for languages that call C. It loads graphs, trains and runs them
+// in this process or on a server, and saves and restores checkpoints. docs/c_api.md shows complete
+// programs.
 //
 //   sluice_graph* graph;
 //   sluice_session* session;
@@ -12,8 +13,8 @@
 //   }
 //
 // Errors: a function that can fail returns NULL, or an error that the caller frees. Its results are
-//   then unchanged. Nothing throws. A tensor that does not fit in memory is RESOURCE_EXHAUSTED. If
-//   there is no memory for the library's own small objects, the process ends.
+//   then unchanged. Nothing throws. RESOURCE_EXHAUSTED if a tensor does not fit in memory. If there
+//   is no memory for the library's own small objects, the process ends.
 // Ownership: the caller frees every handle that a function creates, with the sluice_*_free function
 //   of its type, in any order. Freeing NULL does nothing. Arguments are only read during the call,
 //   except by sluice_tensor_wrap; no handle or text may be NULL unless a comment says so. A
@@ -21,11 +22,12 @@
 // Thread safety: different handles may be used by different threads at once. One tensor may be read
 //   by any number of threads. sluice_session_run, sluice_session_save, sluice_session_restore,
 //   sluice_session_close and sluice_cancellation_cancel may be called by any number of threads at
-//   once. A save or restore beside steps that update variables may mix the values of several steps.
-//   Minimize, initializer, and the first sluice_session_new after them, change the graph: no other
-//   call may use it or run its steps meanwhile. A handle is freed by one thread, when no other uses
-//   it.
-// Names: "x" and "x:0" are tensors, "train" is a node, as in TensorFlow.
+//   once. If steps update variables during a save or restore, it may mix the values of several
+//   steps. sluice_graph_minimize, sluice_graph_initializer, and the first sluice_session_new after
+//   one of them, change the graph: no other call may use the graph or run its steps meanwhile. A
+//   handle may be freed when no other thread uses it.
+// Names: as in TensorFlow. "x:0" is output 0 of node "x"; "x" stands for the same tensor or, as a
+//   target, for the node.
 // Versions: functions, constants and fields are added, never changed. Option structs begin with
 //   their size, so that programs with older headers run with newer libraries. INVALID_ARGUMENT if a
 //   struct does not have its size.
@@ -44,7 +46,7 @@ extern "C" {
 
 // Grows with each addition to this header.
 #define SLUICE_C_API_VERSION 1
-// The version of the library. It must be at least that of the header.
+// The SLUICE_C_API_VERSION of the library. It must be at least that of the header.
 int32_t sluice_api_version(void) SLUICE_NOEXCEPT;
 
 // Errors.
@@ -71,9 +73,9 @@ enum sluice_code {
   SLUICE_UNAUTHENTICATED = 16
 };
 
-// SLUICE_OK for NULL.
+// The code of the error. SLUICE_OK for NULL.
 int32_t sluice_error_code(const sluice_error* error) SLUICE_NOEXCEPT;
-// Names the node, what was expected and what was received. "" for NULL.
+// The message, which names the node, what was expected and what was received. "" for NULL.
 const char* sluice_error_message(const sluice_error* error) SLUICE_NOEXCEPT;
 void sluice_error_free(sluice_error* error) SLUICE_NOEXCEPT;
 
@@ -100,29 +102,29 @@ enum sluice_type {
   SLUICE_UINT64 = 23
 };
 
-// A tensor of numbers in the caller's memory, which is not copied. `bytes` must be the size of the
-// elements, and `data` must be aligned for one. Nobody may write to the memory before the library
-// calls release(data, context), once, on any thread, when it no longer needs the memory. Tensors
-// that were fed to variables can outlive their handle. `release` may be NULL. It is not called if
-// this function fails.
+// Makes a tensor of numbers in the caller's memory, which is not copied. `bytes` must be the size
+// of all elements, and `data` must be aligned for an element. When the library no longer needs the
+// memory, it calls release(data, context) once, on any thread. The memory must not be written
+// before this call, which can be long after the handle is freed if a variable took the tensor as
+// its value. `release` may be NULL. It is not called if this function fails.
 sluice_error* sluice_tensor_wrap(int32_t type, const int64_t* dims, int32_t rank, void* data,
                                  size_t bytes, void (*release)(void* data, void* context),
                                  void* context, sluice_tensor** tensor) SLUICE_NOEXCEPT;
-// A tensor of numbers with a copy of the elements.
+// Makes a tensor of numbers with a copy of the elements.
 sluice_error* sluice_tensor_copy(int32_t type, const int64_t* dims, int32_t rank, const void* data,
                                  size_t bytes, sluice_tensor** tensor) SLUICE_NOEXCEPT;
-// A tensor of strings, which are copied. There is one pointer and one size per element.
+// Makes a tensor of strings, which are copied. There is one pointer and one size per element.
 sluice_error* sluice_tensor_strings(const int64_t* dims, int32_t rank, const char* const* values,
                                     const size_t* sizes, sluice_tensor** tensor) SLUICE_NOEXCEPT;
 void sluice_tensor_free(sluice_tensor* tensor) SLUICE_NOEXCEPT;
 
 int32_t sluice_tensor_type(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
 int32_t sluice_tensor_rank(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
-// -1 unless 0 <= i < rank.
+// The size of dimension i. -1 unless 0 <= i < rank.
 int64_t sluice_tensor_dim(const sluice_tensor* tensor, int32_t i) SLUICE_NOEXCEPT;
 int64_t sluice_tensor_elements(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
-// The elements in the tensor's memory, and their size. The memory of a fetched tensor can be that
-// of a variable or a constant, so it must not be written. NULL and 0 for strings.
+// The elements in the tensor's memory, and their size in bytes. A fetched tensor can share the
+// memory of a variable or a constant, so it must not be written. NULL and 0 for strings.
 const void* sluice_tensor_data(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
 size_t sluice_tensor_bytes(const sluice_tensor* tensor) SLUICE_NOEXCEPT;
 // Element i of a tensor of strings, in the tensor's memory. It does not end in '\0'. NULL and 0 if
@@ -134,20 +136,20 @@ const char* sluice_tensor_string(const sluice_tensor* tensor, int64_t i,
 typedef struct sluice_graph sluice_graph;
 
 // Loads the file of a GraphDef or MetaGraphDef, binary or text, or the serving graph of the folder
-// of a SavedModel. Only a MetaGraphDef and a SavedModel say which variables there are.
-// NOT_FOUND, INVALID_ARGUMENT.
+// of a SavedModel. Only a MetaGraphDef and a SavedModel list the graph's variables. NOT_FOUND if
+// there is no such file, INVALID_ARGUMENT if it is not a valid graph.
 sluice_error* sluice_graph_load(const char* path, sluice_graph** graph) SLUICE_NOEXCEPT;
-// Loads the graph of a SavedModel that has exactly these tags.
+// Loads that graph of a SavedModel which has exactly these tags.
 sluice_error* sluice_graph_load_saved_model(const char* folder, const char* const* tags,
                                             size_t num_tags, sluice_graph** graph) SLUICE_NOEXCEPT;
-// Parses a GraphDef or MetaGraphDef, binary or text. INVALID_ARGUMENT.
+// Parses a GraphDef or MetaGraphDef, binary or text. INVALID_ARGUMENT if it is not a valid graph.
 sluice_error* sluice_graph_parse(const void* bytes, size_t size,
                                  sluice_graph** graph) SLUICE_NOEXCEPT;
-// Sessions of the graph keep what they need of it.
+// Frees the handle. Sessions of the graph keep what they need.
 void sluice_graph_free(sluice_graph* graph) SLUICE_NOEXCEPT;
 
-// The name of the tensor that an input or output of a signature stands for. NOT_FOUND lists the
-// existing signatures or keys.
+// The name of the tensor that an input or output of a signature stands for. NOT_FOUND, with the
+// existing signatures or keys, if there is no such signature or key.
 sluice_error* sluice_graph_signature_input(sluice_graph* graph, const char* signature,
                                            const char* key, const char** tensor) SLUICE_NOEXCEPT;
 sluice_error* sluice_graph_signature_output(sluice_graph* graph, const char* signature,
@@ -163,17 +165,17 @@ typedef struct sluice_hyper_parameter {
 // count the global step if the graph has one. `optimizer` is the name of a class of
 // training/optimizer: "GradientDescent", "Momentum", "Adam", … docs/c_api.md lists them with their
 // hyper-parameters, which have TensorFlow's defaults. `train` becomes the name of the op that makes
-// one update. NOT_FOUND for an unknown optimizer, hyper-parameter or loss, with those that exist.
-// After any other error the graph can only be freed.
+// one update. NOT_FOUND, with the existing names, for an unknown optimizer, hyper-parameter or
+// loss. After any other error, the graph may only be freed.
 sluice_error* sluice_graph_minimize(sluice_graph* graph, const char* loss, const char* optimizer,
                                     const sluice_hyper_parameter* parameters, size_t num_parameters,
                                     const char** train) SLUICE_NOEXCEPT;
-// Adds an op that gives all variables, including those of optimizers, their initial values.
-// After an error the graph can only be freed.
+// Adds an op that gives all variables, including those of optimizers, their initial values. `init`
+// becomes its name. After an error, the graph may only be freed.
 sluice_error* sluice_graph_initializer(sluice_graph* graph, const char** init) SLUICE_NOEXCEPT;
 
-// Cancellation of steps. Steps that use it end with CANCELLED: those in progress soon, later ones
-// at once.
+// Cancels steps. After sluice_cancellation_cancel, the steps that use the object end with
+// CANCELLED: those in progress soon, later ones at once.
 typedef struct sluice_cancellation sluice_cancellation;
 
 sluice_cancellation* sluice_cancellation_new(void) SLUICE_NOEXCEPT;
@@ -183,7 +185,7 @@ void sluice_cancellation_free(sluice_cancellation* cancellation) SLUICE_NOEXCEPT
 // Sessions.
 typedef struct sluice_session sluice_session;
 
-// Zero in a field means its default.
+// Options of a session. Zero in a field means its default.
 typedef struct sluice_session_options {
   size_t size;               // sizeof(sluice_session_options)
   int32_t intra_op_threads;  // threads per op; default: one per core
@@ -202,7 +204,7 @@ typedef struct sluice_session_options {
 
 typedef struct sluice_run_options {
   size_t size;                        // sizeof(sluice_run_options)
-  int64_t timeout_ms;                 // 0: that of the session
+  int64_t timeout_ms;                 // 0: the session's
   sluice_cancellation* cancellation;  // outlives the step; NULL: none
   int32_t check_numerics;             // ends the step at the first NaN or infinity
 } sluice_run_options;
@@ -218,13 +220,13 @@ typedef struct sluice_feed {
 sluice_error* sluice_session_new(sluice_graph* graph, const char* target,
                                  const sluice_session_options* options,
                                  sluice_session** session) SLUICE_NOEXCEPT;
-// Ends the steps in progress with CANCELLED, and later ones at once.
+// Ends the steps in progress with CANCELLED. Later steps fail at once.
 sluice_error* sluice_session_close(sluice_session* session) SLUICE_NOEXCEPT;
 void sluice_session_free(sluice_session* session) SLUICE_NOEXCEPT;
 
 // Runs one step: feeds values, computes the fetches, and runs the targets for their effects. Blocks
-// until it has ended. fetched[i] becomes the value of fetches[i]; the caller frees them. Neither
-// feeds nor fetches of a local session are copied. `options` may be NULL.
+// until the step has ended. fetched[i] becomes the value of fetches[i], which the caller frees. A
+// local session copies neither feeds nor fetched values. `options` may be NULL.
 sluice_error* sluice_session_run(sluice_session* session, const sluice_feed* feeds,
                                  size_t num_feeds, const char* const* fetches, size_t num_fetches,
                                  sluice_tensor** fetched, const char* const* targets,
@@ -232,12 +234,12 @@ sluice_error* sluice_session_run(sluice_session* session, const sluice_feed* fee
                                  const sluice_run_options* options) SLUICE_NOEXCEPT;
 
 // Checkpoints. Saves all variables of the graph as "<prefix>-<global_step>", or "<prefix>" if
-// global_step is negative. Never deletes an older checkpoint: the caller does. INVALID_ARGUMENT if
-// the graph lists no variables.
+// global_step is negative. Never deletes older checkpoints; the caller may. INVALID_ARGUMENT if the
+// graph lists no variables.
 sluice_error* sluice_session_save(sluice_session* session, const char* prefix,
                                   int64_t global_step) SLUICE_NOEXCEPT;
-// Restores all variables from a checkpoint, or from the latest of a folder. NULL restores those of
-// the SavedModel that the graph was loaded from, and runs its init op.
+// Restores all variables from a checkpoint, or from the latest one in a folder. NULL stands for the
+// SavedModel that the graph was loaded from; its init op then runs too.
 sluice_error* sluice_session_restore(sluice_session* session,
                                      const char* checkpoint) SLUICE_NOEXCEPT;
 

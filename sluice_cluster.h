@@ -7,8 +7,8 @@
 //   RemoteSession   runs the steps of a graph on a server
 //   Monitor         asks servers what they wait for, and for their metrics
 //
-// docs/distributed.md shows how to use them. The headers below state thread safety, ownership and
-// errors. Link //:sluice_cluster, or the installed library.
+// docs/distributed.md shows how to use them. The included headers state thread safety, ownership
+// and errors. Link //:sluice_cluster, or the installed library.
 #ifndef SLUICE_CLUSTER_H_
 #define SLUICE_CLUSTER_H_
 
