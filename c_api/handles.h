@@ -27,13 +27,14 @@
 
 namespace sluice::c_api {
 
-// A graph with the parts of its file that are not nodes. The handle and all sessions share it.
+// A graph, and the parts of its file that are not nodes. The graph's handle and all its sessions
+// share it.
 struct LoadedGraph {
   Graph graph;
   pb::MetaGraphDef meta;                                // without graph_def
   std::optional<SavedModel> saved;                      // nullopt unless loaded from a SavedModel
   Mutex mutex;                                          // held while the saver is made
-  std::set<std::string> names ABSL_GUARDED_BY(mutex);   // those that callers have pointers to
+  std::set<std::string> names ABSL_GUARDED_BY(mutex);   // to which callers have pointers
   std::unique_ptr<Saver> saver ABSL_GUARDED_BY(mutex);  // null before the first use
 
   // A copy of `name` that lives as long as the graph.
@@ -43,11 +44,12 @@ struct LoadedGraph {
   }
 };
 
-// Null for OK.
+// A new error with the code and message of `status`. Null for OK.
 sluice_error* ErrorOf(const absl::Status& status);
 
-// The caller's struct, whose first field is its size, with zeros in the fields that it lacks. All
-// zeros for null. INVALID_ARGUMENT, with `what` first, if the size does not include itself.
+// A copy of the caller's struct, whose first field is its size. Fields that an older caller lacks
+// are zero, and all fields if `given` is null. INVALID_ARGUMENT, with a text that begins with
+// `what`, if the size is too small even for the field `size`.
 template <typename T>
 absl::StatusOr<T> WithAllFields(std::string_view what, const T* given) {
   T all = {};

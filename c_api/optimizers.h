@@ -1,4 +1,4 @@
-// Optimizers by the names of their classes, with constant hyper-parameters.
+// Makes optimizers from the names of their classes and constant hyper-parameters.
 //
 // Thread safety: as Optimizer. The caller owns the result.
 #ifndef SLUICE_C_API_OPTIMIZERS_H_
@@ -14,8 +14,8 @@
 
 namespace sluice::c_api {
 
-// A hyper-parameter has the name of the field of the optimizer's options. Missing ones have the
-// field's default. NOT_FOUND for an unknown optimizer or hyper-parameter, with the existing ones.
+// A hyper-parameter has the name of a field of the optimizer's options. Missing ones keep the
+// field's default. NOT_FOUND, with the existing names, for an unknown optimizer or hyper-parameter.
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeOptimizer(
     const std::string& name, absl::Span<const sluice_hyper_parameter> parameters);
 
