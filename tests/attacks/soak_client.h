@@ -1,7 +1,8 @@
-// What the clients of the soak test (soak.py) have in common: their pace, and their reports.
+// The common part of the clients of the soak test (soak.py): the pace of their requests, and their
+// reports.
 //
 // A client sends requests until its standard input ends or it is killed. About once per second it
-// prints a line of JSON about the requests since the line before:
+// prints a line of JSON about the requests since the previous line:
 //   {"requests": 2, "answers": {"OK": 1, "UNAVAILABLE": 1}, "ms": [0.31,0.40], "errors": ["..."]}
 //
 // Thread safety: an object belongs to one thread.
@@ -23,7 +24,7 @@ struct ClientOptions {
   std::string target;     // "grpc://host:port"
   double per_second = 1;  // requests
   uint64_t seed = 1;
-  std::vector<std::string> arguments;  // further ones, of the mode
+  std::vector<std::string> arguments;  // of the mode
 };
 
 class Report {
@@ -46,8 +47,8 @@ class Report {
 class Pace {
  public:
   explicit Pace(double per_second);
-  // Waits for the time of the next request. A client that is late catches up, at most ten seconds.
-  // False after the end of standard input.
+  // Waits for the time of the next request. If the client is late, it catches up, but at most ten
+  // seconds. False after the end of standard input.
   bool Next();
 
  private:
@@ -58,13 +59,13 @@ class Pace {
 // Waits at most `ms` for the end of standard input. False if it has not ended.
 bool InputEnds(int ms);
 
-// The modes. They return the exit status.
+// The modes of the client. Each returns the exit status.
 //
 // Trains linear models and checks every loss. Argument: trainings per session.
 int Train(const ClientOptions& options);
 // Starts a step that never ends by itself, and waits. Argument: what it waits for.
 int Hang(const ClientOptions& options);
-// Runs graphs of random ops and values, also damaged ones.
+// Runs graphs of random ops and values. Some of them are damaged.
 int SendGraphs(const ClientOptions& options);
 // Calls all methods with damaged messages. Arguments: files of tests/fuzz/corpus/services.
 int SendCalls(const ClientOptions& options);

@@ -1,4 +1,4 @@
-// Several hosts and the switch between them, for tests of clusters.
+// Simulates several hosts and a switch between them, for tests of clusters.
 #ifndef SLUICE_TESTS_ENDTOEND_HOSTS_H_
 #define SLUICE_TESTS_ENDTOEND_HOSTS_H_
 
@@ -13,7 +13,8 @@
 
 namespace sluice {
 
-// Network namespaces, each linked to a bridge in another one. Needs root.
+// Each host is a network namespace. It is linked to a bridge in another namespace, the switch.
+// Needs root.
 class Hosts {
  public:
   explicit Hosts(int count) : count_(count) { are_there_ = MakeSwitch() && MakeHosts(); }

@@ -1,4 +1,4 @@
-// Data sets that tests generate.
+// Writes data sets for tests.
 #ifndef SLUICE_TESTS_ENDTOEND_IDX_FILE_H_
 #define SLUICE_TESTS_ENDTOEND_IDX_FILE_H_
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Writes an IDX file of bytes.
+// Writes an IDX file (demos/data/idx.h) of bytes, which `next` returns one by one.
 inline void WriteIdx(const std::string& path, const std::vector<uint32_t>& dims,
                      const std::function<uint8_t()>& next) {
   std::string bytes = {0, 0, 8, static_cast<char>(dims.size())};

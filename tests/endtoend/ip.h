@@ -1,4 +1,4 @@
-// The program "ip", which creates hosts from network namespaces. Needs root.
+// Calls the program "ip", by which tests create hosts from network namespaces. Needs root.
 #ifndef SLUICE_TESTS_ENDTOEND_IP_H_
 #define SLUICE_TESTS_ENDTOEND_IP_H_
 
@@ -11,7 +11,7 @@ namespace sluice {
 
 class Ip {
  public:
-  // Returns false, and sets why_not, if the command fails.
+  // Runs "ip" with these arguments. Returns false, and sets why_not, if it fails.
   bool operator()(const std::string& words) {
     const std::string command = StrCat("/usr/sbin/ip ", words);
     FILE* told = popen((command + " 2>&1").c_str(), "r");

@@ -1,4 +1,4 @@
-// Another host, for tests in which the network between two hosts is cut.
+// Simulates another host, for tests in which the network between two hosts is cut.
 #ifndef SLUICE_TESTS_ENDTOEND_OTHER_HOST_H_
 #define SLUICE_TESTS_ENDTOEND_OTHER_HOST_H_
 
@@ -44,7 +44,7 @@ class OtherHost {
  private:
   const std::string name_ = StrCat("sluice", getpid());
   const std::string link_ = StrCat("sl", getpid());
-  // Used without the link: otherwise the default route would receive the packets.
+  // This route is used while the link is down. Without it, packets would take the default route.
   const std::string network_ = StrCat("10.231.", getpid() % 250, ".0/30 metric 4000");
   Ip ip_;
   bool is_there_;

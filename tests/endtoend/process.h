@@ -1,4 +1,4 @@
-// Processes of a test, forked from it: tasks of a cluster on loopback.
+// Forks processes from a test, as the tasks of a cluster on the loopback interface.
 #ifndef SLUICE_TESTS_ENDTOEND_PROCESS_H_
 #define SLUICE_TESTS_ENDTOEND_PROCESS_H_
 
@@ -49,7 +49,8 @@ class Process {
   bool Write(const void* data, size_t size) {
     return write(out_, data, size) == static_cast<ssize_t>(size);
   }
-  // Waits until all workers and the parent have called it. The parent calls it once per worker.
+  // Waits until all child processes and the parent have called it. The parent calls it once per
+  // child.
   bool Meet() {
     char byte = 0;
     return Write(&byte, 1) && Read(&byte, 1);

@@ -21,16 +21,17 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Reads until the output contains `text`. False if the program has ended before.
+  // Reads until the output contains `text`. False if the program ends before.
   bool WaitForOutput(const std::string& text);
   // Reads until the program ends, and returns its exit status, negative for a signal. Nullopt after
   // the timeout.
   std::optional<int> WaitForEnd(std::chrono::milliseconds most);
   int WaitForEnd();
-  // Reads from any program that writes or ends. False if all have ended, or at the deadline.
+  // Waits until one of the programs writes or ends, and reads its output. False if all have ended,
+  // or at the deadline.
   static bool ReadAny(const std::vector<Program*>& programs,
                       std::chrono::steady_clock::time_point deadline);
-  // Whether all of its output has been read.
+  // Whether all output of the program has been read.
   bool at_end() const { return at_end_ || pid_ <= 0; }
   void Signal(int signal);
   void CloseInput();

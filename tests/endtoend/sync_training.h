@@ -1,5 +1,5 @@
-// A small network trained with SGD, by one replica on whole batches and by synchronous replicas on
-// parts of them. Shared by tests that compare the two.
+// Trains a small network with SGD, either alone on whole batches or by synchronous replicas on
+// parts of the batches. Tests compare the results.
 #ifndef SLUICE_TESTS_ENDTOEND_SYNC_TRAINING_H_
 #define SLUICE_TESTS_ENDTOEND_SYNC_TRAINING_H_
 
@@ -29,12 +29,12 @@ struct SyncNet {
   std::vector<Variable> variables;
 };
 
-// One of `replicas` replicas, whose gradients are in every update. All graphs name the shared
-// variables equally.
+// One of `replicas` replicas. Every update uses the gradients of all of them. The graphs of all
+// replicas give the shared variables the same names.
 struct SyncReplica {
   SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices,
               DataType wire_dtype = DT_INVALID);
-  // Without a session.
+  // The same without a session.
   SyncReplica(int replicas, bool use_resource, const DeviceFunction& devices,
               DataType wire_dtype = DT_INVALID);
   SyncReplica(const SyncReplica&) = delete;
@@ -51,7 +51,7 @@ struct SyncReplica {
 absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(
     int replicas, bool use_resource, DataType wire_dtype = DT_INVALID);
 
-// The variables after kSyncSteps steps.
+// Each returns the variables after kSyncSteps steps.
 absl::StatusOr<Tensors> TrainAlone(bool use_resource);
 absl::StatusOr<Tensors> TrainTogether(std::vector<std::unique_ptr<SyncReplica>>& replicas);
 // Runs step `step` of replica `index` of `replicas`.

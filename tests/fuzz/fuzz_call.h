@@ -1,4 +1,4 @@
-// A call of a service's method with a fuzzer's bytes.
+// A call of a method of a service, whose request is a fuzzer's bytes.
 #ifndef SLUICE_TESTS_FUZZ_FUZZ_CALL_H_
 #define SLUICE_TESTS_FUZZ_FUZZ_CALL_H_
 

@@ -1,4 +1,4 @@
-// Builds function libraries and calls of their functions from a fuzzer's bytes.
+// Builds libraries of functions, and nodes that call the functions, from a fuzzer's bytes.
 #ifndef SLUICE_TESTS_FUZZ_MADE_FUNCTIONS_H_
 #define SLUICE_TESTS_FUZZ_MADE_FUNCTIONS_H_
 
@@ -24,19 +24,19 @@ class FunctionMaker {
   // Both must outlive this object.
   FunctionMaker(ByteReader& bytes, MadeGraph* graph) : bytes_(bytes), graph_(*graph) {}
 
-  // Functions of random ops, whose function attributes name any of them. They may call themselves
-  // or each other without end.
+  // Adds `count` functions of random ops. Attributes of these ops may name any of the functions, so
+  // they may call themselves or each other without end.
   std::vector<MadeFunction> Random(size_t count);
-  // A function of the arguments `inputs` that returns them or constants.
+  // Adds a function with arguments of types `inputs` that returns them or constants.
   MadeFunction Returning(const Types& inputs, const Types& outputs);
-  // A function that returns a dataset of one element, its arguments.
+  // Adds a function that returns a dataset with one element, which consists of its arguments.
   MadeFunction Dataset(const Types& inputs);
 
   // Adds a node without inputs and attributes.
   pb::NodeDef* AddNode(const std::string& op);
   // Adds a constant or, for types without values, a placeholder. Returns its name.
   std::string AddValue(DataType dtype, const pb::TensorShapeProto& shape);
-  // A value of a random small shape for each type.
+  // Adds a value of a random small shape for each type, and returns their names.
   std::vector<std::string> AddValues(const Types& types);
 
  private:

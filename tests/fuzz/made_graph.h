@@ -1,4 +1,5 @@
-// Builds graphs from a fuzzer's bytes. Most of them import, so that their kernels run.
+// Builds graphs from a fuzzer's bytes. Most of them are valid enough for the import, so that their
+// kernels run.
 #ifndef SLUICE_TESTS_FUZZ_MADE_GRAPH_H_
 #define SLUICE_TESTS_FUZZ_MADE_GRAPH_H_
 
@@ -14,13 +15,13 @@
 
 namespace sluice {
 
-// Reads numbers from bytes; zeros after the end.
+// Reads numbers from bytes. After the end of the bytes, it returns zeros.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
   bool empty() const { return bytes_.empty(); }
   uint8_t Byte();
-  // Below `n`, which is at least 1.
+  // A number below `n`, which is at least 1.
   size_t Below(size_t n);
   int64_t Int64();
   // Mostly small numbers, sometimes one at the limit of a type's range.
@@ -50,7 +51,7 @@ pb::TensorProto MakeValue(ByteReader& bytes, pb::DataType dtype, const pb::Tenso
 // The dtypes of the tensors of an argument. The node has all attributes of its op.
 std::vector<DataType> TypesOf(const ArgDef& arg, const pb::NodeDef& node);
 
-// Ops that a fuzzer does not run, because they write files.
+// Whether the op writes files. A fuzzer does not run such ops.
 bool WritesFiles(std::string_view op);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Runs the graphs of fuzzers. Limits the memory of the process as soon as it is linked.
+// Runs the graphs of fuzzers. A program that links it has limited memory.
 #ifndef SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
 #define SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
 
@@ -11,11 +11,11 @@
 
 namespace sluice {
 
-// For ImportGraphDef: small tensors and few nodes.
+// Options for ImportGraphDef that allow only small tensors and few nodes.
 ImportOptions SmallLimits();
 
-// Runs one step with all fetches and targets, then one step per fetch, and all of them a second
-// time. Reports the results to libFuzzer, which recognizes new inputs by them.
+// Runs one step with all fetches and targets, then one step per fetch, and then all these steps
+// again. Reports properties of the results to libFuzzer, which keeps inputs with new ones.
 void RunSteps(Graph& graph, absl::Span<const NamedFeed> feeds,
               absl::Span<const std::string> fetches, absl::Span<const std::string> targets);
 

@@ -7,9 +7,9 @@
 
 namespace sluice::oracle {
 
-// INTERNAL names the first different element. Elements are compared by bits. Floating-point numbers
-// may differ by 1e-6 of the largest element (16-bit types: by one unit in its last place), because
-// passes may change the order of sums.
+// INTERNAL, with the first different element, if the results differ. Elements are compared by bits.
+// Floating-point numbers may differ by 1e-6 of the largest element (16-bit types: by one unit in
+// its last place), because passes may change the order of sums.
 absl::Status ExpectSame(const Tensors& expected, const Tensors& found);
 
 }  // namespace sluice::oracle

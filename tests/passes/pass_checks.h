@@ -1,4 +1,4 @@
-// Shared by the tests of passes: options, counts of the nodes that a step runs, tensors, and
+// Helpers of the tests of passes: options, counts of the nodes that a step runs, tensors, and
 // comparisons.
 #ifndef SLUICE_TESTS_PASSES_PASS_CHECKS_H_
 #define SLUICE_TESTS_PASSES_PASS_CHECKS_H_
@@ -21,7 +21,7 @@ inline SessionOptions Without(std::set<std::string> passes) {
   return options;
 }
 
-// Runs a step and counts its nodes by op.
+// Runs a step and adds the numbers of its nodes, by op, to `counts`.
 inline absl::StatusOr<Tensors> RunAndCount(Session& session, absl::Span<const Feed> feeds,
                                            absl::Span<const Output> fetches,
                                            absl::Span<const Operation> targets,

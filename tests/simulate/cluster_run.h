@@ -1,4 +1,4 @@
-// One run of a simulated cluster (cluster_world.h), with one seed.
+// Runs a simulated cluster (cluster_world.h) with one seed.
 #ifndef SLUICE_TESTS_SIMULATE_CLUSTER_RUN_H_
 #define SLUICE_TESTS_SIMULATE_CLUSTER_RUN_H_
 
@@ -71,7 +71,7 @@ class ClusterRun {
   struct Push {
     int64_t local_step;
     int life;      // of the parameter server
-    int restores;  // before its replica's step was fetched
+    int restores;  // how many there were when the replica fetched its step
   };
 
   FakeWire::Options WireOptions();
@@ -124,7 +124,7 @@ class ClusterRun {
   FakeWire wire_;
   ClusterSpec spec_;
   bool uses_masters_ = false;
-  int loss_ = 0;                // one of so many messages is lost; 0: none
+  int loss_ = 0;                // 1 of loss_ messages is lost; 0: none
   int64_t loses_until_us_ = 0;  // every training must end afterwards
   int64_t disk_us_ = 0;
   std::map<std::string, TaskRef> tasks_;  // by name; only running ones
@@ -141,7 +141,7 @@ class ClusterRun {
   int restores_ = 0;                  // so far
   State last_;                        // the last checked state
   std::map<int64_t, State> history_;  // of this lineage, by step
-  State saved_;                       // step 0: none
+  State saved_;                       // the latest checkpoint; step 0: none
   int64_t tokens_made_ = 0, tokens_taken_ = 0;
   Verdict verdict_;
 };

@@ -1,4 +1,4 @@
-// Assigns jobs to seeds.
+// Chooses the simulated job (cluster_world.h) of each seed.
 #ifndef SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
 #define SLUICE_TESTS_SIMULATE_CLUSTER_SEEDS_H_
 
@@ -10,9 +10,8 @@
 
 namespace sluice {
 
-// The jobs that seeds choose from. The seeds of a deterministic job decide only delays and
-// interleavings, but no crashes: it has no spare token, so it cannot continue if its chief is lost
-// during an update.
+// All jobs. In a deterministic job, the seed decides only delays and interleavings, but no crashes:
+// the job has no spare token, so it could not continue if its chief were lost during an update.
 inline const ClusterOptions kJobs[] = {
     {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
     {.form = Form::kQueues, .aggregate = 2, .replicas = 3},

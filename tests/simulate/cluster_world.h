@@ -1,14 +1,15 @@
 // A synchronous job on a cluster of one parameter server and several workers, all in this process.
-// Masters, workers, rendezvous, queues, accumulators and optimizer graphs are real; the clock and
-// the network are those of a Simulation. The seed decides delays, lost messages, broken links,
-// crashes, restarts (at the same address or another) and the speed of the disk. It also decides
-// whether clients have their session in their own process or use its MasterService.
+// Masters, workers, rendezvous, queues, accumulators and optimizer graphs are real. The clock and
+// the network are simulated (simulation.h, fake_wire.h). The seed decides delays, lost messages,
+// broken links, crashes, restarts (at the same address or another) and the speed of the disk. It
+// also decides whether sessions run in the replicas' own processes, or through MasterService as
+// RemoteSessions do.
 //
 // After every event the state of the parameter server is checked:
 //   S1  A gradient in an update was computed from the parameters of that update's step.
 //   S2  An update uses exactly `aggregate` gradients, none of them twice. Tokens are not lost.
 //   S3  Everything ends within a time limit, with results. No process waits forever.
-//   S4  Deterministic: equal gradients give equal bits, in any order of arrival.
+//   S4  If the job is deterministic, equal gradients give equal bits in any order of arrival.
 //   S5  A restored state equals the saved one, and training continues from it. No later state
 //       returns.
 //   S6  The ledger's count of applied gradients equals the observed count for each replica. No
@@ -29,7 +30,7 @@
 
 namespace sluice {
 
-// Deliberate bugs.
+// Deliberate bugs, which the checks must find.
 enum class Bug { kNone, kLostToken, kStaleGradient };
 
 struct ClusterOptions {
@@ -44,7 +45,8 @@ struct ClusterOptions {
   // The time of one gradient. Empty: a few milliseconds, sometimes much longer.
   std::function<int64_t(Simulation&)> compute_us;
   bool saves = true;
-  // Sessions use the MasterService in every second training, otherwise the replicas' own processes.
+  // Whether the sessions of about half of the trainings go through the MasterService, as
+  // RemoteSessions do. The other sessions run in the replicas' own processes.
   bool uses_masters = true;
   int64_t time_limit_us = 10'000'000;
 };
@@ -60,7 +62,7 @@ struct Verdict {
   std::vector<int64_t> updates_us;  // the time of each update
 };
 
-// The graphs of a job, which all seeds share.
+// A job. All seeds share its graphs.
 class ClusterWorld {
  public:
   explicit ClusterWorld(const ClusterOptions& options);
@@ -72,9 +74,9 @@ class ClusterWorld {
  private:
   friend class ClusterRun;
   const ClusterOptions options_;
-  std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas, and last of the chief
-  // For deterministic training: the hash of the variables by the sequence of gradients that
-  // produced them. All trainings must agree.
+  std::vector<std::unique_ptr<ReplicaGraph>> graphs_;  // of the replicas; the last is the chief's
+  // For deterministic jobs: the hash of the variables, by the sequence of gradients that produced
+  // them. It must be the same in all trainings.
   std::map<std::string, uint64_t> bits_;
 };
 

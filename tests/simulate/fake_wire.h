@@ -1,6 +1,6 @@
-// The network of a simulated cluster. The world draws the delay of each message, so that messages
-// overtake each other. Requests and responses may be lost, links may be broken for a while, and
-// tasks may crash. Callers see the errors that gRPC would report.
+// The network of a simulated cluster. The delay of each message is random, so messages overtake
+// each other. Requests and responses may be lost, links may be broken for a while, and tasks may
+// crash. Callers see the errors that gRPC would report.
 #ifndef SLUICE_TESTS_SIMULATE_FAKE_WIRE_H_
 #define SLUICE_TESTS_SIMULATE_FAKE_WIRE_H_
 
@@ -23,7 +23,7 @@ class FakeWire {
   struct Options {
     std::function<int64_t()> delay;  // of one message, in microseconds
     std::function<bool()> is_lost;   // whether a message is lost; empty: none is
-    int64_t detect_us = 20'000;      // until a lost message shows as a lost connection
+    int64_t detect_us = 20'000;      // after a loss, until the call ends with UNAVAILABLE
     std::set<std::string> blocking;  // methods whose handlers wait and therefore need an actor
   };
   FakeWire(Simulation* world, Options options) : world_(world), options_(std::move(options)) {}
@@ -34,8 +34,8 @@ class FakeWire {
   void Close(const std::string& address);
   // Delays the messages to and from the task.
   void Cut(const std::string& address, int64_t microseconds);
-  // The client of the task at `address`, for use from before Open until Close. The wire outlives
-  // it.
+  // The client by which the task at `address` makes calls. It can be made before Open and used
+  // until Close. The wire outlives it.
   std::unique_ptr<RpcClient> ClientOf(const std::string& address);
 
   int64_t calls() const { return calls_; }
@@ -55,7 +55,7 @@ class FakeWire {
   void Start(const std::string& from, int life, RpcClient::Call call, RpcClient::Done done);
   void Arrive(const ExchangeRef& exchange);
   void Respond(const ExchangeRef& exchange, const Response& response);
-  // Gives the caller its result, unless it has one.
+  // Gives the caller the response, unless it has one already.
   void End(const ExchangeRef& exchange, Response response);
   // Notifies the handler that the caller does not wait any more.
   void GiveUp(const ExchangeRef& exchange);
@@ -69,7 +69,7 @@ class FakeWire {
   std::map<std::string, std::shared_ptr<Task>> tasks_;  // running tasks
   std::map<std::string, int> lives_;                    // how many tasks have ended there
   std::map<std::string, int64_t> cut_until_;
-  std::map<int64_t, ExchangeRef> exchanges_;  // that have not ended
+  std::map<int64_t, ExchangeRef> exchanges_;  // those that have not ended
   int64_t calls_ = 0;
   uint64_t fingerprint_ = 0xcbf29ce484222325;
 };

@@ -1,9 +1,9 @@
 // The graph of one replica of a synchronous job in the simulated worlds.
 //
-// Gradients identify their replica and attempt: component replica * kAttempts + attempt is one, the
-// others are zero. So an update shows which gradients it used. One variable is dense, the other has
-// gradients of rows. After these components each variable has `noise` more, which all gradients
-// share.
+// A gradient identifies its replica and attempt: component replica * `attempts` + attempt is one,
+// the others are zero. So an update shows which gradients it used. One variable has dense
+// gradients, the other has gradients of rows. Each variable has `noise` further components, to
+// which all gradients contribute.
 #ifndef SLUICE_TESTS_SIMULATE_REPLICA_GRAPH_H_
 #define SLUICE_TESTS_SIMULATE_REPLICA_GRAPH_H_
 
@@ -27,7 +27,7 @@ struct ReplicaGraphOptions {
   int attempts = 48;  // maximum per replica
   int noise = 0;
   bool deterministic = false;
-  int updates = 4;  // whose ledger is read
+  int updates = 4;  // number of updates whose ledger `by_update` reads
   DeviceFunction devices;
 };
 

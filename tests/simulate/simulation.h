@@ -1,14 +1,14 @@
 // Runs actors and events on a simulated clock. Each actor has a thread, and one thread runs at a
-// time. Everything that is left open, such as which actor runs next, is drawn from a seed. So the
-// same seed gives the same history.
+// time. All free choices, such as which actor runs next, are drawn from a seed. So the same seed
+// gives the same history.
 //
 //   Simulation world(seed);
 //   world.Spawn([&] { ... world.Sleep(1000); ... });
 //   world.At(5000, [&] { ... });
 //   world.Run({.after_each = check});
 //
-// An actor gives up its turn when it sleeps, waits, pauses, or runs a step that is blocked
-// (sessions use SchedulerOf their task). Time passes only when no actor can run.
+// An actor gives up its turn when it sleeps, waits, pauses, or runs a step that is blocked (if its
+// session uses the scheduler of SchedulerOf). Time passes only when no actor can run.
 //
 // Thread safety: actors and events may call all methods. One of them runs at a time.
 #ifndef SLUICE_TESTS_SIMULATE_SIMULATION_H_
@@ -44,7 +44,7 @@ class Simulation {
   void Spawn(std::function<void()> body);
   void At(int64_t delay, std::function<void()> event);
 
-  // These are called by actors. Wait returns after Wake of the same key, which may come first.
+  // Actors call these. Wait returns after a Wake of the same key, which may come before the Wait.
   void Sleep(int64_t microseconds);
   void Wait(const void* key);
   void Wake(const void* key);
@@ -62,7 +62,7 @@ class Simulation {
   };
   // Runs until all actors have ended. Returns how often the simulation was stuck.
   int Run(const Watch& watch);
-  // Runs whatever can still run.
+  // Runs all actors and events that can still run.
   void Settle();
 
   // Adds a line, with the time, to the story.
@@ -84,7 +84,8 @@ class Simulation {
   void Act(Actor* actor);
   void AwaitTurn(Actor* actor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Run an actor's turn, or an event. Return false if there is none.
+  // Run the turn of an actor, or an event. Return false if no actor is ready, or if there is no
+  // event.
   bool RunTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool RunEvent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

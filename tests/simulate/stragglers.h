@@ -1,8 +1,8 @@
 // The distribution of a worker's time per gradient, after "Revisiting Distributed Synchronous SGD"
-// (Chen et al., arXiv 1604.00981, section 2.1). With 100 workers, the 98th gradient arrived within
-// 2 s in 80 % of the steps, the last one in 30 %, and one took 310 s. Here a gradient mostly takes
-// a little more than a second. One in 74 takes more than two, with a heavy tail. The two rates are
-// then 84 % and 26 %.
+// (Chen et al., arXiv 1604.00981, section 2.1). In the paper, with 100 workers, the 98th gradient
+// arrived within 2 s in 80 % of the steps, and the last one in 30 %. One gradient took 310 s. In
+// this model most gradients take a little more than a second. One in 74 takes more than two
+// seconds, with a heavy tail. This gives 84 % and 26 % instead of 80 % and 30 %.
 #ifndef SLUICE_TESTS_SIMULATE_STRAGGLERS_H_
 #define SLUICE_TESTS_SIMULATE_STRAGGLERS_H_
 

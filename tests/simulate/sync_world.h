@@ -1,4 +1,4 @@
-// A synchronous training job in one process, whose interleaving a seed decides.
+// Simulates a synchronous training job in one process. A seed decides how its threads interleave.
 #ifndef SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 

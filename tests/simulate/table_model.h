@@ -1,8 +1,9 @@
-// Specifies what a part of an embedding table must do, without its data structures. The table
-// reports its changes to the model, which checks that each is allowed, and that lookups return rows
-// that the key had during the call. The first violation is `failure()`.
+// A model of what a part of an embedding table must do, written without the table's data
+// structures. The table reports its changes to the model. The model checks that each change is
+// allowed, and that a lookup returns a row that the key had during the call. The first violation is
+// `failure()`.
 //
-// Thread safety: a model belongs to one simulation, which runs one thread at a time.
+// Thread safety: none. In a simulation, one thread runs at a time.
 #ifndef SLUICE_TESTS_SIMULATE_TABLE_MODEL_H_
 #define SLUICE_TESTS_SIMULATE_TABLE_MODEL_H_
 
@@ -24,7 +25,7 @@ inline constexpr float kModelInitial = 1;  // each element of an initial row
 inline constexpr float kModelSlot = 0.5f;  // each element of an initial slot
 using ModelRow = std::array<float, kModelDim>;
 
-// The decisions of an admission by probability: whether a key was chosen. They survive restarts.
+// By key, whether an admission by probability chose it. Restarts do not change this.
 using ChosenKeys = std::map<int64_t, bool>;
 
 class TableModel {
@@ -36,15 +37,15 @@ class TableModel {
   const std::string& failure() const { return failure_; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
 
-  // An update of the step begins, at a time in milliseconds.
+  // The table calls it when an update of the step begins, at a time in milliseconds.
   void Begin(int64_t step, int64_t now);
-  // Reported by the table.
+  // The table calls these when it admits a key, drops an update of a key, or removes a record.
   void Admitted(int64_t key);
   void Filtered(int64_t key);
   void Removed(int64_t key);
-  // The table is about to update a row; `row` and `slot` are as the table has them.
+  // The table calls it before it updates a row. `row` and `slot` are the table's values.
   void Updated(int64_t key, ModelRow& row, ModelRow& slot, const ModelRow& delta);
-  // Between these, removals of the key need no rule.
+  // Between these two calls, the key may be removed without a rule that evicts it.
   void BeginRemoval(int64_t key) { removing_.insert(key); }
   void EndRemoval(int64_t key) { removing_.erase(removing_.find(key)); }
 
@@ -70,7 +71,8 @@ class TableModel {
   // Checks all records and counters. No update may be running.
   void CheckAll(RowStore& store);
 
-  // The union of parts that were saved, at the times `saved_at`, as far as `is_own` accepts keys.
+  // Takes over those keys of saved parts for which `is_own` returns true. A part was saved at its
+  // time `saved_at`.
   struct Saved {
     std::shared_ptr<const TableModel> model;
     int64_t saved_at;
@@ -85,8 +87,8 @@ class TableModel {
     int64_t last;
     int64_t count;
   };
-  // Keys are evicted at the latest below `must`, and at the earliest below `may`. They differ for
-  // rules by time, which the table keeps to 1/64.
+  // Limits of the step of a key's last update: below `must` the key has to be evicted, below `may`
+  // it can be. They differ for rules by time, which the table follows to 1/64 of the time.
   struct Limit {
     int64_t must = IdleLimits::kNever, may = IdleLimits::kNever;
   };

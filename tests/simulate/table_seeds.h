@@ -1,4 +1,4 @@
-// Assigns jobs of embedding tables to seeds.
+// Chooses the simulated job of an embedding table (table_world.h) for each seed.
 #ifndef SLUICE_TESTS_SIMULATE_TABLE_SEEDS_H_
 #define SLUICE_TESTS_SIMULATE_TABLE_SEEDS_H_
 

@@ -23,7 +23,7 @@ namespace sluice {
 // Bugs that the invariants must find.
 enum class TableBug {
   kNone,
-  kForgottenCounts,   // a restore does not have the counts of keys that wait
+  kForgottenCounts,   // a restore loses the counts of keys that wait for admission
   kFormerServer,      // a lookup is answered by a server that was replaced
   kSaveDuringUpdates  // a save does not wait for updates that are running
 };

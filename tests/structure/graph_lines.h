@@ -1,5 +1,5 @@
-// Graphs as text, for comparison with the graphs of TensorFlow's Python functions (fixtures.txt,
-// written by make_fixtures.py).
+// Writes graphs as text and compares them with the graphs of TensorFlow's Python functions
+// (fixtures.txt, written by make_fixtures.py).
 #ifndef SLUICE_TESTS_STRUCTURE_GRAPH_LINES_H_
 #define SLUICE_TESTS_STRUCTURE_GRAPH_LINES_H_
 
@@ -16,8 +16,8 @@ namespace sluice {
 std::vector<std::string> GraphLines(const Graph& graph);
 // The lines of the fixture `title`; empty if there is none.
 std::vector<std::string> FixtureLines(std::string_view title);
-// A failure shows the graph's error, or the lines that are only in the fixture (-) or the graph
-// (+).
+// Whether the lines of the graph equal the fixture. A failure shows the graph's error, or the lines
+// that are only in the fixture (-) or only in the graph (+).
 testing::AssertionResult EqualsFixture(const Graph& graph, std::string_view title);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// Training graphs built in C++, which are compared with those built by TensorFlow's Python code.
+// Training graphs built in C++. The test compares their results with those of the graphs that
+// TensorFlow's Python code builds.
 #ifndef SLUICE_TESTS_ORACLE_TRAINING_EXAMPLES_H_
 #define SLUICE_TESTS_ORACLE_TRAINING_EXAMPLES_H_
 
@@ -10,13 +11,13 @@
 
 namespace sluice {
 
-// The steps of a graph: `init` once, then in each step `targets`, `after` and `fetches`, one after
-// the other.
+// The runs of a graph: `init` once, and then in each of `steps` rounds first `targets`, then
+// `after`, then `fetches`.
 struct Spec {
   std::vector<Operation> init, targets, after;
   OutputList fetches;
   int steps = 20;
-  // Lines about the graph that TensorFlow's side can compute, too: "slot m w w/Adam".
+  // Lines about the graph, such as "slot m w w/Adam", that TensorFlow's side also computes.
   std::vector<std::string> facts;
 
   // Initializes and fetches all global variables. The example sets the rest.
