@@ -1,4 +1,5 @@
-// Images and labels in the IDX format of MNIST and its relatives, plain or gzip-compressed.
+// Reads images and labels in the IDX format of MNIST and similar data sets, plain or
+// gzip-compressed.
 //
 // Format: two zero bytes, a type byte (8 = uint8), the number of dimensions, their sizes as
 // big-endian 32-bit integers, then the elements in row-major order.
@@ -29,7 +30,7 @@ struct TrainAndTest {
 // says how to install them.
 absl::StatusOr<TrainAndTest> LoadFashionMnist(const std::string& folder);
 
-// Rows `rows` of images and labels.
+// The images and labels with the numbers in `rows`.
 Dataset Gather(const Dataset& data, absl::Span<const int64_t> rows);
 
 }  // namespace sluice::demos

@@ -1,5 +1,5 @@
 // Training data of the models, from seeded generators or from a text that Debian contains. A batch
-// depends only on its step.
+// depends only on `step` and on its sizes.
 #ifndef SLUICE_DEMOS_MODELS_DATA_H_
 #define SLUICE_DEMOS_MODELS_DATA_H_
 
@@ -25,7 +25,7 @@ inline constexpr int kCharacters = 128;  // ASCII
 absl::StatusOr<std::vector<int32_t>> LicenceCharacters();
 // int32 [batch, length]: pieces of `text` from different positions.
 Tensor Pieces(const std::vector<int32_t>& text, int64_t step, int64_t batch, int64_t length);
-// int32 [batch]: random lengths from low to high.
+// int32 [batch]: random lengths from `low` to `high`.
 Tensor Lengths(int64_t step, int64_t batch, int64_t low, int64_t high);
 
 // The same text as words: ids in order of frequency, with 0 for rare words.

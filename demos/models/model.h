@@ -47,7 +47,7 @@ class Seeds {
   int64_t last_ = 0;
 };
 
-// Training with the global norm of the gradients clipped.
+// The op that minimizes `loss`, with gradients that are clipped to the global norm `norm`.
 absl::StatusOr<Operation> MinimizeClipped(Optimizer& optimizer, Output loss, float norm);
 
 // images.cc

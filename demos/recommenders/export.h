@@ -1,4 +1,4 @@
-// Graphs of the models with their training ops, for TensorFlow.
+// Exports the graphs of the models with their training ops, so that TensorFlow can run them.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_EXPORT_H_
 #define SLUICE_DEMOS_RECOMMENDERS_EXPORT_H_
 
@@ -9,8 +9,9 @@
 
 namespace sluice::recommenders {
 
-// Writes <folder>/<model>.pb, a GraphDef, for each model, and recommenders.tsv: one line per model,
-// in the form that benchmarks/versus/make_graphs.py describes. The features are placeholders.
+// Writes a GraphDef, <folder>/<model>.pb, for each model. Also writes recommenders.tsv, with one
+// line per model in the form that benchmarks/versus/make_graphs.py describes. The features are
+// placeholders.
 absl::Status ExportGraphs(const std::string& folder, int64_t batch);
 
 }  // namespace sluice::recommenders

@@ -1,6 +1,6 @@
-// Logs of impressions from seeded generators, with the number of different keys that public data
-// sets have and a planted truth: the probability of each label is a known function of the features,
-// so that AUC can be judged.
+// Generates logs of impressions from seeds. The features have as many different keys as those of
+// public data sets. The probability of each label is a known function of the features, so that the
+// AUC of a model can be judged.
 //
 // Row i depends only on the seed and i.
 // Thread safety: any thread may call `rows`.
@@ -37,7 +37,8 @@ struct Log {
 
 struct LogOptions {
   int64_t seed = 1;
-  // The most different keys of a feature. Small logs need it, so that keys repeat.
+  // The largest number of different keys of a feature. Small logs need such a limit, so that keys
+  // repeat.
   int64_t keys_max = std::numeric_limits<int64_t>::max();
 };
 

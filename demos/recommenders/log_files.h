@@ -1,14 +1,14 @@
-// Files of a log: TFRecord files of tf.train.Example with one feature per column, or CSV files with
-// one field per value. Also the part of a graph that reads them.
+// Writes logs to files, and adds the nodes that read them to a graph. The files are TFRecord files
+// of tf.train.Example with one feature per column, or CSV files with one field per value.
 //
 //   SLUICE_RETURN_IF_ERROR(WriteLog(log, 0, 100'000, "train.tfrecord"));
 //   Graph g;
 //   OutputList columns = ReadLog(g, log, {.files = {"train.tfrecord"}, .batch = 512});
 //
-// Thread safety: several threads may call WriteLog at once if they write different files. ReadLog
-// adds nodes to a graph, which one thread at a time builds.
+// Thread safety: several threads may call WriteLog for different files. ReadLog is as safe as the
+// graph.
 // Errors: INVALID_ARGUMENT if a name ends neither in ".tfrecord" nor in ".csv". UNAVAILABLE if a
-// file cannot be written. Those of reading are errors of the step.
+// file cannot be written. If a file cannot be read, the step fails.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_LOG_FILES_H_
 #define SLUICE_DEMOS_RECOMMENDERS_LOG_FILES_H_
 
@@ -28,7 +28,7 @@ absl::Status WriteLog(const Log& log, int64_t first, int64_t count, const std::s
 struct ReadOptions {
   std::vector<std::string> files;  // of one format
   int64_t batch = 512;
-  bool repeat = true;           // without end, in a new order each time; otherwise once, in order
+  bool repeat = true;           // endlessly, each time in a new order; otherwise once, in order
   int64_t shuffle_rows = 4096;  // rows that are mixed, if `repeat`
   // Reads the rows whose number modulo `shards` is `shard`: one shard per worker.
   int64_t shards = 1;
@@ -36,8 +36,9 @@ struct ReadOptions {
 };
 
 // Adds the nodes that read a batch per step: a [batch, width] tensor per column. A thread reads and
-// parses the next batches meanwhile. The last rows are dropped if they do not fill a batch. The op
-// that opens the files is in the collection "table_initializer", which training sessions run.
+// parses the next batches while the step runs. The last rows are dropped if they do not fill a
+// batch. The op that opens the files is in the collection "table_initializer", which training
+// sessions run.
 OutputList ReadLog(Graph& graph, const Log& log, const ReadOptions& options);
 
 }  // namespace sluice::recommenders

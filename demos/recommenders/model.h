@@ -12,8 +12,8 @@
 
 namespace sluice::recommenders {
 
-// A batch of impressions, as models see it. Those of a click log have numbers and words, those of
-// a purchase log the rest.
+// The features of a batch of impressions. A click log has labels, numbers and words. A purchase log
+// has labels and the other features.
 struct Features {
   Output labels;                       // float [batch, labels]
   Output numbers;                      // float [batch, kNumbers]: log(1 + count)
@@ -22,11 +22,11 @@ struct Features {
   Output past_items, past_categories;  // int64 [batch, kHistory]; -1 is padding
 };
 
-// Elements of the vector of a word, user, item or category.
+// The size of the embedding of a word, user, item or category.
 inline constexpr int64_t kSize = 16;
 
 struct Model {
-  Output logits;  // [batch, tasks], for the first labels
+  Output logits;  // [batch, tasks]: task i predicts label i
   Output loss;
 };
 
@@ -65,7 +65,7 @@ Model TwoTower(Tables& tables, const Features& in);
 
 // Fully connected layers with ReLU between them.
 Output Mlp(Output x, const std::vector<int64_t>& units);
-// The model whose logits [batch, tasks] are trained for the first labels.
+// A model with these logits [batch, tasks], whose loss compares them with the first `tasks` labels.
 Model Classify(const Features& in, Output logits);
 
 }  // namespace sluice::recommenders

@@ -1,4 +1,4 @@
-// The embedding tables of a model. Keys are any int64 numbers.
+// The embedding tables of a model, which map any int64 keys to rows.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the tables.

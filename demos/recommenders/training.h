@@ -1,6 +1,6 @@
 // Trains a recommender from the files of its log, in this process or as a worker of a cluster.
-// Every worker reads a part of the rows and updates by itself, without waiting for the others. The
-// chief judges the model with a log that was not trained on.
+// Every worker reads a part of the rows and updates the variables without waiting for the others.
+// The chief evaluates the model on a test log.
 //
 // Thread safety: none.
 // Errors: those of files and of training. INVALID_ARGUMENT if the test log does not fill a batch.
@@ -25,7 +25,7 @@ struct TrainingOptions {
   TableOptions tables;
   int64_t batch = 512;       // rows per worker and step
   int64_t steps = 1000;      // updates of all workers
-  int64_t evaluations = 10;  // during training, evenly spaced; at least 1: at the end
+  int64_t evaluations = 10;  // at least 1; evenly spaced, the last at the end
   int64_t seed = 1;          // of the initial values
   // Called after every step: updates so far, steps of this worker, and the loss.
   std::function<void(int64_t global_step, int64_t local_step, double loss)> on_step;

@@ -10,7 +10,9 @@
 namespace sluice::demos {
 
 // Each pass over the data contains every image once, in an order that depends only on the seed and
-// the number of the pass. Thread safety: none. Lifetime: the data outlives it.
+// the number of the pass.
+// Thread safety: none.
+// Lifetime: `data` must outlive the object.
 class Batches {
  public:
   Batches(const Dataset& data, int64_t batch, uint64_t seed);

@@ -17,7 +17,7 @@ absl::StatusOr<ModelKind> ParseModel(const std::string& name);
 
 enum class OptimizerKind { kSgd, kMomentum, kAdam, kAdagrad };
 absl::StatusOr<OptimizerKind> ParseOptimizer(const std::string& name);
-// A usual learning rate of the optimizer for this task.
+// A usual learning rate of the optimizer for Fashion-MNIST.
 float DefaultLearningRate(OptimizerKind kind);
 std::unique_ptr<Optimizer> MakeOptimizer(OptimizerKind kind, float learning_rate);
 
@@ -34,7 +34,8 @@ inline constexpr int kClasses = 10;
 // trainable variables, and `description` in Markdown.
 void AddModelSummaries(const Model& model, const std::string& description);
 
-// Adds the network to the graph. Variables are initialized from `seed`, equally in every replica.
+// Adds the network to the graph. The initial values of variables depend only on `seed`, so they are
+// equal in all replicas.
 Model BuildModel(Graph& graph, ModelKind kind, int64_t seed);
 
 }  // namespace sluice::demos

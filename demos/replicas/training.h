@@ -1,4 +1,4 @@
-// Synchronous-replica training of a Fashion-MNIST network in one process.
+// Trains a Fashion-MNIST network by synchronous replicas in one process.
 //
 // Parameters are on /device:CPU:0. Replica k computes on /device:CPU:<k+1>, with its own graph,
 // MonitoredTrainingSession and thread. Replica 0 is the chief: it runs the updates, saves, and

@@ -1,6 +1,6 @@
-// Pictures of a training run, drawn by gnuplot as SVG files for any browser.
+// Draws pictures of a training run by gnuplot, as SVG files for any browser.
 //
-// Thread safety: any thread, if each draws other files.
+// Thread safety: several threads may draw different files.
 #ifndef SLUICE_DEMOS_REPORT_PLOT_H_
 #define SLUICE_DEMOS_REPORT_PLOT_H_
 
@@ -32,8 +32,8 @@ std::string ConfusionPlot(const std::string& title, const std::vector<std::strin
 
 // Writes `commands` to <path>.gnuplot and lets gnuplot draw <path>.svg.
 //
-// FAILED_PRECONDITION with the commands to run if gnuplot is not installed. UNAVAILABLE if the file
-// cannot be written. INTERNAL if gnuplot fails; its own message is on stderr.
+// FAILED_PRECONDITION, with the commands to run, if gnuplot is not installed. UNAVAILABLE if the
+// file cannot be written. INTERNAL if gnuplot fails; its own message is on stderr.
 absl::Status Draw(const std::string& path, const std::string& commands);
 
 }  // namespace sluice::demos

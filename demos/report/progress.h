@@ -1,4 +1,4 @@
-// The progress line of a training run: step, loss, images/s, dropped gradients, remaining time.
+// Prints the progress of a training run: step, loss, images/s, dropped gradients, remaining time.
 //
 // On a terminal one line is rewritten. Otherwise plain lines are printed at intervals.
 // Thread safety: none; called by one thread.
@@ -22,7 +22,7 @@ struct TrainingState {
   double seconds = 0;  // since the start
 };
 
-// "step 120/600  loss 0.4312  15321 images/s  dropped 39  ETA 0:31".
+// The state as a line: "step 120/600  loss 0.4312  15321 images/s  dropped 39  ETA 0:31".
 std::string ProgressLine(const TrainingState& state);
 
 class Progress {

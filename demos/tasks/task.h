@@ -28,7 +28,7 @@ struct TaskOptions {
   int64_t batch = 64;    // images per worker and step
   int64_t seed = 1;
   std::string data;  // folder
-  // The chief's reaction when a worker is lost that an update needs; for `sync`.
+  // The chief's reaction if it loses a worker that an update needs; for `sync`.
   OnLostReplica on_lost_replica = OnLostReplica::kWait;
   std::string checkpoint_dir;  // of the chief; "": saves nothing
   int64_t save_checkpoint_steps = 100;
@@ -38,11 +38,11 @@ struct TaskOptions {
   bool insecure = false;  // may listen on other addresses without TLS, for trusted networks
 };
 
-// Runs until training has ended; a parameter server until the standard input ends. Writes one line
-// per message for the launcher to the standard output:
+// A worker runs until training has ended, a parameter server until its standard input ends. Writes
+// lines for the launcher to the standard output:
 //   at <global step> <local steps> <loss>        the first step, and then a few times per second
-//   accuracy <of the test images>                 the chief, at the end
-//   ledger <counts of gradients>                  likewise, for synchronous training
+//   accuracy <of the test images>                 by the chief, at the end
+//   ledger <counts of gradients>                  by the chief, for synchronous training
 absl::Status RunTask(const TaskOptions& options);
 
 }  // namespace sluice::demos

@@ -1,7 +1,7 @@
-// The sessions of a worker whose master is the server in its process.
+// Makes the sessions of a worker. Their master is the server in the worker's process.
 //
 // Thread safety: as the server's.
-// Lifetime: the server outlives the sessions, and the cluster the target.
+// Lifetime: the server must outlive the sessions, and the cluster must outlive the SessionTarget.
 #ifndef SLUICE_DEMOS_TASKS_WORKER_H_
 #define SLUICE_DEMOS_TASKS_WORKER_H_
 
@@ -20,8 +20,8 @@ absl::StatusOr<std::unique_ptr<Session>> NewWorkerSession(Server& server, const 
                                                           Graph& graph,
                                                           const SessionOptions& options = {});
 
-// For a MonitoredTrainingSession: the chief announces that the model is ready, and the others wait
-// for it.
+// The target for a MonitoredTrainingSession. The chief announces that the model is ready, and the
+// others wait for it.
 SessionTarget WorkerTarget(Server& server, const Cluster& cluster);
 
 }  // namespace sluice::demos
