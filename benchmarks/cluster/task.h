@@ -1,14 +1,14 @@
-// One process of a cluster whose speed is measured: the part that is equal for all frameworks.
+// The main function of one process of a cluster whose speed is measured. It is equal for all
+// frameworks; a program for a framework implements Framework and calls RunTask.
 //
 //   serve --cluster C --job ps --task 0              a server, until its input ends
 //   time  --cluster C --job worker --task 0 …        the cases of a manifest, on this task's master
-//   time  --target grpc://host:port --manifest F     the same, as a client of another process
+//   time  --target grpc://host:port --manifest F     the same cases, as a client of another process
 //   train --cluster C --job worker --task 1 --graph PREFIX   a replica's steps, until its input
 //   ends
 //
 // C is "ps=host:port;worker=host:port,host:port". The controlling program (cluster.py) writes lines
-// to its input and reads lines of its output. A program for a framework implements Framework and
-// calls RunTask.
+// to its input and reads lines of its output.
 #ifndef SLUICE_BENCHMARKS_CLUSTER_TASK_H_
 #define SLUICE_BENCHMARKS_CLUSTER_TASK_H_
 
@@ -34,7 +34,8 @@ struct Step {
   std::vector<std::string> fetches, targets;
 };
 
-// Like everything here, it ends the process with a line on stderr if a call fails.
+// A framework. If a call fails, it ends the process with a line on stderr, as all functions here
+// do.
 class Framework {
  public:
   virtual ~Framework() = default;
@@ -90,7 +91,8 @@ double TimeCalls(F once, double repetition_s, int repetitions) {
   return seconds[seconds.size() / 2];
 }
 
-// Lines of the manifest: case, graph, init target, fetch, target, bytes; "-" for none.
+// Measures the cases of a manifest. A line has the fields case, graph, init target, fetches,
+// targets and bytes, separated by tabs; "-" means none.
 inline void TimeCases(Framework& framework, const std::string& manifest,
                       const std::string& target) {
   const std::string folder = manifest.substr(0, manifest.rfind('/') + 1);
@@ -112,8 +114,8 @@ inline void TimeCases(Framework& framework, const std::string& manifest,
   }
 }
 
-// The meta file has the ops init, local init, tokens, queue runner's op and train op, and the feeds
-// of x and y.
+// Runs the steps of a replica. <graph>.meta has the names of five ops (init, local init, tokens,
+// the queue runner's op and the train op), and the descriptions of the feeds of x and y.
 inline void Train(Framework& framework, const std::string& graph, bool is_chief) {
   std::ifstream meta(graph + ".meta");
   std::string init, local, tokens, queue, train, x, y;

@@ -1,4 +1,4 @@
-// Repeated timing of one function, with the load of the other processes meanwhile.
+// Measures the time of one function repeatedly, and the load of other processes meanwhile.
 #ifndef SLUICE_BENCHMARKS_GRAPHS_TIMING_H_
 #define SLUICE_BENCHMARKS_GRAPHS_TIMING_H_
 

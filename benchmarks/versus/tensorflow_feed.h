@@ -1,4 +1,4 @@
-// Reproducible feed values for TensorFlow's programs (graphs/feed.h).
+// Makes the same feed values as graphs/feed.h, for the programs that run TensorFlow.
 #pragma once
 #include <algorithm>
 #include <cmath>
