@@ -7,7 +7,7 @@
 // They add the nodes of TensorFlow's Python functions under the same names, so the graph equals the
 // graph that Python builds.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Errors: stay in the graph (Graph::status) with the caller's line. The result is then an invalid
 // handle.
 #ifndef SLUICE_OPS_SUGAR_H_

@@ -9,15 +9,15 @@
 // until an element is taken; a step that dequeues from an empty queue waits for an element.
 // QueueRunner (training/loop/queue_runner.h) fills a queue from threads of its own.
 //
-// Thread safety: as the graph's; one thread builds. Any number of steps may use a queue at once.
-// Waiting attempts succeed in the order of their arrival.
+// Thread safety: that of the graph, which one thread at a time builds. Any number of steps may use
+// a queue at once. Waiting attempts succeed in the order of their arrival.
 // Ownership: a Queue is a small handle that can be copied, valid as long as the graph. The elements
 // are on the queue's device and outlive the session if its DeviceSet does.
 // Errors: errors of building stay in the graph (Graph::status), and the result is then an invalid
 // handle. Errors of a step: OUT_OF_RANGE if it dequeues and the queue is closed and has too few
 // elements; CANCELLED if it enqueues to a closed queue, or is cancelled while it waits;
-// INVALID_ARGUMENT for a wrong type or shape.
-// Reference: tf.queue.QueueBase; ops/dataflow/queue.h describes the semantics.
+// INVALID_ARGUMENT for a wrong type or shape. Reference: tf.queue.QueueBase; ops/dataflow/queue.h
+// describes the semantics.
 #ifndef SLUICE_OPS_DATAFLOW_QUEUE_HANDLE_H_
 #define SLUICE_OPS_DATAFLOW_QUEUE_HANDLE_H_
 

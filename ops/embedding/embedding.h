@@ -19,7 +19,7 @@
 //   Output x = LookupAll({{.table = users, .ids = user},
 //                         {.table = items, .bags = clicks, .combiner = Combiner::kSum}});
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the arguments are handles, which are valid as long as the graph.
 // Errors: stay in the graph. The result is then an invalid handle.
 // Reference: nodes, names and devices are those of tf.compat.v1.nn.embedding_lookup and its

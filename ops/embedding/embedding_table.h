@@ -17,14 +17,14 @@
 // an optimizer can open and restore a trained table. AdamW decays rows with a gradient only, and
 // LAMB uses the norms of rows.
 //
-// Thread safety: as the graph's; one thread builds. Steps may read and update a table at once. A
-// read sees each row before or after an update, and no update is lost. A read waits while one of
-// its rows is updated.
+// Thread safety: that of the graph, which one thread at a time builds. Steps may read and update a
+// table at once. A read sees each row before or after an update, and no update is lost. A read
+// waits while one of its rows is updated.
 // Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
 // the device, outlive steps and sessions that share it, and need no initializer. Savers save them
-// and restore them, also into another number of parts.
-// Memory: per key, 24 bytes, the row, the slots and about 10 bytes of the index.
-// Errors: of the graph, in Graph::status(). Of a step: RESOURCE_EXHAUSTED if there is no memory.
+// and restore them, also into another number of parts. Memory: per key, 24 bytes, the row, the
+// slots and about 10 bytes of the index. Errors: of the graph, in Graph::status(). Of a step:
+// RESOURCE_EXHAUSTED if there is no memory.
 #ifndef SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 #define SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 

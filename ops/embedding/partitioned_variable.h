@@ -8,7 +8,7 @@
 // that it can be restored into a different partition. If the size is not divisible by the number of
 // parts, the first parts are larger by one.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: a handle that can be copied, like Variable. It is valid as long as the graph.
 // Errors: stay in the graph; the variable has no parts then.
 // Reference: nodes, names and sizes are those of tf.compat.v1.get_variable with a

@@ -13,7 +13,7 @@
 // A method that writes returns a new handle, whose flow comes after the write. Use the new handle
 // from then on. Pass flows, not handles, through loops. An array exists during one step.
 //
-// Thread safety: as the graph's; one thread builds.
+// Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: a TensorArray is a small handle that can be copied, valid as long as the graph. Copies
 // share the known part of the elements' shapes.
 // Errors: errors of building stay in the graph (Graph::status), and results are then invalid

@@ -11,9 +11,9 @@
 // (`.use_resource = false`) is a reference to its buffer. All uses share one read, which may see a
 // later update of the same step.
 //
-// Thread safety: as the graph's; one thread builds. Steps may read and update a variable at the
-// same time: an update by a resource op is atomic, and a read sees it completely or not at all.
-// Steps are not ordered otherwise.
+// Thread safety: that of the graph, which one thread at a time builds. Steps may read and update a
+// variable at the same time: an update by a resource op is atomic, and a read sees it completely or
+// not at all. Steps are not ordered otherwise.
 // Ownership: a Variable is a small handle that can be copied. It is valid as long as the graph. The
 // value belongs to the device (executor/device/device_set.h) and outlives steps, and sessions that
 // share the DeviceSet.
