@@ -27,6 +27,14 @@ namespace sluice {
 
 class SeedLog;  // ops/data/iterator_position.h
 
+// Takes measurements of a reading. Thread safety: Add may be called from any thread.
+class MeasurementSink {
+ public:
+  virtual ~MeasurementSink() = default;
+  // Adds a measurement of the element that `step` elements preceded.
+  virtual absl::Status Add(const std::string& name, double value, int64_t step) = 0;
+};
+
 // One pass over a dataset. The iterators of the dataset and of all datasets that it reads share it.
 struct Reading {
   Reading() = default;
@@ -35,7 +43,8 @@ struct Reading {
       : cancellation(&whole.cancellation),
         seeds(whole.seeds),
         gate(whole.gate),
-        reads_ahead(whole.gate != nullptr) {}
+        reads_ahead(whole.gate != nullptr),
+        measurements(whole.measurements) {}
   // The reading ends if the step is cancelled.
   explicit Reading(CancellationManager* step) : cancellation(step) {}
   // Cancelled when the reading ends, so that functions and threads end too.
@@ -44,7 +53,8 @@ struct Reading {
   std::shared_ptr<SeedLog> seeds;
   // Pauses the reading while no call waits for it. Null: it never pauses.
   ReaderGate* gate = nullptr;
-  bool reads_ahead = false;  // on its own thread, also between two calls
+  bool reads_ahead = false;                       // on its own thread, also between two calls
+  std::shared_ptr<MeasurementSink> measurements;  // null: nothing is measured
 };
 
 // Returns CANCELLED if the reading has ended, and blocks while it pauses. An iterator that may skip

@@ -11,8 +11,8 @@
 #include "gtest/gtest.h"
 #include "ops/builders/constant.h"
 #include "ops/builders/operand.h"
-#include "ops/io/record_file.h"
 #include "ops/state/variable.h"
+#include "ops/summary/events_of.h"
 #include "training/session/basic_hooks.h"
 #include "training/session/checkpoint_saver_hook.h"
 #include "training/session/summary_hooks.h"
@@ -286,14 +286,7 @@ TEST(MonitoredTrainingSessionTest, HooksStandInTensorFlowsOrder) {
 // The contents of an event file, one entry per line, without times and sizes.
 std::vector<std::string> LinesOf(const std::string& path) {
   std::vector<std::string> lines;
-  absl::StatusOr<std::unique_ptr<ByteSource>> file = OpenFile(path);
-  EXPECT_TRUE(file.ok()) << file.status();
-  if (!file.ok()) return lines;
-  RecordReader reader(*std::move(file));
-  absl::StatusOr<std::string> record;
-  while ((record = reader.Next()).ok()) {
-    pb::Event event;
-    EXPECT_TRUE(event.ParseFromString(*record));
+  for (const pb::Event& event : EventsOf(path)) {
     const std::string at = StrCat(" @", event.step());
     if (event.has_graph_def()) lines.push_back("graph" + at);
     if (event.has_meta_graph_def()) lines.push_back("meta graph" + at);

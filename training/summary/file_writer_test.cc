@@ -14,8 +14,8 @@
 #include "graph/format/proto/graph.pb.h"
 #include "graph/format/proto/meta_graph.pb.h"
 #include "ops/builders/ops.h"
-#include "ops/io/record_file.h"
 #include "ops/sugar.h"
+#include "ops/summary/events_of.h"
 #include "training/summary/summary.h"
 
 namespace sluice {
@@ -27,20 +27,6 @@ std::string NewFolder(const std::string& name) {
   const std::string folder = ::testing::TempDir() + "/file_writer_" + name;
   std::filesystem::remove_all(folder);
   return folder;
-}
-
-std::vector<pb::Event> EventsOf(const std::string& path) {
-  std::vector<pb::Event> events;
-  absl::StatusOr<std::unique_ptr<ByteSource>> file = OpenFile(path);
-  EXPECT_TRUE(file.ok()) << file.status();
-  if (!file.ok()) return events;
-  RecordReader reader(*std::move(file));
-  absl::StatusOr<std::string> record;
-  while ((record = reader.Next()).ok()) {
-    EXPECT_TRUE(events.emplace_back().ParseFromString(*record));
-  }
-  EXPECT_TRUE(absl::IsOutOfRange(record.status())) << record.status();
-  return events;
 }
 
 TEST(FileWriterTest, EventsComeInTheOrderInWhichTheyWereAdded) {
