@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// The first character of `text`, which is not empty. `length` is 0 if it is not UTF-8.
+// The first character of a text. `length` is 0 if the text does not begin with valid UTF-8.
 struct Character {
   uint32_t code = 0;
   size_t length = 0;

@@ -12,7 +12,8 @@ TEST(JsonQuoted, KeepsTextAndEscapesQuotes) {
             "\"na\xc3\xafve \xe2\x82\xac \xf0\x9f\x99\x82\"");
 }
 
-// A log that a terminal shows must not move its cursor, and a text is one line.
+// A text in a log must not move the cursor of the terminal that shows the log, and must stay on one
+// line.
 TEST(JsonQuoted, EscapesControlCharacters) {
   EXPECT_EQ(JsonQuoted("a\nb\tc\r"), R"("a\nb\tc\u000d")");
   EXPECT_EQ(JsonQuoted("\x1b[2J\x7f"), R"("\u001b[2J\u007f")");
@@ -33,7 +34,7 @@ TEST(ToUtf8, ReplacesOtherBytesOnly) {
 
 TEST(IsUtf8, FollowsTheRfc) {
   EXPECT_TRUE(IsUtf8(""));
-  EXPECT_TRUE(IsUtf8("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"));  // next to what is forbidden
+  EXPECT_TRUE(IsUtf8("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"));  // next to forbidden codes
   EXPECT_FALSE(IsUtf8("\x80"));
   EXPECT_FALSE(IsUtf8("\xc0\xaf"));          // overlong '/'
   EXPECT_FALSE(IsUtf8("\xe0\x80\xaf"));      // overlong '/'

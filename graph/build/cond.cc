@@ -77,7 +77,7 @@ Output CondContext::AddValue(Output value) {
 absl::StatusOr<ControlFlowContext*> CondContext::Enter(NodeSpec& spec) {
   Graph& graph = *pred_.graph();
   if (WhileContext* around = loop()) {
-    // Nodes outside the loop have run before its iterations begin.
+    // The branch need not wait for nodes outside the loop: they run before its iterations begin.
     std::erase_if(spec.control_inputs, [&](const Node* control) {
       return LoopOf(ContextOfOutputs(*control)) != around;
     });

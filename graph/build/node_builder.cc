@@ -45,8 +45,8 @@ void ApplyColocation(const std::vector<Node*>& nodes, NodeSpec& spec) {
   spec.attrs["_class"] = std::move(groups);
 }
 
-// Whether a node that was added in the frame, and waits for its controls, is an input. Takes time
-// linear in the frame's nodes.
+// Whether an input was added in the frame, and so already waits for the frame's controls. Takes
+// time linear in the frame's nodes.
 bool IsCovered(const Scopes::ControlFrame& frame, const OutputList& inputs) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const Output& in) {
     return std::find(frame.seen.begin(), frame.seen.end(), in.node) != frame.seen.end();
@@ -152,7 +152,8 @@ absl::StatusOr<Node*> NodeBuilder::Build() {
                                    : graph_->UniqueName(StrCat(scopes.name, base));
   ApplyDevices(scopes, spec_);
   std::vector<Node*> beside = scopes.colocation;
-  // A reference cannot cross devices. Its user is colocated with its owner, whatever the scopes.
+  // A reference cannot cross devices. So the node is colocated with the owners of its references,
+  // whatever the scopes request.
   for (size_t i = 0; i < arguments_.size(); ++i) {
     if (!def->inputs[i].is_ref) continue;
     for (const Output& t : arguments_[i].tensors) {

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Whether only loop constants are inputs of the op.
+// Whether the op has no control inputs, and no inputs except loop constants.
 bool IsUnbound(const NodeSpec& spec) {
   return spec.control_inputs.empty() &&
          std::all_of(spec.inputs.begin(), spec.inputs.end(),
@@ -193,7 +193,8 @@ Output WhileContext::NewEnter(Output value, std::string_view name) {
   return MakeEnter(value, /*is_constant=*/false, name);
 }
 
-// An Enter waits for those controls of the open blocks that run in the frame around the loop.
+// An Enter waits for those controls of open ControlDependencies blocks that run in the frame around
+// the loop.
 Output WhileContext::MakeEnter(Output value, bool is_constant, std::string_view name) {
   const std::vector<Node*> open = OpenControls(graph_.scopes(), {value});
   Node* node;
@@ -210,7 +211,7 @@ Output WhileContext::MakeEnter(Output value, bool is_constant, std::string_view 
     while (c != theirs && c != nullptr && c != outer_loop) c = c->outer();
     if (c == theirs) graph_.AddControlEdge(control, node);
   }
-  // So all users of this Enter wait for the blocks' controls.
+  // Nodes that use this Enter then count as waiting for the controls already.
   auto& frames = graph_.scopes().control_frames;
   for (size_t f = frames.size(); f-- > 0;) {
     frames[f].seen.push_back(node);
@@ -230,7 +231,8 @@ Output WhileContext::AddValue(Output value) {
   return entered_[value] = entered;
 }
 
-// An op inside cannot wait for one outside. It waits for an Identity inside, of that one's output.
+// An op in the loop cannot wait for an op outside. It waits for an Identity in the loop instead,
+// whose input is an output of the op outside.
 void WhileContext::DrawInControls(NodeSpec& spec) {
   std::vector<Node*> inside, outside;
   for (Node* control : spec.control_inputs) {

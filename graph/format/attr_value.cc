@@ -15,7 +15,8 @@ struct Means {
 absl::StatusOr<AttrValue> FromProto(const pb::AttrValue& proto, const Means& means, int depth);
 
 absl::StatusOr<DataType> TypeFromProto(int type) {
-  // A type attribute without a value reads as 0. The op's check of allowed types decides.
+  // A type attribute without a value reads as 0. Whether it is allowed is checked by the op's
+  // declaration.
   SLUICE_INVALID_IF(type != 0 && !IsValidDataType(type), "no data type has number ", type);
   return static_cast<DataType>(type);
 }

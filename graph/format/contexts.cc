@@ -58,7 +58,7 @@ class Importer {
     }
     SLUICE_RETURN_IF_ERROR(Values(def.values_def(), *context));
     if (!prefix_.empty()) {
-      // The frame is called as its context.
+      // The prefix changed the context's name. The frame of a loop has the name of its context.
       for (const std::string& name : def.values_def().values()) {
         SLUICE_ASSIGN_OR_RETURN(const Output value, Tensor(name));
         if (IsEnter(*value.node) && value.node->context() == context.get()) {
@@ -117,7 +117,7 @@ class Exporter {
       for (int i = 0; i < node->num_outputs(); ++i) {
         const std::string name = StrCat(node->name(), ":", i);
         values_[context].insert(name);
-        // The context around also lists the values of a cond, and the exits of a loop.
+        // The enclosing context also lists the values of a cond, and the exits of a loop.
         ControlFlowContext* c = context;
         if (ContextOfOutputs(*node) != context) {
           if (c->outer() != nullptr) values_[c->outer()].insert(name);

@@ -164,7 +164,8 @@ TEST(GraphDef, FunctionLibraryIsKept) {
               HasSubstr("Cannot add function 'h'"));
 }
 
-// A function of equally many bytes was ignored, and calls ran the first one.
+// A second function with the same name and the same number of bytes was ignored, and calls ran the
+// first one.
 TEST(GraphDef, FunctionsOfOneNameAreComparedByContent) {
   const auto library = [](std::string_view nodes) {
     return StrCat("library { function { signature { name: 'f' } ", nodes, " } }");

@@ -298,7 +298,8 @@ absl::Status Importer::Connect(int n, NodeSpec* spec) {
 
 absl::Status Importer::AddNode(int n) {
   const pb::FunctionDef* function = functions_ ? functions_->Find(node(n).op()) : nullptr;
-  // Null if the op is not registered: then the step that runs the node fails.
+  // Null for a call of a function. Also null if the op is not registered: then a step that runs the
+  // node fails.
   const OpDef* op = function == nullptr ? OpRegistry::Global().Find(node(n).op()) : nullptr;
   const int deprecated_at = op == nullptr ? 0 : op->deprecated_at;
   if (deprecated_at > 0 && def_.versions().producer() >= deprecated_at) {

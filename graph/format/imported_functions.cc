@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
-// Equal for functions that differ only in the order of nodes, in the order of the entries of maps,
-// or in where their nodes were built.
+// Returns equal bytes for functions that differ only in the order of nodes, in the order of the
+// entries of maps, or in the debug information on where nodes were built.
 std::string Canonical(pb::FunctionDef function) {
   auto* nodes = function.mutable_node_def();
   for (pb::NodeDef& node : *nodes) node.clear_experimental_debug_info();

@@ -21,8 +21,8 @@ std::string WithPrefix(const std::string& name, std::string_view prefix) {
   return StrCat(prefix, "/", name);
 }
 
-// Fields 1 and 2 of both GraphDef and MetaGraphDef are messages, so that one parses as the other.
-// Only in the right one do all nodes have an op.
+// Fields 1 and 2 are messages in both GraphDef and MetaGraphDef, so the bytes of one may parse as
+// the other. All nodes have an op only if the bytes were parsed as the right one.
 bool HasNodes(const pb::GraphDef& def) {
   for (const auto& node : def.node()) {
     if (node.op().empty()) return false;

@@ -196,7 +196,8 @@ void ForEach(const Tensor& tensor, Add add) {
   for (const T& v : tensor.flat<T>()) add(v);
 }
 
-// More equal elements than this are written as one. Shorter contents stay as Python writes them.
+// A tensor with more elements than this, all of them equal, is written as one element. Smaller
+// tensors are written as Python writes them.
 constexpr int64_t kMostEqualElements = 64;
 
 bool HasEqualElements(const Tensor& tensor) {

@@ -106,7 +106,7 @@ class Reader {
   }
 
   bool HasState(const pb::NodeDef& node) const {
-    if (library_.Contains(node.op())) return true;  // a call of the old style
+    if (library_.Contains(node.op())) return true;  // the op names a function
     const OpDef* op = OpRegistry::Global().Find(node.op());
     return op != nullptr && op->is_stateful;
   }

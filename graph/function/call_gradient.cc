@@ -26,8 +26,8 @@ class Differentiator {
     }
   }
 
-  // Fails if `name`, or a function that it calls, must not run twice. A function that declares its
-  // gradient does not.
+  // Fails if `name`, or a function that it calls, must not run twice: the gradient runs it again. A
+  // function that declares its own gradient passes the check.
   bool Check(const std::string& name) {
     if (!checked_.insert(name).second || !library_.GradientOf(name).empty()) return true;
     absl::StatusOr<const pb::FunctionDef*> def = library_.Find(name);

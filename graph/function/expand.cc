@@ -41,7 +41,7 @@ absl::StatusOr<Expansion> Expander::Expand(const Call& call) {
   DeviceScope device(graph_, call.device);
   absl::StatusOr<Expansion> expansion;
   if (const Form* form = FormOf(call.op); form == nullptr) {
-    expansion = Body({call.op, *call.attrs}, call.inputs, call.device);  // a call of the old style
+    expansion = Body({call.op, *call.attrs}, call.inputs, call.device);  // the op names a function
   } else if (call.inputs.size() < form->min_inputs) {
     expansion = InvalidArgument("expected at least ", form->min_inputs, " inputs, got ",
                                 call.inputs.size());
@@ -104,7 +104,8 @@ size_t LengthOf(const pb::OpDef::ArgDef& arg, const AttrMap& attrs) {
   return types != nullptr ? types->size() : 0;
 }
 
-// The arguments of a call by declared argument: one tensor each, or as many as an attribute says.
+// Groups the tensors of a call by declared argument. An argument has one tensor, or as many as an
+// attribute says.
 absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
                                                   const FunctionRef& function,
                                                   const OutputList& args) {
@@ -342,7 +343,8 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   spec.allow_missing_inputs = !node.back_edges.empty();
   spec.inputs = std::move(inputs);
   spec.control_inputs = std::move(controls);
-  // Colocation groups name nodes of the function's body. References are colocated anyway.
+  // Colocation groups are dropped, because they name nodes of the function's body, which get other
+  // names here. Nodes that take references are colocated anyway.
   own.erase("_class");
   if (TraitsOfOp(spec.op).role == OpRole::kEnter) {
     // Each call of the function has a loop of its own.
@@ -355,7 +357,7 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
     SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* callee, library_.Find(def.op()));
     SLUICE_RETURN_IF_ERROR(CallByAttribute(*callee, &spec));
   }
-  // A ControlDependencies block around the call holds for nodes without inputs.
+  // Nodes without inputs wait for the controls of a ControlDependencies block around the call.
   if (graph_.scopes().context != nullptr && spec.inputs.empty()) {
     for (Node* c : OpenControls(graph_.scopes(), spec.inputs)) spec.control_inputs.push_back(c);
   }

@@ -50,7 +50,7 @@ Output Expander::IsBefore(const Choice& choice, size_t first, size_t middle, siz
   };
   if (middle == first + 1) return core::Equal(index, number(first));
   const Output is_before = core::Less(index, number(middle));
-  // The part with the last branch is for the indices below `first` too.
+  // The part with the last branch also runs for indices below `first`.
   if (end < choice.branches.size()) return is_before;
   return core::LogicalAnd(core::GreaterEqual(index, number(first)), is_before);
 }
@@ -153,7 +153,7 @@ absl::StatusOr<Output> Expander::Scalar(Output value, const std::string& expecte
   return core::Identity(value);
 }
 
-// The first index. The step fails if `delta` does not lead from it to `limit`.
+// Returns `start`. The step fails if steps of `delta` do not lead from it to `limit`.
 absl::StatusOr<Output> Expander::CheckedStart(Output start, Output limit, Output delta) {
   const Output towards = core::Greater(core::Mul(core::Sub(limit, start), delta),
                                        Constant(Tensor::Scalar<int64_t>(0)));
@@ -208,7 +208,8 @@ class RowArray {
  public:
   RowArray(Output count, DataType dtype, const PartialShape& row)
       : dtype_(dtype), row_(row), array_(core::TensorArray(count, dtype, row)) {}
-  // A value that orders the writes, at the beginning and after a write.
+  // The flow before the first write. A write takes a flow and returns the next one, which orders
+  // the writes.
   Output flow() const { return array_ == nullptr ? Output() : Output(array_, 1); }
   Output Write(Output index, Output value, Output flow) const {
     return core::TensorArrayWrite(Output(array_, 0), index, value, flow);

@@ -49,8 +49,9 @@ class CallSite {
   }
 
  private:
-  // Nodes without inputs in the body wait for the call's controls, and are dead if these are. Null
-  // if there is nothing to wait for, or a context sees to it.
+  // Makes the node for which nodes without inputs in the body wait. It waits for the call's
+  // controls, and is dead if the call would be dead. Null if there is nothing to wait for, or if
+  // the call is in a context, which does the same.
   Node* MakeEntry(bool may_be_dead) {
     const auto controls = node_->control_inputs();
     if (node_->context() != nullptr || (controls.empty() && !may_be_dead)) return nullptr;
@@ -134,7 +135,8 @@ absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
   ControlDependencies none = ControlDependencies::None(graph);
   int count = 0;
   Expander expander(graph, functions, options);
-  // The gradient of a function leaves calls of functions that declare their own gradients.
+  // Each round expands calls that the round before has added: the gradient of a function may
+  // contain calls of functions that declare their own gradients.
   for (int round = 0; !calls.empty(); ++round) {
     if (round > options.max_depth) {
       return absl::UnimplementedError(StrCat(calls[0]->Describe(), ": gradients of functions nest ",

@@ -82,7 +82,8 @@ Grad SumSlices(std::vector<IndexedSlices> slices) {
       .values = all_values, .indices = all_indices, .dense_shape = slices[0].dense_shape});
 }
 
-// Converts rows to tensors, in the scope of the sum.
+// Adds dense tensors and slices. Converts the slices to dense tensors, in the name scope of the
+// sum.
 Grad SumMixed(Graph& graph, const std::vector<Grad>& summands) {
   NameScope scope(graph, kAddN);
   OutputList tensors;

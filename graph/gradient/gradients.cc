@@ -27,7 +27,7 @@ bool CarriesGradient(DataType type) {
   return IsFloating(base) || IsComplex(base) || base == DT_RESOURCE || base == DT_VARIANT;
 }
 
-// Zeros of x's type and shape, or those of the variable that it is a handle of.
+// Zeros of the type and shape of x or, if x is a handle, of its variable.
 Output ZerosAs(const Output& x) {
   if (const HandleData* data = x.node->output_handle(x.index)) {
     return core::Filled(core::VariableShape(x), data->dtype, 0);
@@ -76,8 +76,8 @@ class ReverseWalk {
   const OutputList& ys_;
   const OutputList& xs_;
   const GradientOptions& options_;
-  std::set<const Node*> reached_;    // forwards from xs
-  std::vector<Node*> between_list_;  // and backwards from ys
+  std::set<const Node*> reached_;    // reachable from xs
+  std::vector<Node*> between_list_;  // reached nodes that lead to ys
   std::set<const Node*> between_;
   std::map<const Node*, int> pending_;  // uses of outputs whose gradient is not yet known
   std::set<const Node*> stops_;
@@ -214,7 +214,8 @@ absl::StatusOr<std::vector<Grad>> ReverseWalk::Run() {
   return results;
 }
 
-// The sum over the uses of each output. A loop's Switch is visited twice; its first sum stays.
+// Sums the gradients of each output over its uses. A loop's Switch is visited twice, and keeps the
+// first sum.
 std::vector<Grad> ReverseWalk::SumOutputs(Node* op) {
   InContext in(graph_, loops_.ContextFor(*op, /*before=*/true));
   std::vector<Grad> sums;
@@ -314,8 +315,8 @@ bool ReverseWalk::HasAnyGrad(Node* op) const {
   return false;
 }
 
-// All Exits of a loop are released together, after the last one. If any has a gradient, the others
-// get zeros.
+// All Exits of a loop are released together, when the last one is reached. If any has a gradient,
+// the others get zeros.
 void ReverseWalk::ReleaseExit(Node* exit) {
   gradient::LoopState& state = *loops_.StateOf(*exit, /*before=*/false);
   state.deferred_exits.push_back(exit);
@@ -371,7 +372,7 @@ std::vector<std::string> ReverseWalk::NamesTo(const std::set<const Node*>& goal,
   return names;
 }
 
-// "; it is on the path x -> … -> op -> … -> y".
+// Text for an error: "; it is on the path x -> … -> op -> … -> y".
 std::string ReverseWalk::PathThrough(const Node& op) const {
   std::set<const Node*> ends;
   for (const Output& x : xs_) ends.insert(x.node);

@@ -14,14 +14,14 @@
 namespace sluice::gradient {
 namespace {
 
-// The sums of counters and gradients have the name of the op that TensorFlow first had for them.
+// Sums of counters and gradients are named after the op that TensorFlow used for them at first.
 constexpr std::string_view kSumName = "Add";
 
 Output MergeTwice(Output value, std::string_view name = "") {
   return core::Merge({value, value}, name);
 }
 
-// TensorFlow looks through these, but not through what stops gradients.
+// TensorFlow looks through these nodes, but not through ops that stop gradients.
 bool IsIdentity(const Node& node) {
   return node.role() == OpRole::kPass && node.traits().impurity == Impurity::kNone &&
          !node.def().not_differentiable;
@@ -174,7 +174,8 @@ Output LoopState::Push(Output value, Branch branch) {
   return stack;
 }
 
-// `stack`, alive in iterations that pushed only: those that took the branch.
+// `stack`, which is dead in iterations that did not take the branch, because only the branch
+// pushes.
 Output LoopState::InBranch(Output stack, const CondContext& cond, Branch branch) {
   Output pred;
   for (LoopState* s = this; s != nullptr && !pred; s = s->outer_) {

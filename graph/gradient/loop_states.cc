@@ -87,7 +87,7 @@ Output LoopStates::ZerosForExit(Output exit) {
   auto outer = states_.find(LoopOf(forward->outer()));
   const bool is_static = exit.shape().IsFullyDefined();
   auto static_zeros = [&] {
-    // Large ones are filled when the graph runs, as tf.zeros does.
+    // Many zeros are computed when the graph runs, as tf.zeros does.
     return exit.shape().num_elements() < 1000
                ? core::Zeros(graph_, exit.dtype(), exit.shape(), "zeros")
                : core::Filled(core::ShapeOf(exit), exit.dtype(), 0);

@@ -28,7 +28,8 @@ std::string LowerCased(std::string_view s) {
   return lower;
 }
 
-// Null if there is none. Takes time proportional to the shorter list.
+// The control edge between the nodes, or null. Takes time proportional to the shorter list of
+// edges.
 ControlEdge* FindEdge(const Node* from, const Node* to) {
   ControlEdge* in = to->control_inputs().first();
   ControlEdge* out = from->control_outputs().first();
@@ -99,7 +100,7 @@ struct Graph::Names {
   std::unordered_map<std::string, int>& Suffixes() {
     if (!suffixes) {
       suffixes.emplace();
-      // A request for the name of a node gets a suffix.
+      // UniqueName also adds a suffix if a node has the name already.
       for (const auto& [name, node] : nodes) suffixes->emplace(LowerCased(name), 1);
     }
     return *suffixes;
@@ -144,7 +145,8 @@ absl::StatusOr<Node*> Graph::Add(NodeSpec spec) {
   for (int i = 0; i < added->num_inputs(); ++i) {
     const Output& in = added->inputs_[i];
     if (in && !IsRegistered(*in.node)) {
-      // The user knows the type of the output, and that there is one.
+      // The input's node has an unregistered op. The new node determines which outputs that node
+      // has at least, and their types.
       const size_t outputs = std::max<size_t>(in.node->num_outputs(), in.index + 1);
       in.node->output_types_.resize(outputs, DT_INVALID);
       in.node->output_shapes_.resize(outputs);
@@ -283,9 +285,8 @@ void Graph::AddToCollection(std::string_view key, std::string value) {
 
 namespace {
 
-// The number of nodes that must come before `node` in an order, once per edge. The nodes at the
-// other end of an edge are read only if the edge may be a back edge: in large graphs they are in no
-// cache.
+// The number of edges from nodes that must come before `node` in an order. Reads the node at the
+// other end of an edge only if the edge may be a back edge: in large graphs it is in no cache.
 int NumEdgesFromBefore(const Node& node) {
   int count = static_cast<int>(node.control_inputs().size());
   const bool may_lead_back = IsMerge(node);

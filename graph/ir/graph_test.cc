@@ -106,7 +106,7 @@ TEST(GraphTest, EdgesLieInOrderOfCreation) {
   EXPECT_THAT(readers_of(a), ElementsAre("r2", "r3"));
   EXPECT_THAT(readers_of(b), ElementsAre("r0"));
   EXPECT_THAT(b->control_outputs(), ElementsAre(readers[0], readers[2]));
-  // Adding it again puts it at the end.
+  // An edge that is removed and added again comes last.
   ASSERT_TRUE(g.UpdateInput(readers[0], 0, a).ok());
   g.AddControlEdge(b, readers[3]);
   EXPECT_THAT(readers_of(a), ElementsAre("r2", "r3", "r0"));

@@ -3,7 +3,7 @@
 namespace sluice {
 
 const Node* VariableBehind(Output value) {
-  // Ends although the inputs of a Merge may form a cycle.
+  // The limit ends the search if the inputs of a Merge form a cycle.
   for (int steps = 0; steps < 1000 && value.node != nullptr; ++steps) {
     const Node& node = *value.node;
     if (CreatesVariable(node)) return &node;

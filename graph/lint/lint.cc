@@ -31,8 +31,8 @@ bool OnlyReads(const Node& node) {
   return Has(node, VariableUse::kReads) || Has(node, VariableUse::kReadsValue);
 }
 
-// The reads of variables whose values the step fetches and does not use. They see all writes that
-// no dependency orders them with (docs/variables.md).
+// The variable reads whose values the step fetches but does not use otherwise. Such a read sees all
+// writes, unless a dependency orders it before them (docs/variables.md).
 NodeSet OnlyFetchedReads(const LintStep& step, const StepNodes& nodes) {
   NodeSet fetched;
   for (const Output& fetch : step.fetches) {

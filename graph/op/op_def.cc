@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// The library of an op, "//ops/image". Defined in //ops/builders:libraries, which comes with every
-// family of ops.
+// The library that declares an op, such as "//ops/image". //ops/builders:libraries, which is linked
+// with every family of ops, defines the function.
 [[gnu::weak]] std::string LibraryOfOp(std::string_view op);
 
 namespace {

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// Calls `f` with a null pointer of the element's class for types whose elements are objects.
+// If the elements of the type are objects, calls `f` with a null pointer to their class.
 template <typename F>
 void WithObjectType(DataType dtype, F f) {
   if (dtype == DT_STRING) f(static_cast<std::string*>(nullptr));
@@ -82,8 +82,8 @@ Buffer* Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) {
   return buffer;
 }
 
-// Variants may nest without a limit. Beyond a depth their destruction waits until the outermost one
-// has been destroyed, so that it needs little stack.
+// Variants may nest without a limit. Those that are nested deeper than this are destroyed after the
+// outermost one, so that the destruction needs little stack.
 static constexpr int kMostNestedVariants = 32;
 static thread_local int nested_variants = 0;
 static thread_local std::vector<Buffer*>* deferred_variants = nullptr;  // of the outermost one
