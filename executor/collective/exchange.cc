@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-// Smaller tensors take time by the number of steps, larger ones by the bytes that each task sends.
+// The time for a smaller tensor depends on the number of messages in sequence, that for a larger
+// tensor on the bytes that each task sends.
 constexpr size_t kRingBytes = 64 << 10;
 
 absl::Status CheckMessage(const Tensor& got, const Tensor& wanted_type, int64_t elements) {

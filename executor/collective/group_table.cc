@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// "CPU:10" comes after "CPU:9".
+// Orders the devices of a type by number: "CPU:10" comes after "CPU:9".
 auto OrderOf(const GroupMember& member) {
   const absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(member.device);
   if (!spec.ok()) return std::make_tuple(std::string(), 0, 0, std::string(), 0, member.device);
@@ -39,7 +39,7 @@ struct GroupTable::State {
     int size = 0;
     std::map<std::string, Waiting> waiting;  // by device
     std::vector<GroupMember> former;         // the members of the last formed group
-    bool is_formed = false;                  // and no member has left
+    bool is_formed = false;                  // all members have joined and none has left
   };
   // A result for several members, which the destructor delivers. Declared before the lock.
   struct Delivery {
@@ -121,7 +121,7 @@ void GroupTable::Join(int key, int size, const GroupMember& member,
   }
   group.is_formed = false;
   group.size = size;
-  // A restarted device joins again.
+  // A restarted device joins again. Its earlier attempt to join is aborted.
   if (auto it = group.waiting.find(member.device); it != group.waiting.end()) {
     delivery.to.push_back(std::move(it->second));
     delivery.result = absl::AbortedError(StrCat("device ", member.device, " has come once more"));

@@ -242,7 +242,8 @@ void Collectives::Answer(Group& group, const std::string& round_id, const std::s
   }
   if (request.cancellation != nullptr) {
     request.token = request.cancellation->NewToken();
-    // The requesting task is lost. Its own messages will be missing in the exchange.
+    // Runs if the requesting task is lost. The task's own messages will then be missing in the
+    // exchange.
     const auto give_up = [self = shared_from_this(), round, name] {
       CollectiveNetwork::Done done;
       {

@@ -97,8 +97,8 @@ bool is_limit_known = false;
 
 InstructionSets InstructionSetLimit() { return limit; }
 
-// clang knows the names of levels from version 18 on. The features that it lacks names for (F16C,
-// LZCNT, MOVBE) came with AVX2 in all processors.
+// Tests features one by one, because clang does not know the names of x86-64 levels before version
+// 18. Features that it cannot name (F16C, LZCNT, MOVBE) came with AVX2 in all processors.
 InstructionSets UsableInstructionSets() {
 #if defined(__x86_64__) && defined(__clang__)
   const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -148,11 +148,11 @@ struct Permitted {
 
 constexpr unsigned Bits(int first, int last) { return (2u << last) - (1u << first); }
 
-// CMOV, MMX, SSE, SSE2; x86-64.
+// x86-64: CMOV, MMX, SSE and SSE2.
 constexpr Permitted kPermittedByNone = {Bits(0, 1) | Bits(3, 4), {0, 1u << 31, 0}};
-// To SSE4.2; x86-64-v2.
+// x86-64-v2: the same and all features up to SSE4.2.
 constexpr Permitted kPermittedBySse4 = {Bits(0, 8), {0, 1u << 31, 1u << 0}};
-// AVX, AVX2, FMA, BMI, BMI2; F16C, LZCNT, MOVBE; x86-64-v3.
+// x86-64-v3: the same and AVX, AVX2, FMA, BMI, BMI2, F16C, LZCNT and MOVBE.
 constexpr Permitted kPermittedByAvx2 = {Bits(0, 10) | 1u << 14 | Bits(16, 17),
                                         {1u << 17 | Bits(25, 26), 1u << 31, Bits(0, 1)}};
 

@@ -16,23 +16,26 @@ namespace {
 // are long enough to hide the contention on the counter from which they are taken.
 constexpr double kWorthWakingNs = 60e3;
 constexpr double kBlockNs = 20e3;
-// The same while a thread looks for loops.
+// The length of blocks while a thread looks for loops instead of sleeping.
 constexpr double kSharedBlockNs = 1e3;
 constexpr int kBlocksPerThread = 4;
 // A woken thread finds the following loops by looking for them. So short loops are shared too, if
 // they make up at least kThickWorkNs of kThickNs.
 constexpr int64_t kThickNs = 200'000;
 constexpr int64_t kThickWorkNs = kThickNs / 2;
-// Longer than the time between two loops of a step, and too short to disturb other processes.
+// How long a thread looks for loops: longer than the time between two loops of a step, and too
+// short to disturb other processes.
 constexpr int64_t kLookForNs = 60'000;
-// Some microseconds.
+// So many pauses take some microseconds.
 constexpr int kPausesBetweenYields = 64;
-// After a yield of this length another process has run. If it happens again soon, the cores are
-// contended, and threads do not look for a while. A single time may be the system or the host.
+// If a yield takes this long, another process has run. If that happens again soon, the cores are
+// contended, and threads do not look for a while. A single long yield may be due to the system or
+// the host.
 constexpr int64_t kOthersRanNs = 20'000;
 constexpr int64_t kAgainWithinNs = 2'000'000;
 constexpr int64_t kCrowdedForNs = 3'000'000;
-// A helper that was interrupted in its block needs the core.
+// After so many pauses a waiting caller yields: a helper that was interrupted in its block needs
+// the core.
 constexpr int kPausesBeforeYield = 2000;
 
 inline void Pause() {
@@ -145,14 +148,14 @@ void ThreadPool::ParallelFor(int64_t total, double cost_ns, RangeFunction f) {
     }
   }
   place->state.store(0, std::memory_order_release);
-  // As if the caller had run the block.
+  // The error of a helper is thrown as if the caller had run the block.
   if (loop.is_out_of_memory.load(std::memory_order_relaxed)) throw std::bad_alloc();
 }
 
 void ThreadPool::Wake(int threads) {
   const int wake = std::min(threads, sleeping_.load(std::memory_order_seq_cst));
   if (wake <= 0) return;
-  { ScopedLock lock(&mutex_); }  // threads that are about to sleep do
+  { ScopedLock lock(&mutex_); }  // lets threads that decided to sleep fall asleep
   for (int i = 0; i < wake; ++i) wake_.NotifyOne();
 }
 
@@ -208,7 +211,7 @@ bool ThreadPool::LookForNews(uint32_t seen, int64_t until_ns) {
 }
 
 bool ThreadPool::RunClosure() {
-  // A thread that saw the news of a closure sees the count.
+  // A thread that saw the new `news_` of a closure also sees the count.
   if (num_closures_.load(std::memory_order_relaxed) == 0) return false;
   std::function<void()> closure;
   {

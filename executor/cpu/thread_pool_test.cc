@@ -59,7 +59,7 @@ TEST(ThreadPool, ParallelForNestsAndNeedsNoFreeThread) {
   EXPECT_EQ(sum.load(), 800);
 }
 
-// More loops than the pool has places for.
+// The callers run more loops at once than the pool has places for.
 TEST(ThreadPool, ManyCallersShareThePool) {
   constexpr int kCallers = 40;
   ThreadPool pool("test", 2);

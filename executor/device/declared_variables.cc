@@ -32,7 +32,8 @@ class DeclaredVariable : public Resource {
   static constexpr const char* kTypeName = "DeclaredVariable";
   explicit DeclaredVariable(Declaration first) : declaration_(std::move(first)) {}
 
-  // The declaration that `next` clashes with, or one without a type.
+  // Returns the declaration that `next` contradicts. If there is none, returns one without a type,
+  // and stores `next` if the job of the stored declaration has ended.
   Declaration Replace(const Declaration& next, bool needs_open_session) {
     ScopedLock lock(&mutex_);
     const bool is_another = declaration_.job.lock() != next.job.lock();

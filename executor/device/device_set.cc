@@ -13,7 +13,8 @@ constexpr const char* kContainer = "_task";
 constexpr const char* kName = "devices";
 constexpr const char* kDevice = "/device:";  // between a task and a device in a name
 
-// The set of a device. Does not own it, because the set owns the manager that holds this.
+// Leads from a device to its set. Does not own the set, because the set owns the resource manager
+// that holds this object.
 struct SetOfDevice final : public Resource {
   static constexpr const char* kTypeName = "sluice::SetOfDevice";
   explicit SetOfDevice(std::weak_ptr<DeviceSet> s) : set(std::move(s)) {}
@@ -98,7 +99,8 @@ void DeviceSet::Announce(const std::shared_ptr<DeviceSet>& set) {
   for (const auto& device : set->devices_) Put(*device, of_device);
 }
 
-// Resources with borrowed sets hold the managers that hold them.
+// Breaks cycles: a resource may hold a borrowed set, and with it the manager that holds the
+// resource.
 DeviceSet::~DeviceSet() {
   if (owns_resources_) ClearContainers({});
 }

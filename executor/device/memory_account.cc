@@ -75,7 +75,8 @@ int64_t ContainerMemoryBytes() {
   // Version 1 of control groups, and version 2 in a container, which sees its group as the root.
   int64_t limit = std::min(LimitIn("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
                            LimitIn("/sys/fs/cgroup/memory.max"));
-  // A unit of systemd, "0::/system.slice/sluice.service", and the groups that it is in.
+  // Otherwise the process is in a group such as "0::/system.slice/sluice.service", a unit of
+  // systemd. The groups that contain this one limit it too.
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     if (!line.starts_with("0::/")) continue;

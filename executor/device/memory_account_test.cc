@@ -53,7 +53,7 @@ TEST(MemoryAccount, LivesAsLongAsItsLastBlock) {
 class PoolLimitTest : public ::testing::Test {
  protected:
   ~PoolLimitTest() override { pool_.SetLimit(0); }
-  // The limit lies so far above what the process uses now.
+  // Sets a limit that is `bytes` above what the process uses now.
   void LimitTo(int64_t bytes) {
     pool_.Trim();
     pool_.SetLimit(pool_.LimitedBytes() + bytes);

@@ -33,14 +33,14 @@ constexpr size_t kCarvedLimit = 4096;
 constexpr int kCarvedClasses = SizeClassOf(kCarvedLimit) + 1;
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr size_t kHugePage = 2 << 20;
-// Blocks of at least this size, which are whole pages, are shared blocks if those are open, except
+// Blocks of at least this size are whole pages. They are shared blocks if those are open, except
 // blocks of huge pages, which few systems support for files in memory.
 constexpr size_t kShareFrom = 32 << 10;
 // The most that one thread keeps of one class of small blocks.
 constexpr size_t kThreadBytes = 128 << 10;
-// The most that the shared lists keep, beyond a quarter of all memory, before they are trimmed.
+// The shared lists are trimmed when they keep more than this and a quarter of the pool's memory.
 constexpr int64_t kIdleBytes = 64 << 20;
-// At most so often the heap's uncounted bytes are measured.
+// The heap's uncounted bytes are measured at most once in this time.
 constexpr std::chrono::milliseconds kMeasureInterval{10};
 
 struct FreeBlock {
@@ -69,8 +69,8 @@ struct FreeList {
   }
 };
 
-// Free large blocks of one class. The block freed last, by any thread, is reused first, because it
-// is still in the caches, and so that blocks passed between threads do not leave one idle in each.
+// Free large blocks of one class. The block that any thread freed last is reused first, because it
+// is still in the caches. Blocks that are passed between threads thus leave no idle block in each.
 class Shelf {
  public:
   // Null if the shelf is empty or other threads took the blocks meanwhile.
@@ -106,7 +106,8 @@ class CentralLists {
     return *lists;
   }
 
-  // One block, or null without memory. Some more go to `extra` if that is not null.
+  // Returns a block, or null if there is no memory. Adds more blocks to `extra` if that is not
+  // null.
   void* Take(int size_class, FreeList* extra) {
     const size_t bytes = SizeOfClass(size_class);
     void* const shelved = bytes > kCarvedLimit ? shelves_[size_class].Take() : nullptr;
@@ -187,7 +188,7 @@ class CentralLists {
   int64_t uncounted_bytes() const { return uncounted_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // The free blocks of a class.
+  // The number of free blocks of a class.
   struct Idle {
     std::atomic<int64_t> now{0};
     std::atomic<int64_t> least{0};  // since the last TrimUnused
@@ -333,7 +334,7 @@ class CentralLists {
 
 }  // namespace
 
-// Free blocks up to kCarvedLimit.
+// The free blocks of one thread, up to kCarvedLimit.
 class PoolAllocator::ThreadCache {
  public:
   void* Take(int size_class) {

@@ -21,7 +21,7 @@ std::vector<std::string> PartsOf(std::string_view path) {
   return absl::StrSplit(std::string(path), '/', absl::SkipEmpty());
 }
 
-// "/a/b" of "//a/./b/".
+// Turns "//a/./b/" into "/a/b".
 std::string WithoutEmptyParts(std::string_view path) {
   std::string result;
   for (const std::string& part : PartsOf(path)) {
@@ -34,12 +34,13 @@ std::string WithoutEmptyParts(std::string_view path) {
 
 struct Rules {
   FilePolicy policy;
-  // The root as the policy names it, if that is absolute, and without symbolic links.
+  // The root as the policy names it, if that is an absolute path, and the root with its symbolic
+  // links resolved.
   std::string roots[2];
   int root = AT_FDCWD;
 };
 
-// Set while no other thread uses files. Descriptors of former roots stay open.
+// Changed only while no other thread uses files. Descriptors of former roots stay open.
 Rules& CurrentRules() {
   static Rules* rules = new Rules;
   return *rules;

@@ -69,7 +69,7 @@ TEST_F(FilePolicyTest, FilesInTheRootAreUsedByAbsoluteAndRelativePaths) {
   EXPECT_FALSE(FileExists("a/b"));
 }
 
-// Every operation on `path` fails, which lies outside of the root.
+// Each `path` leads out of the root. Every operation on it fails.
 TEST_F(FilePolicyTest, NothingOutsideOfTheRootIsReached) {
   Link("up", "../outside");
   Link("absolute", outside_);

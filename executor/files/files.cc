@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kBufferBytes = size_t{1} << 18;
 constexpr size_t kHookedWriteBytes = 64;
 
-// Set while no thread writes.
+// Changed only while no thread writes.
 FileHook* hook = nullptr;
 
 absl::Status Announce(FileChange::Kind kind, const std::string& path, const std::string& to = "") {

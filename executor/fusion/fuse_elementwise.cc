@@ -60,7 +60,7 @@ class Fuser {
     double cost = 0;
   };
 
-  // Whether item `i` can run in its reader's group by device and known shapes.
+  // Whether devices and known shapes permit item `i` to run in its reader's group.
   bool CanRunIn(int i, int reader) const {
     const DraftItem& to = body_.items[reader];
     for (size_t k = 0; k < to.inputs.size(); ++k) {
@@ -85,7 +85,7 @@ class Fuser {
     return loops->cost <= kMostNodeNs && loops->out_size >= loops->in_size;  // masks are stored
   }
 
-  // Adds what the input is computed from. False if that is another tensor than before.
+  // Adds the source of input `in` to `source`. Returns false if the two have different tensors.
   bool AddSource(const DraftInput& in, Source& source) const {
     const bool is_copied = in.item >= 0 && sources_[in.item].has_value();
     const Source from = is_copied ? *sources_[in.item] : Source{in};
@@ -126,7 +126,7 @@ class Fuser {
     return sources_[i].has_value() && members_[i].loops != nullptr && !is_stored_[i];
   }
 
-  // Joins as many items above `root` with it as fit.
+  // Makes a group of `root` and as many as possible of the items from which it is computed.
   void Grow(int root) {
     std::vector<int> chosen = {root};  // readers first
     is_chosen_[root] = is_inner_[root] = true;
@@ -181,7 +181,7 @@ class Fuser {
         broadcast;  // by input: a tensor used as a row and as a whole counts twice
   };
 
-  // Adds the operands first.
+  // Adds item `i` after its operands, and returns its index among the members.
   int AddMember(int i, Group* group) const {
     const auto known = std::find(group->items.begin(), group->items.end(), i);
     if (known != group->items.end()) return static_cast<int>(known - group->items.begin());

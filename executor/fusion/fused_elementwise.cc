@@ -249,7 +249,8 @@ absl::StatusOr<Tensor*> FusedElementwise::Allocate(const FusedCall& call,
 absl::StatusOr<Tensor> FusedElementwise::RepeatRows(const FusedCall& call, const Shapes& shapes,
                                                     const char** inputs) const {
   if (!has_parts_) return Tensor();
-  // If its length is a multiple of the tile, no tile goes over its end.
+  // A row is repeated if a tile may go over its end. If its length is a multiple of the tile, none
+  // does.
   const auto is_repeated = [&](int i) {
     return broadcasts_[i] == BroadcastKind::kRow && shapes.repeated[i] % shapes.tile != 0;
   };

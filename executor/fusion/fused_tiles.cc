@@ -92,8 +92,8 @@ size_t FusedElementwise::FindReads(const TileCall& call, size_t num_steps, Seque
   return count;
 }
 
-// While a tile is computed no other memory is read, so the processor cannot predict the next reads.
-// Inlined, because g++ drops calls of a function that only prefetches.
+// While a tile is computed from registers, no other memory is read, so the processor cannot predict
+// the reads of the next tile. Inlined, because g++ drops calls of a function that only prefetches.
 SLUICE_INLINE_IN_CLONES void FusedElementwise::PrefetchTile(const Tiles& tiles, size_t step,
                                                             int64_t next) {
   const auto prefetch_lines = [&](const Sequence& sequence, auto prefetch) {

@@ -14,7 +14,8 @@
 namespace sluice {
 namespace {
 
-// The shapes of all outputs with feeds of known shapes. Nodes of loops keep the graph's shapes.
+// The shapes that all outputs have if the feeds have the given shapes. Nodes of loops keep the
+// graph's shapes.
 class Shapes {
  public:
   Shapes(const Graph& graph, absl::Span<const TensorShape> feeds) {
@@ -128,7 +129,7 @@ class Walk {
     return node.num_inputs > 0 ? Fitting(node, 0, bytes) : -1;
   }
 
-  // The tensor of an input in which output 0 lies, otherwise -1.
+  // The tensor of an input in whose memory output 0 lies, otherwise -1.
   int TakenOrShared(const PlanNode& node, int64_t bytes) {
     const int tensor = Inherited(node, bytes);
     if (tensor < 0) return Shared(node, bytes);

@@ -59,7 +59,7 @@ absl::Status NodeCopies::Redirect(const Use& use) {
   Node* const original = use.dst->input(use.dst_input).node;
   Node* const copy = Of(*original);
   Save(original);
-  // Nodes that run after a late reader run after the original too.
+  // With this edge, nodes that run after a late reader still run after the original.
   graph_.AddControlEdge(original, copy);
   return graph_.UpdateInput(use.dst, use.dst_input, Output(copy, use.src_output));
 }

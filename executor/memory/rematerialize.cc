@@ -19,9 +19,9 @@ namespace sluice {
 namespace {
 
 constexpr int kMostPlans = 64;
-// For one tensor. Longer chains of inputs are not worth it.
+// The most nodes that are copied for one tensor. Longer chains of inputs are not worth it.
 constexpr size_t kMostCopies = 32;
-// Tensors below this part of the peak are kept.
+// Tensors below 1/kSmallestPart of the peak are kept.
 constexpr int64_t kSmallestPart = 10'000;
 
 template <typename T>
@@ -82,8 +82,8 @@ class Finder {
     return c;
   }
 
-  // Whether the reader needs the tensor itself: the node at the peak, the caller, or a node that
-  // may not run.
+  // Whether the reader needs the tensor itself, not a copy. This holds for the node at the peak,
+  // for a fetch, and for a node that may not run.
   bool IsPinned(const Node& reader, int number) const {
     return number < 0 || number == memory_.peak_at || IsFetch(reader);
   }
@@ -115,7 +115,8 @@ class Finder {
       }
       if (is_late) c->results.push_back(result);
     }
-    // Nodes of one unit can wait for a node of the unit. Other units would wait for each other.
+    // Late uses in one unit can wait for a node of the unit. In several units, the units would wait
+    // for each other.
     return !c->results.empty() && AreInUnit(c->late_uses, order_.UnitOf(c->before));
   }
 
@@ -187,7 +188,7 @@ class Finder {
            (ReadsVariable(node) && order_.IsCertain(node));
   }
 
-  // Whether another node reads the tensor as late, or it is fetched.
+  // Whether the tensor is fetched, or another node reads it at least as late.
   bool IsKept(const Output& tensor, const Candidate& c) const {
     if (Contains(c.results, tensor)) return false;
     const auto uses = tensor.node->uses();
@@ -197,7 +198,9 @@ class Finder {
     });
   }
 
-  // Such a copy reads tensors of the forward pass and other copies.
+  // Notes that existing `copy` must run sooner, as must the copies that it reads. It also reads
+  // tensors of the forward pass, which become sources. Returns false if one of these is to be
+  // released.
   bool NeedSooner(Node* copy, Candidate* c) const {
     if (Contains(c->sooner, copy)) return true;
     c->sooner.push_back(copy);

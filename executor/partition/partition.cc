@@ -14,7 +14,8 @@
 namespace sluice {
 namespace {
 
-// Cuts by task or by device, whatever `place_of` returns for the name of a device.
+// Returns the part to which a device belongs: its task, or the device itself. The graph is cut
+// between parts.
 using PlaceOf = std::string_view (*)(std::string_view device);
 
 class Cutter {

@@ -52,7 +52,7 @@ SLUICE_SEND_OP(_HostSend);
 SLUICE_RECV_OP(_Recv);
 SLUICE_RECV_OP(_HostRecv);
 
-// The key of a node outside of loops is made once.
+// Makes the rendezvous keys of a node. A node outside of loops has one key, which is made once.
 class KeyOf {
  public:
   explicit KeyOf(const KernelInit& init)

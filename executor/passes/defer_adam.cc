@@ -46,7 +46,7 @@ bool IsScalar(const Output& value) {
 // The nodes of one moment of Adam, from the last to the first.
 struct Moment {
   Node* variable = nullptr;
-  Node* value = nullptr;   // reads it after `add`; of references `add` itself
+  Node* value = nullptr;   // reads the variable after `add`; `add` itself for a reference
   Node* add = nullptr;     // ScatterAdd(variable, indices, rows)
   Node* assign = nullptr;  // Assign(variable, decay)
   Node* decay = nullptr;   // Mul(variable's value, beta)
@@ -214,7 +214,7 @@ class Deferrer {
  private:
   bool IsConditional(const Node* node) {
     if (conditional_.empty()) conditional_ = ConditionalNodes(graph_);
-    // A node that was added since is not.
+    // Nodes that were added since are not conditional.
     return node->id() < static_cast<int>(conditional_.size()) && conditional_[node->id()];
   }
 
@@ -310,7 +310,7 @@ class Deferrer {
     graph_.Remove(read);
   }
 
-  // `node` waits for what `like` waits for, without the nodes that it replaces.
+  // Makes `node` wait for the control inputs of `like`, except the nodes that `node` replaces.
   void WaitAs(const Node& like, const SparseAdam& adam, Node* node) {
     for (Node* before : like.control_inputs()) {
       if (!adam.is_part.contains(before)) graph_.AddControlEdge(before, node);

@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// The values of nodes: of all outputs.
+// The values of all outputs of the nodes whose values are known.
 using Known = std::unordered_map<const Node*, std::vector<Tensor>>;
 
 // The outputs that the kernel of `node` computes from known inputs; empty if it cannot.

@@ -57,7 +57,7 @@ absl::StatusOr<int> FoldTransposes(Graph& graph, const PassOptions& options) {
   for (Node* node : order) {
     if (IsOperandTransposed(*node, 0) || IsOperandTransposed(*node, 1)) products.push_back(node);
   }
-  if (products.empty()) return 0;  // most graphs; a Rewriter looks at all of a graph
+  if (products.empty()) return 0;  // most graphs; making a Rewriter visits all nodes
   Rewriter rewriter(graph, options.keep);
   int folded = 0;
   for (Node* node : products) {

@@ -282,7 +282,8 @@ class Fuser {
     if (a.grad && !CanStand(gradients, goes, a.product)) return false;
     if (a.product != nullptr) {
       SLUICE_ASSIGN_OR_RETURN(Node* const node, Replace(a, "_Attention", "/attention", forward));
-      // The gradient may be the result itself, for example for a sum of squares.
+      // The gradient that enters may be the attention's result itself, for example for a sum of
+      // squares.
       for (Output& in : gradients.inputs) {
         if (in.node == a.product) in = Output(node);
       }

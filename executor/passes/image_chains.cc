@@ -42,7 +42,8 @@ class Chains {
   }
 
   std::vector<ImageNode> Find() {
-    // A node for which it makes no difference follows first, so that its readers can follow.
+    // Follow makes a node channels-last even if that saves nothing, so that its readers can follow.
+    // Return makes it channels-first again if that costs no more.
     for (int n = 0; n < size(); ++n) Follow(n);
     for (int n = size() - 1; n >= 0; --n) Follow(n);
     for (int n = 0; n < size(); ++n) Return(n);

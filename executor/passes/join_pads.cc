@@ -38,7 +38,7 @@ std::optional<Part> PartOf(Node* pad) {
                                            : paddings->data<int64_t>()[2 * d + i];
     };
     const int64_t before = padding(0), after = padding(1);
-    // Without a part that has no elements, the join could be an existing tensor.
+    // No part may be empty: a join of the other parts could be an existing tensor.
     if (before < 0 || after < 0 || shape.dim(d) == 0) return std::nullopt;
     if (before == 0 && after == 0) continue;
     if (part) return std::nullopt;
@@ -53,7 +53,7 @@ bool IsSumOfPads(const Node& node) {
                      [](Output in) { return IsPad(*in.node) && in.node->uses().size() == 1; });
 }
 
-// Except in the dimension along which the parts lie.
+// Whether the parts have equal sizes, except in the dimension along which they lie.
 bool HaveEqualSizes(const Part& a, const Part& b) {
   const PartialShape &of_a = a.pad->input(0).shape(), &of_b = b.pad->input(0).shape();
   if (a.axis != b.axis || of_a.rank() != of_b.rank()) return false;
@@ -130,7 +130,7 @@ absl::StatusOr<int> JoinPads(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodes()) {
     if (IsSumOfPads(*node)) sums.push_back(node);
   }
-  if (sums.empty()) return 0;  // most graphs; a Rewriter looks at all of a graph
+  if (sums.empty()) return 0;  // most graphs; making a Rewriter visits all nodes
   Rewriter rewriter(graph, options.keep);
   int joined = 0;
   for (Node* sum : sums) {

@@ -21,7 +21,7 @@ namespace {
 
 bool IsOfClient(const Node& node) { return node.AttrOr<bool>("client_terminated", false); }
 
-// In a partial run the client receives what a Send leaves.
+// A fetch of a partial run is a Send to the client.
 bool IsFetch(const Node& node) {
   return node.role() == OpRole::kFetch || (node.role() == OpRole::kSend && IsOfClient(node));
 }
@@ -102,7 +102,7 @@ class FetchOrder {
     return true;
   }
 
-  // Whether an update waits for the value, so that the fetch keeps it.
+  // Whether an update waits for the read of the value. The fetch then keeps this value.
   static bool IsBeforeAny(const VariableValue& value, const Updates& updates) {
     std::vector<Node*> first;
     const bool is_reference = IsRefType(value.variable.dtype());

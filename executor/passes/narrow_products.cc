@@ -22,7 +22,7 @@ struct Columns {
 // The nodes from a slice to its product: Identities, which gradients contain, and the product.
 using Way = absl::InlinedVector<Node*, 4>;
 
-// Empty if other nodes need a result on the way.
+// Returns the way from the slice. Empty if other nodes need a result on the way.
 Way WayToProduct(const Node& slice, const Rewriter& rewriter) {
   Way way;
   for (Node* node = slice.input(0).node;; node = node->input(0).node) {
@@ -41,7 +41,7 @@ struct ProductSizes {
   int64_t rows, columns;  // -1: unknown rows
 };
 
-// Nothing if the product may fail.
+// Nullopt if the product may fail.
 std::optional<ProductSizes> SizesOf(const Node& product) {
   const PartialShape& a = product.input(0).shape();
   const PartialShape& b = product.input(1).shape();
@@ -63,8 +63,8 @@ bool TakesAllRows(int64_t begin, int64_t size, int64_t rows) {
   return begin == 0 && (size == -1 || (rows >= 0 && size == rows));
 }
 
-// The columns of the product that `slice` takes. Nothing if it may fail, or takes only some rows or
-// all columns.
+// The columns of the product that `slice` takes. Nullopt if the slice may fail, or takes only some
+// rows or all columns.
 std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
   const std::optional<std::vector<int64_t>> begin = ConstantPair(slice.input(1));
   const std::optional<std::vector<int64_t>> size = ConstantPair(slice.input(2));
@@ -78,8 +78,8 @@ std::optional<Columns> ColumnsOf(const Node& slice, const Node& product) {
   return Columns{first, count};
 }
 
-// The control inputs of the slice and the nodes on its way, and the bounds, which may be dead
-// although the product is not.
+// The control inputs of the slice and of the nodes on its way, and the slice's bounds. The bounds
+// may be dead although the product is not.
 std::vector<Node*> WhatTheyWaitFor(const Node& slice, const Way& way) {
   std::vector<Node*> controls(slice.control_inputs().begin(), slice.control_inputs().end());
   for (const Node* node : way) {
@@ -119,7 +119,7 @@ absl::StatusOr<int> NarrowProducts(Graph& graph, const PassOptions& options) {
   for (Node* node : graph.nodes()) {
     if (node->op() == "Slice") slices.push_back(node);
   }
-  if (slices.empty()) return 0;  // most graphs; a Rewriter looks at all of a graph
+  if (slices.empty()) return 0;  // most graphs; making a Rewriter visits all nodes
   const Rewriter rewriter(graph, options.keep);
   int narrowed = 0;
   for (Node* slice : slices) {

@@ -19,7 +19,7 @@
 namespace sluice {
 namespace {
 
-// Packing takes as long as two to three products of the fewest rows save.
+// Packing takes as long as two or three products with the fewest rows save together.
 constexpr size_t kFewestReaders = 4;
 
 // Columns [first, first + columns) of b or its transpose.
@@ -64,7 +64,8 @@ std::optional<Operand> OperandOf(const Node& product) {
   return operand;
 }
 
-// Keeps the products that gain: their kernel knows the machine.
+// Keeps the products that a packed operand makes faster. Their kernel decides, because it knows the
+// machine.
 void KeepThoseThatGain(Readers& readers) {
   ResourceManager resources;
   KernelInit init(*readers.products[0], "/device:CPU:0", &resources);
@@ -78,7 +79,8 @@ void KeepThoseThatGain(Readers& readers) {
   });
 }
 
-// In the order of the graph. A product that a Rewriter may change reads no reference.
+// Finds the operands and their products, in the order of the graph. A product that a Rewriter may
+// change reads no reference.
 std::vector<Readers> ReadersOf(Graph& graph, const Rewriter& rewriter) {
   std::vector<Readers> all;
   std::map<decltype(std::declval<Operand>().Key()), size_t> found;
@@ -140,7 +142,7 @@ absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options) {
   if (OpRegistry::Global().Find("_PackedMatMul") == nullptr) return 0;
   const auto nodes = graph.nodes();
   if (std::none_of(nodes.begin(), nodes.end(), [](const Node* n) { return IsProduct(*n); })) {
-    return 0;  // most graphs; a Rewriter looks at all of a graph
+    return 0;  // most graphs; making a Rewriter visits all nodes
   }
   const Rewriter rewriter(graph, options.keep);
   int changed = 0;

@@ -124,8 +124,8 @@ class Pruner {
             {"client_terminated", true}};
   }
 
-  // The node that stands for a fed placeholder, and null for all other nodes. What waits for such a
-  // placeholder waits for the feed, which a step has from its start and a partial run receives. A
+  // The feed of a fed placeholder, and null for all other nodes. Nodes that wait for such a
+  // placeholder wait for its feed, which a step has from its start and a partial run receives. A
   // fed node of another op still runs for its control outputs, as in TensorFlow.
   Node* FeedOf(Node* node) const {
     if (node->role() != OpRole::kPlaceholder) return nullptr;
@@ -159,7 +159,8 @@ class Pruner {
   }
 
   absl::Status CopyOne(Node* node) {
-    // The step numbers its own. Such a node of an imported graph has a value only if it is fed.
+    // A step adds and numbers its own feeds and fetches. Those of an imported graph have a value
+    // only if they are fed.
     if (const OpRole role = node->role(); role == OpRole::kFeed || role == OpRole::kFetch) {
       return InvalidArgument(node->Describe(), ": expected to be fed or cut off, got a step that ",
                              role == OpRole::kFeed ? "needs its value" : "runs it");
@@ -214,7 +215,7 @@ std::string ClientKey(const Output& tensor, const std::string& client_device) {
   return RendezvousKey{client_device, 0, client_device, tensor.name(), 0, 0}.ToString();
 }
 
-// Devices have an incarnation, clients have none.
+// The incarnation in a client's key is 0, because only devices have one.
 bool IsClientKey(std::string_view key) {
   return key.find(";0000000000000000;") != std::string_view::npos;
 }

@@ -67,7 +67,8 @@ bool Knows(const std::vector<bool>& marks, const Node& node) {
   return node.id() < static_cast<int>(marks.size()) && marks[node.id()];
 }
 
-// Other inputs of the passed nodes. They may be dead or late although x is not.
+// The other inputs of the passed nodes, which do not lead to x. They may be dead or late although x
+// is not.
 std::vector<Node*> Gates(const Bypass& bypass) {
   std::vector<Node*> gates;
   for (size_t i = 0; i < bypass.passed.size(); ++i) {
@@ -132,7 +133,7 @@ Rewriter::Rewriter(Graph& graph, const std::set<std::string>& keep) : graph_(gra
     const bool reads = std::any_of(node->inputs().begin(), node->inputs().end(),
                                    [](Output in) { return in && IsRefType(in.dtype()); });
     if (reads && MayPassOn(*node)) readers.push_back(node);
-    // The feeds of a partial run are received.
+    // In a partial run, the feeds are outputs of nodes that receive.
     if (node->role() == OpRole::kFeed || node->role() == OpRole::kReceive) feeds.push_back(node);
   }
   in_variable_ = PassedOnFrom(graph, std::move(readers));

@@ -17,7 +17,7 @@ namespace {
 // Larger tensors are equal only if they share their memory.
 constexpr size_t kMostBytesCompared = 1 << 20;
 
-// Everything that two nodes must agree on, as one string; tensors by type, shape and bytes.
+// Appends an attribute to the key of a node. Tensors are compared by type, shape and bytes.
 void AppendAttr(const AttrValue& value, std::string* key) {
   if (const Tensor* t = std::get_if<Tensor>(&value)) {
     StrAppend(key, static_cast<int>(t->dtype()), t->shape().ToString());

@@ -60,9 +60,9 @@ TEST(PlacerTest, ContradictionsNameBothNodes) {
               HasSubstr("Cannot colocate nodes {{colocation_node b}} and {{colocation_node a}}"));
 }
 
-// A session on a server places the whole graph. With variables on a parameter server and a device
-// function for the other nodes, it could not be created if an op of a variable's handle had never
-// run.
+// A session on a server places the whole graph, with nodes that no step runs. It could not be
+// created if a device function had placed a node that takes a handle on another device than the
+// variable.
 TEST(PlacerTest, WhatUsesAHandleGoesToItWhateverItAsksFor) {
   Graph g;
   Node* handle = Make(g, "PlaceHandle", "handle", {}, "/cpu:1");

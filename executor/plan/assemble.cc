@@ -179,7 +179,7 @@ class BodyBuilder {
     }
   }
 
-  // Whether another unit that `u` waits for waits for `from`.
+  // Whether `u` also waits for another unit that waits for `from`.
   bool IsImplied(int from, int u) const {
     constexpr size_t kMostCompared = 32;  // for longer lists the edge does not matter
     const std::vector<int>& all = before_[u];

@@ -33,7 +33,8 @@ struct Edges {
   std::vector<std::vector<int>> users;
 };
 
-// The items that wait for none: a queue of those that run early, before a stack of the others.
+// The items that wait for no other item. Early items are in a queue, which is emptied before the
+// stack of the others.
 struct ReadyItems {
   ReadyItems(const DraftBody& body, const std::vector<int>& waiting) {
     const int n = static_cast<int>(body.items.size());

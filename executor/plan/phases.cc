@@ -32,7 +32,8 @@ class PhaseFinder {
     return in.index == 1 ? Phase::kTrue : Phase::kFalse;
   }
 
-  // The phase that the item's inputs leave for it. None if they never are there together.
+  // The phase in which the item can run because of its inputs. Nullopt if these are never available
+  // together.
   std::optional<Phase> PhaseOf(const DraftItem& item) const {
     bool needs_true = false, needs_false = false;
     const auto needs = [&](Phase phase) {

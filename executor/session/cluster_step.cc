@@ -57,7 +57,7 @@ class ClusterStep::RunningParts {
   void StartRemote(const RemotePart& part);
   void RemoteEnded(const RemotePart& part, RemoteTasks::PartResult result);
   absl::Status RunLocal(Rendezvous* rendezvous);
-  // The error of the step, to which that of the local part belongs.
+  // The error of the step: those of the remote parts and `local`, that of the local part.
   absl::Status Error(const absl::Status& local);
   void WaitForRemote();
   void Fail(const absl::Status& status);

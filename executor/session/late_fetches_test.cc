@@ -38,7 +38,7 @@ class LateFetches : public ::testing::Test {
     return values;
   }
   Output Update(Output value) { return AssignAdd(v_, value); }
-  // Runs after everything that runs at once.
+  // Passes the value through so many nodes that it arrives after all other nodes have run.
   Output Late(Output value) {
     for (int i = 0; i < 30; ++i) value = Instant(value);
     return value;

@@ -123,7 +123,7 @@ absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const S
   return status;
 }
 
-// An idle step, which Return gives back.
+// Takes an idle step. Return puts it back.
 Step* LocalStep::Take() {
   if (Step* step = spare_.exchange(nullptr, std::memory_order_acquire)) return step;
   ScopedLock lock(&mutex_);

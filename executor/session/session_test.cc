@@ -421,7 +421,8 @@ class FailingTask final : public RemoteTasks {
   std::thread answers_;
 };
 
-// The error of a step of which a node fails on /job:ps, and `remote` is the error of /job:worker.
+// Runs a step of which a node fails on /job:ps and the part on /job:worker ends with `remote`.
+// Returns the step's error.
 absl::Status ErrorOfCluster(const absl::Status& remote) {
   Graph g;
   const Output bad = Fail(Instant(Const(g, 1)), "bad");
@@ -436,7 +437,7 @@ absl::Status ErrorOfCluster(const absl::Status& remote) {
   return session.Run({}, {bad, there}).status();
 }
 
-// Programs look for what went wrong in the message. It named one of the tasks only.
+// Programs search the message for the causes. It named only one of the tasks.
 TEST(Session, TheErrorsOfSeveralTasksAreConcatenated) {
   const std::string from_worker = "From /job:worker/replica:0/task:0:\nlost";
   const absl::Status both = ErrorOfCluster(absl::DataLossError(from_worker));

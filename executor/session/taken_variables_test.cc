@@ -69,7 +69,7 @@ class TakenVariables : public ::testing::TestWithParam<Use> {
   Output held_ = Held(variable_, "held");
 };
 
-// The step has one thread, the caller's. Only its other node releases the holder.
+// The step has one thread, the caller's. Only the step's other node releases the holder.
 TEST_P(TakenVariables, DoNotHoldUpOtherNodesOfTheStep) {
   const Output use = GetParam().make(variable_);
   const Output other = Hooked(Wait(Const(g_, 2), "others"), "go_on");

@@ -20,7 +20,7 @@ namespace {
 // The asynchronous call that this thread is starting.
 thread_local AsyncCall* t_starting = nullptr;
 
-// Runs a variable's deferred updates, unless the node accepts them. Returns if it is initialized.
+// Runs deferred updates unless the node accepts them. Returns whether the variable is initialized.
 bool SettleVariable(const PlanNode& node, ValueRef ref, Tensor* variable, const StepContext& step) {
   if (!ref.dereference) {
     // The kernel of such a node settles the variable under its own lock.

@@ -13,7 +13,8 @@ constexpr int64_t kFirstTrial = 1000;
 constexpr int64_t kLeastSteps = 200, kMostSteps = 1'000'000;
 // Timed steps per mode. The shortest one counts.
 constexpr int kTimed = 4;
-// The other mode wins if its time is at most this part of the usual time. More may be chance.
+// The other mode wins if its time is at most this part of the usual time. A smaller gain may be
+// chance.
 constexpr double kGain = 0.9;
 // Wins in a row before the mode changes, because steps may differ in their work (sizes of batches).
 constexpr int kWins = 3;

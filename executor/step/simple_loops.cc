@@ -91,7 +91,7 @@ bool NodeRunner::IterateInPhases(LoopState& loop, Worker& worker) {
   }
 }
 
-// Reports the error at the Switch that reads the condition, as a run without phases does.
+// Reports the error at the Switch that reads the condition, as a loop without phases does.
 void NodeRunner::FailCondition(const PlanNode& condition, const Tensor& value) {
   const auto uses = condition.node->uses();
   const auto at = std::find_if(uses.begin(), uses.end(), [](const Use& use) {

@@ -99,7 +99,7 @@ void StepState::Fail(const PlanNode& node, const absl::Status& status) {
 }
 
 // The first root error of each device counts, as in TensorFlow, where each device has an executor.
-// All that follows an error that no node caused, such as a deadline, is derived.
+// After an error that no node caused, such as a deadline, all errors are derived.
 void StepState::AddError(const absl::Status& status, int device) {
   const bool is_consequence =
       !failed_devices_.empty() && (device == kNoDevice || failed_devices_[0] == kNoDevice ||

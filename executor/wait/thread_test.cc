@@ -55,7 +55,8 @@ int StartAll(ThreadUse use, absl::Status* refusal) {
   return started;
 }
 
-// A process of a user without other processes, so that the limit is of this process alone.
+// Runs `body` in a process of a user without other processes, so that the limit counts only the
+// threads of this process.
 int ExitCodeWithLimit(int threads, int (*body)()) {
   const pid_t child = fork();
   if (child == 0) {
@@ -69,8 +70,8 @@ int ExitCodeWithLimit(int threads, int (*body)()) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// The sessions for which a thread of each use works, if session 7 starts them. In a process of its
-// own, because the first thread for a graph fixes the limits that the tests below set.
+// For each use, checks for which session a thread works that session 7 starts. Runs in a process of
+// its own, because the first thread for a graph fixes the limits that the tests below set.
 TEST(ThreadTest, ThreadsForGraphsKeepTheSessionOfTheirStarter) {
   EXPECT_EQ(ExitCodeWithLimit(200,
                               [] {
