@@ -126,7 +126,7 @@ absl::StatusOr<Cluster> Cluster::FromSlurm(const LaunchOptions& options, const E
       host_of_rank.insert(host_of_rank.end(), by_host[h], hosts[h]);
     }
   } else {
-    for (int r = 0; r < size; ++r) {  // blocks of ranks; those of the first hosts are larger by one
+    for (int r = 0; r < size; ++r) {  // blocks of ranks, which are larger by one on the first hosts
       const int hosts_size = static_cast<int>(hosts.size());
       const int larger = size % hosts_size, block = size / hosts_size;
       const int h =

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Two workers, the second of which is not the leader.
+// Two workers, of which the first is the leader.
 class CollectiveServiceTest : public ::testing::Test {
  protected:
   struct Task {

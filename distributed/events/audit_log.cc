@@ -26,7 +26,7 @@ State& Log() {
   return *state;
 }
 
-// 0 or the error's number.
+// Returns 0, or the number of the error.
 int WriteLine(int file, const std::string& line) {
   size_t done = 0;
   while (done < line.size()) {

@@ -59,7 +59,7 @@ TEST(AuditLog, WritesALinePerEventAndFollowsARenamedFile) {
   EXPECT_THAT(LinesOf(path), SizeIs(2));
 }
 
-// Unlike events, of which some are left out.
+// In contrast, the event log leaves out some of many events.
 TEST(AuditLog, LeavesNoLineOutAndMixesNone) {
   const std::string path = ::testing::TempDir() + "/audit_many.jsonl";
   ASSERT_TRUE(OpenAuditLog(path).ok());

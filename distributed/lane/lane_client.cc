@@ -90,7 +90,8 @@ class LaneClient::Connection final : public LanePoller::Source,
 
   void Readable() override {
     const auto self = shared_from_this();
-    // This thread copies large responses, and continues the steps that waited for them.
+    // Another thread waits for input meanwhile: this one copies large responses, and continues the
+    // steps that waited for them.
     client_->poller_.MayBlock().IgnoreError();
     ContinuationScope scope;
     std::vector<LaneFrame> frames;
@@ -102,8 +103,8 @@ class LaneClient::Connection final : public LanePoller::Source,
       received_at_ = Clock::now();
       was_pinged_ = false;
     }
-    // Taken before Arm lets another thread see the end of the connection, which fails all pending
-    // calls.
+    // Answered calls are taken before Arm. Afterwards another thread may see the end of the
+    // connection, which fails all pending calls.
     std::vector<std::pair<LaneFrame*, Pending>> answered;
     for (LaneFrame& frame : frames) {
       if (frame.kind != LaneFrame::kResponse) continue;
@@ -204,7 +205,7 @@ class LaneClient::Connection final : public LanePoller::Source,
     return true;
   }
 
-  // Removes a pending call. Whoever gets it ends it.
+  // Removes a pending call. The thread that gets the call ends it.
   std::optional<Pending> Take(uint64_t id) {
     ScopedLock lock(&mutex_);
     auto it = pending_.find(id);

@@ -70,7 +70,8 @@ class LaneServer::Connection final : public LanePoller::Source,
     server_->poller_.MayBlock().IgnoreError();  // a peer may send slowly
     std::vector<LaneFrame> frames;
     if (!socket_.Receive(&frames) || !Greet(frames) || !CheckOneWayCalls(frames)) return Close();
-    // Added before Arm lets another thread read the cancellation of one of them.
+    // Calls are added before Arm. Afterwards another thread may read the cancellation of one of
+    // them.
     std::vector<std::shared_ptr<Call>> calls(frames.size());
     for (size_t i = 0; i < frames.size(); ++i) {
       if (IsCall(frames[i])) calls[i] = AddCall(frames[i]);

@@ -24,11 +24,12 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kVersion = 2;
-// From these sizes on, a copy out of the sender's memory and its release cost less than a copy
-// through the socket: for a part of a shared block, and for other memory.
+// From these sizes on, it costs less to copy bytes out of the sender's memory, and to report the
+// copy, than to send them through the socket. The first size is for parts of shared blocks, the
+// second one for other memory.
 constexpr size_t kFetchBlockFrom = 8 << 10;
 constexpr size_t kFetchFrom = 32 << 10;
-// The most copied bytes that are reported with a later frame.
+// The most copied bytes whose report waits for a later frame.
 constexpr uint64_t kMaxUnreported = 64 << 10;
 constexpr uint32_t kMaxText = 1 << 16;
 constexpr uint32_t kMaxPieces = 1 << 16;
@@ -248,8 +249,8 @@ bool LaneSocket::HasInput() const { return IsReady(POLLIN); }
 
 void LaneSocket::Shutdown() {
   shutdown(fd_, SHUT_RDWR);
-  // Freed after the peer can see that the connection has ended: it drops what it copies from now
-  // on.
+  // Held buffers are freed only after the peer can see that the connection has ended: the peer
+  // drops what it copies from then on.
   std::multimap<uint64_t, grpc::ByteBuffer> held;
   ScopedLock lock(&held_mutex_);
   held.swap(held_);

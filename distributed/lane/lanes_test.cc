@@ -39,7 +39,7 @@ class LaneByHand {
   std::unique_ptr<LaneSocket> Accept() {
     return std::make_unique<LaneSocket>(accept(listener_, nullptr, nullptr));
   }
-  // Accepts a client. Returns what comes with the end of its greeting, which may include calls.
+  // Accepts a client. Returns the frames that arrive with the end of its greeting, such as calls.
   static std::vector<LaneFrame> Welcome(LaneSocket& socket) {
     std::vector<LaneFrame> frames;
     std::string token;
@@ -152,8 +152,8 @@ TEST_F(LanesTest, WhatFetchesSmallBytesReleasesThemWithItsNextMessage) {
 }
 
 // If only shared blocks can be read, other bodies go through the socket, and their sender waits
-// until they are read. The reader itself has to report copied blocks to that sender. It must not
-// wait for it.
+// until they are read. The reader also has to report copied blocks through the socket. It must not
+// wait for the sender to read the report, because both would wait forever.
 TEST(LaneSocketTest, BothSidesMaySendLargeBodiesThroughTheSocketAtATime) {
   int fds[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);

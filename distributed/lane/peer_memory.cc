@@ -24,8 +24,9 @@ using Probe = std::array<uint64_t, 2>;
 
 constexpr std::string_view kBlocks = "blocks", kAll = "all";
 
-// Returns -1 unless the file lies in memory, has that size and cannot shrink. Opening another file
-// could block, and reading a file that shrinks could kill this process.
+// Opens a peer's shared blocks. Returns -1 unless the file lies in memory, has that size and cannot
+// shrink. Opening another file could block, and reading a file that shrinks could kill this
+// process.
 int OpenBlocks(const std::string& name, uint64_t bytes) {
   const int found = open(name.c_str(), O_PATH | O_CLOEXEC);
   if (found < 0) return -1;
@@ -50,7 +51,7 @@ int OpenBlocks(const std::string& name, uint64_t bytes) {
 struct PeerMemory::Offer {
   uint64_t probe_address = 0;
   Probe probe{};
-  // The shared blocks, which begin with a copy of the probe. No bytes if there are none.
+  // The shared blocks, which begin with a copy of the probe. `bytes` is 0 if there are none.
   uint64_t begin = 0, bytes = 0;
   int64_t fd = -1;
 };

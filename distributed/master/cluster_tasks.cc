@@ -70,7 +70,7 @@ RemoteTasks::PartResult ResultOf(const std::string& task, absl::StatusOr<grpc::B
     status = absl::InternalError(
         StrCat("expected ", num_fetches, " results of the step's part, got ", fetches.size()));
   }
-  // The part has received an error that names a task.
+  // An error that names a task was received by this part from that task.
   if (NamesTask(status)) status = DerivedError(status);
   result.status = FromTask(task, status);
   for (NamedTensor& fetch : fetches) result.fetches.push_back(std::move(fetch.value));
@@ -187,7 +187,7 @@ absl::Status ClusterTasks::MakeWorkerSession(const std::string& task,
   pb::ServerDef& server = *request.mutable_server_def();
   *server.mutable_default_session_config() = options_.config;
   SLUICE_RETURN_IF_ERROR(DescribeCluster(task, &server));
-  // The names of a client's cluster do not identify the master.
+  // In a client's own cluster, the names of tasks do not identify the master, but its address does.
   request.set_master_task(connection_.view == nullptr ? connection_.task.ToString()
                                                       : connection_.address);
   request.set_master_incarnation(static_cast<int64_t>(connection_.incarnation));

@@ -15,7 +15,8 @@ struct NodeCost {
 };
 using Costs = std::unordered_map<std::string_view, NodeCost>;
 
-// The sum over all iterations of a loop, and the last of them.
+// The costs by node. A node of a loop has the time of all its iterations, and the outputs of the
+// last.
 Costs CostsOf(const StepStats& stats) {
   Costs costs;
   for (const DeviceStepStats& device : stats.dev_stats) {

@@ -30,7 +30,7 @@ void ForEachConstant(const pb::GraphDef& graph, F f) {
   }
 }
 
-// -1 for shapes without a size.
+// Returns -1 if the shape has an unknown size.
 int64_t BytesOf(const pb::TensorProto& tensor) {
   int64_t bytes = static_cast<int64_t>(DataTypeSize(static_cast<DataType>(tensor.dtype())));
   if (tensor.dtype() == pb::DT_STRING) bytes = sizeof(std::string);

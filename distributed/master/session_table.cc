@@ -15,7 +15,7 @@ absl::Status Unknown(const std::string& handle, const char* hint) {
   return absl::AbortedError(StrCat("Session ", handle, " is not found.", hint));
 }
 
-// "ipv4:10.0.0.7" of "ipv4:10.0.0.7:41200", "lane" of "lane:3".
+// Returns "ipv4:10.0.0.7" for "ipv4:10.0.0.7:41200", and "lane" for "lane:3".
 std::string HostOf(const std::string& client) { return client.substr(0, client.rfind(':')); }
 
 }  // namespace

@@ -37,7 +37,7 @@ class SessionTableTest : public ::testing::Test {
   std::set<std::string> connected_;
 };
 
-// A notebook: the client is connected, or connects again for its next call.
+// An example is a notebook, whose client stays connected, or connects again for its next call.
 TEST_F(SessionTableTest, AnIdleSessionOfAConnectedClientStays) {
   Add("a", "ipv4:1.1.1.1:1");
   connected_ = {"ipv4:1.1.1.1:1"};

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// gRPC joins small slices.
+// The slices have at least this many bytes, because gRPC joins small slices.
 constexpr size_t kRun = 100;
 
 // Slices of 100 letters a, none, 200 letters b, and 300 letters c.

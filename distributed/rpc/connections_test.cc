@@ -74,7 +74,7 @@ class ConnectionsTest : public ::testing::Test {
     });
     ASSERT_TRUE(started.ok()) << started;
   }
-  // The next connection that was taken.
+  // Returns the next connection that was taken.
   int Take() {
     ScopedLock lock(&mutex_);
     const auto deadline = std::chrono::steady_clock::now() + kLong;
@@ -91,7 +91,7 @@ class ConnectionsTest : public ::testing::Test {
     takes_no_more_ = value;
     changed_.NotifyAll();
   }
-  // A connection after the given events of the others have been handled.
+  // Waits until the events of all connections so far have been handled.
   void Settle() {
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(connections_->CheckAccepting(kLong).ok());
   }
@@ -249,7 +249,7 @@ TEST_F(ConnectionsTest, ForgetsClientsThatLeaveBeforeTheyAreHandedOver) {
   close(next);
 }
 
-// gRPC's own listener accepts nothing any more after this.
+// gRPC's own listener accepts nothing any more once descriptors were exhausted.
 TEST_F(ConnectionsTest, AcceptsAgainWhenDescriptorsAreFree) {
   Listen({.max = 100});
   Client before(connections_->port());

@@ -46,7 +46,7 @@ class LanesAndGrpc final : public RpcClient {
  public:
   LanesAndGrpc(std::shared_ptr<grpc::ChannelCredentials> credentials, const Options& options);
   ~LanesAndGrpc() override;
-  // Called once, before the first call. RESOURCE_EXHAUSTED without threads.
+  // Called once, before the first call. RESOURCE_EXHAUSTED if the threads cannot be started.
   absl::Status StartListeners();
   void Start(Call call, Done done) override;
   void Notify(Call call) override;

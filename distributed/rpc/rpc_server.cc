@@ -25,8 +25,9 @@ namespace {
 // While one thread handles a call, the other listens.
 constexpr int kListeners = 2;
 
-// Bytes that all connections may send before their first accepted call, in addition to its message:
-// a sixteenth of the memory, because headers take several times their size.
+// Limits of the bytes that connections without an accepted call may send together: the size of a
+// message and an overhead. If messages may be larger than a sixteenth of the memory, that part
+// counts instead, because headers take several times their size.
 constexpr int64_t kStrangerOverheadBytes = 1 << 20;
 constexpr int64_t kLeastStrangerBytes = 64 << 20;
 

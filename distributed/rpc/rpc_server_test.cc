@@ -212,7 +212,7 @@ TEST_F(ChunksTest, ACallWhoseRequestCameInPiecesCanBeCancelled) {
   server_->Stop();  // no handler uses local variables any more
 }
 
-// TensorFlow's clients are an example.
+// Clients such as TensorFlow's cannot receive chunked messages.
 TEST_F(ChunksTest, WhoKnowsNoPiecesIsToldTheSize) {
   StartSmall({});
   std::string reply;
@@ -253,7 +253,7 @@ TEST_F(ChunksTest, PiecesThatDoNotFitAreRefused) {
   }
 }
 
-// Chunks were stored up to the limit of messages, 64 GB, of any number of messages.
+// Chunks of any number of messages were stored, up to the limit of a message, 64 GB, for each.
 TEST(ChunkedMessages, ChunksAboveTheLimitOfMemoryAreRefused) {
   PoolAllocator& pool = PoolAllocator::Global();
   pool.SetLimit(pool.LimitedBytes() + (64 << 20));

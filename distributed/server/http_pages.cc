@@ -16,7 +16,8 @@ namespace sluice {
 namespace {
 
 constexpr size_t kOpenConnections = 48;
-// Larger, because a closed connection counts until the library notices that it is closed.
+// Larger than kOpenConnections, because a closed connection counts until the library notices that
+// it is closed.
 constexpr unsigned kConnectionLimit = 64;
 constexpr unsigned kIdleSeconds = 10;
 

@@ -57,7 +57,7 @@ class OperationsTest : public ::testing::Test {
     queue.Next(&tag, &ok);
     return status.ok() ? TextOf(reply) : status.error_message();
   }
-  // "" if the server refuses it, with last_error_.
+  // Returns the session's handle. If the server refuses, returns "" and sets last_error_.
   std::string CreateSession() {
     Graph g;
     Identity(Placeholder(g, DT_FLOAT, {}, "x"), "y");

@@ -87,7 +87,8 @@ double ResidentBytes() {
   return static_cast<double>(resident * sysconf(_SC_PAGESIZE));
 }
 
-// Appends the sessions of clients. A session is called by its number and its client's connection.
+// Appends metrics of clients' sessions. Their label is the session's number and its client's
+// connection.
 void AddSessions(const std::vector<SessionInfo>& sessions, std::vector<Metric>* metrics) {
   const auto add = [&](const char* name, auto value_of) {
     for (const SessionInfo& session : sessions) {
