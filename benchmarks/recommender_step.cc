@@ -25,7 +25,8 @@ namespace {
 constexpr int64_t kBatch = 512;
 constexpr int kBatches = 64, kStepsPerTurn = 32;
 
-// The batches of a click log with the numbers of different words of Criteo's, hashed.
+// Returns batches of a click log, with hashed words. Each field has as many different words as in
+// Criteo's log.
 absl::StatusOr<std::vector<Tensors>> Batches() {
   Graph g;
   const Output words = Placeholder(g, DT_STRING, {.name = "words"});

@@ -12,7 +12,8 @@ namespace {
 
 using demos::Random;
 
-// The purposes of random numbers: rows, and the weights of keys. Fields are below 100.
+// The purposes of random numbers: rows, and the weights of keys. Values below 100 are the numbers
+// of fields.
 enum Purpose : uint64_t { kRow = 100, kWord, kPair, kInterest, kQuality, kBudget, kPrice };
 
 Random RandomOf(int64_t seed, uint64_t purpose, int64_t key) {
@@ -23,7 +24,8 @@ double WeightOf(int64_t seed, uint64_t purpose, int64_t key) {
   return RandomOf(seed, purpose, key).Normal();
 }
 
-// 0 to n - 1, where k has a probability near 1 / (k + 1): few keys make up most of a log.
+// Draws a number k from 0 to n - 1 with a probability near 1 / (k + 1): few keys make up most of a
+// log.
 int64_t Popular(Random& random, int64_t n) {
   const double draw = std::exp(random.Uniform() * std::log(static_cast<double>(n) + 1));
   return std::min(n - 1, static_cast<int64_t>(draw) - 1);

@@ -91,7 +91,8 @@ class Trainer {
 
   absl::Status Steps(MonitoredTrainingSession& session) {
     const int64_t every = std::max<int64_t>(options_.steps / options_.evaluations, 1);
-    // The part of the training since the first step, which is compiled, or the last evaluation.
+    // The part of the training since the last evaluation, or since the first step, which is
+    // compiled.
     int64_t first = 0;
     auto begin = Clock::now();
     int64_t steps = 0;

@@ -100,7 +100,7 @@ class Replica {
     return Step{out[1].scalar<int64_t>(), out[0].scalar<float>()};
   }
 
-  // The session without hooks, also after the end of training.
+  // A session without hooks, which can also be used after the end of training.
   Session& evaluation() {
     if (evaluation_ == nullptr) {
       evaluation_ = std::make_unique<Session>(graph_, SessionOptions{.devices = devices_});

@@ -46,7 +46,7 @@ struct Task {
 
   TaskName name;
   pid_t pid = -1;
-  int in = -1, out = -1;  // pipes to and from it
+  int in = -1, out = -1;  // pipes to and from the process
   std::string unread;
   State state = kStarting;
   int64_t global_step = 0, local_steps = 0;

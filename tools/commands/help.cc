@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kShells[] = "bash zsh";
 
-// "--feeds" of every option of the command.
+// All options of the command, such as "--feeds".
 std::vector<std::string> Words(const Command& command) {
   std::vector<std::string> words;
   for (const CommandOption& option : OptionsOf(command.name)) {

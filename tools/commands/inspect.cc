@@ -42,18 +42,18 @@ std::string MostFirst(const std::map<std::string, int>& counts) {
 
 void Print(std::string_view label, std::string_view text) { fmt::print("{:<12}{}\n", label, text); }
 
-// Nothing if there are no lines.
+// Prints nothing if there are no lines.
 void PrintList(std::string_view label, const std::vector<std::string>& lines) {
   for (size_t i = 0; i < lines.size() && i < kNamesMax; ++i) Print(i == 0 ? label : "", lines[i]);
   if (lines.size() > kNamesMax) Print("", StrCat("and ", lines.size() - kNamesMax, " more"));
 }
 
-// "float [?,3]".
+// For example "float [?,3]".
 std::string TypeAndShape(const TensorFacts& tensor) {
   return StrCat(DataTypeName(tensor.dtype), " ", tensor.shape.ToString());
 }
 
-// "x (Placeholder) float [?,3]", one line per node.
+// For example "x (Placeholder) float [?,3]", one line per node.
 std::vector<std::string> Lines(const std::vector<NodeFacts>& nodes) {
   std::vector<std::string> lines;
   for (const NodeFacts& node : nodes) {
@@ -70,7 +70,7 @@ void PrintNodes(std::string_view label, const std::vector<NodeFacts>& nodes) {
   PrintList(label, nodes.empty() ? std::vector<std::string>{"none"} : Lines(nodes));
 }
 
-// "x = x:0 float [?,3], y = y:0 float [?]".
+// For example "x = x:0 float [?,3], y = y:0 float [?]".
 std::string Text(const std::vector<TensorFacts>& tensors) {
   return absl::StrJoin(tensors, ", ", [](std::string* text, const TensorFacts& tensor) {
     StrAppend(text, tensor.key, " = ", tensor.name);
@@ -127,7 +127,7 @@ std::string Json(const std::vector<NodeFacts>& nodes) {
   return JsonArray(rows);
 }
 
-// By key of a signature.
+// An object whose keys are those of a signature.
 std::string Json(const std::vector<TensorFacts>& tensors) {
   JsonObject object;
   for (const TensorFacts& tensor : tensors) object.Add(tensor.key, Json(tensor));

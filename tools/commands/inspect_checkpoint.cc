@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// "m-5" of "m-5.index" and of "m-5.data-00000-of-00001".
+// Returns "m-5" for "m-5.index" and for "m-5.data-00000-of-00001".
 std::string PrefixOf(const std::string& path) {
   for (const char* ending : {".index", ".data-"}) {
     if (const size_t at = path.rfind(ending); at != path.npos) {

@@ -76,7 +76,7 @@ void PrintText(const OpDef& op) {
   std::fputs(row.c_str(), stdout);
 }
 
-// "x: T", "values: N*T", "y: int32".
+// For example "x: T", "values: N*T", "y: int32".
 std::string Signature(const std::vector<ArgDef>& args) {
   std::vector<std::string> words;
   for (const ArgDef& arg : args) {
@@ -106,7 +106,7 @@ std::string EscapedText(std::string_view text) {
   return escaped;
 }
 
-// " = `SAME`, one of `SAME`, `VALID`".
+// For example " = `SAME`, one of `SAME`, `VALID`".
 std::string ValuesText(const AttrDef& attr) {
   std::string text;
   if (attr.default_value) StrAppend(&text, " = `", AttrToString(*attr.default_value), "`");

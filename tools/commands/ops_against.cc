@@ -24,7 +24,7 @@ using google::protobuf::ListValue;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-// Types by attribute, the signature of a kernel.
+// The signature of a kernel: its types, by attribute.
 using Signature = std::vector<std::pair<std::string, DataType>>;
 
 const Value* FieldOf(const Struct& row, const std::string& name) {
@@ -63,8 +63,8 @@ bool HasKernel(const std::vector<KernelDef>& kernels, const Signature& types) {
   });
 }
 
-// False for types that the op's declaration forbids, or of attributes that it lacks (TileGrad).
-// Kernels registered for them can never run.
+// Whether the op's declaration has the attribute and allows the type for it. Otherwise a kernel
+// registered for the type can never run (TileGrad).
 bool IsAllowed(const OpDef& op, const std::string& attr_name, DataType dtype) {
   const AttrDef* attr = op.FindAttr(attr_name);
   return attr != nullptr && (attr->allowed_types.empty() || attr->allowed_types.contains(dtype));

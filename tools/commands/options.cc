@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// "run, trace" of "run, trace: .npz file with the feeds". "" without a colon.
+// Returns "run, trace" for "run, trace: .npz file with the feeds", and "" if there is no colon.
 absl::string_view CommandsOf(absl::string_view help) {
   const size_t colon = help.find(": ");
   return colon == help.npos ? "" : help.substr(0, colon);

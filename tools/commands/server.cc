@@ -78,7 +78,8 @@ int64_t MegabytesToBytes(int64_t megabytes) {
   return std::clamp<int64_t>(megabytes, 0, int64_t{1} << 30) << 20;
 }
 
-// The rest is for graphs, messages, strings and the program itself.
+// By default four fifths of the container's memory. The rest is for graphs, messages, strings and
+// the program itself.
 int64_t MemoryLimit() {
   const int64_t megabytes = absl::GetFlag(FLAGS_memory_mb);
   return megabytes < 0 ? ContainerMemoryBytes() / 5 * 4 : MegabytesToBytes(megabytes);
@@ -174,7 +175,7 @@ absl::Status ServerCommand(const Arguments& arguments) {
     LogEvent(LogLevel::kWarning, "step", {{"message", text}});
   };
   SLUICE_ASSIGN_OR_RETURN(options.security, SecurityFromFlags());
-  // A token that is replaced is known by its first value.
+  // Reload finds a token by its first value, so the two must differ.
   SLUICE_INVALID_IF(
       !options.metrics_token.empty() && options.metrics_token == options.security.token,
       "--metrics_token_file: expected another token than that of --token_file");
