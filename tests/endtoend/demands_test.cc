@@ -1,5 +1,5 @@
 // Problems that users of such systems reported (docs/demands.md), with a test for each. The number
-// is that of the row.
+// in a test's name is its row there.
 #include <atomic>
 #include <cmath>
 #include <thread>

@@ -63,7 +63,7 @@ std::string NewFolder() {
   return folder;
 }
 
-// -1 if there is none yet.
+// The step of the latest checkpoint, or -1 if there is none yet.
 int64_t LatestStep(const std::string& folder) {
   const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
   return latest.ok() ? std::atoll(latest->c_str() + latest->rfind('-') + 1) : -1;

@@ -20,7 +20,8 @@ constexpr char kWorker[] = "/job:worker/replica:0/task:0";
 
 std::string Server(int task) { return StrCat("/job:ps/replica:0/task:", task); }
 
-// Nodes of type `op` per task, in the parts of a training step of a linear model over 26 features.
+// Counts the nodes of type `op` in each task's part of a training step. The model is linear, over
+// 26 features.
 absl::StatusOr<std::map<std::string, int>> CountInParts(bool at_once, const std::string& op) {
   Graph g;
   std::vector<FieldLookup> fields;

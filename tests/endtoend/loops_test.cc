@@ -38,7 +38,7 @@ class Loops : public ::testing::TestWithParam<Mode> {
     }
     return values;
   }
-  // The gradient of the sum of y with respect to the vector x, at `at`, both ways.
+  // Compares the gradient of the sum of y with respect to the vector x, at `at`, with differences.
   void CheckGradient(Output y, Output x, std::vector<float> at, std::vector<Feed> feeds = {}) {
     ASSERT_TRUE(g.status().ok()) << g.status();
     absl::StatusOr<std::vector<Grad>> grads = Gradients({y}, {x});
@@ -415,7 +415,7 @@ INSTANTIATE_TEST_SUITE_P(, Loops, ::testing::Values(Mode{false, 1}, Mode{true, 1
                                   std::to_string(info.param.threads);
                          });
 
-// Work that never blocks is not ended by a cancellation: it has to check.
+// Cancellation alone does not end work that never blocks: the kernel has to check for it.
 TEST(TimeLimits, ReachAKernelThatGoesOnByItself) {
   Graph g;
   const auto number = [&](int64_t value) { return Constant(g, Tensor::Scalar<int64_t>(value)); };

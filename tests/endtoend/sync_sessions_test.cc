@@ -1,5 +1,5 @@
 // Synchronous replicas in MonitoredTrainingSessions, each in a thread: their end, their counts, and
-// their checkpoints. Numbers are rows of docs/demands.md.
+// their checkpoints. The numbers in tests' names are rows of docs/demands.md.
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -110,8 +110,8 @@ struct Replica {
   std::function<void()> on_step;
   std::function<bool()> is_over;
   std::atomic<bool> has_ended{false};
-  int64_t steps = 0;  // that it computed
-  absl::Status end;   // of its last step
+  int64_t steps = 0;  // that this replica computed
+  absl::Status end;   // of the replica's last step
   std::unique_ptr<MonitoredTrainingSession> session;
 };
 
@@ -273,7 +273,8 @@ TEST_P(SyncSessions, Row18StepsCountGlobalUpdates) {
   }
 }
 
-// horovod#708, #26222: with shards of unequal size, all replicas hung at the end. Three options.
+// horovod#708, #26222: with shards of unequal size, all replicas hung at the end. The next tests
+// show the three ways to avoid this.
 TEST_P(SyncSessions, Row20UnevenShardsFinish) {
   Plan plan = PlanOf(
       {.replicas_to_aggregate = 2, .total_num_replicas = 3, .when_one_ends = WhenOneEnds::kAllEnd});
@@ -420,7 +421,8 @@ TEST_P(SyncSessions, Row28WhatAJobLeavesBehindTheNextDoesNotMeet) {
   EXPECT_EQ(step_of("a"), 3);
 }
 
-// S7: no update could ever happen, which is reported before the first step.
+// Invariant S7 (docs/internals.md): if no update could ever happen, this is reported before the
+// first step.
 TEST_P(SyncSessions, AChiefWithoutTheQueueRunnerIsRefused) {
   Replica chief(GetParam(), 0, {.replicas_to_aggregate = 1, .total_num_replicas = 1},
                 DeviceSet::Cpus(2));

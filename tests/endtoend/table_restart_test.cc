@@ -24,7 +24,7 @@ constexpr int64_t kKeys = 1500, kBatch = 300, kDim = 8;
 
 int64_t KeyOf(int64_t i) { return i * 1'000'000'007 - 55; }
 
-// A table and a dense variable, and the keys of a step. Ends after its session.
+// A table and a dense variable, and the keys of a step. Must outlive its session.
 struct Model {
   Model(int parts, const DeviceFunction& place) {
     DeviceScope on(g, place);
@@ -75,7 +75,7 @@ bool Write(const Tensors& values, Process& self) {
 }
 constexpr size_t kNumbers = (kKeys + 1) * kDim;
 
-// Without a cluster, a restart or threads.
+// Trains without a cluster, a restart or threads.
 absl::Status TrainAlone(Process& self) {
   Model model(1, [](const NodeSpec& node) { return node.device; });
   SLUICE_RETURN_IF_ERROR(model.g.status());

@@ -2,10 +2,9 @@
 // the harness computes the checksums of most contents.
 //
 // The first byte says what the rest is:
-//   0  the index of a V2 checkpoint, as it is (two bytes: its size), then its data
-//   1  entries of such an index (a byte: length of the key; two: of the value), then, after an
-//   entry
-//      of two empty strings, its data
+//   0  two bytes with the size of a V2 checkpoint's index, the index, and its data
+//   1  entries of such an index, then one of two empty strings, then the data. An entry begins with
+//      the length of its key (one byte) and of its value (two)
 //   2  the same entries as a file of the first format
 //   3  one block of a table, of either format
 

@@ -67,7 +67,7 @@ class Task {
   std::string_view Message() { return bytes_.Take(bytes_.Byte()); }
   int Key() { return static_cast<int>(bytes_.Below(2)); }
 
-  // Zeros. Ops merge numbers only, but the peer may send anything.
+  // A tensor of zeros. Ops merge numbers only, but the peer may send anything.
   Tensor Value(bool is_number) {
     const DataType types[] = {DT_FLOAT, DT_INT32, DT_DOUBLE, DT_HALF, DT_BOOL, DT_STRING};
     TensorShape shape;

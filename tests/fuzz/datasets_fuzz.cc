@@ -1,5 +1,5 @@
-// Arbitrary pipelines of datasets give elements or an error: a source, some of all ops that take a
-// dataset, with functions and arguments that mostly fit, and a reader.
+// Arbitrary pipelines of datasets give elements or an error. A pipeline has a source, some ops that
+// take a dataset, and a reader. Its functions and arguments mostly fit.
 //
 // An input is a list of choices.
 #include <algorithm>
@@ -29,7 +29,8 @@ bool TransformsDataset(const OpDef& def) {
          std::any_of(def.inputs.begin(), def.inputs.end(), is_dataset);
 }
 
-// Selected by a hash of the name, so that inputs keep their meaning when ops are added or removed.
+// Selects an op by a hash of its name, so that inputs keep their meaning when ops are added or
+// removed.
 const OpDef& TransformAt(uint16_t number) {
   static const auto& ops = *[] {
     auto* found = new std::vector<std::pair<uint16_t, const OpDef*>>;

@@ -56,7 +56,7 @@ class Caller {
     for (const std::string& value : values) node->add_input(value);
     return node;
   }
-  // The same with a first input of its own.
+  // The same with one more input before the others, of type `first`.
   pb::NodeDef* BeginAfter(const std::string& op, DataType first, const Types& inputs) {
     Types all = {first};
     all.insert(all.end(), inputs.begin(), inputs.end());

@@ -18,7 +18,8 @@ namespace {
 constexpr size_t kMaxNodes = 6;
 constexpr int64_t kMaxElements = 64;
 
-// Selected by a hash of the name, so that inputs keep their meaning when ops are added or removed.
+// Selects an op by a hash of its name, so that inputs keep their meaning when ops are added or
+// removed.
 const OpDef& OpAt(uint16_t number) {
   static const auto& ops = *[] {
     auto* result = new std::map<uint16_t, const OpDef*>;

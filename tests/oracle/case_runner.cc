@@ -136,7 +136,7 @@ class Case {
       // TensorFlow does not declare these ops stateful, although they draw random numbers.
       const bool draws =
           node->op().starts_with("ExtractGlimpse") || node->op().starts_with("Fractional");
-      // Nor those that share state with other steps.
+      // The same holds for ops that share state with other steps.
       return draws || node->def().is_stateful ||
              TraitsOfOp(node->op()).impurity == Impurity::kState;
     });

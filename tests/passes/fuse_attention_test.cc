@@ -264,7 +264,7 @@ TEST(FuseAttention, LeavesNothingOutThatIsNotFinite) {
   ExpectFusedAsPlain(build, feeds, "a mask with NaN");
 }
 
-// The rows of one pair are shared between cores.
+// With a single q and k, their rows are shared between cores.
 TEST(FuseAttention, OfOnePair) {
   const Build build = [](const Operands& o) { return BuildAttention(o, true, -0.35f); };
   ExpectFusedAsPlain(build, CausalFeeds(1, 300), "one pair");

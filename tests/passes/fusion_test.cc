@@ -188,8 +188,8 @@ TEST(Fusion, VectorsThatMeetRowsGiveTheSameBits) {
   }
 }
 
-// Masks of the last dimensions, vectors, and columns, with rows of which a tile has many, one, or a
-// part; and reductions of whole rows.
+// The operands are masks of the last dimensions, vectors and columns. A tile has many rows, one
+// row, or a part of a row. Whole rows are reduced, too.
 TEST(Fusion, PartsAndRowsGiveTheSameBits) {
   std::mt19937 random(20);
   for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32}) {
@@ -221,8 +221,8 @@ TEST(Fusion, PartsAndRowsGiveTheSameBits) {
   }
 }
 
-// As in the gradient of a mean: a column is repeated over the elements of a row. And sums of
-// several terms.
+// Repeats a column over the elements of a row, as the gradient of a mean does, and adds several
+// terms.
 TEST(Fusion, SumsAndSpreadColumnsGiveTheSameBits) {
   std::mt19937 random(22);
   for (DataType dtype : {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32, DT_COMPLEX64}) {

@@ -162,7 +162,7 @@ absl::StatusOr<Tensors> Steps(RandomGraph& net, std::set<std::string> disabled,
   return all;
 }
 
-// Accumulated sums add their terms in another order.
+// Permits small differences unless `same_bits`: accumulated sums add their terms in another order.
 void ExpectEqual(const Tensor& a, const Tensor& b, bool same_bits, const std::string& what) {
   ASSERT_EQ(a.shape(), b.shape()) << what;
   for (int64_t i = 0; i < a.num_elements(); ++i) {

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Hides handles in texts, which are new in every run.
+// The text of an error, without handles, which are new in every run.
 std::string Shortly(const absl::Status& status) {
   if (absl::IsUnavailable(status) || absl::IsAborted(status) || absl::IsCancelled(status)) {
     return "connection lost";
@@ -153,8 +153,8 @@ std::vector<Feed> ClusterRun::FeedOf(ReplicaGraph& r, int index, int attempt) co
 }
 
 // The chief is a thread of the replica's process (a QueueRunner). If one of them fails, both
-// restart. (There they share a session. Here each has its own: a step waits while the session
-// compiles another step, and would keep its turn.)
+// restart. (In a program they share a session. Here each has its own: a step waits while the
+// session compiles another step, and would keep its turn.)
 absl::Status ClusterRun::LeadAndCompute(const TaskRef& task, Session& session) {
   SLUICE_RETURN_IF_ERROR(Prepare(session, *owner_.graphs_.back()));
   CancellationManager stopping;

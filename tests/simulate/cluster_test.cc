@@ -79,7 +79,7 @@ TEST(ClusterPlantedBug, AStaleGradientThatIsLetThroughIsFound) {
   EXPECT_TRUE(Finds(Bug::kStaleGradient, Form::kQueues, "S1"));
 }
 
-// S7.
+// Invariant S7 (docs/simulator.md).
 TEST(ClusterJob, ThatCanNeverMakeAnUpdateIsRefused) {
   const ClusterWorld none({.aggregate = 0, .replicas = 2});
   EXPECT_NE(none.status().message().find("no update could ever be made"), std::string::npos)

@@ -168,7 +168,7 @@ void TableModel::Lookup::Check(const std::vector<float>& rows) {
   }
 }
 
-// E5 and E6.
+// Checks E5 and E6 (docs/simulator.md): the store has exactly the records and counts of the model.
 void TableModel::CheckAll(RowStore& store) {
   const RowStore::Contents contents = store.Export(0, store.end());
   const auto* rows = reinterpret_cast<const ModelRow*>(contents.rows.data());

@@ -32,7 +32,7 @@ TEST_P(TableSimulation, KeepsTheInvariants) {
   std::printf("%s\n", StrCat(lookups, " lookups, ", updates, " updates, ", admitted, " admitted, ",
                              evicted, " evicted, ", restores, " restores")
                           .c_str());
-  // The seeds do what they are for.
+  // The seeds reach the cases that this test is for.
   EXPECT_GT(restores, 30);
   EXPECT_GT(admitted, 1000);
   EXPECT_EQ(evicted > 100, job.eviction != EvictionRule());

@@ -304,7 +304,7 @@ void Run::Restore(Server& server) {
   }
   const absl::Status status = RestoreTable(SavedTensors(&tensors), server.part, server.store);
   if (!status.ok()) Fail(status.ToString());
-  // Only parts with keys of this one.
+  // Reads only the saved parts that may have keys of this part.
   const auto count = static_cast<int64_t>(checkpoint_->models.size());
   const int64_t shard = server.part.shard, shards = server.part.num_shards;
   std::vector<TableModel::Saved> models;

@@ -129,7 +129,8 @@ TEST(BuildersTest, RefVariablesHaveTensorFlowsNodes) {
 TEST(BuildersTest, ResourceVariablesHaveTensorFlowsNodes) {
   Graph g;
   MakeVariables(g, /*use_resource=*/true);
-  // Ours is on the variable's device, so that the graph can be placed (docs/differences.md).
+  // Sluice puts this node on the variable's device, so that the graph can be placed
+  // (docs/differences.md).
   Node* asks = g.Find("report_uninitialized_variables/VarIsInitializedOp_11");
   ASSERT_NE(asks, nullptr);
   EXPECT_EQ(asks->device(), "/job:ps/task:1");

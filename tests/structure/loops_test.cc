@@ -67,7 +67,7 @@ TEST(LoopsTest, LoopWithCondAndBound) {
   EXPECT_TRUE(EqualsFixture(g, "while_loop_with_cond"));
 }
 
-// Built here, written, read, and then differentiated.
+// A graph with loops is built, written, read again, and then differentiated.
 TEST(LoopsTest, ContextsPassThroughAMetaGraph) {
   Graph built;
   Output x = Placeholder(built, DT_FLOAT, {-1}, "x");

@@ -105,7 +105,7 @@ TEST(Admission, TheFilterNeverCountsTooFewAndRarelyTooMany) {
   constexpr int64_t kKeys = 10'000, kCounters = 80'000;
   RowStore store(Options({.after_updates = 2, .filter_counters = kCounters}, {}));
   Update(store, Range(0, kKeys), 0);
-  // Half of the keys came before the average key.
+  // The bound is the filter's share of errors after all keys. On average, a key meets half of them.
   const double bound = std::pow(1 - std::exp(-4.0 * kKeys / kCounters), 4);
   EXPECT_GT(store.size(), 0);
   EXPECT_LT(static_cast<double>(store.size()), bound * kKeys);
@@ -234,7 +234,8 @@ class IdleSeconds : public ::testing::Test {
 TEST_F(IdleSeconds, EvictKeysByTime) {
   UpdateAt({1, 2}, 0, 0);
   UpdateAt({2}, 1, 4);
-  // Ten seconds after step 1 began, key 1 had no update for as long.
+  // Key 1 is idle from the beginning of step 1, at second 4. At second 14 it has been idle for ten
+  // seconds, and the next step evicts it.
   UpdateAt({3}, 2, 14);
   EXPECT_EQ(Values({1, 2, 3}), (std::vector<float>{1, 2, 1}));
   UpdateAt({3}, 3, 14.2);
@@ -383,8 +384,8 @@ constexpr int64_t kSteps = 300;
 constexpr int64_t kSteps = 3000;
 #endif
 
-// Two threads update keys that stay in every step, and others that come and go. A reader sees whole
-// rows, and counts rows of keys that stay without the updates that were done before.
+// Two threads update keys that stay in every step, and others that come and go. A reader checks
+// that rows are whole, and counts rows of staying keys that lack updates which were done before.
 struct Outcome {
   int torn = 0, lost = 0;
 };
