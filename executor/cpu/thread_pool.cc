@@ -23,8 +23,8 @@ constexpr int kBlocksPerThread = 4;
 // they make up at least kThickWorkNs of kThickNs.
 constexpr int64_t kThickNs = 200'000;
 constexpr int64_t kThickWorkNs = kThickNs / 2;
-// How long a thread looks for loops: longer than the time between two loops of a step, and too
-// short to disturb other processes.
+// A thread looks for loops for this time. It is longer than the time between two loops of a step,
+// and too short to disturb other processes.
 constexpr int64_t kLookForNs = 60'000;
 // So many pauses take some microseconds.
 constexpr int kPausesBetweenYields = 64;

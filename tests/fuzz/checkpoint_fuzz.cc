@@ -2,11 +2,11 @@
 // the harness computes the checksums of most contents.
 //
 // The first byte says what the rest is:
-//   0  two bytes with the size of a V2 checkpoint's index, the index, and its data
+//   0  two bytes with the size of a V2 checkpoint's index, the index, and its data.
 //   1  entries of such an index, then one of two empty strings, then the data. An entry begins with
-//      the length of its key (one byte) and of its value (two)
-//   2  the same entries as a file of the first format
-//   3  one block of a table, of either format
+//      the length of its key (one byte) and of its value (two).
+//   2  the same entries as a file of the first format.
+//   3  one block of a table, of either format.
 
 #include <unistd.h>
 
