@@ -240,7 +240,8 @@ void WhileContext::DrawInControls(NodeSpec& spec) {
     (is_inside ? inside : outside).push_back(control);
   }
   spec.control_inputs = std::move(inside);
-  // An unbound op would otherwise run in an iteration that does not exist.
+  // An op that reads only loop constants would otherwise also run in the last iteration, whose
+  // condition is false.
   if ((IsUnbound(spec) || IsCall(spec.op)) && control_pivot() != nullptr) {
     spec.control_inputs.push_back(control_pivot());
   }

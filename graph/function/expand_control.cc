@@ -346,7 +346,7 @@ absl::StatusOr<Expansion> Expander::Gradient(const Call& call) {
     ys.push_back(core::Identity(y));
     options.grad_ys.push_back(grad);
   }
-  // The constants of the gradient belong to the frame of the call.
+  // The constants of the gradient wait for the entry, so that they belong to the frame of the call.
   ControlDependencies after(
       graph_, entry_ == nullptr ? std::vector<Operation>() : std::vector<Operation>{entry_});
   std::vector<Grad> grads(num_args);

@@ -347,7 +347,8 @@ absl::Status ReverseWalk::NoGradient(const Node& op) const {
                                     "' (op type: ", op.op(), ")", PathThrough(op)));
 }
 
-// The names of the nodes from one of `goal` to `op`, found breadth first in one direction.
+// The names of the nodes on a shortest path from one of `goal` to `op`, along edges in one
+// direction.
 std::vector<std::string> ReverseWalk::NamesTo(const std::set<const Node*>& goal, const Node& op,
                                               bool backwards) const {
   std::map<const Node*, const Node*> from = {{&op, nullptr}};
