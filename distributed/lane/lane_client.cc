@@ -246,7 +246,7 @@ class LaneClient::Connection final : public LanePoller::Source,
   std::atomic<bool> ready_{false};
   Mutex mutex_;
   std::unordered_map<uint64_t, Pending> pending_ ABSL_GUARDED_BY(mutex_);
-  Time received_at_ ABSL_GUARDED_BY(mutex_){};       // or since when calls are pending
+  Time received_at_ ABSL_GUARDED_BY(mutex_){};       // last input, or since when calls are pending
   bool was_pinged_ ABSL_GUARDED_BY(mutex_) = false;  // since received_at_
   bool is_lost_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -222,7 +222,7 @@ class LaneServer::Connection final : public LanePoller::Source,
         ->handle(*std::make_shared<Call>(shared_from_this(), frame.call, std::move(frame.body)));
   }
 
-  // A request that needs a response and was not too large.
+  // Whether the frame is a request that needs a response and was not too large.
   static bool IsCall(const LaneFrame& frame) {
     return frame.kind == LaneFrame::kRequest && frame.call != LaneFrame::kOneWay &&
            frame.code == absl::StatusCode::kOk;
@@ -251,7 +251,7 @@ class LaneServer::Connection final : public LanePoller::Source,
   LaneSocket socket_;
   const std::string name_;
   bool is_accepted_ = false;            // used by Readable only
-  std::atomic<int> kept_responses_{0};  // whose calls end when they are sent
+  std::atomic<int> kept_responses_{0};  // responses whose calls end when they are sent
   Mutex mutex_;
   std::unordered_map<uint64_t, std::shared_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
 };

@@ -42,7 +42,7 @@ std::vector<std::string> Strings(const google::protobuf::RepeatedPtrField<std::s
   return {field.begin(), field.end()};
 }
 
-// Finds the inputs of new nodes that are outputs of the graph's nodes.
+// Finds the inputs of the new `nodes` that are outputs of nodes in the graph.
 std::map<std::string, Output, std::less<>> KnownInputs(const pb::GraphDef& nodes,
                                                        const Graph& graph) {
   std::map<std::string, Output, std::less<>> known;
@@ -159,7 +159,7 @@ absl::StatusOr<int64_t> MasterSession::Extend(const pb::GraphDef& nodes, int64_t
 
 absl::Status MasterSession::From(const absl::Status& status) const {
   if (!absl::StrContains(status.message(), "[[{{node ")) return status;
-  // The errors of several tasks name them inside.
+  // A concatenation of the errors of several tasks names each task inside.
   if (absl::StrContains(status.message(), "From /job:")) return status;
   return FromTask(task_, status);
 }
