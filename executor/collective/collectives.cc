@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// Step ids that a cluster shares are larger (random numbers of 56 bits). Smaller ids are only
-// unique within their process.
+// Step ids that a cluster shares are random numbers of 56 bits, most of which are larger than this.
+// Smaller ids are unique only within their process.
 constexpr int64_t kSharedStepIds = int64_t{1} << 32;
 
 uint64_t NewTicket() {
@@ -268,7 +268,7 @@ std::string WithoutRepetitions(const std::multiset<std::string>& tasks) {
 
 }  // namespace
 
-// `local`: the members of this task.
+// `local` holds the members of this task.
 std::string Collectives::DescribeMissing(const Call& call,
                                          const std::vector<std::string>& local) const {
   const std::vector<CallRef>& calls = call.round->calls;

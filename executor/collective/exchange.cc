@@ -105,7 +105,7 @@ class Tree : public std::enable_shared_from_this<Tree> {
  private:
   int Task(int rank) const { return (rank + root_) % party_.size; }
   void Received(Tensor value) {
-    // The children, the one with the largest subtree first.
+    // Sends to the children, first to the one with the largest subtree.
     int lowest = 1;
     while (lowest < party_.size && (rank_ & lowest) == 0) lowest *= 2;
     for (int bit = lowest / 2; bit > 0; bit /= 2) {

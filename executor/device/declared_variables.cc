@@ -26,7 +26,7 @@ struct Declaration {
   std::string ToString() const { return StrCat(DataTypeName(dtype), shape.ToString()); }
 };
 
-// The resource beside a variable in its container that holds the declaration.
+// Holds the declaration of a variable. It is a resource beside the variable in its container.
 class DeclaredVariable : public Resource {
  public:
   static constexpr const char* kTypeName = "DeclaredVariable";

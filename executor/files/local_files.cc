@@ -234,7 +234,7 @@ class LocalFiles final : public FileSystem {
   absl::Status SyncDirectory(const std::string& path) override {
     SLUICE_ASSIGN_OR_RETURN(const Descriptor directory, Open(path, O_RDONLY | O_DIRECTORY));
     const int error = fsync(directory.get()) == 0 ? 0 : errno;
-    // Some file systems do not support it.
+    // Some file systems do not support fsync of directories.
     const bool done = error == 0 || error == EINVAL || error == EROFS;
     return done ? absl::OkStatus() : FileError(path, error);
   }

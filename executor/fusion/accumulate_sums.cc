@@ -76,7 +76,7 @@ class JoinedSum final : public Kernel {
       : sum_(sum), terms_(terms), term_(term) {}
 
   absl::Status Compute(KernelContext& context) override {
-    // An observed step computes each term by itself.
+    // In an observed step, the terms were computed one by one and are the inputs.
     if (context.input(0).IsInitialized()) return sum_->SumOf(context, terms_);
     return term_->ComputeJoined(context, terms_);
   }

@@ -19,7 +19,7 @@ class TiledUpdate final : public Kernel {
       : update_(update), taker_(taker), product_(product) {}
 
   absl::Status Compute(KernelContext& context) override {
-    // An observed step computes the product by itself.
+    // In an observed step, the product was computed by its own kernel and is an input.
     if (context.input(taker_->tiled_input()).IsInitialized()) return update_->Compute(context);
     const int operands = context.num_inputs() - 2;
     return taker_->ComputeFromTiles(context, *product_, context.input(operands),

@@ -11,7 +11,7 @@ namespace {
 
 bool IsPad(const Node& node) { return node.op() == "Pad"; }
 
-// A tensor among zeros.
+// A tensor that a Pad puts between zeros.
 struct Part {
   Node* pad;
   int axis;  // the one dimension that is padded

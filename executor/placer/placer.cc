@@ -99,8 +99,8 @@ absl::Status JoinByEdges(const Graph& graph, Groups& groups) {
             "Nodes were connected by a reference connection (requiring them to be on the same "
             "device), but the two nodes were assigned two different devices: "));
       } else if (in.dtype() == DT_RESOURCE && node->assigned_device().empty()) {
-        // A device scope or function for the users of a handle does not conflict with the handle's
-        // device. TensorFlow does the same since 1.14.
+        // The users of a handle run on its device, even if a device scope or function requests
+        // another one for them. TensorFlow does the same since 1.14.
         groups.Follow(*in.node, *node);
       } else if (in.dtype() == DT_RESOURCE) {
         SLUICE_RETURN_IF_ERROR(groups.Join(

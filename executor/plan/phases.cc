@@ -118,8 +118,8 @@ bool Passes(const DraftBody& body, int condition, int i) {
          (item.kind == OpKind::kPass && i != condition && !item.inputs[0].is_ref);
 }
 
-// Lets the item read constants and the inputs of items that only pass them on. Inputs come first,
-// so one bypass is enough.
+// Lets the item read constants directly, and the inputs of items that only pass them on. Those
+// items were changed before, so one bypass per input is enough.
 void BypassInputs(const DraftBody& body, int condition, DraftItem& item) {
   for (DraftInput& in : item.inputs) {
     if (in.item < 0) continue;

@@ -36,7 +36,8 @@ class WithClient final : public Rendezvous {
   Rendezvous& tasks_;
 };
 
-// A part that ends with CANCELLED or ABORTED after another one has failed was cancelled.
+// If a part ends with CANCELLED or ABORTED after the step was cancelled, its error is a
+// consequence: another part has failed before.
 absl::Status AsPartOfStep(const absl::Status& status, const CancellationManager& cancellation) {
   const bool is_consequence =
       cancellation.IsCancelled() && (absl::IsCancelled(status) || absl::IsAborted(status));
@@ -45,7 +46,7 @@ absl::Status AsPartOfStep(const absl::Status& status, const CancellationManager&
 
 }  // namespace
 
-// One Run.
+// One call of ClusterStep::Run.
 class ClusterStep::RunningParts {
  public:
   RunningParts(ClusterStep& step, const StepCall& call)

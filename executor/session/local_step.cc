@@ -45,7 +45,8 @@ absl::Status RunStep(Step& step, const StepArguments& arguments,
   return status;
 }
 
-// Whether the session may have the feeds in addition to what it uses. `account` may be null.
+// Whether the session's memory limit permits the feeds in addition to what the session uses.
+// `account` may be null.
 bool HasRoomFor(absl::Span<const Tensor* const> feeds, const MemoryAccount* account) {
   if (account == nullptr || account->limit() == 0) return true;
   int64_t bytes = account->bytes_in_use();
@@ -92,7 +93,8 @@ absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const S
     return NoMemoryForFeeds(feeds(), call.feeds);
   }
   Step* step = Take();
-  // Checked after Take: closing cancels all existing Steps, and this Run sees that it is closed.
+  // Checked after Take: closing the session cancels all Steps that exist. If this one is newer,
+  // this check sees that the session is closed.
   if (absl::Status open = executor_.CheckOpen(); !open.ok()) {
     Return(step);
     return open;

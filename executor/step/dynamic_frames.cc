@@ -47,7 +47,7 @@ FrameInstance* DynamicFrames::ChildFrame(Iteration& it, const Body& body) {
   frame->id = FrameId(it.frame_id, it.number, body.frame_name_hash);
   frame->pending_enters = body.num_enters;
   frame->newest = -1;
-  // The number of invariants never changes, because iterations point to their values.
+  // Always has this size, because iterations point to the values.
   frame->invariants.resize(body.num_invariants);
   frame->has_invariant.assign(body.num_invariants, false);
   it.children.emplace_back(&body, frame);
@@ -137,7 +137,8 @@ void DynamicFrames::UnitEnded(Iteration& it, int more, Worker& worker) {
   if (it.outstanding == 0) EndIterations(it.frame, worker);
 }
 
-// Ends the iterations in which nothing runs or is ready, in order, and the frame after the last.
+// Ends, in order, the iterations in which nothing runs or is ready. Ends the frame after its last
+// iteration.
 void DynamicFrames::EndIterations(FrameInstance* frame, Worker& worker) {
   while (!frame->open.empty()) {
     Iteration& oldest = *frame->open.front();

@@ -273,7 +273,8 @@ Outcome UnitScheduler::RunByKind(Iteration& it, const Unit& unit, const ReadyUni
   }
 }
 
-// While a segment computes, messages and other steps need not wait for it.
+// While a segment computes, messages are sent at once and other steps go on in other threads, so
+// that they need not wait for it.
 Outcome UnitScheduler::RunSegment(Iteration& it, const Unit& segment, uint32_t first,
                                   Worker& worker) {
   if (segment.only_sends) return nodes_.RunSegment(it, segment, first, worker);

@@ -104,7 +104,7 @@ std::string Describe(const Tensor& t) {
 std::string DescribeInputs(const NodeRun& run) {
   std::string text;
   const absl::Span<const Output> names = run.node.node->inputs();
-  // A running sum is one input more than the node has.
+  // If accumulate_sums adds a running sum, the node has one more input than in the graph.
   const int count = std::min<int>(run.node.num_inputs, static_cast<int>(names.size()));
   for (int i = 0; run.inputs != nullptr && i < count; ++i) {
     StrAppend(&text, i == 0 ? "; inputs: '" : ", '", names[i].name(), "' ",

@@ -6,7 +6,7 @@ void Claim::unlock_shared() {
   uint64_t seen = word_.load(std::memory_order_relaxed);
   uint64_t left;
   do {
-    left = seen - kReader < kReader ? 0 : seen - kReader;  // the last one takes the waiters
+    left = seen - kReader < kReader ? 0 : seen - kReader;  // the last reader takes the waiters
   } while (!word_.compare_exchange_weak(seen, left, std::memory_order_acq_rel,
                                         std::memory_order_relaxed));
   if (left == 0) Notify(InOrder(seen));
@@ -46,7 +46,7 @@ Claim::Waiter* Claim::InOrder(uint64_t word) {
   return first;
 }
 
-// Stops after the first Turn, which keeps the later waiters.
+// Stops after the first Turn. The waiters after it are notified when the Turn is destroyed.
 void Claim::Notify(Waiter* first) {
   while (first != nullptr) {
     Waiter* const waiter = first;

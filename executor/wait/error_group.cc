@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr char kDerivedPayload[] = "sluice/derived_error";
-// As in TensorFlow. gRPC limits the size of an error's message.
+// TensorFlow's limit. gRPC limits the size of an error's message.
 constexpr size_t kMaxMessageBytes = 8 * 1024;
 
 std::string TextOf(const absl::Status& status) {

@@ -23,7 +23,7 @@ constexpr size_t kStackBytes = 16 << 20;
 constexpr size_t kStackBytes = 2 << 20;
 #endif
 
-// The threads that the system allows to this process, if it is alone.
+// The threads that the system allows to this process if the user has no other processes.
 int64_t SystemLimit() {
   int64_t limit = INT64_MAX;
   rlimit processes;
@@ -31,7 +31,7 @@ int64_t SystemLimit() {
     limit = static_cast<int64_t>(processes.rlim_cur);
   }
   int64_t of_group;
-  // "max" is no number.
+  // If the file contains "max", which is no number, there is no limit.
   if (std::ifstream("/sys/fs/cgroup/pids.max") >> of_group) limit = std::min(limit, of_group);
   return limit;
 }
