@@ -1,5 +1,6 @@
-// Accumulators: `bazel run //benchmarks:accumulator`. The peers' times were measured on two cores
-// of an EPYC (Milan). Run the peers on the same machine before comparing (//benchmarks/versus).
+// Accumulators: `bazel run //benchmarks:accumulator`. Peers are other frameworks. Their times were
+// measured on two cores of an EPYC (Milan): run them on the same machine before comparing
+// (//benchmarks/versus).
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 
@@ -16,9 +17,9 @@ Tensor Numbers(const TensorShape& shape) {
   return t;
 }
 
-// Applies `gradients` gradients and takes their mean, one after the other. The first gradient is
-// kept and the others are added to it; bytes counts these. Peer, with one gradient: 3.7-5.6 us for
-// 1 KB, 190-280 us for 1 MB.
+// Applies `gradients` gradients, one after the other, and then takes their mean. The first gradient
+// is kept and the others are added to it. The bytes per second are those of the others. Peer, with
+// one gradient: 3.7-5.6 us for 1 KB, 190-280 us for 1 MB.
 void ApplyAndTake(benchmark::State& state) {
   const int64_t size = state.range(0) / 4;
   const auto gradients = static_cast<int>(state.range(1));

@@ -1,6 +1,6 @@
-// Throughput of the math kernels: `bazel run //benchmarks:math`. One thread, warm buffers, and
-// in-place results if the executor would compute in place. Comments give the result of the best
-// peer on two cores of an EPYC (Milan).
+// Throughput of the math kernels: `bazel run //benchmarks:math`. Steps run on one thread with warm
+// buffers, and compute in place if the executor would. Comments give the result of the best other
+// framework on two cores of an EPYC (Milan).
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,5 +1,6 @@
-// Queues: `bazel run //benchmarks:queue`. The peers' times were measured on two cores of an EPYC
-// (Milan). Run the peers on the same machine before comparing (//benchmarks/versus).
+// Queues: `bazel run //benchmarks:queue`. Peers are other frameworks. Their times were measured on
+// two cores of an EPYC (Milan): run them on the same machine before comparing
+// (//benchmarks/versus).
 #include <thread>
 
 #include "benchmarks/run_step.h"

@@ -4,7 +4,7 @@
 //
 // Both models are trained in one process on the same batches, alternately. Prints the median
 // processor time and wall time of a step of each model, and the medians of the ratios of adjacent
-// measurements. Required: at most 1.1 for wdl.
+// measurements. For wdl, the ratios must be at most 1.1.
 #include <time.h>
 
 #include <algorithm>

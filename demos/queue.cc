@@ -1,5 +1,5 @@
-// A producer and a consumer with a queue of three elements. The producer waits while it is full,
-// the consumer while it is empty, and closing it ends both.
+// A producer and a consumer share a queue of three elements. The producer waits while the queue is
+// full, the consumer while it is empty, and closing the queue ends both.
 //
 //   bazel run //demos:queue
 #include <cstdio>

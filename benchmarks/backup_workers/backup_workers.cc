@@ -5,7 +5,7 @@
 //   gnuplot -c benchmarks/backup_workers/plot.gnuplot TABLE > docs/pictures/backup_workers.svg
 //
 // Next to each measured value is the value expected if all workers begin each step at the same
-// time: an update then takes as long as its (workers - backups)-th worker.
+// time: an update then takes as long as its (workers - backups)-th fastest worker.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     std::string label = col[1] + "/" + col[2];
     if (label.find(a["filter"]) == std::string::npos) continue;
     if (a["turns"] == "1") sluice::AwaitTurn(label);
-    const double create0 = Now();  // as ours: includes parsing the file
+    const double create0 = Now();  // includes parsing the file, as ours does
     tf::GraphDef g;
     auto st = tf::ReadBinaryProto(tf::Env::Default(), dir + col[3], &g);
     if (!st.ok()) {

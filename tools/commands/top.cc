@@ -46,7 +46,8 @@ struct Look {
 // The width of "/job:localhost/replica:0/task:0" and a blank.
 constexpr int kTaskWidth = 32;
 
-// Units of a metric per second since the look before, and "-" in the first look.
+// The growth of a metric per second since the previous look, in multiples of `unit`. "-" in the
+// first look.
 std::string Rate(const Look& now, const Look& before, const char* name, double unit = 1) {
   if (!before.metrics.ok()) return "-";
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
