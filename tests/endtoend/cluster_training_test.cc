@@ -99,7 +99,7 @@ void ExpectEqualOneOnTheWholeBatch(const std::function<std::string(int)>& addres
   ClusterSpec spec;
   for (int i = 0; i < kServers; ++i) spec.SetAddress({"ps", i}, address(i));
   for (int i = 0; i < kWorkers; ++i) spec.SetAddress({"worker", i}, address(kServers + i));
-  // This process has no threads.
+  // Processes are forked while this process has no threads.
   Process alone(RunAlone);
   std::vector<Process> servers;
   for (int i = 0; i < kServers; ++i) {

@@ -61,7 +61,7 @@ TEST(LookupMessages, AServerGetsKeysAndGradientsAndSendsRowsOnce) {
   ASSERT_TRUE(received.ok()) << received.status();
   EXPECT_EQ(received->at(Server(0)), 2);
   EXPECT_EQ(received->at(Server(1)), 2);
-  // The rows of each server, and the end of its updates.
+  // From each server, the worker receives rows and the end of the updates.
   EXPECT_EQ(received->at(kWorker), 2 * kServers);
 }
 
@@ -69,7 +69,7 @@ TEST(LookupMessages, SingleLookupsSendTensorsPerTable) {
   const auto received = CountInParts(false, "_Recv");
   ASSERT_TRUE(received.ok()) << received.status();
   EXPECT_EQ(received->at(kWorker), kFields + kServers);
-  // For each table the keys, and keys and rows of the gradient.
+  // For each of its tables, a server receives the keys, and the keys and rows of the gradient.
   EXPECT_EQ(received->at(Server(0)), 3 * kFields / kServers);
   EXPECT_EQ(received->at(Server(1)), 3 * kFields / kServers);
 }

@@ -162,8 +162,8 @@ class TrainingFaults : public ::testing::Test {
   // Waits for a random moment during the training, after the first checkpoint.
   void AwaitMoment(int launches = 3) {
     const int64_t step = kSaveSteps + 5 + static_cast<int64_t>(random_() % (kSteps / 2));
-    // On a busy machine, training may end before the chief has reported the step. Then it is
-    // repeated.
+    // On a busy machine, training may end before the chief has reported the step. Then the training
+    // is repeated.
     for (int i = 0; i < launches - 1 && !AwaitStep(step) && EndOf(kChief) == 0; ++i) {
       Launch(NewFolder(), Setting(setting_));
     }
@@ -330,7 +330,8 @@ TEST_F(TrainingFaults, TrainingWaitsForALostWorker) {
     AwaitMoment();
     if (HasFatalFailure()) return;
     Kill(kTasks - 1);
-    // The signal makes it report its blocked operations. Repeated until it has noticed the loss.
+    // The signal makes the chief report its blocked operations. It is sent until the chief has
+    // noticed the loss.
     do {
       chief().Signal(SIGQUIT);
     } while (Read(fault_at_ + kLimit) && chief().output().find("lost: ") == std::string::npos);

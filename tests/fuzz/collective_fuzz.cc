@@ -147,7 +147,7 @@ class Task {
   std::shared_ptr<Collectives> collectives_;
   std::unique_ptr<CollectiveService> service_;
   std::vector<std::unique_ptr<FuzzCall>> calls_;
-  std::string answer_;  // of the peer; empty: made
+  std::string answer_;  // of the peer; if empty, Answer makes one
   int started_ = 0;
   int ended_ = 0;
 };

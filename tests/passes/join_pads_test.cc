@@ -138,7 +138,6 @@ TEST(JoinPads, CoveringPartsAreJoinedAndOthersAreNot) {
   }
 }
 
-// Fetched parts stay.
 TEST(JoinPads, FetchedPartsStay) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT, {2}, "x");

@@ -1,5 +1,5 @@
-// Errors without memory list nodes, bytes and lifetimes. The peak of a step is known before it
-// runs.
+// If memory runs out, the error lists nodes, bytes and lifetimes. The peak of a step is known
+// before it runs.
 #include "executor/session/step_memory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

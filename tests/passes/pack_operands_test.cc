@@ -1,5 +1,5 @@
-// Weights that many matmuls read are packed once, in a graph without variables once for all steps.
-// Results are the same.
+// Weights that many matmuls read are packed once per step, or once for all steps if the graph has
+// no variables. Results are the same.
 #include <algorithm>
 #include <cmath>
 #include <functional>

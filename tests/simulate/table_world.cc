@@ -81,7 +81,7 @@ struct Server {
 
   void Observe(TableEvent event, int64_t key) {
     if (event == TableEvent::kPause) Pause(world);
-    // A restore replaces all records, and those of the model.
+    // A restore replaces all records of the store and of the model.
     if (is_restoring) return;
     if (event == TableEvent::kAdmitted) model.Admitted(key);
     if (event == TableEvent::kFiltered) model.Filtered(key);

@@ -188,7 +188,7 @@ TEST(Eviction, LateUpdatesDoNotMakeAKeyOlder) {
   EXPECT_EQ(Values(store, {1}), (std::vector<float>{0}));
 }
 
-// Lookups returned the initial row meanwhile.
+// Between the eviction and the late update, lookups returned the initial row.
 TEST(Eviction, LateUpdatesDoNotContinueAnEvictedRow) {
   RowStore store(Options({}, {.idle_steps = 5}));
   Update(store, {1}, 0);
@@ -256,7 +256,7 @@ TEST_F(IdleSeconds, PassOnlyWithUpdates) {
   EXPECT_EQ(Values({1}), (std::vector<float>{0}));
 }
 
-// The table remembers when a limited number of steps began.
+// The table remembers the beginnings of only a limited number of steps.
 TEST_F(IdleSeconds, MayBe1In64TooLate) {
   for (int64_t step = 0; step < 3000; ++step) {
     const double now = 0.01 * static_cast<double>(step);

@@ -11,7 +11,7 @@ using metrics::Summation;
 
 constexpr int kElements = 40;
 
-// Numbers from a counter that the other side computes in the same way.
+// Numbers computed from a counter. The program in TensorFlow computes them in the same way.
 struct Batch {
   Output labels, classes, said, predictions, values, weights;
 };
