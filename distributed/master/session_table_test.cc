@@ -48,9 +48,9 @@ TEST_F(SessionTableTest, AnIdleSessionOfAConnectedClientStays) {
 TEST_F(SessionTableTest, ALostClientsSessionIsClosedAfterTheTime) {
   Add("a", "ipv4:1.1.1.1:1");
   EXPECT_THAT(Expire({.lost = hours(1)}), IsEmpty());
-  EXPECT_THAT(Expire({.lost = milliseconds(0)}), IsEmpty());  // never
+  EXPECT_THAT(Expire({.lost = milliseconds(0)}), IsEmpty());  // 0 means never
   std::this_thread::sleep_for(milliseconds(2));
-  EXPECT_THAT(Expire({.lost = milliseconds(1)}), IsEmpty());  // its loss is noticed
+  EXPECT_THAT(Expire({.lost = milliseconds(1)}), IsEmpty());  // only notices the loss
   std::this_thread::sleep_for(milliseconds(2));
   EXPECT_THAT(Expire({.lost = milliseconds(1)}), ElementsAre(1));
   EXPECT_EQ(table_.Find("a", "").status().message(), "Session a is not found.");

@@ -162,12 +162,12 @@ TEST_F(ConnectionsTest, StrangersMaySendSoMuchTogether) {
   ASSERT_GE(Take(), 0);
   ASSERT_GE(Take(), 0);
   connections_->CallBegins(second.name());
-  second.Send(5000);  // no stranger
+  second.Send(5000);  // not limited: its connection has a call
   first.Send(900);
   Client third(connections_->port());
   ASSERT_GE(Take(), 0);
   third.Send(200);
-  EXPECT_TRUE(first.IsClosed());  // it sent most
+  EXPECT_TRUE(first.IsClosed());  // the stranger that sent most
   EXPECT_TRUE(connections_->IsConnected(second.name()));
   EXPECT_TRUE(connections_->IsConnected(third.name()));
 }

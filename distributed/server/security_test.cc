@@ -113,7 +113,7 @@ TEST(Security, CertificatesAreReadAgain) {
   ASSERT_TRUE(server.ok()) << server.status();
   copy(second.cert_file, first.cert_file);
   copy(second.key_file, first.key_file);
-  EXPECT_TRUE(AddOn(**server, former).ok());  // not yet
+  EXPECT_TRUE(AddOn(**server, former).ok());  // the files were not read again yet
   ReloadCertificates();
   EXPECT_TRUE(AddOn(**server, OnlyTrusts(second)).ok());
   EXPECT_EQ(AddOn(**server, former).code(), absl::StatusCode::kUnavailable);

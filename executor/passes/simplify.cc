@@ -89,7 +89,7 @@ bool HasRule(const OpTraits& traits) {
          traits.view_sizes != nullptr;
 }
 
-// How to bypass a node whose result is an existing tensor.
+// The bypass of a node whose result is an existing tensor.
 std::optional<Bypass> BypassOf(Node* node) {
   const OpTraits& traits = node->traits();
   if (traits.neutral) return TakesNeutral(node, *traits.neutral);

@@ -21,8 +21,8 @@ OP(RefEnter, "")
     .Role(OpRole::kEnter)
     .Shape([](ShapeContext&) { return absl::OkStatus(); });
 
-// Training loops run `while step < n: _, step = run([train, step])`. They saw the value before the
-// update.
+// Training loops run `while step < n: _, step = run([train, step])`. They fetched the value before
+// the update.
 class LateFetches : public ::testing::Test {
  protected:
   // Sets the variable to 1, runs a step, and returns its fetches.

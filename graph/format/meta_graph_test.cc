@@ -88,7 +88,7 @@ TEST(MetaGraph, VariablesPassBothWaysWithTheirSlices) {
   EXPECT_EQ(FindVariableSlice(g, "w:0")->ShapeAndSlice(), "4 2 2,2:0,2");
   const auto exported = ExportMetaGraphDef(g, {}, imported->rest);
   ASSERT_TRUE(exported.ok());
-  EXPECT_EQ(exported->collection_def_size(), 3);  // the slices' own collection stays here
+  EXPECT_EQ(exported->collection_def_size(), 3);  // without the internal collection of slices
   for (const auto& [key, collection] : meta.collection_def()) {
     EXPECT_EQ(exported->collection_def().at(key).SerializeAsString(),
               collection.SerializeAsString());

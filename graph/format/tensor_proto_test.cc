@@ -136,7 +136,7 @@ TEST(TensorProto, EveryPlainTypeGoesThroughBothForms) {
     if (!IsPlainBytes(dtype)) continue;
     for (int64_t n : {1, 3, 70}) {
       Tensor t(dtype, {n});
-      // All of 70 elements are equal.
+      // If there are 70 elements, all of them are equal.
       const size_t period = n == 70 ? t.bytes() / n : t.bytes();
       for (size_t i = 0; i < t.bytes(); ++i) {
         t.data<char>()[i] = dtype == DT_BOOL ? i % period % 2 : i % period + 1;
