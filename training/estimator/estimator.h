@@ -68,8 +68,9 @@ struct EstimatorSpec {
   // Metrics in addition to "loss", which is the mean loss.
   std::map<std::string, Metric> eval_metrics;
 
-  // Signatures of an exported model, by name. Empty: "serving_default" with all predictions. A
-  // signature without inputs gets the features.
+  // Signatures of an exported model, by name. If there are none, the model has the signature
+  // "serving_default" with all predictions as outputs. A signature without inputs gets the features
+  // as inputs.
   std::map<std::string, Signature> export_outputs;
   SessionRunHooks training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
   // Init ops, saver and summaries of the model. Null: the defaults.
@@ -113,7 +114,7 @@ struct EvaluateOptions {
   SessionRunHooks hooks;
   // "": the latest checkpoint in model_dir.
   std::string checkpoint_path;
-  // Distinguishes data sets: events are in "eval_<name>".
+  // Distinguishes data sets: if not empty, events are written to "<model_dir>/eval_<name>".
   std::string name;
 };
 
@@ -150,9 +151,9 @@ class Estimator {
   // NaN.
   absl::StatusOr<double> Train(const InputFn& input_fn, const TrainOptions& options = {});
 
-  // Runs the metrics over the input. Also writes the result to the events of "<model_dir>/eval", if
-  // events are enabled. NOT_FOUND "Could not find trained model in model_dir: <dir>." if there is
-  // no checkpoint.
+  // Runs the metrics over the input. Also writes the result to an event file in "<model_dir>/eval",
+  // if events are enabled. NOT_FOUND "Could not find trained model in model_dir: <dir>." if there
+  // is no checkpoint.
   absl::StatusOr<EvaluationResult> Evaluate(const InputFn& input_fn,
                                             const EvaluateOptions& options = {});
 
@@ -199,7 +200,8 @@ struct EvalSpec {
   SessionRunHooks hooks;
   // Called after each evaluation, for example to export the model.
   std::function<absl::Status(Estimator& estimator, const EvaluationResult& result)> after;
-  // Minimum time between two evaluations in one process. Evaluations follow saved checkpoints.
+  // A process that also trains evaluates a saved checkpoint only if this time has passed since its
+  // last evaluation. An evaluator looks for a new checkpoint at intervals of this length.
   double throttle_secs = 600;
 };
 
@@ -215,8 +217,8 @@ struct EvalSpec {
 //   auto last = TrainAndEvaluate(estimator, {.input_fn = TrainInput, .max_steps = 10'000},
 //                                {.input_fn = TestInput});
 //
-// The program is the same for all tasks. Errors: those of Train and Evaluate. Reference:
-// tf.estimator.train_and_evaluate.
+// The program is the same for all tasks. Errors: those of Train and Evaluate. INVALID_ARGUMENT on a
+// parameter server, which runs a Server instead. Reference: tf.estimator.train_and_evaluate.
 absl::StatusOr<std::optional<EvaluationResult>> TrainAndEvaluate(Estimator& estimator,
                                                                  const TrainSpec& train,
                                                                  const EvalSpec& eval,

@@ -40,7 +40,8 @@ struct TaskConfig {
   std::string master;  // "" = this process; otherwise "grpc://<own address>"
   int num_ps_replicas = 0;
   int num_worker_replicas = 1;
-  // Number in the cluster: chief, workers, then parameter servers; -1 for an evaluator.
+  // Number of this task among all tasks of the cluster, in the order chief, workers, parameter
+  // servers. -1 for an evaluator.
   int global_id_in_cluster = 0;
 
   // INVALID_ARGUMENT with TensorFlow's texts if the value is not valid.
@@ -54,8 +55,8 @@ struct RunConfig {
   // Seed of the graph's random ops. Nullopt: a different seed in each run.
   std::optional<int64_t> tf_random_seed = 1;
   int64_t save_summary_steps = 100;
-  // Interval of saved checkpoints. At most one of the two is set. If neither is, it is 600 seconds.
-  // 0: never.
+  // Interval of saved checkpoints, in steps or in seconds. At most one of the two is set. If
+  // neither is, the interval is 600 seconds. 0: never.
   std::optional<int64_t> save_checkpoints_steps;
   std::optional<double> save_checkpoints_secs;
   int keep_checkpoint_max = 5;

@@ -7,7 +7,8 @@
 // Thread safety: none, as for Optimizer.
 // Ownership: the optimizer owns the one that it wraps. The graph owns the variables.
 // Errors: those of the wrapped optimizer. INVALID_ARGUMENT "loss scale must be at least 1" for an
-// initial scale below 1. A gradient that is not finite is no error, but see below.
+// initial scale below 1. A gradient that is not finite is no error. A dynamic scale skips the step,
+// a fixed scale applies it.
 // Reference: tf.compat.v1.mixed_precision (fixed and dynamic loss scale).
 #ifndef SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_
 #define SLUICE_TRAINING_GRADIENT_LOSS_SCALE_H_
@@ -37,7 +38,7 @@ struct DynamicLossScale {
   float initial_loss_scale = 32768;
   // Finite steps in a row after which the factor grows.
   int64_t increment_period = 2000;
-  // The factor is multiplied or divided by this.
+  // The number by which the factor is multiplied or divided.
   float multiplier = 2;
 };
 

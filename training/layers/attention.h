@@ -1,4 +1,5 @@
-// Attention layers: each position of a sequence reads from the positions of a memory.
+// Attention layers: each position of a sequence reads from the positions of a memory, which is
+// another sequence or the same one.
 //
 //   layers::MultiHeadAttention attention(8, {.causal = true});
 //   Output y = attention(x);                        // [batch, n, width], as x

@@ -38,10 +38,11 @@ struct Conv2DOptions {
   bool use_bias = true;
   Initializer kernel_initializer = GlorotUniform();
   Initializer bias_initializer = Zeros();
-  // Losses of the variables, in the collection of regularization losses. Empty: none.
+  // Functions that compute the regularization losses of the kernel and the bias. Empty: no loss.
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
-  // Whether optimizers update the variables by default, and their kind (VariableOptions).
+  // Whether optimizers update the variables by default, and whether these are resource variables
+  // (see VariableOptions).
   bool trainable = true;
   bool use_resource = true;
   // "": "conv2d" or "conv2d_transpose".
@@ -56,8 +57,8 @@ class Conv2D : public Layer {
  public:
   Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions options = {});
 
-  // [batch, height, width, channels] to [batch, height', width', filters]. With padding "VALID",
-  // height' is ceil((height - (kernel - 1) * dilation) / stride).
+  // Maps [batch, height, width, channels] to [batch, height', width', filters]. With padding
+  // "VALID", height' is ceil((height - (kernel - 1) * dilation) / stride).
   Output operator()(Output x, At at = At::current());
   // Invalid before the first call; `bias` also without use_bias.
   const Variable& kernel() const { return kernel_; }

@@ -24,10 +24,11 @@ struct DenseOptions {
   bool use_bias = true;
   Initializer kernel_initializer = GlorotUniform();
   Initializer bias_initializer = Zeros();
-  // Losses of the variables, in the collection of regularization losses. Empty: none.
+  // Functions that compute the regularization losses of the kernel and the bias. Empty: no loss.
   Regularizer kernel_regularizer;
   Regularizer bias_regularizer;
-  // Whether optimizers update the variables by default, and their kind (VariableOptions).
+  // Whether optimizers update the variables by default, and whether these are resource variables
+  // (see VariableOptions).
   bool trainable = true;
   bool use_resource = true;
   std::string name = "dense";
@@ -40,7 +41,7 @@ class Dense : public Layer {
  public:
   explicit Dense(int64_t units, DenseOptions options = {});
 
-  // [..., size] to [..., units].
+  // Maps [..., size] to [..., units].
   Output operator()(Output x, At at = At::current());
   // Creates the variables for inputs with `size` elements in the last dimension. Needed if the
   // first call of the layer is inside a loop.
@@ -65,9 +66,9 @@ struct EmbeddingOptions {
 };
 
 // Looks up one row of the table `<name>/embeddings` [count, size] per id: the output has the
-// dimensions of `ids`, and `size`. Ids are int32 or int64. An id outside of [0, count) fails the
-// step. The gradient is sparse. For large tables in parts see ops/embedding/embedding.h. Reference:
-// tf.keras.layers.Embedding.
+// dimensions of `ids`, and a last dimension `size`. Ids are int32 or int64. An id outside of [0,
+// count) fails the step. The gradient is sparse. For large tables in parts see
+// ops/embedding/embedding.h. Reference: tf.keras.layers.Embedding.
 //
 //   Output words = layers::Embedding(10'000, 64)(ids);       // [batch, length, 64]
 class Embedding : public Layer {

@@ -11,7 +11,8 @@
 
 namespace sluice {
 
-// A uniform and a truncated normal distribution, both with variance 1 / inputs (LeCun et al. 1998).
+// A uniform and a truncated normal distribution, both with variance 1 / inputs, where `inputs` is
+// the number of inputs of a unit (LeCun et al. 1998).
 Initializer LecunUniform(Seed seed = {});
 Initializer LecunNormal(Seed seed = {});
 // Uniform in [-1, 1] * factor * sqrt(3 / inputs), which keeps the scale of a layer's input.
@@ -20,8 +21,9 @@ Initializer UniformUnitScaling(double factor = 1.0, Seed seed = {});
 // `gain` on the diagonal of a matrix, 0 elsewhere. INVALID_ARGUMENT unless the rank is 2.
 Initializer IdentityInit(double gain = 1.0);
 // A random matrix with orthonormal rows or columns, times `gain` (Saxe et al. 2013). All dimensions
-// except the last are rows. INVALID_ARGUMENT if the rank is below 2. Reference:
-// tf.orthogonal_initializer, with the same numbers except for signs of columns and rounding.
+// except the last count as one dimension, the rows. INVALID_ARGUMENT if the rank is below 2.
+// Reference: tf.orthogonal_initializer, with the same numbers except for signs of columns and
+// rounding.
 Initializer Orthogonal(double gain = 1.0, Seed seed = {});
 
 }  // namespace sluice

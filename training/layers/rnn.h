@@ -6,8 +6,8 @@
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the functions use the cell during the call only. The graph owns its variables.
-// Errors: stay in the graph; results are then empty. INVALID_ARGUMENT if the inputs have another
-// rank or their last size is unknown.
+// Errors: stay in the graph; results are then empty. INVALID_ARGUMENT if the inputs do not have the
+// rank that the function requires, or if the size of their last dimension is unknown.
 #ifndef SLUICE_TRAINING_LAYERS_RNN_H_
 #define SLUICE_TRAINING_LAYERS_RNN_H_
 
@@ -59,7 +59,7 @@ struct DynamicRnnResult {
 };
 
 // Loops over the inputs [batch, time, size]. The number of steps is read when the graph runs, so
-// that each batch may have another. Reference: tf.nn.dynamic_rnn, with the same variables and
+// that it may differ between batches. Reference: tf.nn.dynamic_rnn, with the same variables and
 // values and fewer nodes.
 DynamicRnnResult DynamicRnn(RnnCell& cell, Output inputs, const DynamicRnnOptions& options = {},
                             At at = At::current());

@@ -33,7 +33,8 @@ inline constexpr std::string_view kQueueRunners = "queue_runners";
 
 struct QueueRunner {
   std::string queue_name;
-  // One thread runs each of them. May contain an op several times.
+  // The ops that fill the queue. A thread per entry runs the op repeatedly. An op may be listed
+  // several times.
   std::vector<Operation> enqueue_ops;
   // Runs when the last thread reaches the end of its input.
   Operation close_op;

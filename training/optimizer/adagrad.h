@@ -1,4 +1,5 @@
-// Adagrad and its relatives, which divide each step by the root of all squared gradients so far.
+// Adagrad and its relatives, which divide each step by the square root of the sum of all squared
+// gradients so far.
 //
 //   Operation train = Adagrad({.learning_rate = 0.1f}).Minimize(loss, {.global_step = &step});
 //
@@ -43,7 +44,7 @@ class Adagrad : public RuleOptimizer {
 // Options of AdagradDA. The strengths are those of the penalties on the weights.
 struct AdagradDAOptions {
   HyperParameter learning_rate = 0.01f;
-  // Required. Its value is the number of updates so far.
+  // Required: the variable that counts the updates so far.
   Variable global_step;
   // Must be positive.
   double initial_gradient_squared_accumulator_value = 0.1;
@@ -97,7 +98,8 @@ struct AdagradDecayOptions {
   Variable global_step;
   // The accumulator's first value, and the least value to which it decays. Must be positive.
   double initial_accumulator_value = 0.1;
-  // Every so many steps, an accumulator is multiplied by the rate. Must be positive.
+  // The number of steps after which an accumulator is multiplied by accumulator_decay_rate. Must be
+  // positive.
   int64_t accumulator_decay_step = 100'000;
   float accumulator_decay_rate = 0.9f;
   bool use_locking = false;

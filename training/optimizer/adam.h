@@ -24,7 +24,7 @@ struct AdamOptions {
   // Decays of the moments, per step, in [0, 1).
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
-  // The paper's "epsilon hat": added to the root of v before the bias correction.
+  // The paper's "epsilon hat": added to the square root of v before the bias correction.
   HyperParameter epsilon = 1e-8f;
   // Whether updates of ref variables take a lock. Resource variables do not need it.
   bool use_locking = false;
@@ -60,8 +60,9 @@ struct AMSGradOptions {
   std::string name = "AMSGrad";
 };
 
-// Adam that divides by the largest second moment so far (Reddi, Kale and Kumar 2018), so that steps
-// do not grow again. Slots "m", "v" and "vhat", saved as "<var>/AMSGrad", "_1", "_2".
+// Adam whose update divides by the square root of the largest v so far (Reddi, Kale and Kumar
+// 2018), so that steps do not grow again when gradients become small. Slots "m", "v" and "vhat"
+// (the largest v), saved as "<var>/AMSGrad", "<var>/AMSGrad_1" and "<var>/AMSGrad_2".
 class AMSGrad : public MomentOptimizer {
  public:
   explicit AMSGrad(const AMSGradOptions& options = {});
@@ -85,11 +86,11 @@ struct AdaMaxOptions {
   std::string name = "AdaMax";
 };
 
-// AdaMax: Adam in which the largest recent gradient replaces the root of the second moment (Kingma
-// and Ba 2014, section 7): v = max(beta2 * v, |gradient|).
+// AdaMax: Adam in which v = max(beta2 * v, |gradient|), a decaying maximum of the gradients,
+// replaces the square root of the second moment (Kingma and Ba 2014, section 7).
 //
-// Slots "m" and "v", saved as "<var>/AdaMax" and "<var>/AdaMax_1". A sparse gradient moves its own
-// rows only.
+// Slots "m" and "v", saved as "<var>/AdaMax" and "<var>/AdaMax_1". A sparse gradient changes only
+// its own rows of the variable and of the slots.
 class AdaMax : public MomentOptimizer {
  public:
   explicit AdaMax(const AdaMaxOptions& options = {});

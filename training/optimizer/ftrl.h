@@ -23,18 +23,18 @@ struct FtrlOptions {
   // The learning rate is multiplied by this power of the accumulator. At most 0: 0 keeps the rate
   // fixed, -0.5 is the paper's value.
   float learning_rate_power = -0.5f;
-  // At least 0, like all strengths below.
+  // The value of the accumulator before the first step. At least 0, like all strengths below.
   double initial_accumulator_value = 0.1;
-  // Strengths of the penalties, added to the loss per step.
+  // Strengths of the L1 and L2 penalties on the weights.
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
 
-  // If above 0, adds a penalty on the size of the weights, but not of weights without a gradient
-  // (op FtrlV2).
+  // The strength of a second L2 penalty. A sparse gradient applies it only to its own rows. If
+  // above 0, the op is FtrlV2.
   float l2_shrinkage_regularization_strength = 0.0f;
   // The paper's beta, which is added to the root of the accumulator.
   float beta = 0.0f;
-  // Names of the slots' variables, after "<var>/". "": the optimizer's name.
+  // Names of the two slots' variables, which follow "<var>/". "": the optimizer's name.
   std::string accum_name = "";
   std::string linear_name = "";
   bool use_locking = false;

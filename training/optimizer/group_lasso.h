@@ -8,8 +8,8 @@
 // Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer. INVALID_ARGUMENT for options outside of the ranges below.
 // Reference: Yue et al. 2021, arXiv:2107.14432; SparseGroupFtrlOptimizer and GroupAdamOptimizer of
-// TFPlus (dlrover). With l1 = 0, GroupFtrl is DeepRec's FTRL of embedding variables, whose l1 is
-// l21 * sqrt(elements of a row).
+// TFPlus (dlrover). GroupFtrl with an l1 strength of 0 computes the same as DeepRec's FTRL for
+// embedding variables, if that optimizer gets l21 * sqrt(elements of a row) as its l1 strength.
 #ifndef SLUICE_TRAINING_OPTIMIZER_GROUP_LASSO_H_
 #define SLUICE_TRAINING_OPTIMIZER_GROUP_LASSO_H_
 
@@ -27,7 +27,8 @@ struct GroupFtrlOptions {
   double initial_accumulator_value = 0.1;  // at least 0, as all strengths
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
-  // The strength of the penalty on the norm of a row, times the root of its number of elements.
+  // The strength of the penalty on the norm of a row. The optimizer multiplies it by the square
+  // root of the number of elements of the row.
   float l21_regularization_strength = 0.0f;
   bool use_locking = false;
   std::string name = "GroupFtrl";
@@ -57,7 +58,7 @@ struct GroupAdamOptions {
 
 // Adam with a sparse group lasso (kGroupAdam in ops/update/rules.h has the formulas). Without
 // penalties it is Adam in which a sparse gradient changes its own rows only. Slots "m", "v" and
-// "linear", saved as "<var>/GroupAdam", "_1" and "_2".
+// "linear", saved as "<var>/GroupAdam", "<var>/GroupAdam_1" and "<var>/GroupAdam_2".
 class GroupAdam : public MomentOptimizer {
  public:
   explicit GroupAdam(const GroupAdamOptions& options = {});

@@ -40,8 +40,8 @@ class MomentOptimizer : public RuleOptimizer {
   Numbers NumbersFor(const Variable& var) const;
   // learning_rate * sqrt(1 - beta2_power) / (1 - beta1_power).
   static Output CorrectedRate(const Numbers& n);
-  // Each adds the update of one moment by this gradient, and returns the new moment. If the
-  // gradient is sparse, the moments of the other rows decay as for a gradient of 0.
+  // Each of these functions adds the nodes that update one moment by `grad`, and returns the new
+  // moment. If the gradient is sparse, the moments of the other rows decay as for a gradient of 0.
   Output NextFirstMoment(const Grad& grad, const Variable& var, const Numbers& n);
   Output NextSecondMoment(const Grad& grad, const Variable& var, const Numbers& n);
 

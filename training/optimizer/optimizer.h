@@ -124,7 +124,8 @@ class Optimizer {
   // The global step of the update, as an int64 scalar. -1 if the caller of ApplyGradients named no
   // global step. For ApplyToTable.
   Output StepOfUpdate(Graph& graph);
-  // Groups the updates in an op `name` (with "Adam/", the op has the name of the scope itself).
+  // Adds one op that runs all updates, called `name`. If `name` ends with a slash ("Adam/"), the op
+  // has the name of this scope ("Adam").
   virtual Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                            std::string_view name);
   virtual std::vector<DataType> ValidDtypes() const {

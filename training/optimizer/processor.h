@@ -42,7 +42,7 @@ class VariableProcessor {
 using VariableProcessorFactory = std::function<std::unique_ptr<VariableProcessor>(const Variable&)>;
 
 // Wraps a tensor that an optimizer trains although it is not a variable: a port of another graph,
-// or a read of a resource variable. It is the first output of its node.
+// or a read of a resource variable. `tensor` must be the first output of its node.
 Variable VariableOfTensor(Output tensor);
 
 // Registers the processor of outputs of ops of type `op`. A later registration replaces it.

@@ -23,7 +23,8 @@ struct RMSPropOptions {
   HyperParameter decay = 0.9f;
   HyperParameter momentum = 0.0f;
   HyperParameter epsilon = 1e-10f;
-  // Divides by the standard deviation of the gradient instead (Graves 2013). Needs a third slot.
+  // Whether to divide by the standard deviation of the gradient instead of the root of its mean
+  // square (Graves 2013). This needs a third slot.
   bool centered = false;
   bool use_locking = false;
   std::string name = "RMSProp";
@@ -35,8 +36,8 @@ struct RMSPropOptions {
 //   momentum_slot = momentum * momentum_slot + learning_rate * gradient / sqrt(rms + epsilon)
 //   var -= momentum_slot
 //
-// Slots "rms" (initially 1), "mg" (only if `centered`) and "momentum", saved as "<var>/RMSProp",
-// "_1", "_2".
+// Slots "rms" (initially 1), "mg" (the mean gradient, only if `centered`) and "momentum". In this
+// order, they are saved as "<var>/RMSProp", "<var>/RMSProp_1" and so on.
 class RMSProp : public RuleOptimizer {
  public:
   explicit RMSProp(const RMSPropOptions& options);

@@ -78,8 +78,9 @@ struct PolynomialDecayOptions {
   std::string_view name = "";
 };
 
-// (rate - end) * (1 - step / decay_steps) ^ power + end. After decay_steps the rate stays at `end`,
-// or the decay begins anew with `cycle`, over the next multiple of decay_steps.
+// (rate - end) * (1 - step / decay_steps) ^ power + end. After decay_steps the rate stays at `end`.
+// With `cycle`, the smallest positive multiple of decay_steps that is at least `step` replaces
+// decay_steps instead, so that the decay begins anew.
 Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                        const PolynomialDecayOptions& options = {});
 

@@ -29,10 +29,10 @@ struct StopAtStepOptions {
   std::optional<int64_t> last_step;
 };
 
-// Ends the loop when the global step reaches a value, whichever replica increments it. In a cluster
-// the last updates may pass it by a few steps. Errors of Begin: INVALID_ARGUMENT "One of num_steps
-// or last_step must be specified." and "Only one of num_steps or last_step can be specified.";
-// FAILED_PRECONDITION if the graph has no global step.
+// Ends the loop when the global step reaches a value, whichever replica increments it. In a
+// cluster, the global step may exceed this value by a few steps at the end. Errors of Begin:
+// INVALID_ARGUMENT "One of num_steps or last_step must be specified." and "Only one of num_steps or
+// last_step can be specified."; FAILED_PRECONDITION if the graph has no global step.
 class StopAtStepHook : public SessionRunHook {
  public:
   explicit StopAtStepHook(StopAtStepOptions options) : options_(options) {}

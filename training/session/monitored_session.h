@@ -41,7 +41,7 @@
 namespace sluice {
 
 struct MonitoredSessionOptions {
-  // Time that the remaining threads get when the session is closed.
+  // Time that threads get to end when the session is closed.
   std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);
   // False if the steps do not train, although the graph could. Then a chief need not start the
   // queue runners that training needs (CheckQueueRunners).

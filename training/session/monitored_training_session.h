@@ -44,7 +44,7 @@ struct MonitoredTrainingSessionOptions {
   SessionRunHooks hooks;
   SessionRunHooks chief_only_hooks;
   // Intervals of saved checkpoints and summaries. At most one of each pair is set. If neither is,
-  // it is 600 seconds for checkpoints, and 100 steps for summaries. 0: never.
+  // checkpoints are saved every 600 seconds, and summaries every 100 steps. 0: never.
   std::optional<double> save_checkpoint_secs;
   std::optional<int64_t> save_checkpoint_steps;
   std::optional<int64_t> save_summaries_steps;

@@ -41,15 +41,16 @@ struct ScaffoldOptions {
   std::vector<Feed> init_feeds;
   // Called after init_op if the model was not restored.
   std::function<absl::Status(const Scaffold& scaffold, Session& session)> init_fn;
-  // They return string vectors with the names of variables that are not initialized. By default,
-  // ready_op checks all variables, and ready_for_local_init_op the global ones.
+  // These ops check whether the model is ready. They return string vectors with the names of the
+  // variables that are not initialized. By default, ready_op checks all variables, and
+  // ready_for_local_init_op the global ones.
   Operation ready_op;
   Operation ready_for_local_init_op;
   // Runs in every session, also after a restore. Default: local variables and tables.
   Operation local_init_op;
   std::vector<Feed> local_init_feeds;
-  // A string tensor with a Summary. Default: merges all summaries of the graph; invalid if it has
-  // none.
+  // A string tensor with a Summary. Default: merges all summaries of the graph, or is invalid if
+  // the graph has no summaries.
   Output summary_op;
   // Default: the graph's saver, or a sharded one of all variables that accepts a graph without
   // variables.

@@ -35,9 +35,9 @@ struct SessionManagerOptions {
   Operation local_init_op;
   std::vector<Feed> local_init_feeds;
   RunOptions local_init_run_options;
-  // The op whose outputs name the variables that are not ready. The model is ready if this list is
-  // empty or an int32 tensor, or if the op has no outputs and runs without an error. Invalid: no
-  // check.
+  // The op that returns the names of the variables that are not ready, as a string vector. The
+  // model is ready if the vector is empty, if the op returns a tensor of another type, or if it has
+  // no outputs and runs without an error. Invalid: no check.
   Operation ready_op;
   Operation ready_for_local_init_op;
   Clock::Duration recovery_wait = std::chrono::seconds(30);

@@ -95,8 +95,8 @@ class SummaryFileWriter : public TrainingEvents {
     return AddRunMetadata(metadata, tag, 0);
   }
 
-  // Marks the start of a session, after which TensorBoard drops events of later steps of an earlier
-  // run.
+  // Adds a session log, for example the start of a session. After a start at `step`, TensorBoard
+  // drops the events of an earlier run from later steps.
   absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step = 0) override;
   // Adds an event with a time and step of its own.
   absl::Status AddEvent(pb::Event event);

@@ -30,7 +30,7 @@ inline constexpr const char* kSummaries = "summaries";
 struct Options {
   // Collections that get the summary.
   std::vector<std::string> collections = {kSummaries};
-  // The tab of TensorBoard. It precedes the tag and all scopes.
+  // The group in which TensorBoard shows the summary. It precedes all scopes in the tag.
   std::string family = "";
 };
 

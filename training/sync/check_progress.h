@@ -1,8 +1,9 @@
 // Checks before the first step whether synchronous training can make progress.
 //
 // CheckProgress reads from the graph how many tokens the nodes put into the queues, and the queues'
-// capacities. These numbers decide whether every update can happen. SyncReplicasHook calls it on
-// the chief. A program with a loop of its own calls it once, before the session.
+// capacities. A token permits a replica to compute one gradient (token_queues.h). These numbers
+// decide whether every update can happen. SyncReplicasHook calls CheckProgress on the chief. A
+// program with a loop of its own calls it once, before the session.
 //
 // Thread safety: it only reads the graph, which must not change during the call.
 // Ownership: arguments are used during the call only.

@@ -1,4 +1,4 @@
-// Lets the chief react when the cluster reports the loss of a replica that updates need.
+// Lets the chief react when the cluster reports the loss of a replica whose gradients updates need.
 //
 //   SyncReplicasOptions options = {.replicas_to_aggregate = 4,
 //                                  .on_lost_replica = OnLostReplica::kShrink,
