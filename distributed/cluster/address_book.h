@@ -1,5 +1,5 @@
-// Holds the present addresses of a cluster's tasks. They come from the cluster spec, and from tasks
-// that have started later, or restarted at another address, and reported it.
+// Holds the present addresses of a cluster's tasks. They come from the cluster spec. Tasks that
+// start later, or restart at another address, report their addresses.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_ADDRESS_BOOK_H_

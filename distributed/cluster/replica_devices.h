@@ -29,7 +29,7 @@
 
 namespace sluice {
 
-// Returns the number of the parameter server, 0 to tasks - 1, for the next node.
+// Returns the number of the parameter server, from 0 to tasks - 1, that gets the next node.
 using PsStrategy = std::function<int(const NodeSpec& node)>;
 // Returns the load that a node puts on its server.
 using PsLoad = std::function<int64_t(const NodeSpec& node)>;

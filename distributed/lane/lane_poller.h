@@ -53,8 +53,9 @@ class LanePoller {
   // thread waits for input meanwhile. RESOURCE_EXHAUSTED if no further thread can be started; the
   // caller must not block then.
   absl::Status MayBlock();
-  // Runs `work` on another thread, and passes the status of MayBlock on that thread to it. If no
-  // thread can be started, it runs when an existing one is idle. Stop waits for it.
+  // Runs `work` on another thread, which calls MayBlock and passes the status to `work`. If no
+  // thread can be started, `work` runs when an existing thread is idle. Stop waits until `work` has
+  // run.
   using Work = std::function<void(const absl::Status& may_block)>;
   void RunElsewhere(Work work);
 

@@ -1,5 +1,6 @@
-// A lane is a connection between two processes of one user on one host. Frames travel over a Unix
-// socket. The receiver copies large bodies straight out of the sender's memory (peer_memory.h).
+// A lane is a connection between two processes of one user on one host. Messages travel over a Unix
+// socket as frames (LaneFrame), each with a header and possibly a body, such as a tensor. The
+// receiver copies large bodies straight out of the sender's memory (peer_memory.h).
 //
 // Reason: between tasks of a host, gRPC over loopback costs more per message than most steps
 // compute, and copies each tensor three times. A lane needs one system call per message and side,

@@ -1,6 +1,6 @@
-// Reads the memory of another process of the same user. It maps that process's shared blocks, and
-// reads the rest with process_vm_readv, at a third of the speed. A system may forbid either
-// (containers, ptrace_scope).
+// Reads the memory of another process of the same user. It maps that process's shared blocks
+// (executor/device/shared_blocks.h), and reads the rest with process_vm_readv, at a third of the
+// speed. A system may forbid either (containers, ptrace_scope).
 //
 // Thread safety: Open must return before any other method is called. Then all methods may be called
 // from any thread.

@@ -40,7 +40,7 @@ struct ClusterConnection {
   std::shared_ptr<const TaskView> view = nullptr;
 };
 
-// Makes a RemoteReceive over `client`.
+// Returns a function that receives tensors from other tasks by calls of `client`.
 RemoteReceive ReceiveOver(std::shared_ptr<const AddressBook> addresses, RpcClient* client);
 
 // Makes every other task of the cluster clear its containers. Returns the first error.

@@ -15,7 +15,8 @@ namespace sluice {
 struct CostModelSteps {
   int64_t every = 0;  // 0: none
   int64_t after = 0;
-  // `count` is the number of these steps that ran before.
+  // Whether the next of these steps is measured: if its number, counted from 1, minus `after` is a
+  // multiple of `every`. `count` is the number of these steps that ran before.
   bool Includes(int64_t count) const { return every > 0 && (count + 1 - after) % every == 0; }
 };
 

@@ -75,7 +75,7 @@ class SessionTable {
    private:
     SessionTable* table_;
     std::shared_ptr<Entry> entry_;
-    std::string client_;  // "" if the call does not count for one
+    std::string client_;  // "" if the call counts for no client
   };
 
   // Returns the number for a session that will be added.

@@ -20,8 +20,8 @@ namespace sluice {
 
 class UnwantedParts {
  public:
-  // The number of parts that are kept per task, the newest ones. Older parts have ended, because
-  // the end of a call also ends its part.
+  // The number of parts that are kept per task. If there are more, the oldest are dropped: they
+  // have ended, because the end of a call also ends its part.
   static constexpr size_t kMost = 1000;
 
   void Add(const std::string& task, int64_t step_id) {

@@ -10,12 +10,14 @@
 
 namespace sluice {
 
-// Error messages travel in a header. So longer ones are cut and end in "... [truncated]".
+// The largest size of an error message, because it travels in a header of the call. Longer messages
+// are cut and end in "... [truncated]".
 inline constexpr size_t kMaxErrorMessageBytes = 3072;
 
 // The codes of both kinds of status have the same numbers.
 grpc::Status ToGrpc(const absl::Status& status);
-// Returns UNAVAILABLE for gRPC's UNKNOWN "Stream removed", which means that the connection broke.
+// The reverse. gRPC's UNKNOWN "Stream removed" means that the connection broke, and becomes
+// UNAVAILABLE.
 absl::Status FromGrpc(const grpc::Status& status);
 
 // Keeps gRPC initialised until the process ends. Otherwise gRPC 1.51 may wait for ten seconds when

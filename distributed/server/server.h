@@ -42,7 +42,7 @@ struct ServerOptions {
   // Number of CPU devices: /device:CPU:0, ….
   int cpus = 1;
   // Permits bind addresses other than this host's without TLS or authentication, although anybody
-  // may then connect or listen.
+  // may then connect or read the traffic.
   bool insecure = false;
   // For the traffic with clients and with the other tasks.
   Security security;

@@ -27,7 +27,7 @@ class TaskWatch {
  public:
   struct Handlers {
     std::function<void()> is_there;                     // the task is up, also after a restart
-    std::function<void(const absl::Status& why)> gone;  // the task is lost; never the first call
+    std::function<void(const absl::Status& why)> gone;  // the task is lost, after is_there
     std::function<void()> announced;                    // also for announcements before the watch
   };
   TaskWatch(TaskName task, const AddressBook* addresses, RpcClient* client, Handlers handlers);
