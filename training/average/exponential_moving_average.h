@@ -48,9 +48,9 @@ class ExponentialMovingAverage {
   explicit ExponentialMovingAverage(HyperParameter decay,
                                     ExponentialMovingAverageOptions options = {});
 
-  // Returns the op that updates each average once. Creates missing averages. If both lists are
-  // empty, uses all trainable variables of the graph. INVALID_ARGUMENT "The variables must be half,
-  // float, or double: <name>", or the graph's own error.
+  // Returns the op that updates each average once. Creates missing averages. Without a list, uses
+  // all trainable variables of the graph. INVALID_ARGUMENT "no variables to average", or "The
+  // variables must be half, float, or double: <name>". Also returns the error of the graph.
   absl::StatusOr<Operation> Apply(const std::vector<Variable>& variables);
   absl::StatusOr<Operation> Apply(Graph& graph);
   // Like Apply, for any tensors. The averages start at 0 and are only in the collection of global

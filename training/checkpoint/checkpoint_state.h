@@ -41,7 +41,7 @@ absl::Status WriteCheckpointState(const std::string& folder, const CheckpointSta
                                   const CheckpointStateOptions& options = {});
 
 // Returns the latest listed checkpoint whose files exist and whose index is not damaged. NOT_FOUND
-// if there is none.
+// if there is none. Also returns the errors of ReadCheckpointState.
 absl::StatusOr<std::string> LatestCheckpoint(
     const std::string& folder, std::string_view latest_filename = kCheckpointStateFile);
 

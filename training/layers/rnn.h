@@ -23,7 +23,7 @@ OutputList ZeroState(const RnnCell& cell, Output batch, DataType dtype = DT_FLOA
                      At at = At::current());
 
 struct StaticRnnOptions {
-  // The state before the first step, as RnnCell::state_sizes. Empty: zeros.
+  // The state before the first step, with the sizes of RnnCell::state_sizes. Empty: zeros.
   OutputList initial_state;
   std::string_view name = "rnn";
 };
@@ -43,7 +43,7 @@ struct DynamicRnnOptions {
   // [batch], integers: the length of each example. After its last step the outputs are zeros and
   // the state does not change. Invalid: all steps.
   Output sequence_length;
-  // The state before the first step, as RnnCell::state_sizes. Empty: zeros.
+  // The state before the first step, with the sizes of RnnCell::state_sizes. Empty: zeros.
   OutputList initial_state;
   // See WhileOptions. More parallel iterations use more memory.
   int parallel_iterations = 32;

@@ -92,7 +92,8 @@ class Coordinator {
   // running: <names>".
   absl::Status Join(const JoinOptions& options = {});
   absl::Status Join(std::chrono::milliseconds grace) { return Join(JoinOptions{.grace = grace}); }
-  // Whether the last Join has ended. No threads run then, except ignored ones.
+  // Whether a Join has ended without being cancelled. Threads that outlived its grace period may
+  // still run.
   bool joined() const;
   // Names of the running threads, in the order of their start.
   std::vector<std::string> LiveThreads() const;

@@ -133,8 +133,8 @@ class Optimizer {
   }
 
   // Returns the slot variable `slot_name` of `var`, colocated with `var` and named
-  // "<var>/<op_name>". If there is none, calls `make` with the name to use, which creates it by a
-  // function of slot.h.
+  // "<var>/<op_name>". If there is none, calls `make` with the name to use. `make` creates the slot
+  // by a function of slot.h.
   using SlotMaker = absl::FunctionRef<Variable(std::string_view name)>;
   Variable FindOrMakeSlot(const Variable& var, std::string_view slot_name, std::string_view op_name,
                           SlotMaker make);

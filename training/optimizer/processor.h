@@ -1,7 +1,7 @@
 // A variable processor decides how an optimizer differentiates and updates one kind of variable.
 //
-// There are processors for variables, resource variables, reads of resource variables and embedding
-// tables. A program may register one for the outputs of an op of its own:
+// There are processors for variables, reads of resource variables, floating-point tensors and
+// embedding tables. A program may register one for the outputs of an op of its own:
 //
 //   RegisterVariableProcessor("MyTableRef", [](const Variable& v) -> std::unique_ptr<…> {…});
 //   optimizer.Minimize(loss, {.var_list = {VariableOfTensor(table)}});

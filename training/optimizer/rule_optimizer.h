@@ -47,7 +47,8 @@ struct RuleSlot {
   // The value of a constant that is added before the slot and initialises it.
   std::optional<double> constant = {};
   std::string variable_name = "";  // "<var>/<variable_name>"; "" = the optimizer's name
-  // The value of all elements in an embedding table, if `initializer` computes it from constants.
+  // The initial value of the slot's elements in an embedding table. Needed if `initializer` does
+  // not create a single constant.
   std::optional<double> table_value = {};
 };
 
@@ -101,7 +102,7 @@ class RuleOptimizer : public Optimizer {
  private:
   Variable RuleSlotOf(const Variable& var, std::string_view slot) const;
   void AddTableSlots(const Variable& table);
-  // Calls add(input, value) for the inputs of `op` after the variable and its slots.
+  // Calls add(input, value) for those inputs of `op` that follow the variable and its slots.
   void ForEachInput(Graph& graph, const std::string& op, const Scalars& scalars,
                     absl::FunctionRef<void(const UpdateInput& input, Output value)> add) const;
 

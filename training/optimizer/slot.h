@@ -18,8 +18,8 @@ namespace sluice {
 class SlotOwner {
  public:
   SlotOwner(const Variable& variable);  // NOLINT: a variable is an owner
-  // `use_resource`: whether the slot is a resource variable. It is colocated with the tensor if
-  // that is a variable's buffer.
+  // `use_resource`: whether the slot is a resource variable. The slot is colocated with `tensor` if
+  // `tensor` is a variable's buffer.
   SlotOwner(Output tensor, bool use_resource);
 
   Graph& graph() const { return *tensor_.graph(); }

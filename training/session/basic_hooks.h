@@ -47,8 +47,8 @@ class StopAtStepHook : public SessionRunHook {
 };
 
 // Ends the loop if the loss is NaN: with INTERNAL "NaN loss during training.", or without an error
-// if `fail_on_nan_loss` is false. Fetches the loss in every step. INVALID_ARGUMENT if it is not of
-// a floating-point type.
+// if `fail_on_nan_loss` is false. Fetches the loss in every step. INVALID_ARGUMENT if the loss is
+// not of a floating-point type.
 class NanTensorHook : public SessionRunHook {
  public:
   explicit NanTensorHook(Output loss, bool fail_on_nan_loss = true)

@@ -97,7 +97,7 @@ class MonitoredSession {
   // input.
   absl::Status Run(absl::Span<const Operation> targets);
   // Runs a function that may run several steps, with or without hooks. After a machine is lost, the
-  // function is called again from its start.
+  // function is called again from its start. Returns OK at the end of the input.
   absl::Status RunStep(const std::function<absl::Status(HookedStep& step)>& step);
 
   // Ends the loop normally: calls End of all hooks (not after an error), joins the threads and

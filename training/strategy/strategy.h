@@ -61,8 +61,8 @@ class Strategy {
   // kMean: minimizes the mean of the replicas' losses, so each loss is scaled by 1 / num_replicas.
   // kSum: minimizes their sum.
   virtual ReduceOp loss_reduction() const { return ReduceOp::kMean; }
-  // Combines the replicas' gradients of `variable`. Returns one gradient per component of the
-  // variable, on its device. They are empty if no replica has a gradient.
+  // Combines the replicas' gradients of `variable`. Returns one gradient per component (copy) of
+  // the variable, on the component's device. They are empty if no replica has a gradient.
   virtual absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                                     const Variable& variable) = 0;
   // The copies of a variable, one per replica. For a variable that the strategy did not create: the

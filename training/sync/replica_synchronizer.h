@@ -84,7 +84,8 @@ class ReplicaSynchronizer : public Optimizer {
   // needs and how many are left.
   Operation LeaveOp();
   // Puts the tokens of the current step into the queue again, for replicas that wait because other
-  // replicas were lost together with their tokens. Not for deterministic training.
+  // replicas were lost together with their tokens. Each call adds an op. Not for deterministic
+  // training.
   Operation GiveTokensOp();
 
   // --- progress

@@ -63,9 +63,9 @@ struct SyncReplicasOptions {
   // kShrink, the tokens of an update replace unused tokens of earlier updates.
   OnLostReplica on_lost_replica = OnLostReplica::kWait;
   ReplicaWatch watch;
-  // An update holds a lock that Savers hold while they read: a checkpoint then has the variables
-  // and averages of one global step, even if replicas continue during the save. This adds two ops
-  // that TensorFlow's graph does not have.
+  // Whether updates hold a lock that Savers hold, too, while they read. A checkpoint then has the
+  // variables and averages of one global step, even if replicas continue during the save. This adds
+  // two ops that TensorFlow's graph does not have.
   bool whole_checkpoints = false;
   bool use_locking = false;
   std::string name = "sync_replicas";
@@ -73,8 +73,9 @@ struct SyncReplicasOptions {
   int NumReplicas() const { return total_num_replicas.value_or(replicas_to_aggregate); }
   // Number of tokens that follow an update (token_queues.h).
   int TokensPerStep() const { return std::max(NumReplicas(), replicas_to_aggregate); }
-  // The number of gradients per update if there are `replicas` replicas: as many batches of each as
-  // before or, if there were backups, at most one of each.
+  // The number of gradients per update if `replicas` replicas are left. With backups, an update
+  // then uses at most one gradient of each replica. Without backups, it uses as many of each as
+  // before.
   int GradientsPerUpdate(int replicas) const {
     const int all = replicas_to_aggregate, total = NumReplicas();
     return std::max(all <= total ? std::min(all, replicas) : all * replicas / total, 1);
