@@ -84,8 +84,8 @@ class SessionTable {
            const std::string& client, size_t graph_bytes);
   // Finds a session and counts the call as one of its client's until the Use is destroyed. An empty
   // `client` leaves the recorded client of the session unchanged. ABORTED for an unknown handle;
-  // `hint` is part of the message. RESOURCE_EXHAUSTED if as many calls of this client are running
-  // as MostCalls permits.
+  // `hint` is part of the message. RESOURCE_EXHAUSTED if as many calls of this client, or of its
+  // host, are running as MostCalls permits.
   absl::StatusOr<Use> Find(const std::string& handle, const std::string& client,
                            const char* hint = "");
 

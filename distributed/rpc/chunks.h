@@ -71,8 +71,8 @@ class ChunkedMessages {
   // Stores a response and returns its label. RESOURCE_EXHAUSTED if the thread that drops unused
   // messages cannot be started.
   absl::StatusOr<std::string> Store(const grpc::ByteBuffer& response);
-  // Removes the request with this label and returns it. FAILED_PRECONDITION if not all of its
-  // chunks have arrived.
+  // Removes the request with this label and returns it. ABORTED if there is none, for example
+  // because it was dropped. FAILED_PRECONDITION if not all of its chunks have arrived.
   absl::StatusOr<grpc::ByteBuffer> Take(std::string_view label);
   uint64_t bytes_stored();
 

@@ -32,8 +32,8 @@ struct Security {
   bool uses_tls() const { return !ca_file.empty() || !cert_file.empty(); }
 };
 
-// Make the credentials of servers and of clients, which must outlive the server. Servers read the
-// files again after ReloadCertificates. Clients use what they read first.
+// Make the credentials of a server and of a client. The credentials of a server must outlive it,
+// and read the files again after ReloadCertificates. Those of a client keep what they read first.
 // INVALID_ARGUMENT for a certificate without its key or a key without its certificate. NOT_FOUND
 // for files that cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
@@ -44,9 +44,10 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
 // Returns the text of a PEM file, or "" if `file` is empty. NOT_FOUND if it cannot be read.
 absl::StatusOr<std::string> ReadPem(const std::string& file);
 
-// Returns the first line of a file. PERMISSION_DENIED if every user of the machine may use the
-// file, because a token is a password. INVALID_ARGUMENT if the line is empty, begins or ends with a
-// blank, or has characters that a header of a call cannot carry.
+// Returns the first line of a file. NOT_FOUND if the file cannot be read. PERMISSION_DENIED if
+// every user of the machine may use the file, because a token is a password. INVALID_ARGUMENT if
+// the line is empty, begins or ends with a blank, or has characters that a header of a call cannot
+// carry.
 absl::StatusOr<std::string> ReadToken(const std::string& file);
 
 // The metadata of a call that carries the token.
