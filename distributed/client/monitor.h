@@ -5,8 +5,9 @@
 //
 // Thread safety: the functions may be called from any thread. They block up to ten seconds.
 // Ownership: each call has a connection of its own, which ends with it.
-// Errors: INVALID_ARGUMENT unless `target` is "grpc://host:port". UNAVAILABLE, naming the target,
-// if the server does not answer within ten seconds. UNAUTHENTICATED for a wrong token.
+// Errors: INVALID_ARGUMENT unless `target` is "grpc://host:port". UNAVAILABLE or DEADLINE_EXCEEDED,
+// naming the target, if the server cannot be reached or does not answer within ten seconds.
+// UNAUTHENTICATED for a wrong token.
 #ifndef SLUICE_DISTRIBUTED_CLIENT_MONITOR_H_
 #define SLUICE_DISTRIBUTED_CLIENT_MONITOR_H_
 
