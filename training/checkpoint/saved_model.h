@@ -78,7 +78,8 @@ class SavedModelBuilder {
 
   // Adds the session's graph and saves the values, which all graphs of the model share.
   // FAILED_PRECONDITION if the folder is not empty or a first graph was added before.
-  // INVALID_ARGUMENT for invalid handles in a signature.
+  // INVALID_ARGUMENT for invalid handles in a signature, and for assets that are not constant
+  // strings.
   absl::Status AddMetaGraphAndVariables(Session& session, const SavedModelGraphOptions& options);
 
   // Adds another graph with other tags, for the same values. FAILED_PRECONDITION if no first graph
@@ -86,7 +87,7 @@ class SavedModelBuilder {
   absl::Status AddMetaGraph(Graph& graph, const SavedModelGraphOptions& options);
 
   // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path. FAILED_PRECONDITION if no
-  // graph was added.
+  // graph was added. INVALID_ARGUMENT if `saved_model.pb` would have 2 GiB or more.
   absl::StatusOr<std::string> Save(bool as_text = false);
 
  private:

@@ -47,17 +47,19 @@ struct ProducerOptions {
 };
 
 // Returns a tensor with the value of `tensor` that steps can read `num_epochs` times. Then they end
-// with OUT_OF_RANGE. Nullopt: returns `tensor` itself.
+// with OUT_OF_RANGE. Nullopt: returns `tensor` itself. INVALID_ARGUMENT if `num_epochs` is not
+// positive.
 Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string_view name = "",
                    At at = At::current());
 
 // Adds a queue of the rows of `tensor`, with a queue runner that fills it. If `summary_name` is not
-// empty, also adds a scalar summary of the queue's fill level with this name.
+// empty, also adds a scalar summary of the queue's fill level with this name. INVALID_ARGUMENT if
+// neither `tensor` nor `element_shape` determines the shape of a row.
 Queue InputProducer(Output tensor, const PartialShape& element_shape,
                     const ProducerOptions& options = {}, std::string_view summary_name = "",
                     At at = At::current());
-// Adds a queue of strings. If there are no strings, steps end with "string_input_producer requires
-// a non-null input tensor".
+// Adds a queue of strings. If there are none, the error is "string_input_producer requires a
+// non-null input tensor": of the steps for a tensor, of the graph for a vector.
 Queue StringInputProducer(Output strings, const ProducerOptions& options = {},
                           At at = At::current());
 Queue StringInputProducer(Graph& graph, const std::vector<std::string>& strings,

@@ -38,13 +38,15 @@ struct QueueRunner {
   std::vector<Operation> enqueue_ops;
   // Runs when the last thread reaches the end of its input.
   Operation close_op;
-  // Runs when the coordinator stops. Cancels pending enqueues.
+  // Runs when the coordinator stops, unless another session continues (Coordinator::GoesOn).
+  // Cancels pending enqueues.
   Operation cancel_op;
   // Codes that end a thread quietly.
   std::vector<absl::StatusCode> closed_codes = {absl::StatusCode::kOutOfRange};
 
   // Adds the close and cancel ops of the queue. INVALID_ARGUMENT "Must provide queue and
-  // enqueue_ops."; "queue_closed_exception_types, when provided, must be …" for an empty list.
+  // enqueue_ops."; "queue_closed_exception_types, when provided, must be …" if `closed_codes` is
+  // empty or contains OK.
   static absl::StatusOr<QueueRunner> Of(const Queue& queue, std::vector<Operation> enqueue_ops,
                                         std::vector<absl::StatusCode> closed_codes = {
                                             absl::StatusCode::kOutOfRange});

@@ -49,7 +49,8 @@ struct MonitoredTrainingSessionOptions {
   std::optional<int64_t> save_checkpoint_steps;
   std::optional<int64_t> save_summaries_steps;
   std::optional<double> save_summaries_secs;
-  // Interval of "global_step/sec" in the log and the summaries. 0: never.
+  // Interval of "global_step/sec" in the log and the summaries. 0, or if both folders above are "":
+  // never.
   int64_t log_step_count_steps = 100;
   // Whether checkpoints have a ".meta" file with the graph.
   bool save_graph_def = true;

@@ -49,7 +49,7 @@ struct RestoreFrom {
   ModelSaver* saver = nullptr;  // null: restores nothing
   std::string checkpoint_dir;
   std::string checkpoint_filename_with_path;
-  // Waits for a first checkpoint instead of continuing without one.
+  // Waits up to `max_wait` for a first checkpoint, before it continues without one.
   bool wait_for_checkpoint = false;
   Clock::Duration max_wait = std::chrono::seconds(7200);
 };

@@ -7,7 +7,7 @@
 //
 // Thread safety: it only reads the graph, which must not change during the call.
 // Ownership: arguments are used during the call only.
-// Errors: INVALID_ARGUMENT, see CheckProgress.
+// Errors: see CheckProgress.
 #ifndef SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 #define SLUICE_TRAINING_SYNC_CHECK_PROGRESS_H_
 
@@ -29,7 +29,8 @@ struct SyncPlan {
 };
 
 // Returns INVALID_ARGUMENT if all replicas would wait at some step. The text has this step and the
-// missing part (queue runner, initial tokens, replicas, queue capacity).
+// missing part (queue runner, initial tokens, replicas, queue capacity). FAILED_PRECONDITION if
+// ApplyGradients was not called.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan);
 
 }  // namespace sluice

@@ -5,9 +5,9 @@
 //       g, {.is_chief = is_chief, .hooks = {optimizer.MakeSessionRunHook(is_chief)}});
 //   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
 //
-// A replica that ends returns its token (ReplicaSynchronizer::LeaveOp). A chief that continues from
-// a step puts as many tokens into the queue as follow an update. It also reacts to lost replicas
-// (lost_replicas.h).
+// A replica that ends, unless it is the chief, returns its token (ReplicaSynchronizer::LeaveOp). A
+// chief that continues from a step puts as many tokens into the queue as follow an update. It also
+// reacts to lost replicas (lost_replicas.h).
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls it. Its watch of replicas runs on
 // threads that the coordinator joins.
@@ -45,7 +45,7 @@ class SyncReplicasHook : public SessionRunHook {
   absl::Status Begin(Graph& graph) override;
   // Sets the local step; on the chief also puts the first tokens and starts the queue runner.
   absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
-  // Returns this replica's token and calls `report`.
+  // Returns this replica's token, except on the chief, and calls `report`.
   absl::Status End(Session& session) override;
   // Null before the first session, and without a watch.
   const LostReplicas* lost() const { return lost_.get(); }
