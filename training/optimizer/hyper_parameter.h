@@ -16,10 +16,11 @@ class HyperParameter {
  public:
   using Function = std::function<Output(Graph&)>;
 
-  HyperParameter(float value) : source_(value) {}                       // NOLINT: numbers are
-  HyperParameter(double value) : source_(static_cast<float>(value)) {}  // NOLINT: parameters,
-  HyperParameter(Output tensor) : source_(tensor) {}                    // NOLINT: and tensors,
-  HyperParameter(Variable variable) : source_(variable) {}              // NOLINT: variables
+  // Callers pass a number, a tensor, a variable or a function, so these conversions are implicit.
+  HyperParameter(float value) : source_(value) {}                       // NOLINT
+  HyperParameter(double value) : source_(static_cast<float>(value)) {}  // NOLINT
+  HyperParameter(Output tensor) : source_(tensor) {}                    // NOLINT
+  HyperParameter(Variable variable) : source_(variable) {}              // NOLINT
   // Called once per update, in the update's name scope.
   HyperParameter(Function function) : source_(std::move(function)) {}  // NOLINT
 

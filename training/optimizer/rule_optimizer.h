@@ -31,8 +31,9 @@ namespace sluice {
 // The value of a scalar: a tensor, or a variable that the op itself reads.
 struct ScalarValue {
   ScalarValue() = default;
-  ScalarValue(Output tensor) : tensor(tensor) {}          // NOLINT: tensors
-  ScalarValue(Variable variable) : variable(variable) {}  // NOLINT: and variables are values
+  // Callers pass a tensor or a variable, so these conversions are implicit.
+  ScalarValue(Output tensor) : tensor(tensor) {}                                       // NOLINT
+  ScalarValue(Variable variable) : variable(variable) {}                               // NOLINT
   operator Operand() const { return variable ? Operand(variable) : Operand(tensor); }  // NOLINT
 
   Output tensor;

@@ -32,7 +32,7 @@ namespace sluice {
 class ScheduleNumber {
  public:
   template <typename T>
-  requires std::is_arithmetic_v<T> ScheduleNumber(T number)  // NOLINT: numbers are numbers
+  requires std::is_arithmetic_v<T> ScheduleNumber(T number)  // NOLINT: implicit
       : source_(std::is_integral_v<T> ? Tensor::Scalar(static_cast<int32_t>(number))
                                       : Tensor::Scalar(static_cast<float>(number))) {}
   ScheduleNumber(Output tensor) : source_(tensor) {}        // NOLINT
