@@ -35,7 +35,8 @@
 namespace sluice {
 
 struct RemoteSessionOptions {
-  // Placement, threads, timeouts and passes are sent to the server. `devices` are ignored.
+  // The server gets the options of placement, threads and timeouts, and whether all passes are
+  // disabled. The other options, such as `devices` and the names of single passes, do not reach it.
   SessionOptions session;
   // The tasks that the session may use and waits for, as device names. Empty: all tasks.
   std::vector<std::string> device_filters;

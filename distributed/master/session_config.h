@@ -9,7 +9,8 @@
 
 namespace sluice {
 
-// Returns `options` with the settings of `config`: placement, timeouts, threads, disabled passes.
+// Returns `options` with the settings of `config`: placement, timeouts, threads, and whether all
+// passes are disabled.
 SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config);
 
 // Returns the session's name for errors. It consists of the metadata's name and of the handle.
