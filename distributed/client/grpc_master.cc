@@ -30,6 +30,16 @@ absl::Status CheckTarget(const std::string& target) {
   return InvalidArgument("expected a target \"grpc://host:port\", got \"", target, "\"");
 }
 
+// The protocol has a way to disable all passes, but not single ones.
+absl::Status CheckPasses(const std::set<std::string>& disabled) {
+  for (const std::string& name : disabled) {
+    if (name == "all") continue;
+    return absl::UnimplementedError(
+        StrCat("disabled_passes of a remote session: expected only \"all\", got \"", name, "\""));
+  }
+  return absl::OkStatus();
+}
+
 pb::ConfigProto ConfigOf(const RemoteSessionOptions& options) {
   const SessionOptions& session = options.session;
   pb::ConfigProto config;
@@ -144,6 +154,7 @@ absl::StatusOr<std::shared_ptr<GrpcMaster>> GrpcMaster::Connect(
     const std::string& target, std::unique_ptr<RpcClient> client,
     const RemoteSessionOptions& options) {
   SLUICE_RETURN_IF_ERROR(CheckTarget(target));
+  SLUICE_RETURN_IF_ERROR(CheckPasses(options.session.disabled_passes));
   std::shared_ptr<GrpcMaster> master(new GrpcMaster(target, std::move(client)));
   pb::CreateSessionRequest request;
   *request.mutable_config() = ConfigOf(options);

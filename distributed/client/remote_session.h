@@ -36,7 +36,8 @@ namespace sluice {
 
 struct RemoteSessionOptions {
   // The server gets the options of placement, threads and timeouts, and whether all passes are
-  // disabled. The other options, such as `devices` and the names of single passes, do not reach it.
+  // disabled. Names of single passes are rejected with UNIMPLEMENTED, because the protocol has no
+  // place for them. Other options, such as `devices`, do not reach the server.
   SessionOptions session;
   // The tasks that the session may use and waits for, as device names. Empty: all tasks.
   std::vector<std::string> device_filters;

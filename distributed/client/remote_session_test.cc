@@ -173,6 +173,16 @@ TEST_F(RemoteSessionTest, ASchemeNamesTheMaster) {
             "\"ftp://a:1\"} Registered factories are {DIRECT_SESSION, GRPC_SESSION}.");
 }
 
+TEST_F(RemoteSessionTest, SinglePassesCannotBeDisabled) {
+  RemoteSessionOptions options;
+  options.session.disabled_passes = {"all"};
+  EXPECT_TRUE(RemoteSession::Connect(g_, server_->target(), options).ok());
+  options.session.disabled_passes = {"all", "simplify"};
+  const absl::Status status = RemoteSession::Connect(g_, server_->target(), options).status();
+  EXPECT_EQ(status, absl::UnimplementedError("disabled_passes of a remote session: expected only "
+                                             "\"all\", got \"simplify\""));
+}
+
 TEST_F(RemoteSessionTest, AServerThatIsGoneIsNamed) {
   const Output one = Const(g_, 1);
   EXPECT_EQ(Scalar(session().Run({}, {one})), 1);

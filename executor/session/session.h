@@ -79,8 +79,9 @@ struct SessionOptions {
   bool allow_soft_placement = false;
   // Logs the device of every node when a step is compiled.
   bool log_device_placement = false;
-  // Names of passes that do not run (PassNames). "all" stands for all of them. If a name is
-  // unknown, all steps of the session fail with INVALID_ARGUMENT.
+  // Names of passes that do not run (PassNames). "all" stands for all passes except late_fetches
+  // and late_reads, which always run. If a name is unknown, all steps of the session fail with
+  // INVALID_ARGUMENT.
   std::set<std::string> disabled_passes;
   // The limit for the memory of a step's tensors, without feeds and variables. 0: no limit. If the
   // plan of a step needs more memory, the session recomputes results that are read late instead of

@@ -270,6 +270,7 @@ absl::StatusOr<Operation> ReplicaSynchronizer::InitTokensOp(int num_tokens) {
 }
 
 Operation ReplicaSynchronizer::GiveTokensOp() {
+  if (!applied_) return {};
   NameScope root(graph(), "");
   NameScope scope(graph(), name());
   DeviceScope with_step(graph(), global_step()->device());
@@ -279,6 +280,7 @@ Operation ReplicaSynchronizer::GiveTokensOp() {
 // --- lost replicas
 
 absl::StatusOr<ReplicaSynchronizer::Resize> ReplicaSynchronizer::MakeResize() {
+  if (!applied_) return NotApplied("MakeResize() s");
   NameScope root(graph(), "");
   NameScope scope(graph(), name());
   DeviceScope with_step(graph(), global_step()->device());

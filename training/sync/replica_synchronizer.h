@@ -85,7 +85,7 @@ class ReplicaSynchronizer : public Optimizer {
   Operation LeaveOp();
   // Puts the tokens of the current step into the queue again, for replicas that wait because other
   // replicas were lost together with their tokens. Each call adds an op. Not for deterministic
-  // training.
+  // training. Invalid before ApplyGradients.
   Operation GiveTokensOp();
 
   // --- progress

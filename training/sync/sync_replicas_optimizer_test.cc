@@ -57,6 +57,10 @@ TYPED_TEST(BothForms, RefuseToTellTooEarly) {
                 "get_init_tokens_op() should be called after apply_gradients()."));
   EXPECT_FALSE(optimizer.LedgerTotals());
   EXPECT_FALSE(optimizer.CloseTokensOp());
+  EXPECT_FALSE(optimizer.GiveTokensOp());
+  EXPECT_EQ(
+      optimizer.MakeResize().status(),
+      absl::FailedPreconditionError("MakeResize() should be called after apply_gradients()."));
   Graph g;
   EXPECT_EQ(optimizer.MakeSessionRunHook(true)->Begin(g),
             absl::FailedPreconditionError(
