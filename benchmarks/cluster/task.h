@@ -35,7 +35,7 @@ struct Step {
 };
 
 // A framework. If a call fails, it ends the process with a line on stderr, as all functions here
-// do.
+// do. Only Run returns false instead.
 class Framework {
  public:
   virtual ~Framework() = default;
