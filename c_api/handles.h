@@ -48,7 +48,7 @@ struct LoadedGraph {
 sluice_error* ErrorOf(const absl::Status& status);
 
 // A copy of the caller's struct, whose first field is its size. Fields that an older caller lacks
-// are zero, and all fields if `given` is null. INVALID_ARGUMENT, with a text that begins with
+// are zero. If `given` is null, all fields are zero. INVALID_ARGUMENT, with a text that begins with
 // `what`, if the size is too small even for the field `size`.
 template <typename T>
 absl::StatusOr<T> WithAllFields(std::string_view what, const T* given) {

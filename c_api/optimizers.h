@@ -1,6 +1,6 @@
 // Makes optimizers from the names of their classes and constant hyper-parameters.
 //
-// Thread safety: as Optimizer. The caller owns the result.
+// Thread safety: that of Optimizer. The caller owns the result.
 #ifndef SLUICE_C_API_OPTIMIZERS_H_
 #define SLUICE_C_API_OPTIMIZERS_H_
 
