@@ -62,7 +62,8 @@ inline constexpr int64_t kItemCategories = 9'439;
 Log PurchaseLog(const LogOptions& options);
 
 // The area under the ROC curve of `scores` for column `task` of `labels`, both [rows, tasks]:
-// the probability that a positive has a higher score than a negative. 0.5 if one kind is missing.
+// the probability that a positive has a higher score than a negative. 0.5 if there are no positives
+// or no negatives.
 double AreaUnderCurve(const Tensor& labels, const Tensor& scores, int64_t task);
 
 }  // namespace sluice::recommenders

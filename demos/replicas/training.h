@@ -40,7 +40,7 @@ struct TrainingOptions {
   // Called with the first step of training.
   std::function<void(int64_t step)> on_start;
   std::function<void(const TrainingState&)> on_step;  // called by one thread at a time
-  const std::atomic<bool>* stop = nullptr;  // if set to true, training ends after this step
+  const std::atomic<bool>* stop = nullptr;            // once true, the current step is the last
 };
 
 struct TrainingResult {

@@ -1,6 +1,6 @@
 // Makes the sessions of a worker. Their master is the server in the worker's process.
 //
-// Thread safety: as the server's.
+// Thread safety: that of the server.
 // Lifetime: the server must outlive the sessions, and the cluster must outlive the SessionTarget.
 #ifndef SLUICE_DEMOS_TASKS_WORKER_H_
 #define SLUICE_DEMOS_TASKS_WORKER_H_
