@@ -1,4 +1,4 @@
-// Nodes that gradients of several families share: constants, conjugates, sums over broadcast
+// Nodes that gradients of several families of ops share: constants, conjugates, sums over broadcast
 // dimensions, shapes of reductions.
 //
 // The functions add nodes to the graph of their arguments: the nodes of TensorFlow's gradients.
@@ -33,8 +33,9 @@ struct GradientPair {
   Output x;
   Output y;
 };
-// Sums gradients gx and gy, which have the broadcast shape of x and y, to the shapes of x and y. A
-// gradient stays as it is if it is invalid, or if static shapes show that nothing was broadcast.
+// The gradients gx and gy have the broadcast shape of x and y. Sums gx over the dimensions in which
+// x was broadcast, so that it gets the shape of x, and does the same with gy and y. A gradient
+// stays as it is if it is invalid, or if static shapes show that nothing was broadcast.
 GradientPair ReduceGradientArgs(Output x, Output y, Output gx, Output gy);
 
 // Sets the gradients of inputs 0 and 1 to ReduceGradientArgs of gx and gy.

@@ -1,5 +1,5 @@
-// Nodes that gradients of several families share: shapes, sizes, ranks and constants of index
-// types.
+// Nodes that gradients of several families of ops share: shapes, sizes, ranks and constants of
+// index types.
 //
 // The functions add nodes to the graph of their arguments. A result that follows from static shapes
 // is a constant, as in TensorFlow's gradients.
