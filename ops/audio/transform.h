@@ -1,8 +1,8 @@
 // Computes discrete Fourier transforms of one dimension, in double.
 //
-// It uses Eigen's kissfft for lengths with small prime factors, and for others Bluestein's
-// algorithm, which uses transforms whose length is a power of two. It does not use FFTW, because
-// FFTW's licence would also bind the users of Sluice.
+// Lengths with small prime factors use Eigen's kissfft. Other lengths use Bluestein's algorithm,
+// which needs only transforms whose length is a power of two. FFTW is not used, because FFTW's
+// licence would also bind the users of Sluice.
 //
 // Thread safety: none, because an object has buffers.
 #ifndef SLUICE_OPS_AUDIO_TRANSFORM_H_
@@ -21,7 +21,8 @@ class Transform {
   explicit Transform(int64_t length);
   ~Transform();
 
-  // Transforms `length` numbers in place. Does not divide the inverse by the length.
+  // Transforms `length` numbers in place. The result of an inverse transform is not divided by the
+  // length.
   void Run(Direction direction, std::complex<double>* data);
 
  private:

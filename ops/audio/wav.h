@@ -1,6 +1,7 @@
 // Encodes and decodes WAV files of 16-bit samples.
 //
-// Thread safety: pure functions. Errors: INVALID_ARGUMENT if the numbers do not fit the format.
+// Thread safety: pure functions. Errors: INVALID_ARGUMENT if `rate`, `channels` or the number of
+// samples exceeds what the format can store, or if a file is damaged or not 16-bit PCM.
 #ifndef SLUICE_OPS_AUDIO_WAV_H_
 #define SLUICE_OPS_AUDIO_WAV_H_
 
