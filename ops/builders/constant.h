@@ -83,11 +83,11 @@ Output Constant(Graph& graph, const std::vector<T>& values, std::string_view nam
   return Constant(graph, tensor, name, at);
 }
 
-// A tensor that every run must feed.
+// A tensor that a step must feed if it needs the tensor.
 Output Placeholder(Graph& graph, DataType dtype, const PartialShape& shape,
                    std::string_view name = "", At at = At::current());
 
-// Tensors filled with one value: a Const for fewer than 1000 elements, a Fill for more.
+// Tensors filled with one value: a Const for fewer than 1000 elements, otherwise a Fill.
 Output Zeros(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
              std::string_view name = "zeros", At at = At::current());
 Output Ones(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,

@@ -15,8 +15,9 @@
 
 namespace sluice {
 
-// An operand of an operator: a tensor, a variable (read when it is used) or a number. It records
-// the source line at which it was converted, and must not outlive the full expression.
+// An operand of an operator: a tensor, a variable (read when it is used) or a number. An Operand
+// records the source line at which it was made, and must not outlive the full expression in which
+// it was made.
 class Operand {
  public:
   Operand(Output tensor, At at = At::current())  // NOLINT: operands are implicit
