@@ -38,7 +38,8 @@ class BundleWriter {
   // Removes the temporary files, unless Finish succeeded.
   ~BundleWriter();
 
-  // INVALID_ARGUMENT if the name is taken or empty; UNIMPLEMENTED for handles and variants.
+  // INVALID_ARGUMENT if the name is taken or empty, FAILED_PRECONDITION if the tensor has no value,
+  // UNIMPLEMENTED for resource handles.
   absl::Status Add(std::string_view name, const Tensor& tensor);
   // Adds a slice of the tensor `name`, which has `full_shape`. INVALID_ARGUMENT if another slice of
   // this tensor was added with a different full shape or type.

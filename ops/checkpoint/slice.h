@@ -20,7 +20,7 @@ namespace sluice {
 
 class TensorSlice {
  public:
-  static constexpr int64_t kFull = -1;  // the length of the whole dimension
+  static constexpr int64_t kFull = -1;  // stands for the length of the whole dimension
   struct Extent {
     int64_t start = 0;
     int64_t length = kFull;
@@ -67,7 +67,8 @@ absl::StatusOr<ShapeAndSlice> ParseShapeAndSlice(std::string_view text);
 // The key of a slice in a table. Keys are ordered by name and then by position.
 std::string TensorSliceKey(std::string_view name, const TensorSlice& slice);
 
-// Copies the common elements of two slices of a tensor of `full_shape`. Returns their number.
+// `from` and `to` hold two slices of a tensor of `full_shape`. Copies the elements that both slices
+// contain from `from` to `to`, and returns the number of these elements.
 int64_t CopySlice(const TensorShape& full_shape, const TensorSlice& from_slice, const Tensor& from,
                   const TensorSlice& to_slice, Tensor* to);
 

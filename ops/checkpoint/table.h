@@ -1,5 +1,6 @@
-// Reads and writes immutable sorted tables from bytes to bytes in LevelDB's table format.
-// TensorFlow uses it for the indices of checkpoints, and for whole checkpoints of its first format.
+// Reads and writes LevelDB's table format: files of keys, in ascending order, and their values,
+// both strings of bytes. TensorFlow uses it for the indices of checkpoints, and for whole
+// checkpoints of its first format.
 //
 // A file consists of blocks and a footer. After each block comes a byte (0: uncompressed, 1:
 // snappy) and the masked CRC-32C of block and byte. The last block is the index. For each data
@@ -38,8 +39,8 @@ class TableWriter {
   absl::Status Finish();
 
  private:
-  // A block under construction. An entry omits the beginning of its key that equals the previous
-  // key.
+  // A block under construction. An entry omits the first bytes of its key that the previous key has
+  // too, except for one entry in `restart_interval`, whose key is complete.
   class Block {
    public:
     explicit Block(int restart_interval) : restart_interval_(restart_interval) {}
