@@ -22,7 +22,7 @@ enum class FilterKind {
 };
 FilterKind FilterKindOf(std::string_view op);
 
-// The output's shape. Both arguments have the layout's rank.
+// The output's shape. `images` and `filter` must have the layout's rank.
 absl::StatusOr<PartialShape> ConvolvedShape(const WindowAttrs& attrs, const PartialShape& images,
                                             const PartialShape& filter);
 

@@ -25,8 +25,8 @@ struct KeptFilter {
   MadeOfConstant& made;
 };
 
-// Computes out = conv(in, filter). If `kept` is not null, `filter` points to its elements as type
-// F.
+// Computes out = conv(in, filter). If `kept` is not null, `filter` points to the elements of
+// kept->tensor, converted to type F.
 template <typename F>
 absl::Status Convolve(KernelContext& context, const WindowGeometry& g, const F* in, const F* filter,
                       F* out, const KeptFilter* kept = nullptr);

@@ -1,4 +1,4 @@
-// Scratch memory for the shards of one loop.
+// Scratch memory for the shards of one parallel loop: the parts that run on different threads.
 //
 // Each thread keeps its memory for later loops, so that a warm step allocates none.
 //

@@ -56,7 +56,7 @@ struct Sliding {
   int64_t stride = 1;
   int64_t dilation = 1;
   Padding padding = Padding::kValid;
-  int64_t before = 0, after = 0;  // for kExplicit
+  int64_t before = 0, after = 0;  // padding at both ends, for kExplicit
 };
 
 // The result for one dimension: the number of outputs, and the padding at both ends.
@@ -103,7 +103,7 @@ struct WindowGeometry {
   // The input position of an output's first element along dimension `d`; may be negative.
   int64_t First(int d, int64_t output) const { return output * stride[d] - pad[d]; }
 
-  // The part [first, last) of an undilated window that lies in the image, along dimension `d`.
+  // The positions [first, last) of the image, along dimension `d`, that an undilated window covers.
   struct Range {
     int64_t first, last;
     int64_t size() const { return last - first; }

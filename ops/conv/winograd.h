@@ -24,7 +24,7 @@ namespace sluice::winograd {
 
 // Whether this machine supports the algorithm for the convolution, and gains by it.
 bool Fits(const WindowGeometry& g);
-// The same for the gradient with respect to the filter, whose sums must fit into a cache.
+// The same for BackpropFilter. Its sums must also fit into a cache.
 bool FitsFilter(const WindowGeometry& g);
 
 // Returns the transformed filter, which is valid for images of all sizes. Requires Fits.
