@@ -27,11 +27,12 @@ namespace sluice {
 
 class SeedLog;  // ops/data/iterator_position.h
 
-// Takes measurements of a reading. Thread safety: Add may be called from any thread.
+// Receives measurements of a reading, which is one pass over a dataset. Thread safety: Add may be
+// called from any thread.
 class MeasurementSink {
  public:
   virtual ~MeasurementSink() = default;
-  // Adds a measurement of the element that `step` elements preceded.
+  // Adds a measurement of element `step` of the reading, counted from 0.
   virtual absl::Status Add(const std::string& name, double value, int64_t step) = 0;
 };
 
@@ -53,7 +54,7 @@ struct Reading {
   std::shared_ptr<SeedLog> seeds;
   // Pauses the reading while no call waits for it. Null: it never pauses.
   ReaderGate* gate = nullptr;
-  bool reads_ahead = false;                       // on its own thread, also between two calls
+  bool reads_ahead = false;                       // also between two calls, on its own thread
   std::shared_ptr<MeasurementSink> measurements;  // null: nothing is measured
 };
 
@@ -102,7 +103,7 @@ class Dataset {
   virtual ~Dataset() = default;
   // `reading` must outlive the iterator.
   virtual absl::StatusOr<IteratorPointer> Iterate(Reading& reading) const = 0;
-  // Whether At reads an element without those before it.
+  // Whether At can read an element without reading the elements before it.
   virtual bool has_random_access() const { return false; }
   // The element at `index`, counted from 0. UNIMPLEMENTED if there is no random access,
   // FAILED_PRECONDITION if the cardinality is not finite, OUT_OF_RANGE if `index` is not below the
@@ -195,8 +196,8 @@ inline constexpr int kMaxDatasetDepth = 1000;
 absl::Status ReadAll(
     const KernelContext& c, const Dataset& dataset,
     const std::function<absl::Status(const Tensors& element, Reading& reading)>& take);
-// Sets output 0 of a kernel to a dataset that reads the datasets among the kernel's inputs.
-// RESOURCE_EXHAUSTED if its depth would exceed kMaxDatasetDepth.
+// Sets output 0 of the kernel to `dataset`, which reads the datasets among the kernel's inputs.
+// RESOURCE_EXHAUSTED if its depth (DatasetVariant::depth) would exceed kMaxDatasetDepth.
 absl::Status SetDatasetOutput(KernelContext& c, DatasetPointer dataset);
 
 // INVALID_ARGUMENT if the element differs from `types` or `shapes`. `shapes` may be shorter than

@@ -18,9 +18,9 @@
 
 namespace sluice {
 
-// A function that a dataset calls. It runs in a session of its own, which uses the devices of its
-// task and their resources. Its arguments are the components of an element, followed by the
-// captured tensors. As in TensorFlow, its nodes may not request a device of another task.
+// A function that a dataset calls. It runs in a session of its own, on the devices of the same task
+// and with their resources. The function's arguments are the components of an element, followed by
+// the captured tensors. As in TensorFlow, its nodes may not request a device of another task.
 // Thread safety: Call may be called from any thread.
 class DatasetFunction {
  public:
@@ -55,7 +55,7 @@ struct Closure {
 // `made` holds no dataset. RESOURCE_EXHAUSTED if the dataset is deeper than 60
 // (DatasetVariant::depth), because the iterators of nested functions share the stack of one thread.
 absl::StatusOr<IteratorPointer> IterateReturned(const Tensor& made, Reading& reading);
-// An iterator over the dataset that `f(element)` returns. INVALID_ARGUMENT if it returns none.
+// An iterator over the dataset that `f(element)` returns. Errors: those of `f` and IterateReturned.
 absl::StatusOr<IteratorPointer> IterateMade(const Closure& f, const Tensors& element,
                                             Reading& reading);
 
@@ -106,8 +106,8 @@ struct ReadingKernel {
   }
 };
 
-// The only result of the function in attribute `attr`. INVALID_ARGUMENT unless it is an int64
-// scalar.
+// The number in `returned`, the results of the function in attribute `attr`. INVALID_ARGUMENT
+// unless the only result is an int64 scalar.
 absl::StatusOr<int64_t> ReturnedScalar(const Tensors& returned, const char* attr);
 
 // Returns a function that calls `f` and returns its only result (ReturnedScalar). `attr` is the

@@ -1,4 +1,4 @@
-// Kernels that make datasets, from functions of the kernel's context.
+// Makes a kernel that outputs a dataset from a function that returns the dataset.
 //
 //   absl::StatusOr<DatasetPointer> Take(const KernelContext& c, const DatasetPointer& input);
 //   KERNEL(TakeDataset, DatasetKernel<Take>);

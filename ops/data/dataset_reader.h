@@ -38,24 +38,26 @@ class DatasetReader {
     Attempts attempts;
     CondVar wake;
     ReaderGate gate;  // open while calls wait, and while a reading starts or stops
-    // The source that is read. A thread that reads another source ends.
+    // The source that is being read. If a thread finds here another source than its own, it ends.
     std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
   };
 
-  // The elements have components of `types` and `shapes`.
+  // `types` and `shapes` are those of the components of an element.
   DatasetReader(std::string name, std::vector<DataType> types, std::vector<PartialShape> shapes,
                 std::shared_ptr<State> state);
   ~DatasetReader() { Stop(); }
 
   // Ends the reading.
   void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
-  // Ends the current reading and begins to read `source`. `reset` changes the state, with its lock
-  // held. `read` is the body of the new thread. RESOURCE_EXHAUSTED if no thread can be started.
+  // Ends the current reading and begins to read `source`. `reset` is called with the state's lock
+  // held, to reset the state for the new source. The new thread runs `read`. RESOURCE_EXHAUSTED if
+  // no thread can be started.
   absl::Status Start(const std::shared_ptr<Source>& source, const std::function<void()>& reset,
                      const std::function<void()>& read) ABSL_LOCKS_EXCLUDED(thread_mutex_);
-  // Runs `attempt(&element)` until it yields an element (Attempts::RunFor), keeps the gate open
-  // meanwhile and checks the element. `owner` is the resource, which owns this reader.
+  // Runs `attempt(&element)` until it yields an element (Attempts::RunFor), checks the element, and
+  // passes it to `taken`. Keeps the gate open until the element is there. `owner` is the resource,
+  // which owns this reader.
   template <typename F>
   void Take(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
             Taken taken) {

@@ -31,7 +31,7 @@ class SeedLog {
   SeedLog() = default;
   // Sets each generator to its state in `first` before it is used.
   explicit SeedLog(SeedStates first) : first_(std::move(first)) {}
-  // An iterator calls this before its first draw.
+  // An iterator calls this before it draws from `seeds` for the first time.
   void Use(const std::shared_ptr<ShuffleSeeds>& seeds);
   // The state of each generator before its first draw.
   SeedStates states() const;

@@ -33,12 +33,12 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
 
   // Moves to the beginning of the dataset.
   absl::Status SetDataset(const DatasetPointer& dataset);
-  // The number of elements that GetNext has delivered, and the random seeds. FAILED_PRECONDITION
-  // before SetDataset.
+  // The number of elements that GetNext has delivered, and the states of the generators of random
+  // seeds at the beginning of the reading. FAILED_PRECONDITION before SetDataset.
   absl::StatusOr<IteratorPosition> Position() const;
   // Moves to a position in the dataset. Blocks while it reads the elements before the position
-  // again. `cancellation`, which may be null, can end that. After an error, the iterator has no
-  // dataset.
+  // again. Cancelling `cancellation`, which may be null, ends this. After an error, the iterator
+  // has no dataset.
   absl::Status MoveTo(const IteratorPosition& position, CancellationManager* cancellation);
   void GetNext(const Caller& caller, Taken taken);
   std::string DebugString() const override;

@@ -53,8 +53,8 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
   };
 }
 
-// Declares `op` as an older name of the op `name`, without the attributes `later`, which were added
-// under the new name. `name` must be declared earlier in the same file.
+// Declares `op` as an older name of the op `name`. `later` has the attributes that only the new
+// name has. `name` must be declared earlier in the same file.
 inline bool DeclareOlderName(const char* op, const char* name,
                              const std::vector<std::string>& later) {
   OpDef def = *OpRegistry::Global().Find(name);

@@ -1,11 +1,12 @@
 // A gate pauses the thread that reads a dataset while no call waits for an element.
 //
-// A reading continues after its call was cancelled, so that the next call gets the element. If the
-// client is dead, there is no next call. A reading that never finds an element (all elements fail a
-// filter) would then occupy a core forever. So it pauses, and continues when the next call waits.
+// If a call is cancelled, the thread continues to read the element, so that the next call gets it.
+// If the client is dead, there is no next call. A reading that never finds an element (all elements
+// fail a filter) would then occupy a core forever. So the thread pauses, and continues when the
+// next call waits.
 //
-// A thread that prefetches must also work between two calls. It pauses kReadAhead after the last
-// call.
+// A thread that prefetches must also work between two calls. It pauses only when the last call
+// ended more than kReadAhead ago.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_DATA_READER_GATE_H_
@@ -44,8 +45,9 @@ class ReaderGate {
       left_ = std::chrono::steady_clock::now();
     }
   }
-  // Blocks while no call waits. A reading calls it for each element that it looks at. To end a
-  // reading that may be blocked here, hold a Reader while you cancel it.
+  // Blocks while no call waits. If `reads_ahead`, does not block if the last call ended less than
+  // kReadAhead ago. A reading calls it for each element that it looks at. To end a reading that may
+  // be blocked here, hold a Reader while you cancel it.
   void Pass(bool reads_ahead) {
     if (readers_.load(std::memory_order_acquire) == 0) AwaitReader(reads_ahead);
   }
@@ -60,7 +62,7 @@ class ReaderGate {
   std::atomic<int> readers_{0};  // changed under mutex_
   Mutex mutex_;
   CondVar entered_;
-  std::chrono::steady_clock::time_point left_ ABSL_GUARDED_BY(mutex_);  // when the last one left
+  std::chrono::steady_clock::time_point left_ ABSL_GUARDED_BY(mutex_);  // when the last Reader left
 };
 
 }  // namespace sluice

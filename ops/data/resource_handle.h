@@ -17,7 +17,8 @@
 
 namespace sluice {
 
-// The second output of an op that makes a resource. It owns the resource too.
+// The content of the second output of an op that makes a resource. Like the handle in the first
+// output, it owns the resource.
 class ResourceDeleter : public VariantObject {
  public:
   explicit ResourceDeleter(std::shared_ptr<void> resource) : resource_(std::move(resource)) {}
@@ -36,8 +37,8 @@ void SetOwnedHandle(KernelContext& c, std::shared_ptr<R> resource) {
   c.set_output(1, Tensor::Scalar(Variant(std::make_shared<ResourceDeleter>(std::move(resource)))));
 }
 
-// Removes the name in handle 0 (input 0) from the device's resources, if it is there. Later lookups
-// by the name fail. Handles and deleters may keep the resource alive.
+// Removes the name in handle 0 (input 0) from the device's resources, if the name exists. Later
+// lookups by the name fail. Handles and deleters may keep the resource alive.
 template <typename R>
 absl::Status DeleteNamed(KernelContext& c) {
   const Tensor& handle = c.input(0);

@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// A generator of random seeds, which draws a pair of seeds per epoch.
+// A generator of random seeds, from which a shuffled dataset draws one pair of seeds per epoch.
 // Thread safety: all methods may be called from any thread.
 class ShuffleSeeds {
  public:
@@ -52,8 +52,8 @@ struct SeedGenerator : public Resource {
 
 // The generator of a node's seeds: the one in input `seed_generator`, if there is one. Otherwise a
 // new one from the inputs `seed` and `seed2` and from the attribute that `reshuffle` names (true if
-// the op lacks it). If the op has no input `seed`, the new one is random. INVALID_ARGUMENT if an
-// input is not a scalar.
+// the op lacks it). If the op has no input `seed`, the new generator has random seeds.
+// INVALID_ARGUMENT if an input is not a scalar.
 absl::StatusOr<std::shared_ptr<ShuffleSeeds>> SeedsFromInputs(const KernelContext& c,
                                                               const char* reshuffle);
 // A new generator from the inputs `seed` and `seed2`.
