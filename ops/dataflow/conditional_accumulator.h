@@ -2,20 +2,20 @@
 // gradients, which were computed from an old value of the variable.
 //
 //   A1. A gradient computed at a step before the current one is dropped and counted as stale.
-//   A2. A take gets all gradients that were added since the last take. It waits until they are at
-//       least as many as it requires. Then the current step grows by one.
+//   A2. A take waits until at least as many gradients as it requires were added since the last
+//       take, and gets all of them. Then the current step grows by one.
 //   A3. Takes are served in the order of their arrival.
 //
-// With a limit of `at_most` gradients in an update (ReplicaGradients), further ones are dropped as
-// surplus, so that an update has exactly that many.
+// With a limit of `at_most` gradients in an update (ReplicaGradients), further gradients of the
+// same step are dropped as surplus.
 //
-// With `in_replica_order`, gradients are kept until they are taken. They are then added in the
-// order of their replicas, and those of one replica in the order of arrival. So the bits of the sum
-// do not depend on the order of arrival.
+// With `in_replica_order`, the accumulator keeps each gradient until a take. It then adds them in
+// the order of their replicas, and those of one replica in the order of arrival. So the bits of the
+// sum do not depend on the order of arrival.
 //
-// If the replicas are known, SetGlobalStep can go back to an earlier step, because a chief was lost
-// or an older model was restored. It then ends waiting takes with an error. A GradientQueue does
-// the same (gradient_queue.h, G3 and G4).
+// If the replicas are known, SetGlobalStep can go back to an earlier step, because the chief (the
+// replica that makes the updates) was lost or an older model was restored. SetGlobalStep then ends
+// waiting takes with an error. A GradientQueue does the same (gradient_queue.h, G3 and G4).
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock:
@@ -67,8 +67,8 @@ class ConditionalAccumulator : public Resource,
   // Sets the current step. Gradients of earlier steps are dropped. If the replicas are known, it
   // means that a chief starts at this step.
   void SetGlobalStep(int64_t step);
-  // Limits the number of gradients that a take requires to `gradients`, at least one. A smaller
-  // number applies immediately, to waiting takes too. A larger one applies after the next update.
+  // Sets the largest number of gradients that a take requires, at least one. A smaller number
+  // applies immediately, to waiting takes too. A larger one applies after the next update.
   void SetUpdateSize(int64_t gradients);
 
   // Counts since the accumulator was made, except for the last two, which are current values.

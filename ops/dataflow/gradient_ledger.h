@@ -8,7 +8,7 @@
 //   L3. If an update was never made because the chief was lost, or was undone because an older
 //       model was restored, the update's applied gradients are counted as stale instead.
 //
-// Gradients of unknown replicas are counted in the last row.
+// Updates and Totals have one row per replica, and a last row for gradients of unknown replicas.
 // Thread safety: all methods may be called from any thread.
 // Limits: the counts of the last kUpdatesKept updates are kept. The totals include all updates.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_LEDGER_H_
@@ -48,7 +48,7 @@ class GradientLedger : public Resource {
   Tensor Updates(int64_t first, int64_t num_updates) const;
   // int64 [num_replicas + 1, kOutcomes]: all updates since the ledger was made.
   Tensor Totals() const;
-  // "120 applied, 3 stale, 1 surplus; replica 0: 40, 0, 0; …"
+  // "gradient ledger 'sync': 120 applied, 3 stale, 1 surplus; replica 0: 40 applied, 0 stale, …"
   std::string DebugString() const override;
 
  private:

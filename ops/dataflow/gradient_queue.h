@@ -6,13 +6,14 @@
 // step}. Dequeuing a batch starts an update:
 //
 //   G1. The last element of a batch completes the update's step. Gradients of that step or of an
-//       earlier one are dropped: those in the queue as surplus, and later ones as stale.
+//       earlier one are dropped: those in the queue as surplus, and those that arrive later as
+//       stale.
 //   G2. The gradients of a batch are in the order of their replicas, and those of one replica in
 //       the order of arrival. A batch does not contain the origins.
 //
-// A chief that starts sets the step (SetGlobalStep). It can be an earlier step, because the
-// previous chief was lost when it had dequeued from some of the queues only, or because an older
-// model was restored:
+// The chief is the replica that makes the updates. When a chief starts, it sets the step
+// (SetGlobalStep). It can be an earlier step, because the previous chief was lost when it had
+// dequeued from some of the queues only, or because an older model was restored:
 //
 //   G3. The queue goes back to that step. It drops the gradients of updates that were not completed
 //       or were undone. If gradients of these updates arrive later, the ledger counts them as

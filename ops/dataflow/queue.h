@@ -58,7 +58,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // `replaces`, the elements that are in the queue when the first row can enter are removed first.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
-  // Dequeues at once, or returns nothing if the caller would have to wait.
+  // Dequeues without waiting, or returns nothing if the caller would have to wait.
   std::optional<Tensors> DequeueAtOnce(const Caller& caller);
   // Dequeues `count` elements, stacked along a new first dimension. With `allow_fewer` it takes
   // fewer elements, at least one, from a closed queue.
@@ -67,7 +67,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
     DequeueMany(caller, count, std::move(taken), /*allow_fewer=*/true);
   }
   // Closes the queue once all waiting attempts to enqueue have succeeded. With
-  // `cancel_pending_enqueues`, ends these attempts with CANCELLED and closes the queue at once.
+  // `cancel_pending_enqueues`, ends these attempts with CANCELLED and closes the queue immediately.
   // Errors of later dequeues contain `reason`.
   void Close(const Caller& caller, bool cancel_pending_enqueues, Done done,
              const std::string& reason = "");
@@ -108,7 +108,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual absl::Status CheckBatch(const Tensors& batch) const;
   // Stacks at least one row.
   virtual absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const;
-  // Whether the component shapes are known, as DequeueMany requires.
+  // Whether the component shapes are known. DequeueMany requires them.
   virtual bool HasShapes() const;
   // A batch without elements.
   virtual Tensors EmptyBatch() const;
@@ -116,8 +116,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual std::string kind_of_one() const { return options_.kind; }
 
   // Calls `change`, which may change the queue's elements, with the lock held. The elements that
-  // the first taker holds are first returned to the queue. If `takers_end` is an error, the waiting
-  // takers then end with it.
+  // the first taker holds are returned to the queue before that. If `takers_end` is an error, the
+  // waiting takers end with this error.
   void Change(const absl::Status& takers_end, const std::function<void()>& change)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -144,7 +144,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   using Line = std::list<Attempt>;
   enum class Progress { kNone, kSome, kComplete };
 
-  // Puts the element without making an Attempt, if no attempt waits and the queue is not full.
+  // If no attempt waits and the queue is not full, puts the element without making an Attempt and
+  // returns true.
   bool PutAtOnce(Tensors& element);
   void Submit(Attempt attempt) ABSL_LOCKS_EXCLUDED(mutex_);
   // Tries both lines and moves attempts that end to `complete`.

@@ -10,9 +10,9 @@
 // QueueRunner (training/loop/queue_runner.h) fills a queue from threads of its own.
 //
 // Thread safety: that of the graph, which one thread at a time builds. Any number of steps may use
-// a queue at once. Waiting attempts succeed in the order of their arrival.
+// a queue at the same time. Waiting attempts succeed in the order of their arrival.
 // Ownership: a Queue is a small handle that can be copied, valid as long as the graph. The elements
-// are on the queue's device and outlive the session if its DeviceSet does.
+// are on the queue's device. They outlive the session if the session's DeviceSet does.
 // Errors: errors of building stay in the graph (Graph::status), and the result is then an invalid
 // handle. Errors of a step: OUT_OF_RANGE if it dequeues and the queue is closed and has too few
 // elements; CANCELLED if it enqueues to a closed queue, or is cancelled while it waits;
@@ -37,8 +37,8 @@ struct QueueOptions {
   // The name of the node. "": the default for the kind of queue, such as "fifo_queue".
   std::string name;
 
-  // Graphs and sessions on the same devices share the queue of this name. All must give it the same
-  // kind, capacity and types. "": the node's name.
+  // Graphs and sessions on the same devices share the queue of this name. All of them must request
+  // the same kind, capacity and types. "": the node's name.
   std::string shared_name;
   // The seed of RandomShuffle. Without it, the graph's seed applies (Graph::SetRandomSeed).
   std::optional<int64_t> seed;
@@ -49,18 +49,20 @@ class Queue {
   // Makes an object that is no queue: its handle is invalid, and its methods return invalid
   // handles.
   Queue() = default;
-  // First in, first out. At most `capacity` elements, or any number if it is negative.
+  // First in, first out. The queue holds at most `capacity` elements, or any number if `capacity`
+  // is negative.
   static Queue Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                     const QueueOptions& options = {}, At at = At::current());
 
   // The same, but sizes that are -1 in the shapes may differ between elements. DequeueMany and
-  // DequeueUpTo pad the elements of a batch at their ends, with zeros or empty strings, to the
-  // largest in the batch. `options.shapes` is required.
+  // DequeueUpTo pad these dimensions at the end, with zeros or empty strings, to the largest size
+  // in the batch. `options.shapes` is required.
   static Queue PaddingFifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                            const QueueOptions& options, At at = At::current());
 
   // Random order. `min_after_dequeue` elements stay in the queue while it is open, so that the
-  // order stays random; dequeues wait for more. It must be less than the capacity.
+  // order stays random: a dequeue waits until there are more. `min_after_dequeue` must be less than
+  // the capacity.
   static Queue RandomShuffle(Graph& graph, int64_t capacity, int64_t min_after_dequeue,
                              std::vector<DataType> types, const QueueOptions& options = {},
                              At at = At::current());
@@ -79,15 +81,15 @@ class Queue {
                     At at = At::current()) const;
 
   // Enqueues a batch, whose dimension 0 counts the elements. A batch may be larger than the
-  // capacity: its elements enter one by one, as others are taken.
+  // capacity: its elements enter one by one, as soon as capacity is free.
   Operation EnqueueMany(const OutputList& components, std::string_view name = "",
                         At at = At::current()) const;
   // Dequeues one element: one tensor per component. Waits while the queue is empty and open.
   OutputList Dequeue(std::string_view name = "", At at = At::current()) const;
 
   // Dequeues n elements (int32 scalar), stacked along a new first dimension. Waits until n elements
-  // have arrived. OUT_OF_RANGE if the queue closes before; its elements then stay for other
-  // dequeues. The component shapes must be known.
+  // have arrived. OUT_OF_RANGE if the queue is closed and has fewer elements, which then stay for
+  // other dequeues. The component shapes must be known.
   OutputList DequeueMany(Output n, std::string_view name = "", At at = At::current()) const;
 
   // The same, but if a closed queue has fewer than n elements left, returns these (at least one).

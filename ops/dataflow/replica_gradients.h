@@ -3,7 +3,7 @@
 //
 // Attributes of the node that makes the accumulator or queue of gradients:
 //   _replicas           number of replicas
-//   _gradients          number of gradients in an update. Further ones of its step are surplus
+//   _gradients          number of gradients in an update. Further gradients of its step are surplus
 //   _in_replica_order   the bits of a sum do not depend on the order of arrival
 //   _ledger             shared name of the ledger
 // Attribute of the node that adds a gradient:
@@ -46,12 +46,12 @@ struct ReplicaGradients {
   std::string MissingText(const std::vector<int>& present) const;
 };
 
-// The error (FAILED_PRECONDITION) that ends a chief's wait for `waited_for` when another chief
-// starts.
+// Returns FAILED_PRECONDITION, for a chief (the replica that makes the updates) that waits for
+// `waited_for` while another chief starts.
 absl::Status AnotherChiefStarted(const std::string& waited_for);
 
 // The settings in the attributes of the node that makes the accumulator or queue. Makes the ledger
-// if it does not exist yet.
+// that they name if it does not exist yet.
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init);
 // The ledger `name` on the kernel's device. Makes it if it does not exist yet.
 absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,

@@ -11,8 +11,8 @@ namespace sluice {
 
 // Divides values[i] by count for i in [0, n). For floating types.
 inline void DivideBy(DataType dtype, void* values, int64_t n, int64_t count) {
-  // The reciprocal of a power of two up to this limit is exact in every type. So a multiplication
-  // by it is faster than the division and gives the same bits.
+  // The reciprocal of a power of two up to this limit is exact in every type. So multiplying by the
+  // reciprocal gives the same bits as the division, and is faster.
   const bool by_product = count <= (1 << 14) && (count & (count - 1)) == 0;
   const ArithmeticRow scale =
       FindArithmeticWithScalar(by_product ? ArithmeticOp::kMul : ArithmeticOp::kDiv, dtype);
