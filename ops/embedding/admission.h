@@ -1,13 +1,14 @@
 // Decides which keys of a part of an embedding table get records, by an AdmissionRule
-// (table_rules.h). It counts the updates of keys without a record, exactly or in a Bloom filter.
+// (table_rules.h): a key gets a record after a number of updates. An Admission counts the updates
+// of keys without a record, exactly or in a Bloom filter.
 //
 // The filter of a table consists of 64 blocks. A hash of the key chooses the block, whatever the
 // number of parts. A part has the blocks of its own keys. So a table in 1, 2, 4 and up to 64 parts
 // admits the same keys.
 //
-// Thread safety: all methods may be called from any thread. With exact counters, the answer depends
-// on the earlier calls with the same key only. With a filter it also depends on other keys of the
-// block.
+// Thread safety: all methods may be called from any thread. With exact counters, the answer of
+// Admits depends only on the earlier calls with the same key. With a filter it also depends on
+// calls with other keys of the same block.
 #ifndef SLUICE_OPS_EMBEDDING_ADMISSION_H_
 #define SLUICE_OPS_EMBEDDING_ADMISSION_H_
 
@@ -35,7 +36,7 @@ class Admission {
   void Clear();
 
   // For checkpoints: the keys that wait for admission and their counts, in the order of keys. They
-  // are divided into kShards shares, of which this returns number `share`. Empty with a filter.
+  // are divided into kShards shares. Returns share number `share`. Empty with a filter.
   static constexpr int kShards = 64;
   std::vector<std::pair<int64_t, int64_t>> Waiting(int share);
   // Restores the count of a key. Does nothing unless the rule counts exactly.

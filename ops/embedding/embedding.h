@@ -82,7 +82,8 @@ Output EmbeddingLookup(const EmbeddingSource& table, Output ids,
                        const EmbeddingLookupOptions& options = {}, At at = At::current());
 
 // The way in which the rows of an example are combined. kSum is the weighted sum of the rows. kMean
-// divides it by the sum of the weights, kSqrtN by the root of the sum of their squares.
+// divides this sum by the sum of the weights, kSqrtN by the square root of the sum of their
+// squares.
 enum class Combiner { kMean, kSqrtN, kSum };
 
 // Options of EmbeddingLookupSparse; see EmbeddingLookupOptions.
@@ -95,8 +96,8 @@ struct SparseEmbeddingOptions {
 
 // Row i of the result combines the table's rows for the ids in row i of the matrix `ids`. The shape
 // is [rows, row size...]. `weights` has the same indices as `ids`; without it, all weights are 1. A
-// row without ids yields zeros, but the result ends with the last row that has an id. Sums of
-// 16-bit numbers are computed in float if there are weights.
+// row without ids yields zeros. But the result has no rows after the last row that has an id. If
+// there are weights, sums of 16-bit numbers are computed in float.
 Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                              const std::optional<SparseOutput>& weights = std::nullopt,
                              const SparseEmbeddingOptions& options = {}, At at = At::current());
@@ -104,7 +105,7 @@ Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& i
 // Options of SafeEmbeddingLookupSparse. The default strategy differs, as in TensorFlow.
 struct SafeEmbeddingOptions {
   Combiner combiner = Combiner::kMean;
-  // Used for rows without a valid id. Without it, these rows are zeros.
+  // The id to look up for rows without a valid id. If none is given, these rows are zeros.
   std::optional<int64_t> default_id;
   PartitionStrategy strategy = PartitionStrategy::kDiv;
   std::optional<float> max_norm;
@@ -112,9 +113,9 @@ struct SafeEmbeddingOptions {
 };
 
 // Like EmbeddingLookupSparse, for input with missing ids, such as features of a click log. `ids`
-// has any rank of at least 2; the result has its dimensions except the last, followed by those of a
-// row. Negative ids are ignored. So are ids whose weight is not positive, unless the combiner is
-// kSum. The result also has the last rows without ids.
+// has a rank of at least 2. The result has the dimensions of `ids` except the last, followed by
+// those of a row. Negative ids are ignored. So are ids whose weight is not positive, unless the
+// combiner is kSum. The result also has rows for trailing rows of `ids` that are empty.
 Output SafeEmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& ids,
                                  const std::optional<SparseOutput>& weights = std::nullopt,
                                  const SafeEmbeddingOptions& options = {}, At at = At::current());

@@ -6,20 +6,20 @@
 //
 // A table is a function of all int64 keys. A key gets a record with its first update: the row, the
 // optimizer's slots, the number of updates and the step of the last one. Until then it has its
-// initial row, which depends on the seed and the key only. Lookups never change the table. So
+// initial row, which depends only on the seed and the key. Lookups never change the table. So
 // results do not depend on the order in which keys are first seen, on threads or on the number of
 // parts.
 //
 // Optimizers that apply one rule (ops/update/rules.h) train a table by default, like a trainable
 // variable, and only rows with a gradient change. Rows of equal keys in a step are summed first, in
 // the order of the batch. Adam is therefore the lazy Adam. A table has one optimizer, whose slots
-// are in the records: call Minimize before the first step, which makes the table. A graph without
-// an optimizer can open and restore a trained table. AdamW decays rows with a gradient only, and
+// are in the records. The first step makes the table, so call Minimize before it. A graph without
+// an optimizer can open and restore a trained table. AdamW decays only rows with a gradient, and
 // LAMB uses the norms of rows.
 //
-// Thread safety: that of the graph, which one thread at a time builds. Steps may read and update a
-// table at once. A read sees each row before or after an update, and no update is lost. A read
-// waits while one of its rows is updated.
+// Thread safety: that of the graph, which one thread at a time builds. Several steps may read and
+// update a table at the same time. A read sees each row before or after an update, and no update is
+// lost. A read waits while one of its rows is updated.
 // Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
 // the device, outlive steps and sessions that share it, and need no initializer. Savers save them
 // and restore them, also into another number of parts. Memory: per key, 24 bytes, the row, the
@@ -49,29 +49,29 @@ struct EmbeddingTableOptions {
   // The type of the rows and slots: float, half or bfloat16.
   DataType dtype = DT_FLOAT;
   InitialRows initial_rows = InitialRows::Uniform(-0.05f, 0.05f);
-  // Without a seed, it is derived from the name, so that tables of one model differ.
+  // If none is given, the seed is derived from the name, so that tables of one model differ.
   std::optional<int64_t> seed;
-  // Parts, each on a device of its own if the open device scope assigns several (a parameter
-  // server's). A hash of the key chooses the part.
+  // The number of parts. A hash of the key chooses its part. The open device scope chooses the
+  // device of each part: ReplicaDevices spreads the parts over the parameter servers.
   int num_shards = 1;
-  // Whether optimizers train it by default.
+  // Whether optimizers train the table by default.
   bool trainable = true;
-  // Which keys get records, and which records are removed during training. The capacity and the
-  // filter are those of the whole table. Each part has its share of them.
+  // Which keys get records, and which records are removed during training. `filter_counters` and
+  // `capacity` are numbers for the whole table, and each part gets its share of them.
   AdmissionRule admission = {};
   EvictionRule eviction = {};
 };
 
 class EmbeddingTable {
  public:
-  // `name` is made unique in the current name scope. `dim`: elements of a row.
+  // `name` is made unique in the current name scope. `dim` is the number of elements of a row.
   EmbeddingTable(Graph& graph, std::string_view name, int64_t dim,
                  const EmbeddingTableOptions& options = {}, At at = At::current());
 
   const std::string& name() const { return name_; }
   int64_t dim() const { return dim_; }
-  // The handles of the parts, as variables for optimizers (MinimizeOptions::var_list). Empty after
-  // an error.
+  // The handles of the parts, as variables for optimizers (MinimizeOptions::var_list). Empty if the
+  // table could not be built.
   const std::vector<Variable>& shards() const { return shards_; }
 
  private:

@@ -3,12 +3,12 @@
 //
 // A key is idle if the step of its last update is less than a limit. Limits grow with the latest
 // step, so an idle key stays idle unless it is updated. A lookup uses the limits of the latest
-// step. An update uses the limits of the step before, which the lookups of the same step have used
+// step. An update uses the limits of the previous step, which the lookups of its own step have used
 // too. So a key that becomes idle with a step can still be updated in this step, and results do not
 // depend on when records are examined.
 //
-// No record has a time. Instead the table remembers when some of the last steps began: a key whose
-// last step is less than s had no update since step s began.
+// Records do not store times. Instead the table remembers when some of the last steps began. A key
+// whose last update was at a step before s had no update since step s began.
 //
 // Thread safety: all methods may be called from any thread. ForLookups and ForUpdates take no lock.
 #ifndef SLUICE_OPS_EMBEDDING_IDLE_LIMITS_H_
@@ -40,8 +40,8 @@ class IdleLimits {
   IdleLimits(const EvictionRule& rule, Clock clock)
       : rule_(rule), clock_(clock != nullptr ? std::move(clock) : SteadyMilliseconds) {}
 
-  // The least steps of keys that are not idle. `small` applies to rows with a small norm, `all` to
-  // all rows.
+  // A key is idle if the step of its last update is less than `all`. If the norm of its row is less
+  // than EvictionRule::min_norm, it is also idle if this step is less than `small`.
   struct Limits {
     int64_t all, small;
   };
@@ -49,7 +49,8 @@ class IdleLimits {
   Limits ForUpdates() const { return LimitsAt(latest() - 1, began_before_previously_.load()); }
 
   int64_t latest() const { return latest_.load(); }
-  // Call it when an update of the step begins. A step before the latest one changes nothing.
+  // Call it when an update of step `step` begins. Does nothing if `step` is not after the latest
+  // one.
   void Begin(int64_t step) {
     if (step <= latest()) return;
     ScopedLock lock(&mutex_);
@@ -121,8 +122,8 @@ class IdleLimits {
   const EvictionRule rule_;
   const Clock clock_;
   std::atomic<int64_t> latest_{0};
-  // The latest step that began longer ago than rule_.idle_seconds, and the value of this variable
-  // before the latest step.
+  // began_before_ is the latest step that began longer ago than rule_.idle_seconds.
+  // began_before_previously_ is the value that began_before_ had before the latest step.
   std::atomic<int64_t> began_before_{kNever}, began_before_previously_{kNever};
   mutable Mutex mutex_;                                                     // for all changes
   std::deque<std::pair<int64_t, int64_t>> begins_ ABSL_GUARDED_BY(mutex_);  // step, time

@@ -1,5 +1,5 @@
-// Attributes and inputs of ops that look keys up in several tables at once (lookup_all.cc). A field
-// is one feature with its table.
+// Attributes and inputs of the ops that look keys up in several tables in one call (lookup_all.cc).
+// A field is one feature with its table.
 //
 // Thread safety: constant once made.
 // Lifetime: Fields point to the inputs of the kernel call.
@@ -54,8 +54,8 @@ struct Fields {
 // Reads the inputs keys, sizes, segments and weights of `n` fields, which are inputs `first` to
 // `first` + 3.
 absl::StatusOr<Fields> FieldsOf(const KernelContext& c, int first, size_t n);
-// Checks that the segments ascend. Returns the number of rows: `given`, which must be at least as
-// many as the keys need, or as many as the keys need if `given` is -1.
+// Checks that the segments ascend. Returns the number of rows: `given`, which must not be less than
+// the keys need, or the number that they need if `given` is -1.
 absl::StatusOr<int64_t> RowsOf(const KernelContext& c, const Fields& fields, int64_t given);
 
 // The keys [begin, end) of one row of a field.

@@ -4,13 +4,13 @@
 //   PartitionedVariable w(g, "w", {1000, 8}, Zeros(), {4});   // w/part_0 … w/part_3, 250 rows each
 //   Output y = Gather(w, ids);                                // gathers from the joined parts
 //
-// An initializer gets the shape of a part. A checkpoint has one tensor "w" for any partition, so
-// that it can be restored into a different partition. If the size is not divisible by the number of
-// parts, the first parts are larger by one.
+// The initializer is called for each part, with the shape of the part. A checkpoint has one tensor
+// "w" for any partition, so that it can be restored into a different partition. If the size is not
+// divisible by the number of parts, the first parts are larger by one.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: a handle that can be copied, like Variable. It is valid as long as the graph.
-// Errors: stay in the graph; the variable has no parts then.
+// Errors: stay in the graph. The variable then has no parts.
 // Reference: nodes, names and sizes are those of tf.compat.v1.get_variable with a
 // fixed_size_partitioner.
 #ifndef SLUICE_OPS_EMBEDDING_PARTITIONED_VARIABLE_H_

@@ -20,14 +20,14 @@
 
 namespace sluice {
 
-// Cuts into `num_shards` parts, or into as many as the axis has elements.
+// Cuts into `num_shards` parts, or into as many as the axis has elements if these are fewer.
 std::vector<int> FixedSizePartitions(const TensorShape& shape, int num_shards, int axis = 0);
 
 struct AxisSizeOptions {
   int axis = 0;
   // The assumed size of a string element.
   int bytes_per_string_element = 16;
-  // The largest number of parts. 0: no limit.
+  // The largest number of parts, even if the parts then exceed `max_shard_bytes`. 0: no limit.
   int max_shards = 0;
 };
 // Cuts into the smallest number of parts of at most `max_shard_bytes` each. If a slice of the axis
@@ -42,8 +42,8 @@ struct MinMaxOptions {
   int bytes_per_string_element = 16;
 };
 
-// Cuts into one part per `min_slice_size` bytes, rounded up, but at most `max_partitions`.
-// Variables of at most `min_slice_size` stay whole.
+// Cuts into one part per `min_slice_size` bytes, rounded up. But there are at most `max_partitions`
+// parts, and at most one per element of the axis. Variables of at most `min_slice_size` stay whole.
 std::vector<int> MinMaxPartitions(const TensorShape& shape, DataType dtype, int max_partitions,
                                   const MinMaxOptions& how = {});
 

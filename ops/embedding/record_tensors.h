@@ -5,13 +5,14 @@
 // In a checkpoint, a part of a table has these tensors, whose names begin with
 // "<table>/<shard>-of-<num_shards>/":
 //   <chunk>/keys, rows, slots, counts, steps  of some of its records
-//   rules/steps                               the latest step and others (StepsTensor)
+//   rules/steps                               the latest step, the number of updates, and
+//                                             two limits of IdleLimits::State
 //   rules/ages                                [n, 2]: steps, and milliseconds since they began
 //   rules/waiting-<chunk>/keys, counts        keys that wait for admission, and their updates
 //   rules/filter-<block>                      counters of the admission's filter from this block
 //                                             on, [blocks, counters per block]
 //
-// Thread safety: as RowStore's.
+// Thread safety: that of RowStore.
 #ifndef SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
 #define SLUICE_OPS_EMBEDDING_RECORD_TENSORS_H_
 
@@ -50,8 +51,8 @@ inline constexpr std::array<RecordColumn, 5> kRecordColumns = {{{"keys", &Record
 // Type and shape of each tensor, in the order of kRecordColumns.
 using RecordTypes = std::array<std::pair<DataType, TensorShape>, 5>;
 
-// The records with numbers in [begin, end). Each record is consistent by itself. RESOURCE_EXHAUSTED
-// if there is no memory.
+// The records with numbers in [begin, end). Updates may run at the same time: each record is
+// consistent, but one record may be newer than another. RESOURCE_EXHAUSTED if there is no memory.
 absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin, int64_t end);
 
 // INVALID_ARGUMENT, with a message that begins with `what`, if the table cannot have such records.
@@ -68,7 +69,8 @@ struct TablePart {
   int64_t shard = 0, num_shards = 1;
 };
 
-// Passes the tensors of a part of a table to `add`. Each record is consistent by itself.
+// Passes the tensors of a part of a table to `add`. Updates may run at the same time
+// (ExportRecords).
 using AddTensor = absl::FunctionRef<absl::Status(const std::string& name, const Tensor& tensor)>;
 absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);
 

@@ -12,7 +12,7 @@
 namespace sluice {
 
 struct AdmissionRule {
-  // Admits a key with its n-th update. 0 or 1: at once.
+  // A key is admitted with its n-th update. 0 or 1: with the first one.
   int64_t after_updates = 0;
   // 0: counts the updates of each key exactly, in about 40 bytes per key that waits. Otherwise
   // counts in a Bloom filter of the whole table with this many counters of 1 byte, which never
@@ -36,10 +36,10 @@ struct EvictionRule {
   // `min_norm_steps` steps. 0: never.
   float min_norm = 0;
   int64_t min_norm_steps = 1000;
-  // Evicts keys while the table has more than this. 0: no limit.
+  // Evicts keys while the table has more records than this. 0: no limit.
   int64_t capacity = 0;
-  // `capacity` chooses among 16 records. If true, it evicts the one with the fewest updates.
-  // Otherwise it evicts the one whose last update is the oldest.
+  // For `capacity`, one of 16 records is evicted: the one with the fewest updates if
+  // `least_updated`, otherwise the one whose last update is the oldest.
   bool least_updated = false;
 
   bool operator==(const EvictionRule&) const = default;
