@@ -12,7 +12,7 @@ namespace sluice {
 
 // `channels` is 0, or the number of channels that the image must have (3 or 4). `place` is called
 // as soon as the size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the
-// bytes are not such an image.
+// bytes are not an uncompressed BMP image with this number of channels.
 absl::Status DecodeBmp(std::string_view bytes, int channels,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

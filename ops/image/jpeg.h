@@ -27,10 +27,10 @@ struct CropWindow {
 
 struct JpegDecodeOptions {
   int channels = 0;  // 1 or 3. 0: those of the image
-  int ratio = 1;     // 1, 2, 4 or 8: how much smaller the result is
+  int ratio = 1;     // 1, 2, 4 or 8: divides the height and the width
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
-  float acceptable_fraction = 1.0f;  // of the lines, which a truncated image must have
+  float acceptable_fraction = 1.0f;  // least fraction of lines in a truncated image
   bool fast_dct = false;
   std::optional<CropWindow> crop;
 };

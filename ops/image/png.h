@@ -24,7 +24,7 @@ struct ImageSize {
   int channels = 0;
 };
 
-// The largest image, as in TensorFlow.
+// The largest number of pixels of an image, as in TensorFlow.
 inline constexpr int64_t kMaxPixels = int64_t{1} << 29;
 
 // `compression` is a level of zlib, or -1 for its default.

@@ -33,8 +33,8 @@ absl::Status CheckImages(const Tensor& t);
 absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size);
 
 // Checks input 0 (images) and input 1 (sizes), and allocates output 0, the resized images. If
-// output 0 has no elements, the caller must return at once: the images may then have any height and
-// width, which its arithmetic could not handle.
+// output 0 has no elements, the caller must return without further work, because the images may
+// then be so high or wide that the caller's arithmetic would overflow.
 absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& settings);
 
 // Requires `grads` to be the gradients of the resized `original`.
@@ -60,7 +60,7 @@ absl::StatusOr<Tensor> ElementsAs(KernelContext& c, const Tensor& t) {
   return converted;
 }
 
-// Calls `sum` with a zeroed buffer of doubles, one per element of `out`, to which it adds. Then
+// Calls `sum` with a zeroed buffer of doubles, one per element of `out`, to which `sum` adds. Then
 // converts the sums to `out`.
 template <typename F>
 absl::Status SumInDouble(KernelContext& c, Tensor* out, const F& sum) {

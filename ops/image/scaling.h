@@ -33,7 +33,7 @@ struct Scaling {
   };
   Between Neighbours(int64_t x) const {
     const float at = At(x), floor = std::floor(at);
-    // If there are very many pixels, rounding of the scale can lead beyond the last one.
+    // If there are very many pixels, rounding of the scale can lead beyond the last pixel.
     return {std::clamp(static_cast<int64_t>(floor), int64_t{0}, in - 1),
             std::min(static_cast<int64_t>(std::ceil(at)), in - 1), at - floor};
   }
