@@ -18,7 +18,8 @@ namespace sluice {
 absl::StatusOr<SliceSpec> ReadSliceSpec(KernelContext& c, int first, const TensorShape& in,
                                         const SliceMasks& masks);
 
-// The slice of a tensor of shape `in`. `dims` copy from the tensor to the dense slice.
+// The slice of a tensor of shape `in`. `dims` describe the copy from the tensor to a dense tensor
+// of shape `part`.
 struct SliceBox {
   absl::InlinedVector<CopyDim, 8> dims;
   int64_t offset = 0;  // of the first element in the tensor
@@ -26,7 +27,8 @@ struct SliceBox {
 };
 SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in);
 
-// Copies a value of shape `value`, which broadcasts, to the slice of a tensor of shape `in`.
+// The copy of a tensor of shape `value`, which is broadcast, to the slice of a tensor of shape
+// `in`.
 absl::StatusOr<CopyBox> BoxOfValue(const SliceSpec& spec, const TensorShape& in,
                                    const TensorShape& value);
 
