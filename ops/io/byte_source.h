@@ -19,9 +19,9 @@ namespace sluice {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Sets `*out` to the next `bytes` bytes. Fewer only at the end.
+  // Sets `*out` to the next `bytes` bytes, or to the remaining ones if they are fewer.
   absl::Status Read(size_t bytes, std::string* out);
-  // Reads up to the next '\n'. Drops it and every '\r'. False if no byte is left.
+  // Reads up to the next '\n'. Drops this '\n' and every '\r'. False if no byte is left.
   absl::StatusOr<bool> ReadLine(std::string* line);
   absl::Status ReadAll(std::string* out);
   // OUT_OF_RANGE if fewer bytes are left.

@@ -17,9 +17,10 @@ struct DenseFeature {
   PartialShape shape;
   Tensor default_value;  // without elements if the feature is required
 
-  // Whether the first size may differ between examples. Shorter ones are padded with the default.
+  // Whether the first size may differ between examples. Shorter values are padded with the default.
   bool is_variable() const { return shape.rank_known() && shape.rank() > 0 && shape.dim(0) < 0; }
-  // Number of values of one example, or of one row of it if is_variable().
+  // The number of values of one example. If is_variable(), the number of values per slice of the
+  // first dimension.
   int64_t elements() const;
 };
 

@@ -28,7 +28,7 @@ struct ParsedFeatures {
 
 // The number of values of a feature. -1 if it is null or has no list of values.
 int64_t NumValues(const pb::Feature* feature);
-// The type of its values. DT_INVALID if it is null or has no list of values.
+// The type of the values of a feature. DT_INVALID if it is null or has no list of values.
 DataType FeatureType(const pb::Feature* feature);
 // Copies the values of `feature` to the elements of `to` from `at` on. `to` must have their type.
 void CopyValues(const pb::Feature& feature, Tensor* to, int64_t at);

@@ -1,5 +1,5 @@
 // The kernel of an op that makes a reader of class R, by `R(init, name)`. If R has a function
-// `static absl::Status Check(init)`, it first checks the attributes.
+// `static absl::Status Check(init)`, calls it first, to check the attributes.
 #ifndef SLUICE_OPS_IO_READER_KERNEL_H_
 #define SLUICE_OPS_IO_READER_KERNEL_H_
 

@@ -5,7 +5,8 @@
 // same order.
 //
 // Thread safety: none.
-// Errors: NOT_FOUND if no file matches; errors of the files, after which a new epoch starts.
+// Errors: NOT_FOUND if no file matches, OUT_OF_RANGE if the files have no records, and errors of
+// the files. After an error a new epoch starts.
 #ifndef SLUICE_OPS_IO_RECORD_MIXER_H_
 #define SLUICE_OPS_IO_RECORD_MIXER_H_
 
@@ -23,7 +24,8 @@ namespace sluice {
 struct RecordMixerOptions {
   std::string file_pattern;
   uint64_t seed = 0;
-  double shift = 0;             // fraction of the shuffled list of files that moves to its end
+  // Moves this fraction of the shuffled list of files from the beginning of the list to its end.
+  double shift = 0;
   int64_t buffer_size = 1;      // at least 1
   int64_t files_at_a_time = 1;  // at least 1
   StreamCompression compression = StreamCompression::kNone;
