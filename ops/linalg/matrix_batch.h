@@ -54,7 +54,8 @@ using WideOf = std::conditional_t<std::is_same_v<T, half>, float, T>;
 template <typename T>
 using WidestOf = std::conditional_t<Eigen::NumTraits<T>::IsComplex, complex128, double>;
 
-// Reads matrix i of a tensor of T as a matrix of W, and stores it.
+// MatrixAs returns matrix i of a tensor of T, converted to W. StoreMatrix converts `m` to T and
+// stores it as matrix i of a tensor.
 template <typename T, typename W>
 Matrix<W> MatrixAs(const Tensor& t, int64_t i) {
   Matrix<W> wide(t.dim(t.rank() - 2), t.dim(t.rank() - 1));
