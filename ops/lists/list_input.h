@@ -14,10 +14,12 @@ namespace sluice {
 absl::StatusOr<const TensorList*> ListInput(const KernelContext& c, int i);
 // Input i as a shape. A scalar -1 stands for an unknown rank.
 absl::StatusOr<PartialShape> ShapeInput(const KernelContext& c, int i);
-// The shape in input i, merged with that of the list's elements. INVALID_ARGUMENT if they differ.
+// The shape in input i, merged with that of the list's elements. INVALID_ARGUMENT if the shapes are
+// not compatible.
 absl::StatusOr<PartialShape> ElementShapeInput(const KernelContext& c, const TensorList& list,
                                                int i);
-// INVALID_ARGUMENT "Incompatible shapes during merge" if the shapes differ.
+// The shape with the known sizes of both. INVALID_ARGUMENT "Incompatible shapes during merge" if
+// known sizes differ.
 absl::StatusOr<PartialShape> MergedShape(const PartialShape& a, const PartialShape& b);
 absl::StatusOr<int32_t> NumberInput(const KernelContext& c, int i);
 // RESOURCE_EXHAUSTED if there is no memory for a list of `size` elements.

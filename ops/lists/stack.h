@@ -20,7 +20,7 @@ class TensorStack final : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow5StackE";
 
-  // At most `max_size` elements, or any number if it is negative.
+  // At most `max_size` elements, or any number if `max_size` is negative.
   TensorStack(std::string name, DataType type, int64_t max_size)
       : name_(std::move(name)), type_(type), max_size_(max_size) {}
 

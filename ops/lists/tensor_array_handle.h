@@ -36,7 +36,7 @@ struct TensorArrayOptions {
   bool dynamic_size = false;
   // Whether a read frees the element, so that it can be read once.
   bool clear_after_read = true;
-  // Whether all elements must have the same shape. It is then used for the static shapes of
+  // Whether all elements must have the same shape, which is then used for the static shapes of
   // results.
   bool infer_shape = true;
   // The known part of the elements' shape. By default nothing is known before the first write.
@@ -71,7 +71,7 @@ class TensorArray {
   // gradients adds the values instead.
   TensorArray Write(Output index, Output value, std::string_view name = "",
                     At at = At::current()) const;
-  // The value of element `index`. With clear_after_read, frees it.
+  // The value of element `index`. With clear_after_read, frees the element.
   Output Read(Output index, std::string_view name = "", At at = At::current()) const;
 
   // Stacks all elements, or those at `indices` (int32 vector), along a new first dimension. They
