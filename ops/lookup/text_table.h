@@ -13,12 +13,12 @@ namespace sluice {
 struct TextTableOptions {
   static constexpr int64_t kLineNumber = -1;
   static constexpr int64_t kWholeLine = -2;
-  // A column, kLineNumber or kWholeLine.
+  // The source of the keys and of the values: the number of a column, kLineNumber or kWholeLine.
   int64_t key_index = 0;
   int64_t value_index = 0;
-  int64_t lines = -1;  // to read, -1: all. The file may have more, but not fewer
+  int64_t lines = -1;  // number of lines to read, -1: all. The file may have more, but not fewer
   char delimiter = '\t';
-  int64_t offset = 0;  // number of the first line
+  int64_t offset = 0;  // the number that kLineNumber gives the first line
   DataType key_type = DT_INVALID;
   DataType value_type = DT_INVALID;
 };
