@@ -16,11 +16,11 @@
 
 namespace sluice {
 
-// Copies rows of `bytes`, which start at from + at[k], to consecutive rows.
+// Copies rows of `bytes` bytes, which start at from + at[k], to consecutive rows.
 void CopyListedRows(const char* from, absl::Span<const int64_t> at, size_t bytes, char* to);
 
-// Copies row row_of(i) of `from` to row i of `to` for i in [begin, end), in this order. All rows
-// have `bytes`.
+// Copies row row_of(i) of `from` to row i of `to` for i in [begin, end), in this order. A row has
+// `bytes` bytes.
 template <typename RowOf>
 void CopyRowsOfBytes(const char* from, size_t bytes, const RowOf& row_of, int64_t begin,
                      int64_t end, char* to) {

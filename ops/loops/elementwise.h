@@ -35,7 +35,8 @@
 #include "executor/kernel/elementwise_loops.h"
 #include "ops/loops/elements.h"
 
-// Precedes a loop whose output may overlap its input: iteration i depends on element i alone.
+// Precedes a loop whose output may be the memory of its input. Lets the compiler vectorize the
+// loop, because iteration i uses only element i.
 #if defined(__GNUC__) && !defined(__clang__)
 #define SLUICE_INDEPENDENT _Pragma("GCC ivdep")
 #else
@@ -111,8 +112,9 @@ void AlternateDirection(int64_t begin, int64_t end, int64_t piece, const F& f) {
   }
 }
 
-// Runs f(begin, end) over [0, n) in shards of whole units, or in the caller if the work is small.
-// `cost` in nanoseconds and `bytes` read and written are per element.
+// Runs f(begin, end) over [0, n) on several threads, or in the calling thread if the work is small.
+// The ranges begin at multiples of `unit` elements. `cost` in nanoseconds and `bytes` read and
+// written are per element.
 template <typename F>
 void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size_t bytes,
               const F& f) {
@@ -161,7 +163,7 @@ SLUICE_INLINE_IN_CLONES auto AsResult(R&& result) {
 
 // If memory limits the speed of a loop, it prefetches the cache lines of its output. Processors
 // predict the addresses of reads well, but not those of writes.
-inline constexpr double kBoundByMemoryNs = 0.5;  // per element, at most
+inline constexpr double kBoundByMemoryNs = 0.5;  // per element. Cheaper loops are limited by memory
 inline constexpr int64_t kBytesAhead = 16 * kLineBytes;
 template <typename Out>
 struct LinesAhead {

@@ -62,7 +62,7 @@ inline int64_t PixelsOf(const Tensor& t) {
   return t.num_elements() == 0 ? 0 : t.num_elements() / (t.dim(0) * t.dim(1));
 }
 
-// An input in this form, at data(). The tensor must outlive the use of data().
+// An input in the form that loops require, at data(). The tensor must outlive the use of data().
 template <typename T, typename Element = ImageElement<T>>
 class ReadImages {
  public:
@@ -91,7 +91,8 @@ class ReadImages {
   const Element* data_ = nullptr;
 };
 
-// An output. The caller computes it in this form at data(). Close then writes it to the tensor.
+// An output. The caller computes it at data(), in the form that loops require. Close then writes it
+// to the tensor.
 template <typename T, typename Element = ImageElement<T>>
 class WrittenImages {
  public:

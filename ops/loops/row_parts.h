@@ -3,7 +3,7 @@
 //
 // Each thread copies whole rows of all parts. Elementwise loops give a thread the same rows, so
 // these are in its cache.
-// Memory: the caller allocates the parts and the whole, which must not overlap.
+// Memory: the caller allocates the parts and the whole matrix, which must not overlap.
 #ifndef SLUICE_OPS_LOOPS_ROW_PARTS_H_
 #define SLUICE_OPS_LOOPS_ROW_PARTS_H_
 
@@ -22,7 +22,8 @@ struct RowPart {
 };
 
 // Whether copying row by row is faster than copying part by part: there are many rows, and their
-// parts are neither so short that calls dominate, nor so long that threads could share one.
+// parts are neither so short that calls dominate, nor so long that several threads could share the
+// copy of one part.
 bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes);
 
 // JoinRows copies the parts to `whole`, and SplitRows copies back. A row of `whole` consists of the

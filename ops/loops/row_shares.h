@@ -16,7 +16,7 @@
 namespace sluice {
 
 struct RowWork {
-  int64_t count;         // of updates
+  int64_t count;         // number of updates
   int64_t row_size;      // in elements
   int64_t element_size;  // in bytes
   double cost;           // in nanoseconds per element

@@ -1,6 +1,7 @@
 // Updates rows or slices of a tensor in place.
 //
-// Thread safety: the caller holds the variable's claim and has made the tensor writable.
+// Thread safety: the caller holds the variable's claim, a lock (executor/wait/claim.h), and has
+// made the tensor writable.
 // Errors: INVALID_ARGUMENT with TensorFlow's texts. Indices are checked before anything is written.
 #ifndef SLUICE_OPS_LOOPS_SCATTER_ROWS_H_
 #define SLUICE_OPS_LOOPS_SCATTER_ROWS_H_
