@@ -1,10 +1,10 @@
 // Multiplies float matrices on the matrix unit of newer Intel processors (AMX).
 //
 // The unit multiplies bfloat16 and sums in float, at 16 times the rate of AVX-512's floats. Each
-// float is split into three bfloat16 (split_lines.h). Of the nine products of parts, the six that
-// affect a float's digits are summed. The error is at most that of sums of floats, but parts,
-// products and sums below 2^-126 count as zero. The library (library_gemm.h) computes panels whose
-// products might overflow.
+// float is split into three parts, which are bfloat16 (split_lines.h). Of the nine products of
+// parts, the six that affect a float's digits are summed. The error is at most that of sums of
+// floats, but parts, products and sums below 2^-126 count as zero. Panels (32 rows or columns)
+// whose products might overflow are computed by the library (library_gemm.h).
 //
 // Reference: Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype
 // For Higher-Precision Computations" (2019).

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// The tensors have m k, k n and m n elements.
+// The tensors have m k, k n and m n elements. The root of the product of these numbers is m k n.
 inline double MultiplyAddsOfProduct(const Node&, const double* inputs, double outputs) {
   return std::sqrt(inputs[0] * inputs[1] * outputs);
 }

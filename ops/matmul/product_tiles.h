@@ -55,7 +55,7 @@ struct Products {
 // so that results do not depend on that number.
 int64_t MachineCores();
 
-// A tile with fewer rows takes as long as one with so many, because reading B limits the speed.
+// A tile with fewer rows takes as long as one with this number, because reading B limits the speed.
 inline constexpr int64_t kRowsAtLeast = 8;
 
 // The sizes of a tile of a product.
