@@ -42,8 +42,8 @@ struct ColumnRange {
 class AttentionScores {
  public:
   // `mask` may be null. INVALID_ARGUMENT if it does not fit. `others` are the tensors that the
-  // weights are multiplied with. To find out whether columns can be omitted, it reads all of q, k
-  // and `others`. It omits no column if one of these numbers is not finite.
+  // weights are multiplied with. To find out whether columns can be omitted, Make reads all of q, k
+  // and `others`. No column is omitted if one of their numbers is not finite.
   static absl::StatusOr<AttentionScores> Make(KernelContext& context, const AttentionSizes& sizes,
                                               float scale, const Tensor* mask,
                                               std::initializer_list<const Tensor*> others);

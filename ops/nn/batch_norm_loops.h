@@ -25,9 +25,9 @@ SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
 }
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
-// Adds a term of each row to sums[0, n). `term.Add(at, channel, sum)` adds 8 channels of the row,
-// the first of which is at position `at`. `term.One(at, channel)` returns the term of a single
-// channel.
+// For each of n channels, adds the terms of all rows to sums[channel]. `term.Add(at, channel, sum)`
+// adds 8 channels of the row, the first of which is at position `at`. `term.One(at, channel)`
+// returns the term of a single channel.
 template <typename Term>
 SLUICE_INLINE_IN_CLONES void AddTerms(const Term& term, int64_t rows, int64_t n, float* sums) {
   int64_t c = 0;
