@@ -1,4 +1,5 @@
-// A stream of bytes to a file, which it may compress. The counterpart of ops/io/byte_source.h.
+// Writes a stream of bytes to a file, compressed if requested. The counterpart of
+// ops/io/byte_source.h.
 //
 // Thread safety: none.
 // Errors: those of files; RESOURCE_EXHAUSTED if there is no memory for the compression.

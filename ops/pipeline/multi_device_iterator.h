@@ -2,8 +2,8 @@
 // elements out to shards: element i goes to shard i modulo the number of shards, whatever the order
 // of the calls.
 //
-// A thread reads the dataset. It holds up to `max_buffer_size` elements for each shard, and waits
-// for the shard whose turn it is.
+// A thread reads the dataset. It reads up to `max_buffer_size` elements ahead for each shard. If
+// the shard of the next element has so many, the thread waits until that shard takes one.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock, per shard in the order of the calls.
 // Errors: OUT_OF_RANGE "End of sequence" after the last element; INVALID_ARGUMENT if there is no
