@@ -1,4 +1,5 @@
-// Reads and checks row splits.
+// Reads and checks row splits of ragged tensors. Row i has the values from splits[i] up to and
+// without splits[i + 1].
 //
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT if the splits are not valid.
