@@ -28,7 +28,7 @@ class ClassSampler {
   int64_t range() const { return range_; }
   virtual int64_t Sample(SingleNumbers& bits) const = 0;
   virtual float Probability(int64_t value) const = 0;
-  // Adapts a distribution that learns to the true classes of a batch.
+  // Counts the true classes of a batch, if the distribution learns from them.
   virtual void Update(absl::Span<const int64_t> classes) {}
   virtual bool learns() const { return false; }
   // The number of classes with a positive probability.

@@ -1,7 +1,7 @@
 // A generator whose state is a variable of int64 numbers: the two words of Philox's counter and its
 // key. In an older form, the number of the algorithm comes first.
 //
-// Thread safety: the variable's claim guards the state.
+// Thread safety: the variable's claim, a lock (executor/wait/claim.h), guards the state.
 // Errors: NOT_FOUND if the variable does not exist or has no value; INVALID_ARGUMENT if its type,
 // shape or algorithm is wrong.
 #ifndef SLUICE_OPS_RANDOM_GENERATOR_STATE_H_

@@ -18,9 +18,9 @@ Initializer RandomUniformInit(double min = -0.05, double max = 0.05, Seed seed =
 Initializer RandomNormalInit(double mean = 0.0, double stddev = 1.0, Seed seed = {});
 Initializer TruncatedNormalInit(double mean = 0.0, double stddev = 1.0, Seed seed = {});
 
-// The variance of VarianceScaling is `scale` / n. FanMode chooses n: the number of inputs, the
-// number of outputs, or the mean of both. The variable is a matrix or a convolution's filter [...,
-// in, out].
+// VarianceScaling draws numbers whose variance is `scale` / n. FanMode chooses n: the number of
+// inputs, the number of outputs, or the mean of both. The variable is a matrix or a convolution's
+// filter [..., in, out].
 enum class FanMode { kIn, kOut, kAverage };
 enum class InitDistribution { kTruncatedNormal, kUntruncatedNormal, kUniform };
 struct VarianceScalingOptions {

@@ -47,7 +47,7 @@ class Philox {
     return results;
   }
 
-  // Computes the ten rounds only.
+  // Returns the numbers of a generator with counter `c` and key `k`.
   static Results Rounds(Counter c, Key k) {
     for (int round = 0; round < 10; ++round) {
       const uint64_t a = uint64_t{0xD2511F53} * c[0];
