@@ -40,7 +40,7 @@ class Column {
 using Columns = std::vector<Column>;
 
 // The number of the first cross of each row, and the number of all crosses as the last element.
-// INVALID_ARGUMENT if it exceeds int64.
+// INVALID_ARGUMENT if there are more crosses than int64 can count.
 absl::StatusOr<std::vector<int64_t>> CrossStarts(const Columns& columns, int64_t rows);
 
 // Calls write(number of the cross, row, number of the value of each column) for each cross. The
