@@ -1,7 +1,7 @@
 // Runs operations on one resource that may have to wait until the resource changes.
 //
 // An attempt is a function that tries an operation. It returns the operation's status, or nullopt
-// if the operation has to wait. It runs at once, and again after every change of the resource,
+// if the operation has to wait. It runs immediately, and again after every change of the resource,
 // until it returns a status or its caller is cancelled. Each attempt may belong to a line (a queue,
 // given by its number). Attempts of one line end in the order of their arrival. Attempts without a
 // line (kNoLine) end as soon as they can.

@@ -32,7 +32,7 @@ namespace sluice {
 struct BarrierSpec {
   std::string name;
   std::vector<DataType> types;      // of the components
-  std::vector<TensorShape> shapes;  // of one element of each
+  std::vector<TensorShape> shapes;  // of one element of each component
 };
 
 class BarrierResource : public Resource, public std::enable_shared_from_this<BarrierResource> {

@@ -99,8 +99,8 @@ absl::StatusOr<Tensors> JoinInputs(const WaitingCalls& calls, int tensors,
 // step.
 void GiveToLast(WaitingCalls calls, const BatchLimits& limits);
 
-// The inputs of a call are a result for a batch, the batch's index, and the step's id. The output
-// is the step's rows of the result.
+// Gives each step its rows of the result for a batch. The inputs of a call are a result, the
+// batch's index, and the step's id. The output is the rows of this step.
 class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow15UnbatchResourceE";

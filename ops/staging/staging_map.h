@@ -79,7 +79,7 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
   Attempts attempts_;
 };
 
-// The map of the ordered ops. TensorFlow has a separate type for it, but here all maps are ordered.
+// The map of the ordered ops, for which TensorFlow has a separate type. Here all maps are ordered.
 class OrderedStagingMap : public StagingMap {
  public:
   static constexpr const char* kTypeName = "N10tensorflow12_GLOBAL__N_110StagingMapILb1EEE";
