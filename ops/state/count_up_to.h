@@ -19,7 +19,7 @@ absl::Status CountUpTyped(Tensor* counter, int64_t limit, Allocator& allocator, 
 }
 
 // Computes *out = *counter and increments the counter, an int32 or int64. The caller holds the
-// claim of the variable. OUT_OF_RANGE if the counter is at `limit`.
+// claim of the variable, a lock (executor/wait/claim.h). OUT_OF_RANGE if the counter is at `limit`.
 inline absl::Status CountUp(Tensor* counter, int64_t limit, Allocator& allocator, Tensor* out) {
   SLUICE_INVALID_IF(!counter->shape().IsScalar(),
                     "input is not a scalar: ", counter->shape().ToString());

@@ -1,10 +1,10 @@
 // Builds values of variables that can be used before the variables have been initialised.
 //
 // Suppose that one op initialises two variables, and the initial value of the first is computed
-// from the second. It would read the second variable too early. So it is rewritten to use the
-// initial value of the second variable as long as that has no value. Reference:
-// tf.compat.v1.Variable.initialized_value and its guard of initial values, with the same nodes and
-// names.
+// from the second. The computation could read the second variable too early. So it is rewritten to
+// use the initial value of the second variable as long as the second variable has no value.
+// Reference: tf.compat.v1.Variable.initialized_value and its guard of initial values, with the same
+// nodes and names.
 #ifndef SLUICE_OPS_STATE_INITIALIZED_VALUE_H_
 #define SLUICE_OPS_STATE_INITIALIZED_VALUE_H_
 

@@ -44,8 +44,8 @@ std::function<void()> RemovalOf(ResourceManager& resources, const ResourceName& 
   return [&resources, name] { resources.Delete<R>(name.container, name.name).IgnoreError(); };
 }
 
-// Makes such a kernel for a resource of class R. Calls `make` if no resource has the name yet, and
-// then `check` on the resource.
+// Makes a NamedResourceKernel for a resource of class R. Calls `make` if no resource has the name
+// yet, and then `check` on the resource.
 template <typename R>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
     KernelInit& init,
@@ -63,8 +63,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
       RemovalOf<R>(init.resources(), name)));
 }
 
-// Returns a handle that shares the ownership of `resource`. No resource manager knows such a
-// resource, so `name` appears in messages only.
+// Returns a handle that shares the ownership of `resource`. No resource manager knows this
+// resource, so `name` appears only in messages.
 template <typename R>
 ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
   ResourceHandle handle;

@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Splits a batch: tuple i has row i of every tensor. It is copied to its own buffers, so that it
-// does not keep the batch alive. All tensors have the same first size.
+// Splits a batch: tuple i has row i of every tensor. Rows are copied to buffers of their own, so
+// that they do not keep the batch alive. All tensors have the same first size.
 absl::StatusOr<std::vector<Tensors>> SplitRows(Allocator& allocator, const Tensors& batch);
 // The inverse of SplitRows: tensor j of the result has component j of all rows. A component must
 // have the same shape in all rows.

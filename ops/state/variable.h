@@ -48,7 +48,7 @@ inline constexpr std::string_view kGlobalStep = "global_step";
 struct VariableOptions {
   // The type of the variable. Constructors that take an initial value use its type instead.
   DataType dtype = DT_FLOAT;
-  // Whether optimizers update it by default (collection trainable_variables).
+  // Whether optimizers update the variable by default (collection trainable_variables).
   bool trainable = true;
   // Whether to make a resource variable. Otherwise it is a ref variable.
   bool use_resource = true;
@@ -185,9 +185,9 @@ std::vector<Variable> LocalVariables(const Graph& graph);
 std::vector<Variable> TrainableVariables(const Graph& graph);
 
 // Runs the initializers of all global (or local) variables made so far, or of the given ones, in no
-// order. So an initial value that reads another variable may fail with FAILED_PRECONDITION, because
-// that has no value yet. If the other one is a ref variable, its initial value is used instead.
-// Variables that are added later, such as an optimizer's, need another call.
+// order. So an initial value that reads another resource variable may fail with
+// FAILED_PRECONDITION, because that variable has no value yet. Instead of another ref variable, its
+// initial value is read. Variables that are added later, such as an optimizer's, need another call.
 Operation InitializeVariables(Graph& graph, std::string_view name = "init", At at = At::current());
 Operation InitializeLocalVariables(Graph& graph, std::string_view name = "init",
                                    At at = At::current());

@@ -29,8 +29,8 @@ namespace sluice {
 
 // The claim of a Var (executor/wait/claim.h). A caller that takes it finds a complete tensor,
 // because the lock functions first do the updates that were deferred
-// (executor/kernel/deferred_updates.h). Code that defers updates takes AsItIs() instead, the same
-// claim without this.
+// (executor/kernel/deferred_updates.h). Code that defers updates takes AsItIs() instead: the same
+// claim, but the updates stay deferred.
 class VariableClaim {
  public:
   explicit VariableClaim(Tensor* guarded) : guarded_(guarded) {}
@@ -105,7 +105,7 @@ absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int 
 // Like LookupVariable, but makes a variable if there is none.
 absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i);
 // The status that a kernel returns, before it has done anything, if another kernel holds the claim.
-// It runs again after the claim is released.
+// The kernel runs again after the claim is released.
 absl::Status RunAgainAfter(KernelContext& c, const std::shared_ptr<Var>& variable);
 // The error NOT_FOUND "Resource <container>/<name>/<type> does not exist." for the variable of
 // input `i`.
@@ -114,8 +114,9 @@ absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable
 // variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
-// Does the deferred updates of `tensor`. The caller holds the claim of the variable. Kernels on
-// references call this, MakeWritable or StoreValue before they use the tensor.
+// If updates of a variable are deferred, its `tensor` is empty. Does these updates and puts the
+// result into `tensor`. The caller holds the claim of the variable. Kernels on references call
+// this, MakeWritable or StoreValue before they use the tensor.
 void BringHome(Tensor* tensor);
 
 // Copies the buffer of `tensor` if it has other owners, so that elements may be written. The caller

@@ -28,7 +28,8 @@ struct Caller {
   int replica = -1;  // the replica that runs the step. -1 if unknown
 
   bool IsCancelled() const { return cancellation != nullptr && cancellation->IsCancelled(); }
-  // CANCELLED if the call is cancelled or its deadline is over. For long loops, which do not wait.
+  // CANCELLED if the call is cancelled or its deadline is over. Long loops, which do not wait, call
+  // it.
   absl::Status CheckNotCancelled() const;
 };
 
