@@ -18,8 +18,8 @@ inline int64_t Utf8Length(std::string_view text) {
   return n;
 }
 
-// Moves `*at` by `count` characters, backwards if it is negative. Returns false if there are fewer
-// characters.
+// Moves `*at` by `count` characters, backwards if `count` is negative. Returns false if there are
+// fewer characters.
 bool SkipUtf8(std::string_view text, int64_t count, size_t* at);
 
 }  // namespace sluice
