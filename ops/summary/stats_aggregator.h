@@ -25,7 +25,7 @@ class StatsAggregator final : public Resource, public MeasurementSink {
  public:
   static constexpr const char* kTypeName = "N10tensorflow4data23StatsAggregatorResourceE";
 
-  // Where the histograms go.
+  // The destination of the histograms: the string that Summary returns, or a summary writer.
   enum class Target { kSummary, kWriter };
 
   explicit StatsAggregator(Target target) : target_(target) {}
