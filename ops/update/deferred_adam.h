@@ -2,15 +2,15 @@
 //
 // TensorFlow's optimizer decays all rows of a variable and of its slots m and v, as if rows without
 // a gradient had a gradient of zero. Here such a row does these steps later, when it is read, with
-// the same bits as if they had been done at once. A DeferredAdam holds the three tensors while
+// the same bits as if they had been done immediately. A DeferredAdam holds the three tensors while
 // updates are deferred. A row catches up in one of three cases:
 //   1. It is gathered or updated.
 //   2. It is its turn: each step catches up a part of all rows, so that no row lags more than
 //      AdamHistory::kLongest steps.
 //   3. Some kernel needs one of the three tensors as a whole (Settle).
 //
-// Thread safety: the caller of Find and Step holds the claims of all three variables, the caller of
-// Rows and Settle one of them.
+// Thread safety: the caller of Find and Step holds the claims (locks, executor/wait/claim.h) of all
+// three variables. The caller of Rows and Settle holds one of them.
 #ifndef SLUICE_OPS_UPDATE_DEFERRED_ADAM_H_
 #define SLUICE_OPS_UPDATE_DEFERRED_ADAM_H_
 

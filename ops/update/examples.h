@@ -43,8 +43,8 @@ class Examples {
   double squared_norm(int64_t example) const { return squared_norms_[example]; }
 
   struct Predictions {
-    double now = 0;     // with the changes of the weights, times `partitions`
-    double before = 0;  // without the changes
+    double now = 0;     // by the weights plus `partitions` times their changes
+    double before = 0;  // by the weights without the changes
   };
   Predictions Predict(int64_t example, const Shrinkage& shrink, int partitions) const;
   // Adds `step` times the example's features to the changes of its weights.

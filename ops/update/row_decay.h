@@ -1,5 +1,5 @@
-// Does those steps of Adam later in which the gradient of a row was zero, with the same bits. A
-// step is
+// Does later, with the same bits, the steps of Adam in which the gradient of a row was zero. A step
+// is
 //
 //   m *= beta1;  v *= beta2;  var -= (rate * m) / (sqrt(v) + epsilon)
 //

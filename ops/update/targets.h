@@ -1,5 +1,5 @@
-// Claims the variable and the slots that an update changes. Inputs name them by reference or by
-// resource handle.
+// Claims (locks, executor/wait/claim.h) the variable and the slots that an update changes. Inputs
+// name them by reference or by resource handle.
 //
 // Thread safety: an object belongs to one call of a kernel. It holds the claims of all its
 // variables as long as it lives.
@@ -24,7 +24,8 @@ class UpdateTargets {
 
   // Claims the variables of inputs [0, count). All kernels claim in the same order. If another
   // kernel holds a claim, returns the status of KernelContext::RunAgainAfter, which the kernel must
-  // return. With kSettle, it then does their deferred updates (executor/kernel/deferred_updates.h).
+  // return. kSettle also does the deferred updates of the variables, so that their tensors can be
+  // used (executor/kernel/deferred_updates.h). kKeep leaves these updates deferred.
   // FAILED_PRECONDITION if a variable is not initialized. NOT_FOUND if there is no such variable.
   absl::Status Claim(KernelContext& c, int count, Deferred deferred);
 

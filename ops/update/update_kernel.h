@@ -16,8 +16,8 @@
 // work. Its loops over a dense gradient, over rows and over tiles are each written once, in
 // update_kernel.cc.
 //
-// An update is atomic, with or without `use_locking`: the kernel claims the variable and all slots,
-// in one order for all kernels.
+// An update is atomic, with or without `use_locking`: the kernel claims (locks,
+// executor/wait/claim.h) the variable and all slots, in one order for all kernels.
 #ifndef SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 #define SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 
@@ -37,7 +37,7 @@ struct UpdateData {
   std::array<void*, 1 + UpdateRule::kSlotsMax> slots = {};  // the variable first
   int64_t offset = 0;  // of the first element that is updated, in the variable and in the slots
   const void* grad = nullptr;
-  std::array<const void*, UpdateRule::kInputsMax> scalars = {};  // as in the rule's inputs
+  std::array<const void*, UpdateRule::kInputsMax> scalars = {};  // in the rule's order
   bool flag = false;
 };
 

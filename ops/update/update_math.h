@@ -62,8 +62,8 @@ inline T Power(T x, T exponent) {
 
 using UpdateTypes = JoinTypes<FloatList, ComplexList>::type;
 
-// A loop that the compiler may vectorize, because the arrays of a call do not overlap. They do only
-// if one variable was given twice.
+// A loop that the compiler may vectorize, because no iteration uses an element of another one. The
+// arrays of a call do not overlap, unless one variable was given twice. Then two arrays are equal.
 #define SLUICE_UPDATE_LOOP _Pragma("GCC ivdep") for (int64_t i = begin; i < end; ++i)
 
 }  // namespace sluice
