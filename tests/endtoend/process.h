@@ -49,8 +49,9 @@ class Process {
   bool Write(const void* data, size_t size) {
     return write(out_, data, size) == static_cast<ssize_t>(size);
   }
-  // Waits until all child processes and the parent have called it. The parent calls it once per
-  // child.
+  // For a child: sends a byte to the parent and waits for a byte from the parent. The children wait
+  // for each other if the parent reads from all of them before it writes to one. False if the
+  // parent has ended.
   bool Meet() {
     char byte = 0;
     return Write(&byte, 1) && Read(&byte, 1);

@@ -7,9 +7,10 @@
 
 namespace sluice::oracle {
 
-// INTERNAL, with the first different element, if the results differ. Elements are compared by bits.
-// Floating-point numbers may differ by 1e-6 of the largest element (16-bit types: by one unit in
-// its last place), because passes may change the order of sums.
+// INTERNAL, with the first different element, if the results differ. Floating-point numbers may
+// differ by a fraction of the largest element, because passes may change the order of sums: 1e-12
+// for double, 1e-6 for float, 1e-3 for half, 1e-2 for bfloat16. Other elements must have the same
+// bits.
 absl::Status ExpectSame(const Tensors& expected, const Tensors& found);
 
 }  // namespace sluice::oracle

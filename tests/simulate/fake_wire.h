@@ -32,7 +32,7 @@ class FakeWire {
   void Open(const std::string& address, std::vector<RpcMethod> methods);
   // Ends the task: calls to it and from it end with UNAVAILABLE, and its handlers are cancelled.
   void Close(const std::string& address);
-  // Delays the messages to and from the task.
+  // Breaks the links of the task for this time. Messages to and from it arrive later.
   void Cut(const std::string& address, int64_t microseconds);
   // The client by which the task at `address` makes calls. It can be made before Open and used
   // until Close. The wire outlives it.

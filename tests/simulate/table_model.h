@@ -71,8 +71,8 @@ class TableModel {
   // Checks all records and counters. No update may be running.
   void CheckAll(RowStore& store);
 
-  // Takes over those keys of saved parts for which `is_own` returns true. A part was saved at its
-  // time `saved_at`.
+  // Takes over those keys of saved parts for which `is_own` returns true. A part was saved at time
+  // `saved_at` of its own clock.
   struct Saved {
     std::shared_ptr<const TableModel> model;
     int64_t saved_at;
