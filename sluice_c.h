@@ -12,20 +12,21 @@
 //     error = sluice_session_run(session, NULL, 0, &fetch, 1, &loss, NULL, 0, NULL);
 //   }
 //
-// Errors: a function that can fail returns NULL, or an error that the caller frees. Its results are
-//   then unchanged. Nothing throws. RESOURCE_EXHAUSTED if a tensor does not fit in memory. If there
-//   is no memory for the library's own small objects, the process ends.
+// Errors: a function that can fail returns NULL, or an error that the caller frees. After an error,
+//   the results are unchanged. Nothing throws. RESOURCE_EXHAUSTED if a tensor does not fit in
+//   memory. If there is no memory for the library's own small objects, the process ends.
 // Ownership: the caller frees every handle that a function creates, with the sluice_*_free function
 //   of its type, in any order. Freeing NULL does nothing. Arguments are only read during the call,
 //   except by sluice_tensor_wrap; no handle or text may be NULL unless a comment says so. A
 //   `const char*` result is valid as long as its handle.
-// Thread safety: different handles may be used by different threads at once. One tensor may be read
-//   by any number of threads. sluice_session_run, sluice_session_save, sluice_session_restore,
-//   sluice_session_close and sluice_cancellation_cancel may be called by any number of threads at
-//   once. If steps update variables during a save or restore, it may mix the values of several
-//   steps. sluice_graph_minimize, sluice_graph_initializer, and the first sluice_session_new after
-//   one of them, change the graph: no other call may use the graph or run its steps meanwhile. A
-//   handle may be freed when no other thread uses it.
+// Thread safety: different handles may be used by different threads at the same time. One tensor
+//   may be read by any number of threads. sluice_session_run, sluice_session_save,
+//   sluice_session_restore, sluice_session_close and sluice_cancellation_cancel may be called by
+//   any number of threads at the same time. If steps update variables during a save or restore, the
+//   saved or restored values may be of different steps. sluice_graph_minimize,
+//   sluice_graph_initializer, and the first sluice_session_new after one of them, change the graph:
+//   no other call may use the graph or run its steps meanwhile. A handle may be freed when no other
+//   thread uses it.
 // Names: as in TensorFlow. "x:0" is output 0 of node "x"; "x" stands for the same tensor or, as a
 //   target, for the node.
 // Versions: functions, constants and fields are added, never changed. Option structs begin with
@@ -175,7 +176,7 @@ sluice_error* sluice_graph_minimize(sluice_graph* graph, const char* loss, const
 sluice_error* sluice_graph_initializer(sluice_graph* graph, const char** init) SLUICE_NOEXCEPT;
 
 // Cancels steps. After sluice_cancellation_cancel, the steps that use the object end with
-// CANCELLED: those in progress soon, later ones at once.
+// CANCELLED: those in progress soon, later ones immediately.
 typedef struct sluice_cancellation sluice_cancellation;
 
 sluice_cancellation* sluice_cancellation_new(void) SLUICE_NOEXCEPT;
@@ -189,7 +190,7 @@ typedef struct sluice_session sluice_session;
 typedef struct sluice_session_options {
   size_t size;               // sizeof(sluice_session_options)
   int32_t intra_op_threads;  // threads per op; default: one per core
-  int32_t inter_op_threads;  // ops that run at once; default: one per core
+  int32_t inter_op_threads;  // ops that run at a time; default: one per core
   int32_t allow_soft_placement;
   int64_t timeout_ms;          // of each step; default: no limit
   int64_t connect_timeout_ms;  // of a remote session; default: a minute
@@ -220,7 +221,7 @@ typedef struct sluice_feed {
 sluice_error* sluice_session_new(sluice_graph* graph, const char* target,
                                  const sluice_session_options* options,
                                  sluice_session** session) SLUICE_NOEXCEPT;
-// Ends the steps in progress with CANCELLED. Later steps fail at once.
+// Ends the steps in progress with CANCELLED. Later steps fail immediately.
 sluice_error* sluice_session_close(sluice_session* session) SLUICE_NOEXCEPT;
 void sluice_session_free(sluice_session* session) SLUICE_NOEXCEPT;
 
