@@ -13,7 +13,8 @@
 
 namespace sluice::demos {
 
-// Reads a uint8 tensor. NOT_FOUND if the file does not exist, DATA_LOSS if it is damaged.
+// Reads a uint8 tensor. NOT_FOUND if the file does not exist, DATA_LOSS if it is damaged or no IDX
+// file of uint8.
 absl::StatusOr<Tensor> ReadIdx(const std::string& path);
 
 struct Dataset {

@@ -11,7 +11,7 @@ namespace sluice::recommenders {
 
 // Writes a GraphDef, <folder>/<model>.pb, for each model. Also writes recommenders.tsv, with one
 // line per model in the form that benchmarks/versus/make_graphs.py describes. The features are
-// placeholders.
+// placeholders. UNAVAILABLE if a file cannot be written.
 absl::Status ExportGraphs(const std::string& folder, int64_t batch);
 
 }  // namespace sluice::recommenders

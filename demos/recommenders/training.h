@@ -3,7 +3,8 @@
 // The chief evaluates the model on a test log.
 //
 // Thread safety: none.
-// Errors: those of files and of training. INVALID_ARGUMENT if the test log does not fill a batch.
+// Errors: those of files and of training. INVALID_ARGUMENT if the test log does not fill a batch,
+// or if `batch`, `steps` or `evaluations` is below 1.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_TRAINING_H_
 #define SLUICE_DEMOS_RECOMMENDERS_TRAINING_H_
 

@@ -32,6 +32,8 @@ struct LaunchResult {
 };
 
 // Runs until training has ended. The first task that ends with an error ends all tasks.
+// INVALID_ARGUMENT if there is no parameter server or worker, or if `kill_one` is set for a single
+// worker.
 absl::StatusOr<LaunchResult> Launch(const LaunchOptions& options);
 
 }  // namespace sluice::demos
