@@ -61,7 +61,8 @@ class BundleWriter {
 
 class BundleReader {
  public:
-  // NOT_FOUND if there is no index.
+  // NOT_FOUND if there is no index. UNIMPLEMENTED if a big-endian machine wrote the checkpoint.
+  // INVALID_ARGUMENT if it needs a later version of the format.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(const std::string& prefix);
 
   const std::string& prefix() const { return prefix_; }
@@ -124,10 +125,11 @@ class BundleReader {
 struct MergeOptions {
   // Removes the indices of the sources, and their folders if they are empty.
   bool delete_old_dirs = true;
-  // Skips sources that do not exist.
+  // Skips sources that do not exist. If false, they are an error (INVALID_ARGUMENT).
   bool allow_missing_files = false;
 };
 // Merges several checkpoints into one. Renames their data files and merges their indices.
+// INVALID_ARGUMENT if no source exists.
 absl::Status MergeBundles(const std::vector<std::string>& sources, const std::string& destination,
                           MergeOptions options);
 

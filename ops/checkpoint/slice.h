@@ -33,7 +33,7 @@ class TensorSlice {
   // Parses "0,2:-": start and length per dimension, or `-` for the whole dimension.
   // INVALID_ARGUMENT with TensorFlow's texts.
   static absl::StatusOr<TensorSlice> Parse(std::string_view text);
-  // INVALID_ARGUMENT if numbers are negative.
+  // INVALID_ARGUMENT if numbers are negative or there are too many dimensions.
   static absl::StatusOr<TensorSlice> FromProto(const pb::TensorSliceProto& proto);
   void ToProto(pb::TensorSliceProto* proto) const;
 
@@ -44,7 +44,7 @@ class TensorSlice {
   std::string ToString() const;
 
   // Shape of the slice of a tensor of `shape`. INTERNAL "Extent in dimension 0 out of bounds: …",
-  // as in TensorFlow, if the slice exceeds the shape.
+  // as in TensorFlow, if the slice exceeds the shape. INTERNAL, too, if the ranks differ.
   absl::StatusOr<TensorShape> ShapeIn(const TensorShape& shape) const;
   // The intersection with a slice of the same rank, or nothing if it is empty. An extent of the
   // result has length kFull only if both extents have it.

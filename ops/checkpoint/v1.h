@@ -24,6 +24,8 @@ class V1Writer {
  public:
   explicit V1Writer(std::string path) : path_(std::move(path)) {}
   // UNIMPLEMENTED "Saving data type bfloat16 not yet supported" for types that the format lacks.
+  // INTERNAL if another slice of the tensor was added with a different full shape or type.
+  // INVALID_ARGUMENT if this slice was added before.
   absl::Status Add(std::string_view name, const TensorShape& full_shape, const TensorSlice& slice,
                    const Tensor& tensor);
   // Writes a temporary file and renames it.
