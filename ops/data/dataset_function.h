@@ -25,7 +25,8 @@ namespace sluice {
 class DatasetFunction {
  public:
   // The function in attribute `attr`. It runs on the kernel's device if its nodes request no other
-  // one. NOT_FOUND or INVALID_ARGUMENT if the function is unknown or cannot be built.
+  // one. NOT_FOUND or INVALID_ARGUMENT if the function is unknown or cannot be built, UNIMPLEMENTED
+  // if it calls itself by a dataset, RESOURCE_EXHAUSTED if functions of datasets nest too deep.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
                                                                      const std::string& attr);
   // INVALID_ARGUMENT if the number or the types of the arguments are not those of the function.
