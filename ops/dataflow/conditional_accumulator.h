@@ -2,8 +2,8 @@
 // gradients, which were computed from an old value of the variable.
 //
 //   A1. A gradient computed at a step before the current one is dropped and counted as stale.
-//   A2. A take waits until at least as many gradients as it requires were added since the last
-//       take, and gets all of them. Then the current step grows by one.
+//   A2. A take (a call of Take) waits until at least as many gradients as it requires were added
+//       since the last take, and gets all of them. Then the current step grows by one.
 //   A3. Takes are served in the order of their arrival.
 //
 // With a limit of `at_most` gradients in an update (ReplicaGradients), further gradients of the

@@ -3,9 +3,9 @@
 //
 // Attributes of the node that makes the accumulator or queue of gradients:
 //   _replicas           number of replicas
-//   _gradients          number of gradients in an update. Further gradients of its step are surplus
+//   _gradients          number of gradients in an update. Further gradients of its step are dropped
 //   _in_replica_order   the bits of a sum do not depend on the order of arrival
-//   _ledger             shared name of the ledger
+//   _ledger             shared name of the ledger (gradient_ledger.h)
 // Attribute of the node that adds a gradient:
 //   _replica            number of the replica
 #ifndef SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
