@@ -2,7 +2,8 @@
 //
 // Admission: a key gets a record when it is admitted. Updates of a key that is not admitted are
 // dropped, and lookups return its initial row. The update that admits a key is applied. A key whose
-// record was removed must be admitted again.
+// record was removed must be admitted again. A filter keeps the counts of admitted keys, so that
+// their next update admits them again.
 // Eviction: see docs/embedding_tables.md, "When rows are removed".
 #ifndef SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
 #define SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
@@ -12,7 +13,8 @@
 namespace sluice {
 
 struct AdmissionRule {
-  // A key is admitted with its n-th update. 0 or 1: with the first one.
+  // A key is admitted with its n-th update. 0 or 1: with the first one. With a filter, n is at most
+  // 255.
   int64_t after_updates = 0;
   // 0: counts the updates of each key exactly, in about 40 bytes per key that waits. Otherwise
   // counts in a Bloom filter of the whole table with this many counters of 1 byte, which never
@@ -36,7 +38,8 @@ struct EvictionRule {
   // `min_norm_steps` steps. 0: never.
   float min_norm = 0;
   int64_t min_norm_steps = 1000;
-  // Evicts keys while the table has more records than this. 0: no limit.
+  // Evicts keys while the table has more records than this, but no key that the latest step
+  // updated. 0: no limit.
   int64_t capacity = 0;
   // For `capacity`, one of 16 records is evicted: the one with the fewest updates if
   // `least_updated`, otherwise the one whose last update is the oldest.
