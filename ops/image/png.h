@@ -4,7 +4,7 @@
 // A channel has 8 bits, or 16 bits in the machine's byte order.
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT, with libpng's text, if the bytes are not a PNG image, are truncated or
-// declare more pixels than `kMaxPixels`.
+// declare more pixels than `kMaxPixels`. RESOURCE_EXHAUSTED if there is no memory.
 #ifndef SLUICE_OPS_IMAGE_PNG_H_
 #define SLUICE_OPS_IMAGE_PNG_H_
 
