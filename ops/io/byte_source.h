@@ -2,7 +2,7 @@
 //
 // Thread safety: none.
 // Errors: NOT_FOUND and others, with the file's name, if a file cannot be opened or read; DATA_LOSS
-// if a compressed stream is damaged.
+// if a compressed stream is damaged; RESOURCE_EXHAUSTED if there is no memory to decompress it.
 // Memory: grows with the bytes that were read, not with the lengths that headers claim.
 #ifndef SLUICE_OPS_IO_BYTE_SOURCE_H_
 #define SLUICE_OPS_IO_BYTE_SOURCE_H_
