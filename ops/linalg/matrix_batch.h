@@ -81,7 +81,8 @@ class MatrixBatch {
   // Sizes of the matrices of input i.
   int64_t rows(int i) const { return c_->input(i).dim(batch_.rank()); }
   int64_t columns(int i) const { return c_->input(i).dim(batch_.rank() + 1); }
-  // INVALID_ARGUMENT "Input matrix must be square." unless the matrices of input i are square.
+  // INVALID_ARGUMENT "Input matrix must be square, got shape …" unless the matrices of input i are
+  // square.
   absl::Status CheckSquare(int i) const;
 
   // Allocates output i, whose shape is the dimensions of the batch and `dims`.
