@@ -52,7 +52,8 @@ class KeyedRows {
   std::vector<int64_t> free_;                       // the used rows that have no key now
 };
 
-// A table that is filled once. Initializing it again with the same contents has no effect.
+// A table that is filled once, by Initialize or Import. Filling it again with the same contents has
+// no effect. Find returns FAILED_PRECONDITION before that. Insert and Remove return UNIMPLEMENTED.
 class HashTable : public LookupTable {
  public:
   explicit HashTable(TableSpec spec) : LookupTable(std::move(spec)), rows_(this->spec()) {}
