@@ -173,7 +173,8 @@ void RunBinary(const void* x_raw, const void* y_raw, void* z_raw, int64_t n) {
   }
 }
 
-// Computes one element. It is faster than a loop, whose clones take one more indirect jump.
+// Computes one element. It is faster than a loop, which needs an indirect jump to choose among its
+// versions for different instruction sets.
 template <typename F, typename T>
 void RunScalars(const void* x, const void* y, void* z, int64_t) {
   *static_cast<BinaryResult<F, T>*>(z) = F()(*static_cast<const T*>(x), *static_cast<const T*>(y));

@@ -2,7 +2,8 @@
 //
 // Thread safety: the caller holds the variable's claim, a lock (executor/wait/claim.h), and has
 // made the tensor writable.
-// Errors: INVALID_ARGUMENT with TensorFlow's texts. Indices are checked before anything is written.
+// Errors: INVALID_ARGUMENT with TensorFlow's texts, also for a division by an integer 0.
+// UNIMPLEMENTED if the type has no such operation. Indices are checked before anything is written.
 #ifndef SLUICE_OPS_LOOPS_SCATTER_ROWS_H_
 #define SLUICE_OPS_LOOPS_SCATTER_ROWS_H_
 
