@@ -6,10 +6,10 @@
 // the shard of the next element has so many, the thread waits until that shard takes one.
 // Thread safety: all methods may be called from any thread. Callbacks run exactly once, without a
 // lock, per shard in the order of the calls.
-// Errors: OUT_OF_RANGE "End of sequence" after the last element; INVALID_ARGUMENT if there is no
-// such shard, or if the incarnation is not the current one; CANCELLED if the caller is cancelled;
-// RESOURCE_EXHAUSTED if the thread cannot be started; errors of the dataset, each for the shard
-// whose element failed.
+// Errors: OUT_OF_RANGE "End of sequence" after the last element; FAILED_PRECONDITION before
+// SetDataset; INVALID_ARGUMENT if there is no such shard, or if the incarnation is not the current
+// one; CANCELLED if the caller is cancelled; RESOURCE_EXHAUSTED if the thread cannot be started;
+// errors of the dataset, each for the shard whose element failed.
 // Reference: TensorFlow's multi_device_iterator_ops.cc.
 #ifndef SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_
 #define SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_
