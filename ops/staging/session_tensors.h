@@ -29,7 +29,7 @@ class SessionTensors : public Resource {
 
   // Returns the new handle: "<node>;<number>;<device>".
   std::string Add(std::string_view node, std::string_view device, Tensor value);
-  // The tensor of a handle. INVALID_ARGUMENT if there is no such handle.
+  // The tensor of a handle. Get and Delete return INVALID_ARGUMENT if there is no such handle.
   absl::StatusOr<Tensor> Get(const std::string& handle) const;
   absl::Status Delete(const std::string& handle);
 

@@ -7,7 +7,8 @@
 // Limits: those of `limits`. Only complete tuples count towards the number of tuples.
 // Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if the
 // values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT if indices are out
-// of range or do not ascend, or if a part was staged or taken before.
+// of range or do not ascend, if a part was staged or taken before, or if types differ from the
+// requested ones.
 #ifndef SLUICE_OPS_STAGING_STAGING_MAP_H_
 #define SLUICE_OPS_STAGING_STAGING_MAP_H_
 
