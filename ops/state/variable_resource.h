@@ -125,7 +125,8 @@ void BringHome(Tensor* tensor);
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 
 // Stores `value` in `*variable`, whose claim the caller holds. Moves the buffer of `value` if it
-// has no other owner, and copies the elements otherwise. May empty `value`.
+// has no other owner, and copies the elements otherwise. May empty `value`. FAILED_PRECONDITION if
+// `value` is not initialized; RESOURCE_EXHAUSTED if there is no memory for the copy.
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator);
 
 // Calls `update(tensor)` with the claim of the variable that input 0 references, and outputs the
