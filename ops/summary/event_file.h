@@ -6,8 +6,9 @@
 // until the name is new.
 //
 // Thread safety: all methods may be called from any thread.
-// Errors: those of the file system, with the name of the file. After the first error, the file does
-// not change and every call returns this error.
+// Errors: those of the file system, with the name of the file; FAILED_PRECONDITION after Close;
+// INVALID_ARGUMENT if an event has more than 2 GiB. After the first error of the file system, the
+// file does not change and every call returns this error.
 #ifndef SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 #define SLUICE_OPS_SUMMARY_EVENT_FILE_H_
 
