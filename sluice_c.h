@@ -240,7 +240,9 @@ sluice_error* sluice_session_run(sluice_session* session, const sluice_feed* fee
 sluice_error* sluice_session_save(sluice_session* session, const char* prefix,
                                   int64_t global_step) SLUICE_NOEXCEPT;
 // Restores all variables from a checkpoint, or from the latest one in a folder. NULL stands for the
-// SavedModel that the graph was loaded from; its init op then runs too.
+// SavedModel that the graph was loaded from; its init op then runs too. INVALID_ARGUMENT if there
+// is no such checkpoint. FAILED_PRECONDITION if `checkpoint` is NULL and the graph is not from a
+// SavedModel.
 sluice_error* sluice_session_restore(sluice_session* session,
                                      const char* checkpoint) SLUICE_NOEXCEPT;
 
