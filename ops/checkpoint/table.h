@@ -40,7 +40,7 @@ class TableWriter {
 
  private:
   // A block under construction. An entry omits the first bytes of its key that the previous key has
-  // too, except for one entry in `restart_interval`, whose key is complete.
+  // too. Only every `restart_interval`-th entry has its complete key.
   class Block {
    public:
     explicit Block(int restart_interval) : restart_interval_(restart_interval) {}

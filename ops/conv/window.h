@@ -5,8 +5,8 @@
 // WindowGeometry always has depth, height and width. Missing dimensions have size 1.
 //
 // Thread safety: values without locks.
-// Errors: INVALID_ARGUMENT if attributes or sizes do not fit; UNIMPLEMENTED where a function says
-// so.
+// Errors: INVALID_ARGUMENT if attributes or sizes do not fit; some functions also return
+// UNIMPLEMENTED, as their comments say.
 // Reference: TensorFlow's core/framework/common_shape_fns.cc and kernel_shape_util.cc.
 #ifndef SLUICE_OPS_CONV_WINDOW_H_
 #define SLUICE_OPS_CONV_WINDOW_H_

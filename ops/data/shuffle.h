@@ -61,8 +61,8 @@ absl::StatusOr<std::shared_ptr<ShuffleSeeds>> NewSeeds(const KernelContext& c, b
 
 // A dataset of `count` epochs of `input` (-1: endless), each shuffled with the next pair of seeds.
 // It draws elements at random from a buffer of `buffer_size` elements. While the last elements of
-// an epoch leave the buffer, it is filled with elements of the next epoch. INVALID_ARGUMENT if
-// `buffer_size` is not positive.
+// an epoch leave the buffer, elements of the next epoch fill it. INVALID_ARGUMENT if `buffer_size`
+// is not positive.
 absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,
                                         int64_t count, std::shared_ptr<ShuffleSeeds> seeds);
 

@@ -64,8 +64,8 @@ class ConditionalAccumulator : public Resource,
   std::optional<absl::StatusOr<GradientTensors>> TakeAtOnce(const Caller& caller,
                                                             int64_t num_required,
                                                             const Parallel& parallel);
-  // Sets the current step. Gradients of earlier steps are dropped. If the replicas are known, it
-  // means that a chief starts at this step.
+  // Sets the current step. Gradients of earlier steps are dropped. If the replicas are known, the
+  // call means that a chief starts at this step.
   void SetGlobalStep(int64_t step);
   // Sets the largest number of gradients that a take requires, at least one. A smaller number
   // applies immediately, to waiting takes too. A larger one applies after the next update.

@@ -1,12 +1,14 @@
 // The ledger of synchronous training: for each update and replica, how many gradients were applied,
-// dropped as stale and dropped as surplus.
+// dropped as stale (computed from an old value of the variables), and dropped as surplus (in time,
+// but the update had enough).
 //
 //   L1. A gradient is counted once, when it is applied or dropped.
 //   L2. An applied or surplus gradient is counted at the step at which it was computed, which is
 //       the step of its update. A stale gradient is counted at the step that was current when it
 //       arrived.
-//   L3. If an update was never made because the chief was lost, or was undone because an older
-//       model was restored, the update's applied gradients are counted as stale instead.
+//   L3. If an update was never made because the chief (the replica that makes the updates) was
+//       lost, or was undone because an older model was restored, the update's applied gradients are
+//       counted as stale instead.
 //
 // Updates and Totals have one row per replica, and a last row for gradients of unknown replicas.
 // Thread safety: all methods may be called from any thread.

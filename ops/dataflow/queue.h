@@ -55,7 +55,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
 
   void Enqueue(const Caller& caller, Tensors element, Done done);
   // Enqueues row i of every component as element i, one by one as capacity becomes free. With
-  // `replaces`, the elements that are in the queue when the first row can enter are removed first.
+  // `replaces`, removes all elements of the queue just before the first row enters.
   void EnqueueMany(const Caller& caller, Tensors batch, Done done, bool replaces = false);
   void Dequeue(const Caller& caller, Taken taken);
   // Dequeues without waiting, or returns nothing if the caller would have to wait.
@@ -79,8 +79,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual absl::Span<const DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
-  // INVALID_ARGUMENT "Shared queue 'q' has capacity 3 but requested capacity was 4" if another op
-  // of this name requests a different queue.
+  // INVALID_ARGUMENT "Shared queue 'q' has capacity 3 but requested capacity was 4" if a node with
+  // the name of this queue requests another kind, capacity, type or shape.
   virtual absl::Status CheckSame(const QueueSpec& requested) const;
 
  protected:

@@ -38,7 +38,7 @@ struct QueueOptions {
   std::string name;
 
   // Graphs and sessions on the same devices share the queue of this name. All of them must request
-  // the same kind, capacity and types. "": the node's name.
+  // the same kind, capacity, types and shapes. "": the node's name.
   std::string shared_name;
   // The seed of RandomShuffle. Without it, the graph's seed applies (Graph::SetRandomSeed).
   std::optional<int64_t> seed;

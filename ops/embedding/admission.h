@@ -3,8 +3,8 @@
 // of keys without a record, exactly or in a Bloom filter.
 //
 // The filter of a table consists of 64 blocks. A hash of the key chooses the block, whatever the
-// number of parts. A part has the blocks of its own keys. So a table in 1, 2, 4 and up to 64 parts
-// admits the same keys.
+// number of parts. A part has the blocks of its own keys. So a table in 1, 2, 4, 8, 16, 32 or 64
+// parts admits the same keys.
 //
 // Thread safety: all methods may be called from any thread. With exact counters, the answer of
 // Admits depends only on the earlier calls with the same key. With a filter it also depends on

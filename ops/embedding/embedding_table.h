@@ -4,11 +4,11 @@
 //   Output rows = EmbeddingLookup(items, ids);          // ops/embedding/embedding.h
 //   Operation train = Adagrad({.learning_rate = 0.1f}).Minimize(loss);
 //
-// A table is a function of all int64 keys. A key gets a record with its first update: the row, the
-// optimizer's slots, the number of updates and the step of the last one. Until then it has its
-// initial row, which depends only on the seed and the key. Lookups never change the table. So
-// results do not depend on the order in which keys are first seen, on threads or on the number of
-// parts.
+// A table is a function of all int64 keys. A key gets a record with its first update, or later if
+// there is an AdmissionRule. The record has the row, the optimizer's slots, the number of updates
+// and the step of the last one. A key without a record has its initial row, which depends only on
+// the seed and the key. Lookups never change the table. So results do not depend on the order in
+// which keys are first seen, on threads or on the number of parts.
 //
 // Optimizers that apply one rule (ops/update/rules.h) train a table by default, like a trainable
 // variable, and only rows with a gradient change. Rows of equal keys in a step are summed first, in

@@ -2,8 +2,8 @@
 // still in the cache. It adds a bias or normalises each channel, and applies an activation.
 //
 // Thread safety: values without locks.
-// Errors: INVALID_ARGUMENT if fused_ops is empty or arguments do not fit; UNIMPLEMENTED if it has
-// unknown names.
+// Errors: INVALID_ARGUMENT if fused_ops is empty or arguments do not fit; UNIMPLEMENTED if
+// fused_ops has unknown names.
 #ifndef SLUICE_OPS_MATMUL_EPILOGUE_H_
 #define SLUICE_OPS_MATMUL_EPILOGUE_H_
 

@@ -37,7 +37,7 @@ struct ColumnRange {
 };
 
 // The scores of one call of a kernel. `context`, its inputs 0 and 1 (q, k) and the mask must
-// outlive it.
+// outlive the object.
 // Thread safety: immutable.
 class AttentionScores {
  public:

@@ -1,7 +1,7 @@
 // Computes the windows of one pool, and checks that its tensors fit.
 //
 // Errors: INVALID_ARGUMENT if sizes do not fit; UNIMPLEMENTED if windows extend over the batch, or
-// over channels and the op or the sizes do not allow this.
+// over the channels in a way that the op does not support.
 #ifndef SLUICE_OPS_POOL_POOL_GEOMETRY_H_
 #define SLUICE_OPS_POOL_POOL_GEOMETRY_H_
 

@@ -1,5 +1,5 @@
-// Reads and checks row splits of ragged tensors. Row i has the values from splits[i] up to and
-// without splits[i + 1].
+// Reads and checks row splits of ragged tensors. Row i begins with value number splits[i] and ends
+// before number splits[i + 1].
 //
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT if the splits are not valid.

@@ -6,8 +6,8 @@
 //   kArguments:   index of the first input that belongs neither to the source nor to the shape.
 //   Take:         returns a generator for `results` results.
 //
-// NodeSource and the sources with a variable advance their generator. Those of stateless ops return
-// the same generator each time.
+// NodeSource and the sources with a variable advance their generator. The sources of stateless ops
+// (SeedSource, KeySource) return the same generator for the same inputs.
 //
 // Thread safety: Take may be called from any thread.
 #ifndef SLUICE_OPS_RANDOM_SOURCES_H_

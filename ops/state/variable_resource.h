@@ -5,7 +5,7 @@
 // buffer first if it has other owners. So a value that was read never changes, and a variable whose
 // buffer is not shared is updated in place.
 //
-// Thread safety: the claim of a variable guards its members.
+// Thread safety: the claim of a Var or RefVar, a lock, guards its members.
 // Ownership: shared by the resource manager, handles and kernels.
 #ifndef SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 #define SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_

@@ -30,8 +30,8 @@
 
 namespace sluice {
 
-// The places in which the three variables (the trained one, m and v) keep their tensors. They are
-// empty while updates are deferred, because a DeferredAdam then holds the tensors.
+// The places in which the three variables (the trained one, m and v) keep their tensors. These
+// tensors are empty while updates are deferred, because a DeferredAdam then holds the tensors.
 using AdamHomes = std::array<Tensor*, 3>;
 
 template <typename T>

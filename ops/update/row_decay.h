@@ -67,7 +67,7 @@ template <typename T>
 void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row);
 
 // The step of a row that has a gradient, in three parts: the moments decay, the gradient is added
-// to them (once per index of the row), and the variable moves.
+// to them (once for each occurrence of the row in the indices), and the variable moves.
 template <typename T>
 void DecayMoments(const AdamNumbers<T>& numbers, const AdamRow<T>& row);
 template <typename T>
