@@ -88,7 +88,7 @@ class TableModel {
     int64_t count;
   };
   // Limits of the step of a key's last update: below `must` the key has to be evicted, below `may`
-  // it can be. They differ for rules by time, which the table follows to 1/64 of the time.
+  // it may be evicted. They differ for rules by time, which the table follows to 1/64 of the time.
   struct Limit {
     int64_t must = IdleLimits::kNever, may = IdleLimits::kNever;
   };
