@@ -98,7 +98,7 @@ void IntoBroadcast(Backprop& b, Output gx, Output gy) {
 
 namespace {
 
-// The sizes with ones in the place of reduced ones.
+// Returns the sizes, with 1 for each axis that is reduced.
 std::vector<int64_t> KeptSizes(const Tensor& sizes, const Tensor& axes) {
   std::vector<int64_t> kept;
   for (int32_t size : sizes.flat<int32_t>()) kept.push_back(size);
@@ -122,7 +122,7 @@ Output ReducedShape(Output input_shape, Output axes) {
     const std::vector<int64_t> kept = KeptSizes(*sizes, *axes_value);
     return IntVector(graph, kept, "Reshape/shape");
   }
-  // Replaces the sizes of the reduced axes by ones.
+  // Adds nodes that replace the sizes of the reduced axes by ones.
   Output axes32 = BaseType(axes.dtype()) == DT_INT32 ? axes : Cast(axes, DT_INT32);
   Output rank = SizeOf(input_shape);
   Output positive = (axes32 + rank) % rank;

@@ -157,7 +157,7 @@ void SplitRowsOfSlices(Backprop& b, int first, const OutputList& values, Output 
   }
 }
 
-// Splits IndexedSlices for a concatenation along another dimension: each input has a part of each
+// Splits IndexedSlices for a concatenation along another dimension: each input gets a part of each
 // row.
 void SplitWithinSlices(Backprop& b, int first, const OutputList& values, int64_t axis) {
   const IndexedSlices grad = b.GradOf(0).slices();
@@ -182,7 +182,7 @@ void ConcatGradient(Backprop& b, std::string_view axis_arg) {
   Graph& g = b.graph();
   Output axis = b.Value(axis_arg);
   const std::optional<Tensor> constant = ConstantValue(axis);
-  // A constant of another cond or while context is copied to this one.
+  // Copies a constant from another cond or while context to this one.
   if (constant && axis.node->context() != g.scopes().context) {
     axis = Const(g, *constant, BaseType(axis.dtype()));
   }

@@ -50,7 +50,7 @@ void CopyColumns(KernelContext& c, int first, int count, int64_t outer, int64_t 
   }
 }
 
-// The shape of the concatenation of inputs [first, first + count).
+// Returns the shape of the concatenation of inputs [first, first + count).
 absl::StatusOr<TensorShape> ConcatenatedShape(KernelContext& c, int first, int count, int axis) {
   TensorShape shape = c.input(first).shape();
   int64_t total = shape.dim(axis);
@@ -76,7 +76,7 @@ absl::StatusOr<TensorShape> ConcatenatedShape(KernelContext& c, int first, int c
 absl::Status ConcatInputs(KernelContext& c, int axis_input, const char* axis_name, int first) {
   const int count = c.num_inputs() - 1;
   const Tensor& axis_tensor = c.input(axis_input);
-  // As in TensorFlow, older graphs may have a vector of one element.
+  // Accepts a vector of one element, as TensorFlow does for older graphs.
   SLUICE_INVALID_IF(axis_tensor.rank() > 1 || axis_tensor.num_elements() != 1, axis_name,
                     " tensor should be a scalar integer, but got shape ",
                     axis_tensor.shape().ToString());

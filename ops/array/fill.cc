@@ -1,4 +1,4 @@
-// Tensors made from a rule: filled with one value, sequences, one-hot rows.
+// Ops that make tensors by a rule: filled with one value, sequences, one-hot rows.
 #include "graph/infer/constant_context.h"
 #include "graph/infer/image_roles.h"
 #include "ops/array/range_length.h"
@@ -94,7 +94,7 @@ std::optional<PartialInts> ValueOfRange(ConstantContext& c) {
   return out;
 }
 
-// A tensor of x's shape and type, filled with one value.
+// Declares an op that makes a tensor of x's shape and type, filled with one value.
 struct ConstantLike {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {

@@ -31,7 +31,7 @@ absl::StatusOr<TensorShape> ShapeFrom(const Tensor& dims, const char* what) {
 
 absl::Status Fill(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ShapeFrom(c.input(0), "dims"));
-  // As in TensorFlow, older graphs may have a vector of one element.
+  // Accepts a vector of one element, as TensorFlow does for older graphs.
   SLUICE_INVALID_IF(c.input(1).rank() > 1 || c.input(1).num_elements() != 1,
                     "value must represent a scalar, got shape ", c.input(1).shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
@@ -61,7 +61,7 @@ absl::Status OnesLike(KernelContext& c) {
 }
 
 absl::Status CheckScalar(const Tensor& t, const char* name) {
-  // As in TensorFlow, older graphs may have a vector of one element.
+  // Accepts a vector of one element, as TensorFlow does for older graphs.
   if (t.shape().IsScalar() || (t.rank() == 1 && t.dim(0) == 1)) return absl::OkStatus();
   return InvalidArgument(name, " must be a scalar, not shape ", t.shape().ToString());
 }
@@ -107,7 +107,8 @@ absl::Status LinSpace(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// `to` has shape [outer, depth, inner], `indices` have shape [outer, inner].
+// Sets to[o, indices[o, i], i] to `on`. `to` has shape [outer, depth, inner], `indices` [outer,
+// inner].
 template <typename T, typename Index>
 void SetHot(KernelContext& c, const Index* indices, const T& on, T* to, int64_t outer,
             int64_t depth, int64_t inner) {

@@ -1,4 +1,4 @@
-// Padding with zeros, with another value, or with mirrored elements.
+// Ops that pad tensors with zeros, with another value, or with mirrored elements.
 #include "graph/infer/expect_size.h"
 #include "graph/infer/image_roles.h"
 #include "graph/ir/constant.h"
@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-// The shape of input 0, with the paddings in input 1 added (sign 1) or removed (sign -1).
+// Sets output 0 to the shape of input 0, with the paddings in input 1 added (sign 1) or removed
+// (-1).
 absl::Status PaddedShape(ShapeContext& c, int sign) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape paddings, c.WithRank(1, 2));
   SLUICE_RETURN_IF_ERROR(ExpectSize(paddings.dim(1), 2));

@@ -46,7 +46,7 @@ absl::StatusOr<TensorShape> PaddedShape(const TensorShape& in, const Border& bor
   return TensorShape::Make(dims);
 }
 
-// Copies a tensor of shape `part` to the middle of a tensor of shape `whole`.
+// Returns the copy of a tensor of shape `part` to the middle of a tensor of shape `whole`.
 CopyBox Middle(const TensorShape& whole, const TensorShape& part, const Border& border) {
   CopyBox box;
   const auto from = RowMajorStrides(part);
@@ -75,7 +75,8 @@ absl::Status Pad(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The distance of the first mirrored element from the edge. REFLECT does not repeat the edge.
+// Returns the distance of the first mirrored element from the edge: 1 for REFLECT, which does not
+// repeat the edge.
 int64_t EdgeOf(KernelInit& init) { return init.attr<std::string>("mode") == "REFLECT" ? 1 : 0; }
 
 absl::Status CheckMirror(const Border& border, const TensorShape& inner, int64_t edge) {
@@ -89,8 +90,8 @@ absl::Status CheckMirror(const Border& border, const TensorShape& inner, int64_t
   return absl::OkStatus();
 }
 
-// The copies of mirrored elements to the border before and after dimension d. They cover the border
-// of the dimensions after d too, but not of those before d.
+// The two copies that fill the border before and after dimension d with mirrored elements. In the
+// dimensions after d, they include the border. In those before d, they do not.
 using Mirror = std::array<CopyBox, 2>;
 Mirror MirrorOf(const TensorShape& whole, const TensorShape& inner, const Border& border, int d,
                 int64_t edge) {
@@ -133,7 +134,7 @@ absl::Status MirrorPad(KernelContext& c, const Prepared<EdgeOf>& edge) {
   return absl::OkStatus();
 }
 
-// Undoes a copy for gradients: adds the elements at `to` to those at `from`.
+// Undoes the copy `box` for a gradient: adds the elements at `to` to those at `from`.
 void AddBack(DataType dtype, char* base, const CopyBox& box, size_t at, int64_t from, int64_t to) {
   const size_t size = ElementStride(dtype);
   if (at == box.dims.size()) {

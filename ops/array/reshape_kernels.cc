@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// The product of the positive sizes. -1 if it exceeds int64.
+// Returns the product of the positive sizes, or -1 if it exceeds int64.
 int64_t NonZeroProduct(absl::Span<const int64_t> dims) {
   int64_t product = 1;
   for (int64_t d : dims) {
@@ -17,7 +17,7 @@ int64_t NonZeroProduct(absl::Span<const int64_t> dims) {
   return product;
 }
 
-// The size that is given as -1. Sizes of 0 in both shapes cancel out.
+// Returns the size that is given as -1. Sizes of 0 in both shapes cancel out.
 absl::StatusOr<int64_t> MissingSize(const TensorShape& in, absl::Span<const int64_t> dims) {
   const int64_t known = NonZeroProduct(dims);
   const bool has_zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
@@ -27,7 +27,7 @@ absl::StatusOr<int64_t> MissingSize(const TensorShape& in, absl::Span<const int6
   return n / known;
 }
 
-// The requested shape. Computes a size of -1.
+// Returns the requested shape, with a size of -1 replaced by the size that fits.
 absl::StatusOr<TensorShape> ReshapeTarget(const Tensor& in, const Tensor& sizes) {
   SLUICE_INVALID_IF(sizes.rank() > 1, "sizes input must be 1-D, not ", sizes.shape().ToString());
   Ints dims = IntsOf(sizes);

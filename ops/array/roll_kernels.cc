@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// By dimension, the number of places by which the elements move.
+// Returns, for each dimension, the number of places by which the elements move.
 absl::StatusOr<Ints> PlacesOf(const Tensor& in, const Tensor& shift, const Tensor& axis) {
   Ints moved(in.rank(), 0);
   for (int64_t i = 0; i < axis.num_elements(); ++i) {

@@ -58,7 +58,8 @@ std::optional<PartialInts> ValueOfSize(ConstantContext& c) {
   return KnownScalar(c.input_shape(0).num_elements());
 }
 
-// Has attributes for the type of a property of a tensor of any type.
+// Declares the type attributes of an op that returns a property of a tensor of any type, such as
+// its shape.
 void PropertyTypes(OpDefBuilder& op) {
   op.Attr("T", TypeAttr()).Attr("out_type", TypeAttr(IndexTypes(), DT_INT32)).NotDifferentiable();
 }

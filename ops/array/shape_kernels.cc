@@ -64,7 +64,7 @@ class TwoShapes {
   }
   int rank() const { return rank_; }
   bool equal() const { return shapes_[0] == shapes_[1]; }
-  // The size of shape i in dimension d of the broadcast shape.
+  // Returns the size of shape i in dimension d of the broadcast shape.
   int64_t At(int i, int d) const {
     const int at = d - rank_ + static_cast<int>(shapes_[i].size());
     return at < 0 ? 1 : shapes_[i][at];
@@ -146,7 +146,7 @@ absl::Status ConcatOffset(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The number of elements of a shape without zeros.
+// Returns the number of elements of a shape without zeros.
 absl::StatusOr<int64_t> ProductOf(const Ints& dims) {
   int64_t total = 1;
   for (size_t i = 0; i < dims.size(); ++i) {

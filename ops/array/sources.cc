@@ -12,7 +12,7 @@ absl::Status ShapeFromAttr(ShapeContext& c) {
   return c.SetOutput(0, c.attr<PartialShape>("shape"));
 }
 
-// GraphDefs up to version 21 use [] for any shape.
+// In GraphDefs up to version 21, shape [] means any shape.
 absl::Status PlaceholderShape(ShapeContext& c) {
   const PartialShape& shape = c.attr<PartialShape>("shape");
   if (c.node().graph()->versions().producer <= 21 && shape.rank() == 0) {

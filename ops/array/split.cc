@@ -5,7 +5,8 @@
 namespace sluice {
 namespace {
 
-// The axis in input i, a scalar. Nothing if it is unknown. INVALID_ARGUMENT if it exceeds the rank.
+// Returns the axis in input i, a scalar, or nothing if it is unknown. INVALID_ARGUMENT if the axis
+// exceeds the rank.
 absl::StatusOr<std::optional<int>> SplitAxis(ShapeContext& c, int i, int rank) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   const std::optional<Tensor> value = c.InputValue(i);
@@ -33,7 +34,7 @@ absl::Status SplitShape(ShapeContext& c) {
   return c.SetOutputs(out);
 }
 
-// The sum of the sizes without the one that may be missing (-1). `whole`: the size that is split,
+// Returns the sum of the sizes, except one that is missing (-1). `whole` is the size that is split,
 // or -1 if it is unknown.
 absl::StatusOr<int64_t> TotalOf(const std::vector<int64_t>& sizes, int64_t whole) {
   int64_t total = 0;

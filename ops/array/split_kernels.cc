@@ -32,7 +32,7 @@ class Splitter {
     return absl::OkStatus();
   }
 
-  // Copies the parts. Called after the last Next.
+  // Copies the parts that do not share memory. Called after the last Next.
   void Copy() {
     if (parts_.empty()) return;
     const DataType type = value_.dtype();
@@ -96,7 +96,7 @@ absl::Status Split(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The sizes of the parts, whose sum is `whole`. Computes a size of -1.
+// Returns the sizes of the parts, whose sum is `whole`. Replaces a size of -1 by the rest.
 using Sizes = absl::InlinedVector<int64_t, 32>;
 absl::StatusOr<Sizes> PartSizes(const Tensor& given, int parts, int64_t whole) {
   SLUICE_INVALID_IF(given.rank() != 1 || given.dim(0) != parts,

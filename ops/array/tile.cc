@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// -1 stands for an unknown size or number of times.
+// Returns the size of a dimension after it is repeated `times` times. -1 stands for unknown
+// numbers.
 absl::StatusOr<int64_t> TiledDim(int i, int64_t dim, int64_t times) {
   if (times == 0 || dim == 0) return 0;
   if (times < 0 || dim < 0) return -1;
@@ -103,7 +104,7 @@ bool TilesOnce(const Node& node) {
          std::all_of(times->begin(), times->end(), [](int64_t n) { return n == 1; });
 }
 
-// The image roles of a node whose input 1 has a number for each dimension of the images.
+// Returns the image roles of a node whose input 1 has a number for each dimension of the images.
 std::optional<ImageRoles> ImagesBySizes(const Node& node, const ImageRoles& roles) {
   const bool fits = IsImage(node.input(0).shape()) && IsImage(node.output_shape(0)) &&
                     IsVectorOf(node.input(1), 4);

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The loop that copies one element of type T to n elements.
+// Returns the loop that copies one element of type T to n elements.
 template <typename T>
 const ElementwiseLoops* SpreadLoops() {
   static const ElementwiseLoops loops = {
@@ -85,7 +85,8 @@ absl::Status BroadcastTo(KernelContext& c) {
 constexpr TypeSet kTypes =
     RealTypes() | ComplexTypes() |
     TypeSet{DT_BOOL, DT_STRING, DT_RESOURCE, DT_VARIANT, DT_FLOAT8_E5M2, DT_FLOAT8_E4M3FN};
-// Runs `function`. In a fusion group, the loop repeats the only element of each row.
+// Runs `function`. In a fusion group, the kernel instead provides a loop that repeats the only
+// element of each row.
 template <absl::Status (*function)(KernelContext&)>
 class SpreadingKernel final : public Kernel, public GroupLoops {
  public:

@@ -25,7 +25,8 @@ absl::StatusOr<Ints> ReadPermutation(const Tensor& x, const Tensor& perm) {
   return order;
 }
 
-// Whether dimensions with more than one element keep their order.
+// Returns whether all dimensions with more than one element keep their order, so that no element
+// moves.
 bool KeepsElements(const TensorShape& shape, const Ints& order) {
   int64_t last = -1;
   for (int64_t d : order) {

@@ -19,7 +19,7 @@ absl::Status DecodeWavOp(KernelContext& c) {
   const int64_t channels = desired_channels == -1 ? wav.channels : desired_channels;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make({rows, channels}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-  // without elements, `rows` has no bound
+  // Avoids a long loop: if there are no channels, `rows` can be any number.
   const int64_t filled = shape.num_elements() == 0 ? 0 : rows;
   for (int64_t row = 0; row < filled; ++row) {
     for (int64_t channel = 0; channel < channels; ++channel) {

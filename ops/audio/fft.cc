@@ -17,8 +17,8 @@
 namespace sluice {
 namespace {
 
-// The sizes of the last `rank` dimensions are those in fft_length. The very last one is
-// `last(fft_length)`.
+// Shape function of transforms of real numbers: the last `rank` sizes are those in fft_length,
+// except that the very last one is `last(size)`.
 template <typename Last>
 absl::Status RealShape(ShapeContext& c, int rank, Last last) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape s, c.WithRankAtLeast(0, rank));
@@ -34,7 +34,7 @@ absl::Status RealShape(ShapeContext& c, int rank, Last last) {
   return c.SetOutput(0, s);
 }
 
-// Transforms the last `rank` dimensions.
+// Declares a complex transform of the last `rank` dimensions.
 auto TransformsComplex(int rank) {
   return [rank](OpDefBuilder& op) {
     op.Input("input", "Tcomplex")
@@ -77,7 +77,7 @@ auto TransformsToReal(int rank) {
 #ifndef SLUICE_DEFINITIONS_ONLY
 using Transform = Output (*)(Output);
 
-// The product of the last `rank` sizes of x.
+// Returns the product of the last `rank` sizes of x.
 Output CountOf(Output x, int rank, DataType type) {
   Output shape = ShapeNode(x);
   return Cast(ReduceProd(PartOf(shape, -rank, kToTheEnd), 0), type);
@@ -85,7 +85,7 @@ Output CountOf(Output x, int rank, DataType type) {
 
 DataType RealOf(DataType complex) { return complex == DT_COMPLEX64 ? DT_FLOAT : DT_DOUBLE; }
 
-// The adjoint of a forward transform is the inverse transform without its division, and vice versa.
+// Adds the gradient of a forward transform: the inverse transform without its division.
 void ForwardGradient(Backprop& b, int rank, Transform inverse) {
   Output grad = b.Of("output");
   b.Into("input", inverse(grad) * CountOf(grad, rank, grad.dtype()));
@@ -101,7 +101,7 @@ Output LastSize(Output x) {
   return Reshape(PartOf(ShapeNode(x), -1, kToTheEnd), std::vector<int64_t>{});
 }
 
-// `x` with its last `rank` dimensions truncated or padded with zeros to `sizes`.
+// Returns `x` with its last `rank` dimensions truncated or padded with zeros to `sizes`.
 Output Resized(Output x, int rank, Output sizes) {
   Output shape = ShapeNode(x);
   Output own = PartOf(shape, -rank, kToTheEnd);
@@ -113,8 +113,8 @@ Output Resized(Output x, int rank, Output sizes) {
   return Pad(kept, Stack({ZerosLike(after), after}, 1));
 }
 
-// The gradient of RFFT, whose output omits the conjugate half. y = F x for real x, so dx = Re(F^H
-// g) with g padded with zeros, because no element of y counts twice.
+// Adds the gradient of RFFT, whose output omits the conjugate half: y = F x for real x. So dx =
+// Re(F^H g), where g is padded with zeros because no element of y counts twice.
 void RfftGradient(Backprop& b, int rank, Transform inverse) {
   Output grad = b.Of("output"), sizes = b.Value("fft_length"), x = b.Value("input");
   Output whole = Resized(grad, rank, sizes);
@@ -125,16 +125,16 @@ void RfftGradient(Backprop& b, int rank, Transform inverse) {
 
 using RealTransform = Output (*)(Output, Output, DataType);
 
-// The gradient of IRFFT. The elements of the input that represent two elements (all except the
-// first, and the last one of an even length) count twice. As in TensorFlow, the input has the full
-// length fft_length / 2 + 1.
+// Adds the gradient of IRFFT. Each element of the input, except the first one and the last one of
+// an even length, represents two elements and counts twice. As in TensorFlow, the input must have
+// the full length fft_length / 2 + 1.
 void IrfftGradient(Backprop& b, int rank, RealTransform forward) {
   Output grad = b.Of("output"), sizes = b.Value("fft_length"), x = b.Value("input");
   Graph& g = b.graph();
   Output transformed = forward(grad, sizes, x.dtype());
   Output length = LastSize(grad);
   Output columns = Range(IndexScalar(g, 0), LastSize(transformed), IndexScalar(g, 1));
-  // The weight is 1 at position 0 and at length / 2 of an even length, else 2.
+  // The weight is 1 at position 0 and, if the length is even, at length / 2. Elsewhere it is 2.
   Output mirrored = FloorMod(Neg(columns), Maximum(length, IndexScalar(g, 1)));
   Output weight = IndexScalar(g, 2) - Cast(Equal(mirrored, columns), DT_INT32);
   Output count = CountOf(grad, rank, grad.dtype());

@@ -93,7 +93,7 @@ KERNEL(IFFT, Inverse<1>);
 KERNEL(IFFT2D, Inverse<2>);
 KERNEL(IFFT3D, Inverse<3>);
 
-// The dimensions of a batch, and of the real and the complex side of a transform.
+// The sizes of the batch dimensions, and of the real and the complex side of a transform.
 struct RealSizes {
   std::vector<int64_t> batch, real, complex;
 };
@@ -194,13 +194,14 @@ absl::Status RealForward(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// Completes the last dimension from its first half. Element k is the conjugate of length - k.
+// Completes the last dimension from its first half: element length - k is the conjugate of element
+// k.
 void Mirror(const RealSizes& sizes, Work& work, int64_t first) {
   const int64_t length = sizes.real.back(), half = sizes.complex.back();
   const int64_t lines = Product(sizes.real) / length;
   for (int64_t line = 0; line < lines; ++line) {
     complex128* p = &work[static_cast<size_t>(first + line * length)];
-    // These elements of a transform of real numbers are real.
+    // In the transform of real numbers, these elements are real.
     p[0] = p[0].real();
     if (length % 2 == 0) p[length / 2] = p[length / 2].real();
     for (int64_t k = half; k < length; ++k) p[k] = std::conj(p[length - k]);
@@ -217,7 +218,7 @@ absl::Status RealInverse(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (in.num_elements() == 0 || out->num_elements() == 0) return absl::OkStatus();
   const std::vector<int64_t> in_dims = LastDims(in, kRank);
-  // Transforms the dimensions before the last one, of the given half only.
+  // Transforms the dimensions before the last one, only for the half that is given.
   const std::vector<int64_t> half_dims = Joined(sizes.batch, sizes.complex);
   Work halves(static_cast<size_t>(Product(half_dims)));
   const int64_t real = Product(sizes.real), complex = Product(sizes.complex);

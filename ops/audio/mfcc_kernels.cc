@@ -16,8 +16,9 @@ namespace {
 // Converts a frequency to the mel scale.
 double Mel(double hertz) { return 1127.0 * std::log1p(hertz / 700.0); }
 
-// A bank of triangular filters, whose bands overlap by half. A frequency belongs to the band below
-// it and the band above it. The range of frequencies and the weights are TensorFlow's.
+// A bank of triangular filters, whose bands overlap by half. Each frequency contributes to two
+// bands: the one whose center is below it and the one whose center is above. The range of
+// frequencies and the weights are those of TensorFlow.
 class Bands {
  public:
   // Checks the arguments. `bins` is the number of frequencies from 0 to half the sample rate.
@@ -95,7 +96,8 @@ class MfccKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Bands::Check(in.dim(2), rate.scalar<int32_t>(), lower_, upper_));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out,
                             c.AllocateOutput(0, {in.dim(0), in.dim(1), coefficients_}));
-    // without elements, the number of bins has no bound
+    // Returns early: without elements, the number of bins may be so large that the bands do not fit
+    // in memory.
     if (out->num_elements() == 0) return absl::OkStatus();
     const Bands bands = Bands::Make(bands_, in.dim(2), rate.scalar<int32_t>(), lower_, upper_);
     const double cost = static_cast<double>(2 * in.dim(2) + bands_ * (coefficients_ + 10));

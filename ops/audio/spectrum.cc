@@ -4,7 +4,7 @@
 namespace sluice {
 namespace {
 
-// The smallest power of two that is at least n.
+// Returns the smallest power of two that is at least n.
 int64_t PowerOfTwo(int64_t n) {
   int64_t power = 1;
   while (power < n) power *= 2;

@@ -18,7 +18,7 @@ int64_t LargestFactor(int64_t n) {
   return n > 1 ? n : largest;
 }
 
-// exp(i pi k^2 / n). k^2 is taken modulo 2n, so that the angle stays small and exact.
+// Returns exp(i pi k^2 / n). k^2 is taken modulo 2n, so that the angle stays small and exact.
 Complex Chirp(int64_t k, int64_t n) {
   const int64_t square = static_cast<int64_t>(static_cast<__int128>(k) * k % (2 * n));
   const double angle = M_PI * static_cast<double>(square) / static_cast<double>(n);
@@ -34,7 +34,8 @@ struct Transform::Plan {
     if (LargestFactor(n) > kLargestDirectFactor) MakeChirps();
   }
 
-  // With x[j] = a[j] w[j], the transform is w[k]* times the convolution of x with w*.
+  // Prepares Bluestein's algorithm: with w = Chirp and x[j] = a[j] w[j]*, element k of the
+  // transform of a is w[k]* times the convolution of x with w.
   void MakeChirps() {
     int64_t size = 1;
     while (size < 2 * length - 1) size *= 2;
@@ -61,7 +62,7 @@ struct Transform::Plan {
   }
 
   void Convolve(bool is_inverse, Complex* data) {
-    // The inverse is the conjugate of the forward transform of the conjugate.
+    // The inverse transform is the conjugate of the forward transform of the conjugates.
     auto turned = [is_inverse](Complex z) { return is_inverse ? std::conj(z) : z; };
     std::fill(padded.begin(), padded.end(), Complex(0));
     for (size_t k = 0; k < chirps.size(); ++k) padded[k] = turned(data[k]) * std::conj(chirps[k]);

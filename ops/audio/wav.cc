@@ -13,7 +13,7 @@ void Append(std::string* out, uint32_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
 }
 
-// Reads a file from front to back.
+// Reads parts of a file from front to back.
 class Parts {
  public:
   explicit Parts(std::string_view bytes) : rest_(bytes) {}

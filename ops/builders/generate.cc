@@ -30,7 +30,7 @@ struct Target {
   std::vector<std::string> files;
 };
 
-// "rounding_builders.h" for "rounding.cc".
+// Returns "rounding_builders.h" for "rounding.cc".
 std::string HeaderOf(const std::string& file) {
   return StrCat(absl::StripSuffix(file, ".cc"), "_builders.h");
 }

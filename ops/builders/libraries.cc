@@ -12,7 +12,7 @@ extern const char kOpLibraries[];
 
 namespace {
 
-// Removes the text up to and including `end`. Returns it without `end`.
+// Removes the text up to and including `end` from `text`. Returns the removed text without `end`.
 std::string_view Take(std::string_view* text, char end) {
   const size_t at = text->find(end);
   const std::string_view first = text->substr(0, at);

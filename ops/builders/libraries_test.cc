@@ -68,7 +68,7 @@ TEST(LibrariesTest, WhatNoLibraryHasIsSaidToBeUnknown) {
   Session session(g);
   const absl::Status status = session.Run({}, {}, {"a"}).status();
   EXPECT_THAT(status.message(), HasSubstr("Make sure the library that defines it is linked"));
-  // The name begins like that of ops in several libraries.
+  // The unknown name begins like the names of ops in several libraries.
   const absl::Status beginning = session.Run({}, {}, {"b"}).status();
   EXPECT_THAT(beginning.message(), Not(HasSubstr("//ops/image")));
 }

@@ -49,7 +49,7 @@ std::string Literal(float v) {
     return StrCat(v < 0 ? "-" : "", "std::numeric_limits<float>::infinity()");
   }
   char text[64];
-  // the shortest text that is exact
+  // Writes the shortest text from which the same number can be read.
   std::string s(text, std::to_chars(text, text + sizeof(text), v).ptr);
   if (s.find_first_of(".e") == s.npos) s += ".0";
   return s + "f";
@@ -61,7 +61,7 @@ std::string Literal(const PartialShape& v) {
   for (int64_t d : v.dims()) StrAppend(&dims, dims.empty() ? "" : ", ", d);
   return StrCat("PartialShape({", dims, "})");
 }
-// These kinds have no literal, so they are value-initialised. Of them, only tensors are defaults.
+// These kinds have no literal, so members are value-initialised. Only tensors occur as defaults.
 std::string Literal(const FunctionAttr&) { return "{}"; }
 std::string Literal(const Tensor&) { return "{}"; }
 std::string Literal(std::monostate) { return "{}"; }

@@ -13,7 +13,7 @@ namespace {
 bool Uses(const ArgDef& arg, const std::string& attr) {
   return arg.type_attr == attr || arg.number_attr == attr || arg.type_list_attr == attr;
 }
-// NodeBuilder infers such attributes from the inputs, so callers do not pass them.
+// Returns whether NodeBuilder infers the attribute from the inputs, so that callers do not pass it.
 bool FollowsFromInputs(const OpDef& op, const AttrDef& attr) {
   return std::any_of(op.inputs.begin(), op.inputs.end(),
                      [&](const ArgDef& in) { return Uses(in, attr.name); });
@@ -25,13 +25,15 @@ bool IsOptional(const OpDef& op, const AttrDef& attr) {
   return attr.default_value && !FollowsFromInputs(op, attr);
 }
 
-// Default tensors cannot be written as members, so a member without a value stands for the default.
+// Returns a condition that omits an attribute which is not set. Only tensors need one: a default
+// tensor cannot be written as the default of a member, so an uninitialised member stands for it.
 std::string IfSet(const AttrDef& attr) {
   if (attr.kind != AttrKind::kTensor || attr.is_list) return "";
   return StrCat("if (attrs.", Identifier(attr.name), ".IsInitialized()) ");
 }
 
-// If all inputs can be empty lists, the graph does not follow from the inputs.
+// Returns whether the function has a parameter for the graph: all inputs may be empty lists, so the
+// graph cannot be taken from an input.
 bool TakesGraph(const OpDef& op) {
   return std::all_of(op.inputs.begin(), op.inputs.end(), [&](const ArgDef& in) {
     const std::string& length = in.number_attr.empty() ? in.type_list_attr : in.number_attr;
@@ -95,8 +97,8 @@ std::string OutputsStruct(const OpDef& op) {
   return text + "};\n";
 }
 
-// An expression for the length of a list output. A failed op returns that many invalid handles, so
-// that a program may index the result before it checks the error.
+// Returns an expression for the length of a list output. A failed op returns that many invalid
+// handles, so that a program may index the result before it checks the error.
 std::string ListLength(const OpDef& op, const ArgDef& out) {
   const std::string& attr = out.number_attr.empty() ? out.type_list_attr : out.number_attr;
   for (const ArgDef& in : op.inputs) {

@@ -10,7 +10,7 @@ Output CastTo(Output x, DataType dtype, At at) {
   return NodeBuilder(x.graph(), "Cast", at).Input(x).Attr("DstT", dtype).Finish();
 }
 
-// The type in which integers are divided.
+// Returns the type in which values of `dtype` are divided: a floating-point type for integers.
 DataType QuotientType(DataType dtype) {
   dtype = BaseType(dtype);
   if (!IsInteger(dtype)) return dtype;
@@ -33,7 +33,7 @@ Output BinaryOp(std::string_view op, std::string_view name, const Operand& x, co
   Graph* graph = x.graph() != nullptr ? x.graph() : y.graph();
   if (graph == nullptr) return Output();
   const DataType dtype = x.is_number() ? y.dtype() : x.dtype();
-  // A variable is read outside the operator's scope.
+  // Reads variables here, outside the name scope of the operator.
   const Output left = x.is_number() ? Output() : x.In(*graph, dtype, "");
   const Output right = y.is_number() ? Output() : y.In(*graph, dtype, "");
   NameScope scope(*graph, name);

@@ -1,4 +1,4 @@
-// Merging of tensor bundles.
+// Merges tensor bundles.
 #include <set>
 
 #include "absl/strings/escaping.h"

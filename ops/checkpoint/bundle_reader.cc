@@ -1,4 +1,4 @@
-// Reading of tensor bundles.
+// Reads tensor bundles.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kVersion = 1;
 
-// Keys of slices begin with the ordered code of 0, unlike names of nodes.
+// Returns whether a key belongs to a slice. Such keys begin with the ordered code of 0, unlike the
+// names of tensors.
 bool IsPartKey(std::string_view key) { return key.starts_with('\0'); }
 
 // Returns whether `parts` cover the slice `target` of a tensor of `shape`. `copied` is the number
@@ -235,7 +236,7 @@ absl::StatusOr<FileReader*> BundleReader::Locate(std::string_view name,
   }
   const int64_t n = decoded.shape.num_elements();
   const auto element = static_cast<int64_t>(DataTypeSize(decoded.dtype));
-  // The length of a string or variant takes at least one byte.
+  // Each string or variant takes at least one byte, for its length.
   if (decoded.dtype == DT_STRING || decoded.dtype == DT_VARIANT
           ? n > entry.size()
           : element == 0 || MultiplyWithoutOverflow(n, element) != entry.size()) {

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A folder that only this test uses.
+// Creates a folder that only this test uses.
 std::string FolderOfTest() {
   const std::string folder =
       StrCat(::testing::TempDir(), "/",
@@ -70,7 +70,7 @@ TEST(Slice, TextAndKeys) {
   EXPECT_EQ(slice.ToString(), "0,2:-");
   EXPECT_EQ(slice.ShapeIn({4, 3}).value().ToString(), "[2,3]");
   EXPECT_EQ(TensorSliceKey("ab", slice), std::string("\0ab\0\1\1\2\x80\x82\x80\x7f", 11));
-  // These numbers take two bytes or more.
+  // Each of these numbers takes two or more bytes.
   EXPECT_EQ(TensorSliceKey("", TensorSlice({{64, 1 << 20}})),
             std::string("\0\0\1\1\1\xc0\x40\xe0\x10\0\0", 11).replace(7, 4, "\xf0\x10\0\0", 4));
   EXPECT_EQ(TensorSlice::Parse("a,1").status().message(),
@@ -115,7 +115,7 @@ TEST(Bundle, KeepsEveryTypeAndShape) {
             StrCat("Key other not found in checkpoint '", prefix, "'"));
 }
 
-// Rows [begin, end) of a [6,2] tensor of 0, 1, 2, …
+// Returns rows [begin, end) of a [6,2] tensor with elements 0, 1, 2, …
 Tensor Rows(int begin, int end) {
   Tensor t(DT_INT32, {end - begin, 2});
   for (int i = 0; i < t.num_elements(); ++i) t.data<int32_t>()[i] = 2 * begin + i;
@@ -236,7 +236,7 @@ TEST(Bundle, AnErrorAtAnyChangeLeavesTheOldCheckpointOrTheNew) {
   }
 }
 
-// Two variants, of which the second is empty.
+// Returns two variants, the second of which is empty.
 Tensor Variants(const std::string& metadata) {
   pb::VariantTensorDataProto proto;
   proto.set_type_name("test::Class");
@@ -295,7 +295,7 @@ TEST(Bundle, EveryDamagedByteIsAnErrorOrTheOldValue) {
           EXPECT_EQ(read->flat<float>(), tensor.flat<float>());
         }
       }
-      // The padding of the footer has no meaning.
+      // A changed byte in the footer of the index may be part of its padding, which has no meaning.
       EXPECT_TRUE(is_found || file == "/m.index") << file << " byte " << i;
     }
     ASSERT_TRUE(WriteFileAtomically(folder + file, good).ok());

@@ -1,4 +1,4 @@
-// Writing of tensor bundles.
+// Writes tensor bundles.
 
 #include <limits>
 
@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// Writes the lengths, their checksum and the strings. The checksum of the entry treats each length
-// as a number of four bytes (eight if it is larger), although the file has varints.
+// Writes the lengths, their checksum and the strings. For the checksum of the entry, each length
+// counts as a number of four bytes (eight if it is larger), although the file has varints.
 absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
   std::string lengths;
   uint32_t crc = 0;
@@ -36,8 +36,8 @@ absl::StatusOr<uint32_t> WriteStrings(const Tensor& tensor, FileWriter* file) {
   return crc;
 }
 
-// Writes length, bytes and checksum of each variant. A checksum is over all that was written before
-// it, with lengths as numbers of eight bytes.
+// Writes the length, bytes and checksum of each variant. The checksum covers all that was written
+// before it, with each length as a number of eight bytes.
 absl::StatusOr<uint32_t> WriteVariants(const Tensor& tensor, FileWriter* file) {
   pb::TensorProto proto;
   SLUICE_RETURN_IF_ERROR(TensorToProto(tensor, &proto));

@@ -1,4 +1,4 @@
-// Ops on whole files and on names of files.
+// Ops that handle whole files and names of files.
 #include "ops/op.h"
 
 namespace sluice {

@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 // Returns the first `count` lines of a vocabulary, or all lines if `count` is -1. INVALID_ARGUMENT
-// if the file has fewer, and OUT_OF_RANGE if there are none.
+// if the file has fewer lines. OUT_OF_RANGE if it has none.
 absl::StatusOr<std::vector<std::string>> ReadLines(const std::string& path, int64_t count) {
   SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   std::vector<std::string> lines;

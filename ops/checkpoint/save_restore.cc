@@ -1,6 +1,6 @@
 // Ops that save tensors to checkpoints and restore them. The V2 ops use tensor bundles (bundle.h),
-// the others TensorFlow's first format (v1.h). A tensor may be a slice of a larger one. "4 2 0,2:-"
-// stands for a slice of a [4, 2] matrix (slice.h), and "" for a whole tensor.
+// and the other ops use TensorFlow's first format (v1.h). A tensor may be a slice of a larger one.
+// "4 2 0,2:-" stands for a slice of a [4, 2] matrix (slice.h), and "" for a whole tensor.
 #include "ops/checkpoint/slice.h"
 #include "ops/op.h"
 
@@ -18,7 +18,7 @@ absl::Status NamesOfTensors(ShapeContext& c, int first, int last) {
   return absl::OkStatus();
 }
 
-// The shape of the slice "4 2 0,2:-". Unknown for "".
+// Returns the shape of a slice such as "4 2 0,2:-", or an unknown shape for "".
 absl::StatusOr<PartialShape> RestoredShape(const std::string& shape_and_slice) {
   SLUICE_ASSIGN_OR_RETURN(const ShapeAndSlice spec, ParseShapeAndSlice(shape_and_slice));
   if (spec.is_whole) return PartialShape::UnknownRank();

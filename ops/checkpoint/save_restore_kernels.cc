@@ -111,8 +111,7 @@ absl::StatusOr<Tensor> RestoreFromBundle(const BundleReader& reader, const std::
   return reader.ReadSlice(name, spec.slice);
 }
 
-// Checks all tensors before reading any. A missing tensor is reported before a wrong type of
-// another.
+// Checks all tensors before any is read. Reports a missing tensor before a tensor of a wrong type.
 absl::Status CheckBundle(const KernelContext& c, const BundleReader& reader) {
   for (const std::string& name : c.input(1).flat<std::string>()) {
     SLUICE_RETURN_IF_ERROR(reader.Find(name).status());

@@ -15,9 +15,9 @@ bool ParseInt(std::string_view text, int64_t* value) {
   return absl::SimpleAtoi(ToAbsl(text), value);
 }
 
-// --- keys: numbers and text as bytes in the same order (Google's "ordered code")
+// --- keys: encode numbers and text as bytes that sort in the same order (Google's "ordered code")
 
-// Length in bytes, then the bytes, most significant first.
+// Appends the length in bytes, and then the bytes, most significant first.
 void AppendOrdered(std::string* key, uint64_t number) {
   char bytes[8];
   int n = 0;
@@ -29,7 +29,7 @@ void AppendOrdered(std::string* key, uint64_t number) {
   key->append(bytes, static_cast<size_t>(n));
 }
 
-// Escapes bytes 0 and 255, so that the end mark 0 1 sorts before any continuation.
+// Escapes bytes 0 and 255, so that the end mark 0 1 sorts before any longer text.
 void AppendOrdered(std::string* key, std::string_view text) {
   for (char c : text) {
     key->push_back(c);
@@ -45,7 +45,7 @@ void AppendOrderedSigned(std::string* key, int64_t number) {
   const uint64_t magnitude = static_cast<uint64_t>(number < 0 ? ~number : number);
   int n = 1;  // n bytes hold a sign and 7n - 1 bits
   while (n < 10 && (magnitude >> std::min(63, 7 * n - 1)) != 0) ++n;
-  // Uses ten bytes. The bits above 64 are copies of the sign.
+  // Extends the number to ten bytes. The bits above 64 are copies of the sign.
   unsigned char bytes[10];
   for (int i = 0; i < 10; ++i) {
     const int shift = 8 * (9 - i);
@@ -208,7 +208,7 @@ Box Resolve(const TensorShape& shape, const TensorSlice& slice) {
   return box;
 }
 
-// Offset in a box of a point of the whole tensor.
+// Returns the offset of a point of the whole tensor in a box that contains it.
 int64_t OffsetIn(const Box& box, const std::vector<int64_t>& point) {
   int64_t offset = 0;
   for (size_t d = 0; d < point.size(); ++d) {

@@ -1,4 +1,4 @@
-// Reading of tables.
+// Reads tables.
 #include <snappy.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kFooterBytes = 48;
 constexpr size_t kTrailerBytes = 5;  // compression and checksum
-// Bounds the size that a compressed block claims. A value may be larger than the usual block.
+// Limits the uncompressed size that a compressed block may claim. The limit is far above the usual
+// size of a block, because a value may be large.
 constexpr size_t kUncompressedMax = size_t{1} << 31;
 
 uint32_t Fixed32(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// Writing of tables.
+// Writes tables.
 #include <snappy.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ void AppendFixed32(uint32_t value, std::string* bytes) {
   for (int shift = 0; shift < 32; shift += 8) bytes->push_back(static_cast<char>(value >> shift));
 }
 
-// A short key in [key, next), by LevelDB's rule, so that files are equal byte for byte.
+// Returns a short key in [key, next). Follows LevelDB's rule, so that files are equal byte for
+// byte.
 std::string ShortSeparator(std::string_view key, std::string_view next) {
   size_t same = 0;
   while (same < key.size() && same < next.size() && key[same] == next[same]) ++same;
@@ -30,7 +31,7 @@ std::string ShortSeparator(std::string_view key, std::string_view next) {
   return std::string(key);
 }
 
-// A short key that is not before `key`.
+// Returns a short key that does not sort before `key`.
 std::string ShortSuccessor(std::string_view key) {
   for (size_t i = 0; i < key.size(); ++i) {
     const auto byte = static_cast<unsigned char>(key[i]);
@@ -106,7 +107,7 @@ absl::StatusOr<TableWriter::Handle> TableWriter::WriteBlock(std::string block,
   if (compression == Compression::kSnappy) {
     std::string smaller;
     snappy::Compress(block.data(), block.size(), &smaller);
-    // LevelDB's rule: compression must save an eighth.
+    // As in LevelDB, a compressed block is only used if it saves an eighth.
     if (smaller.size() < block.size() - block.size() / 8) {
       block = std::move(smaller);
     } else {

@@ -10,13 +10,14 @@
 namespace sluice {
 namespace {
 
-// Appends the numbers to a typed field. Shape and type are in the first entry of the table.
+// Appends the numbers to a typed field of the message. Shape and type are in the table's first
+// entry.
 template <typename T, typename Field>
 void AppendNumbers(const Tensor& tensor, Field* field) {
   for (const T& v : tensor.flat<T>()) field->Add(v);
 }
 
-// Appends real and imaginary parts in turn.
+// Appends the real and the imaginary part of each number.
 template <typename T, typename Field>
 void AppendComplex(const Tensor& tensor, Field* field) {
   for (const std::complex<T>& v : tensor.flat<std::complex<T>>()) {

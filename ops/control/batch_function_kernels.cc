@@ -10,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// The function, with the number of tensors that are joined.
+// The function, and the number of its inputs that are joined. The inputs after them are captured
+// tensors.
 struct BatchedFunction {
   std::shared_ptr<const DatasetFunction> function;
   int tensors;

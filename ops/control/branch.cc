@@ -1,4 +1,5 @@
-// Ops that choose between branches. Switch makes values dead, and Merge ends the deadness.
+// Ops that choose between branches. Switch marks the values of the branch that is not taken as
+// dead, and Merge outputs an input that is not dead.
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 #include "graph/gradient/cond_gradient.h"
@@ -17,7 +18,7 @@ absl::Status SwitchShape(ShapeContext& c) {
   return c.SetOutputs(c.input(0));
 }
 
-// Any of the inputs may become the output, so only what is equal in all of them is known.
+// Any input may become the output, so only what is equal in all inputs is known.
 absl::Status MergeShape(ShapeContext& c) {
   PartialShape merged = c.input(0);
   for (int i = 1; i < c.num_inputs() && merged.rank_known(); ++i) {

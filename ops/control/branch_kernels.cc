@@ -15,7 +15,7 @@ absl::Status Switch(KernelContext& c) {
 }
 
 absl::Status Merge(KernelContext& c) {
-  // The executor marks the inputs that have not arrived as dead.
+  // Outputs the input that the executor has not marked as dead.
   int taken = -1;
   for (int i = 0; i < c.num_inputs(); ++i) {
     if (!c.has_input(i)) continue;

@@ -10,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// The shapes in attribute output_shapes, or in _output_shapes of imported nodes, or unknown ones.
+// Sets the shapes in attribute output_shapes, or _output_shapes of imported nodes, or unknown
+// shapes.
 absl::Status DeclaredShapes(ShapeContext& c) {
   for (const char* name : {"output_shapes", "_output_shapes"}) {
     const auto* shapes = c.node().FindAttr<std::vector<PartialShape>>(name);
@@ -23,7 +24,7 @@ absl::Status DeclaredShapes(ShapeContext& c) {
   return c.SetOutputs(PartialShape());
 }
 
-// The variables of a loop keep their resources and their declared shapes.
+// Shape function of loops: their variables keep their resources and their declared shapes.
 absl::Status LoopShape(ShapeContext& c) {
   for (int i = 0; i < c.num_outputs(); ++i) {
     if (const HandleData* handle = c.InputHandle(i)) c.SetOutputHandle(i, *handle);
@@ -60,7 +61,7 @@ void CallsWithInput(OpDefBuilder& op) { op.Input("input", "Tin").Output("output"
 
 void CallsWithArgs(OpDefBuilder& op) { op.Input("args", "Tin").Output("output", "Tout"); }
 
-// The types of inputs and outputs, lists of at least `min` types.
+// Declares the types of the inputs and outputs, as lists of at least `min` types.
 auto InAndOutTypes(int64_t min) { return Attrs({"Tin", "Tout"}, TypeListAttr().Min(min)); }
 
 void CallsCase(OpDefBuilder& op) {
@@ -72,7 +73,7 @@ void CallsCase(OpDefBuilder& op) {
       .Shape(DeclaredShapes);
 }
 
-// Calls one of two functions with lists of at least `min` values.
+// Declares an op that calls one of two functions with lists of at least `min` values.
 auto CallsIf(int64_t min) {
   return [min](OpDefBuilder& op) {
     op.Input("cond", "Tcond")

@@ -77,7 +77,7 @@ struct Found {
 
 template <typename T>
 Found FindNonFinite(const T* x, int64_t n) {
-  // The sum of x - x is 0 if all elements are finite.
+  // x - x is 0 if x is finite, and NaN if not.
   double zero = 0;
   for (int64_t i = 0; i < n; ++i) zero += static_cast<double>(x[i]) - static_cast<double>(x[i]);
   Found found;
@@ -91,7 +91,7 @@ Found FindNonFinite(const T* x, int64_t n) {
   return found;
 }
 
-// "a", "a and b", "a, b, and c".
+// Joins words as in "a", "a and b", "a, b, and c".
 std::string Listed(const std::vector<std::string>& words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -106,7 +106,7 @@ std::string Listed(const std::vector<std::string>& words) {
   return text;
 }
 
-// The found values in words. `signs` distinguishes the infinities.
+// Describes the found values in words. `signs` distinguishes the infinities.
 std::string Words(const Found& found, bool signs) {
   std::vector<std::string> words;
   if (signs) {

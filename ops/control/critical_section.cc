@@ -1,4 +1,4 @@
-// Ops of critical sections, parts of graphs that only one step can run at a time.
+// Ops of critical sections: parts of graphs that only one step can run at a time.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

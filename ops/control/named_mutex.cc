@@ -28,7 +28,8 @@ void NamedMutex::Acquire(const Caller& caller, Taken taken) {
   waiting->taken = std::move(taken);
   waiting->node = std::string(caller.node);
   auto self = shared_from_this();
-  // Start and push_back need one lock, so that Cancel and Release find the caller in the queue.
+  // The lock is held from Start to push_back, so that Cancel and Release find the caller in the
+  // queue.
   const bool started = waiting->wait.Start(
       caller, StrCat("mutex '", name_, "'"), [self, waiting] { self->Cancel(waiting); },
       [self] { return self->State(); });

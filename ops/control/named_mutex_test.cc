@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// A caller that requests the mutex, and the result.
+// A caller that requests the mutex, and the result of its request.
 struct Asker {
   explicit Asker(std::string name) : node(std::move(name)) {}
   void Ask(NamedMutex& mutex, CancellationManager* cancellation = nullptr,

@@ -1,4 +1,4 @@
-// Ops that compute nothing, and one that ends a step.
+// Ops that compute nothing, and Abort, which ends a step.
 #include "ops/op.h"
 
 namespace sluice {

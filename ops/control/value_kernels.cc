@@ -1,4 +1,5 @@
-// Kernels that functions and lowered functions use.
+// Kernels of ops that appear in functions, and in graphs in which functions were replaced by Switch
+// and Merge.
 #include <cstring>
 
 #include "executor/kernel/context.h"
@@ -8,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Supports the types that TensorFlow supports.
+// Returns whether a tensor counts as true. Supports the same types as TensorFlow.
 absl::StatusOr<bool> IsNonZero(const Tensor& t) {
   switch (t.dtype()) {
     case DT_STRING:

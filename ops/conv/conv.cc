@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// The output's shape is the value of input kInput, one size per dimension.
+// Sets the output's shape to the value of input kInput, which has one size per dimension.
 template <int kInput, int kRank>
 absl::Status SizesShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape sizes, c.InputAsShape(kInput));
@@ -24,14 +24,14 @@ absl::Status SizesShape(ShapeContext& c) {
   return c.SetOutput(0, sizes);
 }
 
-// The output's shape is that of input kInput.
+// Sets the output's shape to that of input kInput.
 template <int kInput>
 absl::Status VolumeOfInput(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRank(kInput, 5));
   return c.SetOutput(0, shape);
 }
 
-// input_sizes may consist of height and width only.
+// Shape function of Conv2DBackpropInput, whose input_sizes may consist of height and width only.
 absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape filter, c.WithRank(1, 4));
   SLUICE_ASSIGN_OR_RETURN(PartialShape grad, c.WithRank(2, 4));
@@ -53,8 +53,8 @@ absl::Status Conv2DBackpropInputShape(ShapeContext& c) {
   return c.SetOutput(0, out);
 }
 
-// Shape function of Conv, whose images have batch_dims batch dimensions instead of one. The other
-// dimensions are those of data_format.
+// Shape function of Conv, whose images have batch_dims batch dimensions instead of one. data_format
+// determines the order of the other dimensions.
 absl::Status AnyConvShape(ShapeContext& c) {
   const PartialShape& filter = c.input(1);
   const int64_t batch_dims = c.attr<int64_t>("batch_dims");
@@ -78,8 +78,8 @@ absl::Status AnyConvShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The ops of one kind of convolution. It is linear in its input and in its filter, so the gradients
-// of the three ops are these ops again.
+// The ops of one kind of convolution. A convolution is linear in its input and in its filter, so
+// the gradients of the three ops consist of the same ops.
 struct Convolutions {
   const char *forward, *backprop_input, *backprop_filter;
 };
@@ -137,7 +137,7 @@ std::optional<ImageRoles> ImagesOfConvByInput(const Node& node) {
     return std::nullopt;
   }
   ImageRoles roles = RolesOfConv({2});
-  // Two sizes are height and width, in this order in both layouts.
+  // If there are only two sizes, they are height and width in both layouts.
   if (IsVectorOf(node.input(0), 4)) {
     roles.operand = 0;
   } else if (!IsVectorOf(node.input(0), 2)) {
@@ -158,9 +158,9 @@ std::optional<ImageRoles> ImagesOfConvByFilter(const Node& node) {
   return roles;
 }
 
-// If batch sizes differ, a depthwise gradient fails with an error that contains the shapes, and
-// another layout would permute their sizes. So the layout may change only if the batch sizes are
-// equal.
+// Marks a node whose layout may change only if the batch sizes are equal. If they differ, a
+// depthwise gradient fails with an error that contains the shapes, and another layout would permute
+// the sizes in it.
 template <std::optional<ImageRoles> (*kImages)(const Node&)>
 std::optional<ImageRoles> ImagesOfOneBatch(const Node& node) {
   std::optional<ImageRoles> roles = kImages(node);
@@ -168,7 +168,8 @@ std::optional<ImageRoles> ImagesOfOneBatch(const Node& node) {
   return roles;
 }
 
-// Arguments that the ops share, and their attributes in TensorFlow's order.
+// These functions declare the arguments that several ops share, and their attributes in
+// TensorFlow's order.
 void Forward(OpDefBuilder& b) { b.Input("input", "T").Input("filter", "T").Output("output", "T"); }
 void BackpropInput(OpDefBuilder& b) {
   b.Input("input_sizes", DT_INT32).Input("filter", "T").Input("out_backprop", "T");

@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// Checks grouped convolutions when the graph is built. Negative sizes are unknown.
+// Checks the numbers of channels of a grouped convolution when the graph is built. A negative
+// number is unknown.
 absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
   if (channels < 0 || of_filter < 0) return absl::OkStatus();
   SLUICE_INVALID_IF(of_filter == 0, "Depth of filter must not be 0");
@@ -19,7 +20,7 @@ absl::Status CheckGroups(int64_t channels, int64_t of_filter, int64_t out) {
                          groups, ")");
 }
 
-// Sets the channels of `g` from the filter's last two sizes.
+// Sets the channels of `g` from the filter's last two sizes, `of_filter` and `outputs`.
 absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, WindowGeometry* g) {
   g->window_channels = of_filter;
   g->out_channels = outputs;
@@ -43,7 +44,7 @@ absl::Status SetChannels(FilterKind kind, int64_t of_filter, int64_t outputs, Wi
   return absl::OkStatus();
 }
 
-// Accepts inputs without channels, for which the number of groups is 0.
+// Also accepts inputs without channels. The number of groups is 0 then.
 absl::StatusOr<WindowGeometry> GeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                           const TensorShape& filter) {
   const int rank = attrs.layout.rank();

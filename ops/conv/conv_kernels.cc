@@ -1,5 +1,5 @@
-// Convolutions and their gradients, over images of any number of spatial dimensions, and those
-// with fused_ops.
+// Kernels of convolutions and their gradients, for images with any number of spatial dimensions,
+// and of convolutions with fused_ops.
 #include <optional>
 
 #include "executor/kernel/context.h"
@@ -22,7 +22,7 @@ absl::StatusOr<WindowAttrs> AttrsOf(const Node& node) {
         StrCat(node.op(), " supports data formats NHWC and NCHW and filters HWIO, got ", format,
                " and ", filter_format));
   }
-  // The first gradient ops of Conv3D have no data_format.
+  // Conv3DBackpropInput and Conv3DBackpropFilter, the first versions, have no data_format.
   SLUICE_ASSIGN_OR_RETURN(
       WindowAttrs attrs, WindowAttrs::Of(node, node.op().starts_with("Conv3D") ? "NDHWC" : "NHWC"));
   SLUICE_RETURN_IF_ERROR(attrs.CheckOnlySpatial());

@@ -43,7 +43,7 @@ OutputList Convolution(Output x, Output w, Output dy, const Case& c) {
   return all;
 }
 
-// The largest difference divided by the largest expected value.
+// Returns the largest difference divided by the largest expected value.
 double Difference(const Tensor& found, const Tensor& expected) {
   double difference = 0, size = 0;
   for (int64_t i = 0; i < found.num_elements(); ++i) {
@@ -85,7 +85,7 @@ const Case kCases[] = {
     {8, 4, 5, 64, 64, 3},
     {2, 14, 14, 32, 64, 5},
     {5, 4, 9, 48, 32, 5},
-    // These have more tiles side by side than a strip.
+    // In these, a line has more tiles than a strip.
     {2, 7, 41, 16, 16, 3},
     {1, 9, 38, 32, 16, 5},
     {3, 11, 7, 16, 16, 5, "VALID"},
@@ -125,7 +125,7 @@ TEST(FloatConvolution, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-// direct_conv.h once wrote behind the copy of the image if the padding was so wide that no filter
+// direct_conv.h once wrote beyond the copy of the image if the padding was so wide that no filter
 // reached the image.
 TEST(FloatConvolution, GivesZerosWhereNoFilterReachesTheImage) {
   Graph g;
@@ -139,8 +139,8 @@ TEST(FloatConvolution, GivesZerosWhereNoFilterReachesTheImage) {
   EXPECT_THAT((*out)[0].flat<float>(), testing::Each(0.0f));
 }
 
-// The number of channels is known only in the step. Without channels, the number of groups would be
-// a division by zero.
+// The number of channels is known only during the step. If it is 0, the number of groups would be
+// computed by a division by zero.
 TEST(FloatConvolution, OfNoChannelsIsRefused) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);
@@ -151,7 +151,7 @@ TEST(FloatConvolution, OfNoChannelsIsRefused) {
   EXPECT_THAT(out.status().message(), testing::HasSubstr("number of groups"));
 }
 
-// Two such paddings together would make the number of elements overflow.
+// The sum of two such paddings would make the number of elements overflow.
 TEST(FloatConvolution, OfGiganticPaddingIsRefused) {
   Graph g;
   const Output x = Placeholder(g, DT_FLOAT), w = Placeholder(g, DT_FLOAT);

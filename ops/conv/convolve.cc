@@ -33,14 +33,15 @@ int64_t TileRows(const WindowGeometry& g) {
   return std::clamp<int64_t>(kTileElements / g.patch() / 16 * 16, 32, 1024);
 }
 
-// The cost of `rows` rows of one group in nanoseconds.
+// Returns the cost of `rows` rows of one group in nanoseconds.
 double RowsCost(const WindowGeometry& g, int64_t rows) {
   const double elements = static_cast<double>(rows) * static_cast<double>(g.patch());
   return elements * static_cast<double>(OutputsOfGroup(g)) / 30 + elements / 4;
 }
 
-// If strides are 1, the gradient with respect to the input is a convolution too: the gradient of
-// the output is convolved with the filter, rotated by half a turn and with exchanged channels.
+// Returns the geometry of the gradient with respect to the input, which is a convolution too if
+// strides are 1: the gradient of the output is convolved with the filter, which is rotated by half
+// a turn and has its channels exchanged.
 WindowGeometry RotatedGeometry(const WindowGeometry& g) {
   WindowGeometry r = g;
   std::swap(r.in, r.out);
@@ -80,14 +81,14 @@ void BackpropImage(const WindowGeometry& g, int64_t image, const F* out_grad, co
   }
 }
 
-// The number of blocks of positions that have partial sums of their own.
+// Returns the number of blocks into which the positions are divided. Each block has its own sums.
 int64_t FilterBlocks(const WindowGeometry& g) {
   constexpr int64_t kElementsMax = 8 << 20;  // of all partial sums
   const int64_t fit = std::max<int64_t>(1, kElementsMax / (g.patch() * g.out_channels));
   return std::clamp<int64_t>(g.positions() / 1024, 1, std::min<int64_t>(16, fit));
 }
 
-// Sum of patch^T * gradient over positions [begin, end).
+// Computes the sum of patch^T * gradient over positions [begin, end).
 template <typename F>
 void BackpropBlock(const WindowGeometry& g, const F* in, const F* out_grad, int64_t begin,
                    int64_t end, F* sums, LoopScratch& scratch) {

@@ -45,7 +45,7 @@ SLUICE_INLINE_IN_CLONES F MultiplyAdd(F x, F y, F sum) {
   return WrappingAdd(sum, WrappingMultiply(x, y));
 }
 
-// out[c * m + q] += in[c] * tap[c * m + q].
+// Computes out[c * m + q] += in[c] * tap[c * m + q].
 template <typename F>
 SLUICE_TARGET_CLONES void AddProduct(const F* in, const F* tap, int64_t channels, int64_t m,
                                      F* out) {
@@ -59,7 +59,7 @@ SLUICE_TARGET_CLONES void AddProduct(const F* in, const F* tap, int64_t channels
   }
 }
 
-// out[c] += the sum over q of a[c * m + q] * b[c * m + q].
+// Adds the sum of a[c * m + q] * b[c * m + q] over q to out[c].
 template <typename F>
 SLUICE_TARGET_CLONES void AddInner(const F* a, const F* b, int64_t channels, int64_t m, F* out) {
   if (m == 1) {
@@ -74,7 +74,7 @@ SLUICE_TARGET_CLONES void AddInner(const F* a, const F* b, int64_t channels, int
   }
 }
 
-// The cost of one line of outputs in nanoseconds.
+// Returns the cost of one line of outputs in nanoseconds.
 double LineCost(const WindowGeometry& g) {
   return 0.5 * static_cast<double>(g.out.width) * static_cast<double>(g.out_channels) *
          static_cast<double>(g.window.count());

@@ -1,4 +1,4 @@
-// Grayscale morphological dilation of images.
+// Ops for grayscale morphological dilation of images.
 #include "ops/conv/window.h"
 #include "ops/conv/window_attrs.h"
 #include "ops/op.h"

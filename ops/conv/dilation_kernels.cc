@@ -1,4 +1,4 @@
-// Grayscale dilation of images, and its gradients.
+// Kernels of grayscale dilation of images, and of its gradients.
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// The inputs are images and a filter, and for gradients also the gradient of the output.
+// The inputs are images and a filter. Gradients have a third one: the gradient of the output.
 template <typename T>
 class DilationKernel : public Kernel {
  public:
@@ -66,7 +66,7 @@ class DilationKernel : public Kernel {
     return g;
   }
 
-  // The first greatest sum under the window of output `i`.
+  // Returns the first of the greatest sums under the window of output `i`.
   static Sum Greatest(const WindowGeometry& g, const T* images, const T* filter, int64_t i) {
     const int64_t n = g.in_channels, channel = i % n, x = i / n % g.out.width;
     const int64_t line = i / n / g.out.width, b = line / g.out.height;

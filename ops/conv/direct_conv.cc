@@ -88,7 +88,8 @@ SLUICE_INLINE_IN_CLONES void ImageBackpropFilter(const WindowGeometry& g, const 
 // filters adds them to `to`.
 using ImageLoop = void (*)(const WindowGeometry& g, const Padded& p, const float* padded,
                            const float* b, float* to);
-// "Wide": the number of output channels is a multiple of 32.
+// For both filters and outputs, "wide" means that the number of output channels is a multiple of
+// 32.
 SLUICE_AVX512 void WideForward(const WindowGeometry& g, const Padded& p, const float* padded,
                                const float* filter, float* out) {
   ImageForward<2>(g, p, padded, filter, out);
@@ -108,7 +109,7 @@ SLUICE_AVX512 void NarrowBackprop(const WindowGeometry& g, const Padded& p, cons
 
 bool IsWide(const WindowGeometry& g) { return g.out_channels % (2 * kVecLanes) == 0; }
 
-// The cost of one image in nanoseconds.
+// Returns the cost of one image in nanoseconds.
 double ImageCost(const WindowGeometry& g) {
   return static_cast<double>(g.out.count()) * static_cast<double>(g.patch()) *
          static_cast<double>(g.out_channels) / 40;

@@ -21,7 +21,8 @@ absl::Status FusedConv2DShape(ShapeContext& c) {
   return is_known ? ConvShape(c) : c.SetOutput(0, PartialShape::UnknownRank());
 }
 
-// Inputs: images, sizes if they are resized, paddings, filters.
+// Shape function of ops whose inputs are images, sizes (if the images are resized), paddings and
+// filters.
 absl::Status PadConvShape(ShapeContext& c) {
   const int paddings_input = c.num_inputs() - 2;
   SLUICE_ASSIGN_OR_RETURN(PartialShape padded, c.WithRank(0, 4));
@@ -54,7 +55,7 @@ void PadConvWindow(OpDefBuilder& b) {
   b.Attr("mode", OneOf({"REFLECT", "SYMMETRIC"})).Attr("strides", IntListAttr()).With(SameOrValid);
 }
 
-// The arguments of a convolution and of its fused_ops.
+// Declares the arguments of a convolution and of its fused_ops.
 void FusedArguments(OpDefBuilder& b) {
   b.Input("input", "T").Input("filter", "T").Input("args", "num_args*T").Output("output", "T");
 }

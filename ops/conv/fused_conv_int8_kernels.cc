@@ -1,5 +1,5 @@
-// _FusedConv2D of 8-bit integers: round(scale * conv + side_scale * side + bias), clamped to the
-// type's range (to 0 and more with Relu).
+// Kernel of _FusedConv2D for 8-bit integers: round(scale * conv + side_scale * side + bias),
+// clamped to the type's range, and to at least 0 with Relu.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Inputs: images, filters, bias, side (may be empty), scale, side_scale.
+// The inputs are images, filters, bias, side (may be empty), scale and side_scale.
 class FusedConvInt8Kernel : public Kernel {
  public:
   explicit FusedConvInt8Kernel(const KernelInit& init)

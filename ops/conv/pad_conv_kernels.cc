@@ -1,4 +1,5 @@
-// Convolutions of images that are mirrored at their edges, and optionally resized before.
+// Kernels of convolutions of images that are mirrored at their edges, and that may be resized
+// before.
 #include <algorithm>
 #include <array>
 
@@ -20,7 +21,7 @@ struct Mirrors {
   std::array<int64_t, 4> before{}, sizes{};  // of the padded images
   int64_t edge = 0;                          // 1 for REFLECT, which does not repeat the edge
 
-  // The index in the images of element `i` of the padded images, along dimension `d`.
+  // Returns the index in the images of element `i` of the padded images, along dimension `d`.
   int64_t Source(int d, int64_t i) const {
     const int64_t last = images.dim(d) - 1;
     int64_t at = i - before[d];
@@ -115,7 +116,7 @@ class PadConvKernel : public Kernel {
     return m;
   }
 
-  // Bilinear interpolation. Reference: ResizeBilinear.
+  // Resizes images by bilinear interpolation, as ResizeBilinear does.
   void Resize(const TensorShape& in, const TensorShape& out, const F* from, F* to) const {
     const Scaling ys(in.dim(1), out.dim(1), align_corners_, false);
     const Scaling xs(in.dim(2), out.dim(2), align_corners_, false);

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Larger sizes are rejected, so that no sum or product of sizes overflows.
+// Sizes above this limit are rejected, so that no sum or product of sizes overflows.
 constexpr int64_t kSizeMax = int64_t{1} << 40;
 
 absl::Status Check(const Sliding& s) {
@@ -20,13 +20,14 @@ absl::Status Check(const Sliding& s) {
   return absl::OkStatus();
 }
 
-// A tensor without elements may have a dimension of any size.
+// Checks a size of an input. It must be checked, because a tensor without elements may have a
+// dimension of any size.
 absl::Status CheckInput(int64_t input) {
   if (input <= kSizeMax) return absl::OkStatus();
   return InvalidArgument("sizes must be at most ", kSizeMax, ", got ", input);
 }
 
-// The number of elements that a dilated window spans.
+// Returns the number of elements that a dilated window spans.
 absl::StatusOr<int64_t> Extent(int64_t window, const Sliding& s) {
   SLUICE_INVALID_IF(window < 0 || window > kSizeMax / s.dilation, "filter with dilation ",
                     s.dilation, " must have a size from 0 to ", kSizeMax / s.dilation, ", got ",

@@ -13,9 +13,9 @@ namespace {
 // numbered image by image, row by row.
 struct Tiling {
   WindowGeometry g;
-  int64_t m, points;      // points per transformed tile
+  int64_t m, points;      // points (elements) per transformed tile
   int64_t rows, columns;  // tiles per image
-  int64_t in_block;       // tiles per block, multiplied at a time
+  int64_t in_block;       // tiles per block, which is multiplied at a time
   int64_t count() const { return g.batch * rows * columns; }
   int64_t blocks() const { return (count() + in_block - 1) / in_block; }
   // The distance between corresponding elements of consecutive points, for tiles with `channels`
@@ -157,13 +157,15 @@ template <int m, int r>
 constexpr Loops kLoops = {TransformInput<m, r>, TransformFilter<m, r>, TransformOutput<m, r>,
                           TransformGradient<m, r>, TransformSums<m, r>};
 
-// Number of results along each side of a tile. A transformed tile has six or eight points a side.
+// The number of results along each side of a tile. A transformed tile has six or eight points along
+// each side.
 constexpr int kTileSize = 4;
 const Loops& LoopsFor(const WindowGeometry& g) {
   return g.window.height == 3 ? kLoops<kTileSize, 3> : kLoops<kTileSize, 5>;
 }
 
-// The number of tiles per block, at most `most`, such that two threads share the blocks evenly.
+// Returns the number of tiles per block, at most `most`, such that two threads share the blocks
+// evenly.
 int64_t BlockSize(int64_t tiles, int64_t most) {
   constexpr int64_t kRows = 4;  // products of multiples of four rows are fast
   int64_t best = most, least_work = tiles;
@@ -193,7 +195,7 @@ Tiling TilingOf(const WindowGeometry& g) {
 constexpr double kFilterCost = 100;
 int64_t FilterVectors(const WindowGeometry& g) { return g.in_channels * g.out_channels / kLanes; }
 
-// The cost of one block of tiles in nanoseconds.
+// Returns the cost of one block of tiles in nanoseconds.
 double BlockCost(const Tiling& t) {
   const WindowGeometry& g = t.g;
   const double channels = static_cast<double>(g.in_channels + g.out_channels);
@@ -213,7 +215,7 @@ bool Fits(const WindowGeometry& g) {
       g.window.height == g.window.width && (g.window.height == 3 || g.window.height == 5);
   const bool is_dense = g.stride == Space{} && g.dilation == Space{};
   const bool is_wide = g.in_channels % kLanes == 0 && g.out_channels % kLanes == 0;
-  // For a small image, half of the products would be for pixels outside.
+  // For a small image, half of the products would be for pixels outside the image.
   return is_known && is_dense && is_wide && g.out.height >= 4 && g.out.width >= 4 &&
          g.positions() >= 64;
 }

@@ -1,4 +1,4 @@
-// Datasets that stack elements to batches, and split batches.
+// Datasets that stack elements into batches, and datasets that split batches.
 #include <algorithm>
 #include <utility>
 
@@ -30,7 +30,7 @@ absl::StatusOr<BatchSpec> BatchSpecOf(const KernelContext& c) {
   return spec;
 }
 
-// Takes the elements of the next batch. Empty at the end.
+// Takes the elements of the next batch from `iterator`. Returns none at its end.
 absl::StatusOr<std::vector<Tensors>> TakeRows(DatasetIterator& iterator, const BatchSpec& spec) {
   std::vector<Tensors> rows;
   for (Tensors row; static_cast<int64_t>(rows.size()) < spec.size;) {
@@ -76,7 +76,7 @@ MadeDataset BatchDataset(const KernelContext& c, const DatasetPointer& input) {
 // --- padded batches
 
 struct Padding {
-  std::vector<std::vector<int64_t>> shapes;  // -1: the largest of the batch
+  std::vector<std::vector<int64_t>> shapes;  // -1 stands for the largest size in the batch
   Tensors values;
 };
 
@@ -182,7 +182,8 @@ MadeDataset UnbatchDataset(const KernelContext&, const DatasetPointer& input) {
   return MakeDatasetOver(input, std::move(facts), start);
 }
 
-// Part `part` of `parts` of the rows of each component.
+// Returns part number `part` of the `parts` parts into which the rows of each component are
+// divided.
 absl::StatusOr<Tensors> PartOf(const Tensors& batch, int64_t part, int64_t parts) {
   Tensors result;
   for (const Tensor& t : batch) {
@@ -226,7 +227,7 @@ MadeDataset RebatchDataset(const KernelContext& c, const DatasetPointer& input) 
   return MakeDatasetOver(input, {.options = input->facts().options}, start);
 }
 
-// Joins batches.
+// Concatenates batches into one.
 absl::StatusOr<Tensors> ConcatenateRows(const std::vector<Tensors>& parts) {
   if (parts.size() == 1) return parts[0];
   SLUICE_RETURN_IF_ERROR(CheckSameTypes(parts));
@@ -288,14 +289,14 @@ class RebatchIterator : public DatasetIterator {
  private:
   int64_t rows() const { return batch_[0].dim(0); }
 
-  // Reads batches until one has a row that was not taken. False at the end.
+  // Reads batches until one has a row that was not taken. Returns false at the end.
   absl::StatusOr<bool> HasRows() {
     while (batch_.empty() || at_ == rows()) {
       SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
       at_ = 0;
       batch_.clear();
       if (inner_ == nullptr) return false;
-      Tensors batch;  // kept only if it is valid, because a reader may go on after an error
+      Tensors batch;  // becomes batch_ only if it is valid
       SLUICE_ASSIGN_OR_RETURN(const bool any, inner_->Next(&batch));
       if (!any) {
         inner_ = nullptr;
@@ -321,13 +322,13 @@ class RebatchIterator : public DatasetIterator {
     return rows;
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const std::vector<int64_t> sizes_;
   const bool drop_remainder_;
   Reading& reading_;
   size_t turn_ = 0;
   Tensors batch_;
-  int64_t at_ = 0;  // the first row of batch_ that was not taken
+  int64_t at_ = 0;  // first row of batch_ that was not taken
 };
 
 MadeDataset RebatchDatasetV2(const KernelContext& c, const DatasetPointer& input) {

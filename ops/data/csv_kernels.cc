@@ -1,4 +1,4 @@
-// CSVDataset.
+// The kernels of CSVDataset.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,7 +20,7 @@ struct CsvSpec {
   bool has_header = false, use_quotes = true;
   char delimiter = ',';
   std::string na_value;
-  std::vector<int64_t> columns;  // columns to return. Empty: all
+  std::vector<int64_t> columns;  // columns to return. If empty, all
   std::vector<int64_t> excluded;
   Tensors defaults;  // empty tensors for required fields
 };
@@ -31,7 +31,7 @@ class Characters {
  public:
   Characters(std::unique_ptr<ByteSource> source, const Reading& reading)
       : source_(std::move(source)), reading_(reading) {}
-  // The next character. Nullopt at the end of the file.
+  // Returns the next character, or nothing at the end of the file.
   absl::StatusOr<std::optional<char>> Peek() {
     if (at_ == buffer_.size()) {
       constexpr size_t kChunk = 1 << 16;
@@ -58,7 +58,7 @@ class CsvRecord {
  public:
   CsvRecord(const CsvSpec& spec, Characters& in) : spec_(spec), in_(in) {}
 
-  // Sets `*element` to the chosen fields. Returns the first error in the record.
+  // Sets `*element` to the fields of the chosen columns. Returns the first error in the record.
   absl::Status Read(Tensors* element) {
     for (int64_t column = 0, excluded = 0; !at_end_; ++column) {
       std::string field;
@@ -79,7 +79,7 @@ class CsvRecord {
   }
 
  private:
-  // Reads a field and the delimiter or end of line after it.
+  // Reads a field, and the delimiter or end of line after it.
   absl::Status ReadField(std::string* field) {
     SLUICE_ASSIGN_OR_RETURN(const std::optional<char> first, in_.Peek());
     if (spec_.use_quotes && first == '"') return ReadQuoted(field);
@@ -118,7 +118,8 @@ class CsvRecord {
     }
   }
 
-  // Takes a delimiter, or the end of the line or file. False if there is another character.
+  // Takes a delimiter, or the end of the line or file. Returns false if another character comes
+  // next.
   absl::StatusOr<bool> TakeSeparator() {
     SLUICE_ASSIGN_OR_RETURN(const std::optional<char> next, in_.Peek());
     at_end_ = !next.has_value() || next == '\n' || next == '\r';
@@ -223,7 +224,7 @@ class CsvIterator : public DatasetIterator {
 
   const std::shared_ptr<const CsvSpec> spec_;
   const Reading& reading_;
-  size_t file_ = 0;                 // the open one, or the next
+  size_t file_ = 0;                 // the open file, or the next one to open
   std::unique_ptr<Characters> in_;  // null if no file is open
 };
 

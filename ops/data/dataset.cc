@@ -68,7 +68,7 @@ DatasetFacts DatasetFacts::OfOtherElements() const {
 }
 
 DatasetFacts DatasetFacts::And(const DatasetFacts& other) const {
-  // Concatenating two serialised messages merges them.
+  // The options are serialised messages. Concatenating two messages merges them.
   return {.options = options + other.options};
 }
 

@@ -39,8 +39,9 @@ absl::StatusOr<std::shared_ptr<const DatasetFunction>> DatasetFunction::Make(
   const auto function = init.AttrOr<FunctionAttr>(attr, nullptr);
   SLUICE_INVALID_IF(function == nullptr, init.node().Describe(),
                     ": expected a function as attribute ", attr);
-  // If a dataset inside a function calls the same function, building the functions would not end.
-  thread_local std::vector<std::string> open;  // being built, each inside the previous
+  // Names of the functions that are being built. If a dataset inside a function called the same
+  // function, building them would not end.
+  thread_local std::vector<std::string> open;  // each inside the previous one
   if (std::find(open.begin(), open.end(), function->name) != open.end()) {
     return absl::UnimplementedError(
         StrCat(init.node().Describe(), ": function '", function->name, "' calls itself"));
@@ -96,7 +97,7 @@ absl::Status DatasetFunction::Build(const FunctionRef& function, const Graph& ar
     results.push_back(Output(node, static_cast<int>(i)));
   }
   session_ = std::make_unique<Session>(graph_, std::move(options));
-  // A function without results is called for its effects.
+  // If the function has no results, it is called for its effects.
   std::vector<Operation> targets;
   if (results.empty()) targets.push_back(Operation(node));
   SLUICE_ASSIGN_OR_RETURN(call_, session_->MakeCallable(arguments, results, targets));
@@ -120,8 +121,9 @@ absl::StatusOr<Tensors> Closure::operator()(const Tensors& element, Reading& rea
   return function->Call(element, captured, &reading.cancellation);
 }
 
-// Limits the chain of datasets that a function returns. Such functions can be nested, and the
-// iterators of all levels share the stack of one thread.
+// The greatest depth of a dataset that a function returns: it may read from another dataset, that
+// one from a third, and so on. Functions can be nested, and the iterators of all levels share the
+// stack of one thread.
 constexpr int kMaxMadeDepth = 60;
 
 absl::StatusOr<IteratorPointer> IterateReturned(const Tensor& made, Reading& reading) {
@@ -250,7 +252,7 @@ class ParallelMapIterator : public DatasetIterator {
     absl::StatusOr<Tensors> result = OutOfMemory();  // result if the call cannot be started
     Thread thread;                                   // last, because it uses the others
   };
-  // If no further thread can be started, runs the call on this thread.
+  // Runs the call on a new thread, or on this thread if no thread can be started.
   void Start(Call& call) {
     const auto run = [this, &call] {
       call.result = OrOutOfMemory([&] { return f_(call.element, reading_); });

@@ -32,7 +32,8 @@ void DatasetReader::Stop() {
   }
   if (source != nullptr) source->reading.cancellation.StartCancel();
   if (!thread.joinable()) return;
-  // The thread may run a callback that releases the last reference to the resource.
+  // Does not wait for the current thread: it may be running a callback that releases the last
+  // reference to the resource.
   if (thread.IsCurrent()) {
     thread.Detach();
   } else {
@@ -46,7 +47,7 @@ absl::Status DatasetReader::Start(const std::shared_ptr<Source>& source,
   while (true) {
     Stop();
     ScopedLock lock(&thread_mutex_);
-    if (thread_.joinable()) continue;  // another call started a reading in between
+    if (thread_.joinable()) continue;  // meanwhile, another call started a reading
     state_->attempts.Change([&] {
       state_->attempts.mutex().AssertHeld();
       reset();

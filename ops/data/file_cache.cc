@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-// TensorFlow's keys: numbers padded with blanks, so that the order of keys is that of elements.
+// Returns TensorFlow's key of a component. Its numbers are padded with blanks, so that keys sort in
+// the order of elements.
 std::string KeyOf(int64_t element, size_t component, size_t components) {
   const auto width = static_cast<int>(StrCat(components).size());
   return absl::StrFormat("%*d_%*d", 7, element, width, component);
@@ -40,7 +41,7 @@ class FileCacheReader : public DatasetIterator {
   int64_t next_ = 0;
 };
 
-// Passes the elements through and writes them. The files appear at the end of the input.
+// Returns the elements and writes them to files. The files appear when the input ends.
 class FileCacheWriter : public DatasetIterator {
  public:
   FileCacheWriter(IteratorPointer inner, const std::string& prefix, size_t components)
@@ -92,7 +93,7 @@ class FileCacheWriter : public DatasetIterator {
     if (std::exchange(is_locked_, false)) RemoveFile(lock_file_).IgnoreError();
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const std::string prefix_, lock_file_;
   const size_t components_;
   std::unique_ptr<BundleWriter> writer_;  // null before the first element

@@ -17,7 +17,8 @@ DatasetPointer Numbers(int count) {
   return DatasetOf({}, std::move(elements));
 }
 
-// The elements up to the end or the first error, which is the last text.
+// Reads elements up to the end or the first error. Returns their texts, and the text of the error
+// last.
 std::vector<std::string> ReadAll(const Dataset& dataset) {
   std::vector<std::string> read;
   Reading reading;

@@ -16,7 +16,7 @@ namespace {
 
 using MadeDataset = absl::StatusOr<DatasetPointer>;
 
-// Lists the files that match one pattern after the other.
+// Lists the files that match the patterns, one pattern after the other.
 class MatchingFilesIterator : public DatasetIterator {
  public:
   explicit MatchingFilesIterator(std::vector<std::string> patterns)
@@ -68,7 +68,7 @@ MadeDataset MatchingFilesDataset(const KernelContext& c) {
 
 // --- records
 
-// Reads the next record of an open file. False at the end.
+// Reads the next record of an open file. Returns false at the end.
 using ReadRecord = std::function<absl::StatusOr<bool>(std::string*)>;
 using OpenRecords =
     std::function<absl::StatusOr<ReadRecord>(std::unique_ptr<ByteSource>, const std::string&)>;
@@ -76,7 +76,7 @@ using OpenRecords =
 struct FileSet {
   std::vector<std::string> names;
   StreamCompression compression;
-  std::vector<int64_t> offsets;  // where the records of each file begin. Empty: all at 0
+  std::vector<int64_t> offsets;  // where the records of each file begin. If empty, at 0
 };
 
 absl::StatusOr<FileSet> FilesOf(const KernelContext& c) {
@@ -145,7 +145,7 @@ MadeDataset TextLineDataset(const KernelContext& c) {
   return RecordsOf(std::move(files), open);
 }
 
-// Reads the input of the second version: an offset per file, or none.
+// Reads input byte_offsets of the op's second version, which has an offset per file or is empty.
 absl::Status SetOffsets(const KernelContext& c, FileSet* files) {
   const Tensor& offsets = c.input(InputIndex(c, "byte_offsets"));
   SLUICE_INVALID_IF(offsets.rank() > 1, "`byte_offsets` must be a scalar or a vector.");
@@ -176,7 +176,8 @@ MadeDataset TfRecordDataset(const KernelContext& c) {
   return RecordsOf(std::move(files), open);
 }
 
-// Reads the whole file. INVALID_ARGUMENT if the bytes between header and footer are not records.
+// Opens a file of records of equal length, by reading all of it. INVALID_ARGUMENT if the number of
+// bytes between header and footer is not a multiple of the length.
 absl::StatusOr<ReadRecord> OpenFixed(std::unique_ptr<ByteSource> file, const std::string& name,
                                      int64_t header, int64_t record, int64_t footer) {
   auto contents = std::make_shared<std::string>();

@@ -17,7 +17,7 @@ namespace {
 
 using Next = absl::StatusOr<bool>;
 using MadeDataset = absl::StatusOr<DatasetPointer>;
-using Closures = std::vector<Closure>;  // the only function of the op
+using Closures = std::vector<Closure>;  // has one element, because each op has one function
 
 absl::StatusOr<bool> Holds(const Closure& predicate, const Tensors& element, Reading& reading) {
   SLUICE_ASSIGN_OR_RETURN(const Tensors result, predicate(element, reading));
@@ -66,8 +66,8 @@ MadeDataset ParallelMapDataset(const KernelContext& c, Closures f) {
                          MappedAt(input, f[0]));
 }
 
-// Stacks the next results. If the computation of a result fails, its whole batch fails. Other
-// batches keep their elements.
+// Stacks the next results into a batch. If a result cannot be computed, its batch fails, and the
+// next call returns the next batch.
 Next NextBatch(DatasetIterator& mapped, const BatchSpec& spec, const Reading& reading,
                Tensors* batch) {
   std::vector<Tensors> rows;
@@ -120,8 +120,8 @@ MadeDataset FilterDataset(const KernelContext& c, Closures predicate) {
   return MakeDatasetOver(input, input->facts().WithCardinality(DatasetFacts::kUnknown), start);
 }
 
-// Interleaves datasets. A function makes one dataset for each input element, and up to `cycle` of
-// them are read in turn, `block` elements at a time.
+// Interleaves datasets. A function makes one dataset for each input element. Up to `cycle` datasets
+// are open, and each in turn yields `block` elements.
 class InterleaveIterator : public DatasetIterator {
  public:
   InterleaveIterator(IteratorPointer inner, Closure f, int64_t cycle, int64_t block,
@@ -175,7 +175,7 @@ class InterleaveIterator : public DatasetIterator {
     return true;
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const Closure f_;
   const size_t cycle_;
   const int64_t block_;
@@ -228,8 +228,8 @@ KERNEL(ParallelMapDatasetV2, FunctionDatasetKernel<ParallelMapDataset>);
 KERNEL(TakeWhileDataset, FunctionDatasetKernel<FilterDataset<true>>);
 
 // Interleaves datasets like TensorFlow's legacy ops. If a dataset ends, the next dataset of the
-// input replaces it, but is read only in the next round. At the end of the input there is no
-// replacement, and the next dataset of the cycle continues the block.
+// input takes its place, but is read only in the next round. If the input has ended, the place
+// stays empty, and the next dataset of the cycle yields the rest of the block.
 class LegacyInterleaveIterator : public DatasetIterator {
  public:
   LegacyInterleaveIterator(IteratorPointer inner, Closure f, int64_t cycle, int64_t block,
@@ -271,7 +271,7 @@ class LegacyInterleaveIterator : public DatasetIterator {
     taken_ = 0;
   }
 
-  // Opens the first datasets.
+  // Opens datasets until the cycle is full.
   absl::Status FillCycle() {
     while (inner_ != nullptr && static_cast<int64_t>(open_.size()) < cycle_) {
       SLUICE_ASSIGN_OR_RETURN(IteratorPointer first, Open());
@@ -280,7 +280,7 @@ class LegacyInterleaveIterator : public DatasetIterator {
     return absl::OkStatus();
   }
 
-  // An iterator over the dataset of the next element. Null at the end of the input.
+  // Returns an iterator over the dataset of the next element, or null at the end of the input.
   absl::StatusOr<IteratorPointer> Open() {
     if (inner_ == nullptr) return nullptr;
     Tensors taken;
@@ -290,7 +290,7 @@ class LegacyInterleaveIterator : public DatasetIterator {
     return IterateMade(f_, taken, reading_);
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const Closure f_;
   const int64_t cycle_, block_;
   Reading& reading_;

@@ -1,5 +1,5 @@
-// Datasets whose elements are computed or selected by functions, and a value that a function
-// computes from a whole dataset.
+// Datasets whose elements are computed or selected by functions, and ReduceDataset, by which a
+// function reduces a whole dataset to a value.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

@@ -1,5 +1,6 @@
-// Datasets that group elements: by a key that a function computes, in windows, or by a state that a
-// function passes from element to element. Also an op that does the latter.
+// Datasets that group elements by a key, which a function computes, or in windows, and datasets
+// whose function passes a state from element to element. Also the op that reduces a dataset to a
+// state.
 #include <deque>
 #include <map>
 #include <utility>
@@ -15,7 +16,8 @@
 namespace sluice {
 namespace {
 
-// Reduces the elements of each key to a state. Reads the whole input before the first element.
+// Reduces all elements with the same key to one element. Reads the whole input before the first
+// result.
 class ReducedGroupsIterator : public DatasetIterator {
  public:
   struct Functions {
@@ -55,7 +57,7 @@ class ReducedGroupsIterator : public DatasetIterator {
     return absl::OkStatus();
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const Functions functions_;
   Reading& reading_;
   std::map<int64_t, Tensors> states_;  // by key
@@ -73,8 +75,8 @@ absl::StatusOr<DatasetPointer> GroupByReducerDataset(const KernelContext& c,
                          });
 }
 
-// Collects windows of elements with one key. A function turns each window into a dataset, which is
-// read to its end before the next window.
+// Collects windows of elements that have the same key. A function turns each window into a dataset,
+// which is read to its end before the next window.
 class WindowedGroupsIterator : public DatasetIterator {
  public:
   struct Functions {
@@ -101,7 +103,7 @@ class WindowedGroupsIterator : public DatasetIterator {
       }
       if (window_ != nullptr) continue;
       if (groups_.empty()) return false;
-      SLUICE_RETURN_IF_ERROR(Open(groups_.begin()));  // the rest, by key
+      SLUICE_RETURN_IF_ERROR(Open(groups_.begin()));  // the incomplete windows, by key
     }
   }
 
@@ -124,7 +126,7 @@ class WindowedGroupsIterator : public DatasetIterator {
     return Open(group);
   }
 
-  // Removes the group and starts to read the dataset that is made of it.
+  // Removes the group, and starts to read the dataset that the function makes of it.
   absl::Status Open(Groups::iterator group) {
     const Tensor key = Tensor::Scalar<int64_t>(group->first);
     const Tensor window = TensorOf(DatasetOf({}, std::move(group->second)));
@@ -136,7 +138,7 @@ class WindowedGroupsIterator : public DatasetIterator {
     return absl::OkStatus();
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const Functions functions_;
   Reading& reading_;
   Groups groups_;
@@ -167,10 +169,11 @@ using MadeDataset = absl::StatusOr<DatasetPointer>;
 struct WindowSpec {
   int64_t size, shift, stride;
   bool drop_remainder;
-  int64_t span() const { return (size - 1) * stride + 1; }  // elements from first to last
+  // The number of input elements from the first to the last one of a window.
+  int64_t span() const { return (size - 1) * stride + 1; }
 };
 
-// The elements of a window as datasets, one for each component.
+// Sets `element` to datasets of the window's elements, one for each component.
 absl::Status SetWindow(const std::vector<Tensors>& window, Tensors* element) {
   for (const Tensors& row : window) {
     if (row.size() == window[0].size()) continue;
@@ -186,13 +189,13 @@ absl::Status SetWindow(const std::vector<Tensors>& window, Tensors* element) {
   return absl::OkStatus();
 }
 
-// The elements of a window stacked.
+// Sets `element` to the stacked elements of the window.
 absl::Status SetBatch(const std::vector<Tensors>& window, Tensors* element) {
   SLUICE_ASSIGN_OR_RETURN(*element, BatchOf(window));
   return absl::OkStatus();
 }
 
-// Reads windows of elements. Function `set` turns the elements of a window into one element.
+// Reads windows of elements. Function `set` makes one element from each window.
 class WindowIterator : public DatasetIterator {
  public:
   using Set = absl::Status (*)(const std::vector<Tensors>&, Tensors*);
@@ -218,7 +221,8 @@ class WindowIterator : public DatasetIterator {
  private:
   int64_t size() const { return static_cast<int64_t>(ahead_.size()); }
 
-  // Keeps an error like an element, so that exactly the windows that contain it fail.
+  // Takes an element or an error from the input. Keeps an error like an element, so that exactly
+  // the windows that contain it fail.
   void Take() {
     Tensors next;
     const absl::StatusOr<bool> any = inner_->Next(&next);
@@ -240,7 +244,7 @@ class WindowIterator : public DatasetIterator {
     }
   }
 
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   const WindowSpec spec_;
   const Set set_;
   const Reading& reading_;
@@ -323,7 +327,7 @@ absl::Status Reduce(KernelContext& c, std::vector<Closure> functions) {
   return SetElement(c, std::move(state));
 }
 
-// Splits what the function returned into the next state and an element.
+// Splits the function's results into the next state and an element.
 Next SplitState(const Tensors& made, Tensors* state, Tensors* element) {
   SLUICE_INVALID_IF(made.size() < state->size(), "Got ", made.size(),
                     " return values of scan_func, expected at least ", state->size());
@@ -351,7 +355,7 @@ MadeDataset ScanDataset(const KernelContext& c, std::vector<Closure> functions) 
       if (!any) return false;
       const absl::StatusOr<Tensors> made = f(Joined(state, taken), reading);
       if (absl::IsOutOfRange(made.status())) {
-        // The function ends the dataset.
+        // The function ends the dataset by this error, unless preserve_cardinality is set.
         if (!preserves) return false;
         return InvalidArgument("Function invocation produced OutOfRangeError: ",
                                made.status().message());
@@ -365,7 +369,7 @@ MadeDataset ScanDataset(const KernelContext& c, std::vector<Closure> functions) 
   return MakeDatasetOver(input, std::move(facts), start);
 }
 
-// Calls one function for a state, another one for each element, and a third one at the end.
+// Calls one function to get a state, another one to get each element, and a third one at the end.
 class GeneratorIterator : public DatasetIterator {
  public:
   struct Functions {
@@ -394,7 +398,8 @@ class GeneratorIterator : public DatasetIterator {
   }
 
  private:
-  // Uses a new Reading, so that the function runs even if the reading was cancelled.
+  // Uses a new Reading, so that the last function runs even if the iterator's reading was
+  // cancelled.
   absl::Status Finalize() {
     Reading own;
     return functions_.finalize(state_, own).status();

@@ -1,4 +1,4 @@
-// Iterators, and the ops that take elements from them.
+// Kernels of iterators, and of the ops that take elements from them.
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -28,7 +28,8 @@ struct IteratorKernel {
   }
 };
 
-// Makes an iterator over the dataset that a function returns. The first step calls the function.
+// Makes an iterator over a dataset that a function returns. The function is called in the first
+// step.
 class OneShotIteratorKernel final : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -77,8 +78,8 @@ absl::Status MakeIteratorOp(KernelContext& c) {
 
 // --- elements
 
-// Calls `finish(c, element or error)` when the iterator has an element, and completes with its
-// status.
+// Waits until the iterator has an element or fails, calls `finish(c, element or error)`, and
+// completes with the status that it returns.
 template <absl::Status (*kFinish)(KernelContext&, absl::StatusOr<Tensors>)>
 class GetNextKernel final : public AsyncKernel {
  public:
@@ -121,7 +122,7 @@ absl::Status DatasetToSingleElement(KernelContext& c) {
   return SetElement(c, std::move(element));
 }
 
-// Iterators are on the device of the ops that use them.
+// Outputs the kernel's device, because iterators are on the device of the ops that use them.
 class IteratorGetDeviceKernel final : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {

@@ -33,7 +33,8 @@ SeedStates SeedLog::states() const {
   return states_;
 }
 
-// A line with the number of elements, and a line per generator: its state and its name.
+// The text has a line with the number of elements, and for each generator a line with its state and
+// name.
 Tensor IteratorPosition::ToTensor() const {
   std::string text = StrCat(taken, "\n");
   for (const auto& [name, states] : seeds) {

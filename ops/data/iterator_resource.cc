@@ -64,14 +64,14 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
         "Restore() failed because the iterator has not been initialized. Ensure that you have run "
         "the initializer operation for this iterator before restoring it.");
   }
-  reader_.Stop();  // the old reading must not draw from the generators any more
+  reader_.Stop();  // the old reading must no longer draw from the generators
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, position.seeds));
   for (int64_t i = 0; i < position.taken; ++i) {
     if (cancellation != nullptr && !cancellation->IsWanted()) {
       return absl::CancelledError("Operation was cancelled");
     }
     Tensors skipped;
-    // Ignores errors, which earlier calls have returned already.
+    // Ignores errors, because earlier calls have already returned them.
     const absl::StatusOr<bool> any = source->iterator->Next(&skipped);
     if (any.ok() && !*any) break;
   }

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// The result of one GetNext.
+// The result of a GetNext.
 using Got = absl::StatusOr<Tensors>;
 
 std::future<Got> Ask(IteratorResource& iterator, CancellationManager* cancellation = nullptr) {
@@ -30,7 +30,7 @@ std::shared_ptr<IteratorResource> NewIterator() {
                                             std::vector<PartialShape>{PartialShape::Scalar()});
 }
 
-// 1, 2, …, count.
+// Returns a dataset with elements 1, 2, …, count.
 DatasetPointer Counting(int count) {
   return MakeDataset({}, [count](Reading&) -> absl::StatusOr<IteratorPointer> {
     return MakeIterator([count, next = 0](Tensors* element) mutable -> absl::StatusOr<bool> {
@@ -122,7 +122,8 @@ TEST(IteratorResourceTest, EndsWhileItsDatasetWaits) {
   EXPECT_TRUE(hand->cancelled);
 }
 
-// Looks at elements until the reading ends; `passes` says which one is found. Counts in `looked`.
+// Returns a dataset that looks at elements until `passes` is true, and then returns one. Counts the
+// elements that it looks at in `looked`.
 DatasetPointer Searching(std::shared_ptr<std::atomic<int64_t>> looked,
                          std::shared_ptr<std::atomic<bool>> passes) {
   return MakeDataset({}, [=](Reading& reading) -> absl::StatusOr<IteratorPointer> {
@@ -137,8 +138,8 @@ DatasetPointer Searching(std::shared_ptr<std::atomic<int64_t>> looked,
   });
 }
 
-// A client died while its step waited for an element that never comes. The reading occupied a core
-// for ever.
+// Once, a client died while its step waited for an element that never came. The reading then
+// occupied a core forever.
 TEST(IteratorResourceTest, AReadingThatNobodyWaitsForPauses) {
   auto looked = std::make_shared<std::atomic<int64_t>>(0);
   auto passes = std::make_shared<std::atomic<bool>>(false);
@@ -150,7 +151,7 @@ TEST(IteratorResourceTest, AReadingThatNobodyWaitsForPauses) {
     for (const int64_t before = *looked; *looked < before + 1000;) std::this_thread::yield();
     cancellation.StartCancel();
     EXPECT_TRUE(absl::IsCancelled(cancelled.get().status()));
-    // It looks at one more element at most.
+    // The reading looks at one more element at most.
     const int64_t paused = *looked;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_LE(*looked, paused + 1);

@@ -1,4 +1,4 @@
-// Iterators: positions in datasets. Steps take elements from them.
+// Ops of iterators. An iterator is a position in a dataset, and steps take elements from it.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 #include "ops/state/mixins.h"

@@ -1,4 +1,4 @@
-// Optionals: variants that hold a tuple of tensors or nothing.
+// Ops of optionals. An optional is a variant that holds a tuple of tensors or nothing.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

@@ -13,11 +13,11 @@
 namespace sluice {
 namespace {
 
-// Draws elements from a ring buffer.
+// Draws elements at random from a ring buffer.
 //
-// The elements of an epoch are contiguous in the ring. The drawn element is replaced by the first
-// element of the epoch, whose place is free then and is the next to be overwritten. Elements are
-// drawn from the oldest epoch only.
+// The elements of an epoch are contiguous in the ring. The first element of the epoch moves to the
+// place of the element that is drawn. Its own place is free then, and is the next one that a new
+// element overwrites. Elements are drawn from the oldest epoch only.
 class ShuffleIterator : public DatasetIterator {
  public:
   ShuffleIterator(DatasetPointer input, int64_t size, int64_t count,
@@ -48,11 +48,11 @@ class ShuffleIterator : public DatasetIterator {
   }
 
  private:
-  // Elements [begin, end), counted over all epochs. Their places in the ring are modulo its size.
+  // The elements [begin, end) of all epochs. Element i is at place i % size_ of the ring.
   struct Epoch {
     size_t begin, end;
   };
-  // While more epochs than this are in the buffer, no elements are read into it.
+  // If the buffer holds elements of more epochs than this, no elements are read into it.
   static constexpr size_t kEpochsMax = 3;
 
   void Reseed() {
@@ -82,7 +82,7 @@ class ShuffleIterator : public DatasetIterator {
         continue;
       }
       inner_ = nullptr;
-      // The input is empty, so repeating it without end yields nothing.
+      // The input is empty, so infinite repetition yields no elements.
       if (count_ == -1 && end_ == 0) break;
     }
     return absl::OkStatus();
@@ -102,12 +102,12 @@ class ShuffleIterator : public DatasetIterator {
   const std::shared_ptr<ShuffleSeeds> seeds_;
   Reading& reading_;
   IteratorPointer inner_;
-  int64_t begun_ = 0;  // number of epochs
+  int64_t begun_ = 0;  // number of epochs that have begun
   Philox philox_{0, 0};
   SingleNumbers numbers_{&philox_};
   std::vector<Tensors> buffer_;  // grows up to size_ places
   size_t buffered_ = 0;
-  size_t end_ = 0;  // number of elements that were added
+  size_t end_ = 0;  // number of elements that were added so far
   std::deque<Epoch> epochs_;
 };
 

@@ -19,18 +19,18 @@
 namespace sluice {
 namespace {
 
-// The elements of a dataset after a complete reading.
+// Keeps the elements of a dataset after its first complete reading.
 class MemoryCache : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow4data18MemoryCacheManagerE";
   std::string DebugString() const override { return "a dataset's cache"; }
 
-  // A dataset of the elements, or null before there are any.
+  // Returns a dataset of the elements, or null if there was no complete reading yet.
   DatasetPointer elements() const {
     ScopedLock lock(&mutex_);
     return elements_;
   }
-  // Does nothing if another reading was complete before.
+  // Does nothing if another reading has set the elements.
   void SetElements(std::vector<Tensors> elements) {
     ScopedLock lock(&mutex_);
     if (elements_ == nullptr) elements_ = DatasetOf({}, std::move(elements));
@@ -52,7 +52,7 @@ struct IterationCounter : public Resource {
   std::string DebugString() const override { return "the epochs of a dataset"; }
 };
 
-// Does nothing. The cache is deleted with its last reference, and the inputs of this op hold
+// Does nothing. A cache is deleted with the last reference to it, and the inputs of this op are
 // references until the step releases them.
 absl::Status DeleteMemoryCache(KernelContext&) { return absl::OkStatus(); }
 
@@ -103,7 +103,7 @@ absl::StatusOr<DatasetPointer> CacheDatasetV2(const KernelContext& c, const Data
   const auto shared = LookupNamed<MemoryCache>(c, InputIndex(c, "cache"));
   if (shared.ok()) return Cached(c, input, *shared);
   if (!absl::IsNotFound(shared.status())) return shared.status();
-  // The handle is a dummy, so the cache is not shared.
+  // The handle is a dummy that names no cache, so the cache is not shared.
   return Cached(c, input, std::make_shared<MemoryCache>());
 }
 
@@ -154,7 +154,8 @@ KERNEL(ShuffleDataset, DatasetKernel<ShuffleDataset>);
 KERNEL(ShuffleDatasetV2, DatasetKernel<ShuffleDataset>);
 KERNEL(ShuffleDatasetV3, DatasetKernel<ShuffleDataset>);
 
-// Reads ahead in a thread of its own, from the first call of Next on. Without a thread, Next reads.
+// Reads ahead on a separate thread, from the first call of Next on. If no thread can be started,
+// Next reads.
 class PrefetchIterator : public DatasetIterator {
  public:
   static absl::StatusOr<IteratorPointer> Make(const DatasetPointer& input, int64_t size,

@@ -38,7 +38,7 @@ MadeDataset ListDataset(const KernelContext& c) {
   return DatasetOf({}, std::move(elements));
 }
 
-// Row `row` of each component, in buffers of its own.
+// Copies row `row` of each component into new buffers.
 absl::StatusOr<Tensors> CopyRow(const Tensors& components, int64_t row) {
   Tensors copies;
   for (const Tensor& t : components) {
@@ -73,10 +73,10 @@ MadeDataset TensorSliceDataset(const KernelContext& c) {
                      [components](int64_t i, Reading&) { return CopyRow(components, i); });
 }
 
-// The number of values before `stop`.
+// Returns the number of values before `stop`.
 int64_t RangeSize(int64_t start, int64_t stop, int64_t step) {
   if (step > 0 ? start >= stop : start <= stop) return 0;
-  // Computed with unsigned numbers, because a difference of two int64 values may overflow.
+  // Uses unsigned numbers, because a difference of two int64 values may overflow.
   const auto distance = step > 0 ? static_cast<uint64_t>(stop) - static_cast<uint64_t>(start)
                                  : static_cast<uint64_t>(start) - static_cast<uint64_t>(stop);
   const uint64_t size = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
@@ -111,7 +111,7 @@ MadeDataset RangeDataset(const KernelContext& c) {
   };
   return MakeDataset({.cardinality = RangeSize(start, stop, step)}, iterate,
                      [=](int64_t i, Reading&) -> absl::StatusOr<Tensors> {
-                       // Computed with unsigned numbers, because `i * step` may overflow.
+                       // Uses unsigned numbers, because `i * step` may overflow.
                        return Tensors{scalar(static_cast<int64_t>(
                            static_cast<uint64_t>(start) +
                            static_cast<uint64_t>(i) * static_cast<uint64_t>(step)))};
@@ -129,7 +129,7 @@ MadeDataset RandomDataset(const KernelContext& c) {
 
 struct SparseRows {
   Tensor indices, values, dense_shape;
-  // The row with the entries [first, last).
+  // Returns the row that has the entries [first, last).
   absl::StatusOr<Tensors> Row(int64_t first, int64_t last) const;
 };
 

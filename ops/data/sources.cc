@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// A dataset of strings read from files.
+// Declares a dataset of strings that are read from files.
 void ReadsFiles(OpDefBuilder& op) {
   op.Input("filenames", DT_STRING).With(MakesDataset).With(Metadata).Stateful();
 }
@@ -19,7 +19,7 @@ void ReadsCompressedFiles(OpDefBuilder& op) {
   op.With(ReadsFiles).Input("compression_type", DT_STRING).Input("buffer_size", DT_INT64);
 }
 
-// Declares the inputs of CSVDataset. Its second version has one more.
+// Declares the inputs of CSVDataset and its second version, which has one more.
 void ReadsCsvFiles(OpDefBuilder& op) {
   op.Input("filenames", DT_STRING)
       .Input("compression_type", DT_STRING)

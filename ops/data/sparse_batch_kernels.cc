@@ -1,4 +1,4 @@
-// Datasets whose elements hold sparse tensors in variants: batches of tensors of different sizes,
+// Datasets whose elements hold sparse tensors in variants: batches of tensors that differ in size,
 // and features of Examples.
 #include <algorithm>
 #include <map>
@@ -47,7 +47,8 @@ absl::Status CheckRow(const Tensor& row, const std::vector<int64_t>& row_shape) 
   return absl::OkStatus();
 }
 
-// Writes `number`, the number of the row in the batch, and the coordinates of each value.
+// Writes an index for each value of `row`: the row's number in the batch, and the value's
+// coordinates.
 void AppendIndices(const Tensor& row, int64_t number, int64_t* to) {
   std::vector<int64_t> at(static_cast<size_t>(row.rank()));
   for (int64_t k = 0; k < row.num_elements(); ++k) {
@@ -82,7 +83,7 @@ absl::StatusOr<Tensor> SparseBatch(const Tensors& rows, const std::vector<int64_
   return SparseInVariants(std::move(indices), std::move(values), std::move(shape));
 }
 
-// Takes up to `size` elements of one component each. Fewer at the end.
+// Takes up to `size` elements, each of which must have one component. Returns fewer at the end.
 absl::StatusOr<Tensors> TakeRows(DatasetIterator& inner, int64_t size,
                                  const std::vector<int64_t>& row_shape) {
   Tensors rows;
@@ -126,7 +127,7 @@ using Keys = std::vector<std::string>;
 using Types = std::vector<DataType>;
 using Shapes = std::vector<PartialShape>;
 
-// The features that the attributes describe. Their default values are inputs.
+// Returns the features that the attributes describe. Their default values are inputs of the op.
 absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   const auto sparse_keys = init.AttrOr<Keys>("sparse_keys", {});
   const auto dense_keys = init.AttrOr<Keys>("dense_keys", {});
@@ -159,7 +160,7 @@ absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   return specs;
 }
 
-// Parses the Examples of an element. Returns the features in the order of their keys.
+// Parses the Examples in an element. Returns the features in the order of their keys.
 class ExampleParser {
  public:
   static absl::StatusOr<ExampleParser> Make(FeatureSpecs specs, Types types, Shapes shapes) {

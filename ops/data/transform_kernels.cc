@@ -1,4 +1,4 @@
-// Datasets that select, combine, cut up or pass through the elements of others.
+// Kernels of datasets that select, combine, split or pass through the elements of other datasets.
 #include <algorithm>
 #include <memory>
 #include <unordered_set>
@@ -62,7 +62,7 @@ MadeDataset TakeDataset(const KernelContext& c, const DatasetPointer& input) {
   return MakeDatasetOver(input, std::move(facts), start, SameElementOf(input));
 }
 
-// The element of `input` at the place `first + index * step`.
+// Returns a function whose element `index` is element `first + index * step` of `input`.
 ElementAt StepsOf(const DatasetPointer& input, int64_t first, int64_t step) {
   return [=](int64_t i, Reading& reading) { return input->At(first + i * step, reading); };
 }
@@ -82,7 +82,7 @@ MadeDataset SkipDataset(const KernelContext& c, const DatasetPointer& input) {
   return MakeDatasetOver(input, std::move(facts), start, StepsOf(input, count, 1));
 }
 
-// Takes every `shards`-th element from `index` on.
+// Returns a dataset of every `shards`-th element of `input`, from element `index` on.
 DatasetPointer Shard(const DatasetPointer& input, int64_t shards, int64_t index) {
   Facts facts =
       input->facts().Scaled([=](int64_t n) { return n / shards + (index < n % shards ? 1 : 0); });
@@ -181,7 +181,7 @@ absl::Status CheckComparable(const std::vector<DataType>& types) {
   return absl::OkStatus();
 }
 
-// Equal tensors have equal keys, and different tensors have different ones.
+// Returns a key. Two tensors of the same type have the same key only if they are equal.
 std::string KeyOf(const Tensor& t) {
   std::string key = t.shape().ToString();
   if (t.dtype() != DT_STRING) {
@@ -229,7 +229,7 @@ MadeDataset RepeatDataset(const KernelContext& c, const DatasetPointer& input) {
       while (true) {
         SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
         if (inner == nullptr) {
-          // The input is empty, so repeating it without end yields nothing.
+          // The input is empty, so infinite repetition yields no elements.
           if (left == 0 || !any_this_time) return false;
           if (left > 0) --left;
           SLUICE_ASSIGN_OR_RETURN(inner, input->Iterate(reading));
@@ -293,7 +293,7 @@ absl::StatusOr<std::vector<IteratorPointer>> IterateAll(const Datasets& datasets
   return iterators;
 }
 
-// The cardinality is that of the shortest dataset.
+// Returns the facts about a Zip, which has as many elements as its shortest input.
 Facts ZippedFacts(const Datasets& inputs) {
   Facts facts;
   int64_t cardinality = Facts::kInfinite;
@@ -368,7 +368,7 @@ class DirectedIterator : public DatasetIterator {
     return &inputs_[static_cast<size_t>(i)];
   }
 
-  IteratorPointer selector_;             // null at the end
+  IteratorPointer selector_;             // null after the end of the input
   std::vector<IteratorPointer> inputs_;  // null for inputs that have ended
   size_t left_;                          // number of inputs that have not ended
   const bool stops_;
@@ -441,7 +441,7 @@ MadeDataset PrivateThreadPoolDataset(const KernelContext& c, const DatasetPointe
   return input;
 }
 
-// Has no threads. The op exists so that TensorFlow's graphs run. Datasets use Sluice's own threads.
+// A resource without threads, so that TensorFlow's graphs run. Datasets use Sluice's own threads.
 struct ThreadPoolResource : public Resource {
   static constexpr const char* kTypeName = "N10tensorflow4data12_GLOBAL__N_118ThreadPoolResourceE";
   std::string DebugString() const override { return "a dataset's thread pool"; }

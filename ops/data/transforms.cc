@@ -1,4 +1,4 @@
-// Datasets that select, combine, cut up, parse or pass through the elements of others.
+// Datasets that select, combine, split, parse or pass through the elements of other datasets.
 
 #include "ops/data/mixins.h"
 #include "ops/op.h"

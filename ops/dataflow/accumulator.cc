@@ -1,13 +1,13 @@
-// Conditional accumulators: synchronous replicas add their gradients, and a chief takes the mean.
-// All ops with one container and `shared_name` share an accumulator. Without a `shared_name`, the
-// accumulator belongs to the node.
+// Ops of conditional accumulators: in synchronous training, replicas add their gradients, and a
+// chief takes the mean. All ops with the same container and `shared_name` share an accumulator. If
+// `shared_name` is empty, the accumulator belongs to the node.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 
 namespace sluice {
 namespace {
 
-// Input 1 is a scalar, and there are no outputs.
+// Shape function of ops whose input 1 is a scalar and that have no outputs.
 absl::Status ScalarStep(ShapeContext& c) { return c.WithRank(1, 0).status(); }
 
 absl::Status SparseTakeShape(ShapeContext& c) {
@@ -51,7 +51,7 @@ OP(ResourceConditionalAccumulator,
     .With(MakesResourceHandle("handle"))
     .With(AccumulatorAttrs)
     .SharedByReplicas()
-    // The output is a scalar at run time. TensorFlow's shape function and old graphs declare a
+    // At run time, the output is a scalar. TensorFlow's shape function and old graphs declare a
     // vector.
     .Shape([](ShapeContext& c) { return c.SetOutput(0, PartialShape::Vector(2)); });
 
@@ -126,7 +126,7 @@ OP(ResourceAccumulatorNumAccumulated,
     .Output("num_accumulated", DT_INT32)
     .Shape(ScalarOutput());
 
-// --- Ops that TensorFlow lacks. There, the number of gradients in an update is fixed.
+// --- Ops that TensorFlow lacks, because there the number of gradients in an update is fixed.
 
 OP(AccumulatorSetUpdateSize, "ResourceAccumulatorSetUpdateSize with a reference handle.")
     .With(UsesRefAccumulator)

@@ -70,7 +70,7 @@ absl::Status CheckKind(const KernelContext& c, const ConditionalAccumulator& acc
       accumulator.kind() == Kind::kDense ? "dense " : "sparse ", DataTypeName(accumulator.dtype()));
 }
 
-// A function that runs work on the threads of the kernel. It must not outlive the context.
+// Returns a function that runs work on the threads of the kernel. It must not outlive the context.
 auto ParallelOf(KernelContext& c) {
   return [&c](int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)> f) {
     c.ParallelFor(total, cost, f);
@@ -151,7 +151,7 @@ class TakeGradientKernel : public AsyncKernel {
 
 absl::Status SetGlobalStep(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto accumulator, BorrowNamed<ConditionalAccumulator>(c, 0));
-  // TensorFlow uses this name for the argument here too.
+  // As in TensorFlow, errors call this argument "num_required" too.
   SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(1), "num_required"));
   accumulator->SetGlobalStep(c.input(1).scalar<int64_t>());
   return absl::OkStatus();

@@ -1,6 +1,6 @@
-// Collectives. The members of a group, each on a device of its own, run such an op together, and
-// each receives a result computed from the inputs of all. `group_key` identifies the group, and
-// `instance_key` the call.
+// Collective ops. The members of a group, each on its own device, run such an op together. Each
+// member receives a result that is computed from the inputs of all members. `group_key` identifies
+// the group, and `instance_key` the call.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
@@ -11,7 +11,7 @@ TypeSet SumTypes() { return {DT_BFLOAT16, DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32
 TypeSet RowTypes() { return {DT_FLOAT, DT_HALF, DT_DOUBLE, DT_INT32, DT_INT64}; }
 TypeSet BroadcastTypes() { return RowTypes() | TypeSet{DT_BOOL}; }
 
-// The attributes at the end of most declarations.
+// Declares the attributes at the end of most collective ops.
 void CommunicationAttrs(OpDefBuilder& op) {
   op.Attr("communication_hint", StringAttr("auto"))
       .Attr("timeout_seconds", FloatAttr(0.0f))
@@ -27,7 +27,7 @@ void KeyInputs(OpDefBuilder& op) {
   op.With(Inputs({"group_size", "group_key", "instance_key"}, DT_INT32));
 }
 
-// Input and output of one of these types.
+// Declares an input and an output of the same type, one of `types`.
 auto Exchanges(TypeSet types) {
   return [types](OpDefBuilder& op) {
     op.Input("input", "T").Output("data", "T").Attr("T", TypeAttr(types));
@@ -42,7 +42,7 @@ void OrderingAttrs(OpDefBuilder& op) {
   op.Attr("is_stateless", BoolAttr(false)).Attr("Nordering_token", IntAttr(0).Min(0));
 }
 
-// The rows of `group_size` members (-1: unknown).
+// Sets the output's shape to that of the concatenated rows of `group_size` members (-1 if unknown).
 absl::Status Gathered(ShapeContext& c, int64_t group_size) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape shape, c.WithRankAtLeast(0, 1));
   if (!shape.rank_known()) return c.SetOutput(0, PartialShape());

@@ -36,7 +36,8 @@ absl::StatusOr<FinalOp> FinalOpOf(std::string_view name) {
   return InvalidArgument("final_op must be one of Id, Div, got '", name, "'");
 }
 
-// Starts a call of a collective, which Fill completes. The result becomes output 0.
+// Starts a call of a collective. Fill supplies the arguments that differ between ops. The result
+// becomes output 0.
 class CollectiveKernel : public AsyncKernel {
  public:
   explicit CollectiveKernel(const KernelInit& init)
@@ -64,8 +65,8 @@ class CollectiveKernel : public AsyncKernel {
                                      " belongs to no task, so that it has no collectives")));
     }
     call.step_id = c.step().step_id;
-    // Inside while loops, a member exchanges values with the same iteration of the other members.
-    // Their frames differ, so only the iteration is compared.
+    // In a while loop, a member exchanges values with the same iteration of the other members. Only
+    // the iteration is compared, because the frames of members differ.
     if (c.frame_id != 0) call.iteration = StrCat(c.iteration);
     call.cancellation = c.step().cancellation;
     call.stalls = c.step().stalls;

@@ -64,7 +64,7 @@ TEST(CollectiveTest, AMemberThatIsMissingIsNamedInTheStallReport) {
   OutputList members;
   for (int i = 0; i < 3; ++i) members.push_back(Member(g, i, 3, Value(g, {1.0f})));
   Session session(g, {.cpu_devices = 3});
-  ASSERT_TRUE(session.Run({}, members, {}).ok());  // so that the members of the group are known
+  ASSERT_TRUE(session.Run({}, members, {}).ok());  // makes the members of the group known
   CancellationManager cancellation;
   std::thread canceller([&] {
     EXPECT_THAT(AwaitReport(session, {"2 of 3 members of this task have come"}),
@@ -75,7 +75,7 @@ TEST(CollectiveTest, AMemberThatIsMissingIsNamedInTheStallReport) {
   canceller.join();
 }
 
-// Two sessions that share the devices of one task. Each has one member.
+// Has two sessions that share the devices of one task. Each session has one member.
 class CollectiveReplicas : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -92,7 +92,7 @@ class CollectiveReplicas : public ::testing::Test {
                                              {.cancellation = cancellation}));
     return sum[0].scalar<float>();
   }
-  // Runs both members at once. Returns both sums, or 0 for a member that failed.
+  // Runs both members at the same time. Returns both sums, with 0 for a member that failed.
   std::pair<float, float> RunBoth(float a, float b) {
     absl::StatusOr<float> first;
     std::thread thread([&] { first = Run(0, a); });
@@ -125,7 +125,7 @@ TEST_F(CollectiveReplicas, WhoLeavesEndsTheOthersWithTheReason) {
   });
   EXPECT_EQ(Run(0, 1, &cancellation).status().code(), absl::StatusCode::kCancelled);
   canceller.join();
-  // The other member came later, and must not combine its value with one of a later round.
+  // The other member comes late, and must not combine its value with one of a later round.
   const absl::Status told = Run(1, 2).status();
   EXPECT_EQ(told.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(
@@ -177,8 +177,8 @@ TEST(CollectiveLoops, EachIterationIsARoundOfItsOwn) {
   for (const Tensor& t : *got) EXPECT_EQ(t.scalar<float>(), 1 + 3 + 5 + 7);
 }
 
-// As in TensorFlow, a Recv has no time limit of its own. If names or incarnations differ, only the
-// limit of the step ends it.
+// As in TensorFlow, a Recv itself has no time limit. If no Send has the same name or incarnation,
+// only the limit of the step ends the Recv.
 TEST(Transfers, ARecvThatNoSendFitsWaitsUntilTheStepsLimit) {
   struct Wanted {
     std::string_view name;

@@ -100,7 +100,7 @@ std::shared_ptr<ConditionalAccumulator> OfReplicas(std::shared_ptr<GradientLedge
       ReplicaGradients{.replicas = 2, .at_most = 2, .ledger = std::move(ledger)});
 }
 
-// In synchronous training, this occurs if a chief was lost or an older model was restored.
+// In synchronous training, this happens if a chief is lost or an older model is restored.
 TEST(ConditionalAccumulatorTest, AGlobalStepBeforeItsOwnUndoesItsUpdates) {
   const auto ledger = std::make_shared<GradientLedger>("ledger", 2);
   auto a = OfReplicas(ledger);
@@ -114,7 +114,8 @@ TEST(ConditionalAccumulatorTest, AGlobalStepBeforeItsOwnUndoesItsUpdates) {
   ASSERT_TRUE(Add(*a, 3, {100, 100}).ok()) << "was on its way";
   EXPECT_EQ(a->counts().accumulated, 0);
   EXPECT_EQ(a->counts().dropped_as_stale, 2);
-  // The surplus gradients of steps 1 and 2, and the two gradients of step 3.
+  // One gradient is still applied. The gradients of the undone updates 1 and 2 count as stale, as
+  // do both gradients of step 3.
   EXPECT_EQ(ledger->Totals().flat<int64_t>()[6], 1);
   EXPECT_EQ(ledger->Totals().flat<int64_t>()[7], 4);
   for (int64_t step : {1, 2, 3}) {
@@ -280,7 +281,8 @@ TEST(SparseAccumulatorTest, MessagesNameWhatDoesNotFit) {
   EXPECT_EQ(says(g), "Shape mismatch: expected values rank at least 2, got 1");
 }
 
-// Threads of replicas add gradients, while takers come, wait and are cancelled.
+// Threads of replicas add gradients while other threads take the mean, wait for it, or are
+// cancelled.
 TEST(ConditionalAccumulatorTest, EveryGradientIsCountedOnceBetweenThreads) {
   constexpr int kThreads = 4;
   constexpr int kEach = 300;
@@ -354,7 +356,7 @@ TEST_F(OfReplicas, AGradientBeyondThoseOfAnUpdateIsSurplus) {
   EXPECT_EQ(updates.data<int64_t>()[3 * 4 + 3 * 1 + GradientLedger::kStale], 1) << "at step 1";
 }
 
-// Sums of floats depend on the order: 1e8 + 1 - 1e8 is 0 or 1.
+// The result of a sum of floats depends on the order: 1e8 + 1 - 1e8 is 0 or 1.
 TEST_F(OfReplicas, InReplicaOrderTheBitsDoNotDependOnTheOrderOfArrival) {
   const std::vector<float> values = {1e8f, -1e8f, 1.0f};
   std::vector<int> order = {0, 1, 2};

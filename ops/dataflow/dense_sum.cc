@@ -53,8 +53,8 @@ class DenseSum : public GradientSum {
 
   absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction, Allocator&,
                                          const Parallel& parallel) const override {
-    // With more than one gradient the sum has its own buffer, so it can be divided in place. The
-    // mean of one gradient is the gradient.
+    // If there was more than one gradient, the sum has its own buffer, so it can be divided in
+    // place. The mean of one gradient is the gradient itself.
     if (reduction == Reduction::kMean && taken.count > 1) {
       Tensor& sum = taken.sum[0];
       const size_t size = DataTypeSize(dtype_);

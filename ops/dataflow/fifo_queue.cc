@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Whether the element is a token of a step after `step`.
+// Returns whether the element is a token for a step after `step`.
 bool IsLaterToken(const Tensors& element, int64_t step) {
   if (element.size() != 1 || !element[0].shape().IsScalar()) return false;
   const Tensor& token = element[0];

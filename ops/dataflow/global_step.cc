@@ -1,5 +1,5 @@
-// An op by which a starting chief sets the global step of the queues of synchronous training.
-// TensorFlow has no such op for queues.
+// An op with which a chief that starts sets the global step of the gradient queues of synchronous
+// training. TensorFlow has no such op for queues.
 #include "ops/op.h"
 
 namespace sluice {

@@ -27,7 +27,7 @@ void GradientLedger::Enter(int64_t step, int replica, Outcome outcome, int64_t g
     rows.resize(num_replicas_ + 1);
     if (static_cast<int64_t>(updates_.size()) > kUpdatesKept) updates_.erase(updates_.begin());
   }
-  // The step may have been removed as the oldest one.
+  // The step may be the oldest one and thus have been removed at once.
   if (auto kept = updates_.find(step); kept != updates_.end()) {
     kept->second[row][outcome] = SaturatedSum(kept->second[row][outcome], gradients);
   }
@@ -53,7 +53,7 @@ Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
   const int64_t size = (num_replicas_ + 1) * kOutcomes;
   ScopedLock lock(&mutex_);
   for (auto it = updates_.lower_bound(first); it != updates_.end(); ++it) {
-    // Unsigned, because the difference of two int64 steps may overflow.
+    // Uses unsigned numbers, because the difference of two int64 steps may overflow.
     const uint64_t at = static_cast<uint64_t>(it->first) - static_cast<uint64_t>(first);
     if (at >= static_cast<uint64_t>(num_updates)) break;
     int64_t* to = table.data<int64_t>() + static_cast<int64_t>(at) * size;

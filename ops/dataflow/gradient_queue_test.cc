@@ -55,8 +55,8 @@ TEST_F(GradientQueueTest, GradientsOfOneReplicaStayInTheirOrder) {
   EXPECT_THAT(Take(2), ElementsAre(1, 2));
 }
 
-// The race of TensorFlow's first form: a gradient is checked at step 0, overtaken by the update,
-// and then enqueued.
+// Tests a race that occurs in TensorFlow's first form of synchronous training: a gradient passes
+// the check at step 0, then an update happens, and only then the gradient is enqueued.
 TEST_F(GradientQueueTest, AGradientThatWasOvertakenByAnUpdateIsDroppedAsStale) {
   Put(0, 0, 1);
   Put(1, 0, 2);
@@ -83,7 +83,8 @@ TEST_F(GradientQueueTest, AGradientOfTheNextStepIsKept) {
   EXPECT_EQ(dense_->size(), 1);
 }
 
-// The lost chief had dequeued from this queue, but not yet from another one.
+// The lost chief had dequeued a batch from this queue, but not yet from the queue of another
+// variable.
 TEST_F(GradientQueueTest, AGlobalStepThatIsToldTakesABatchBack) {
   Put(0, 0, 1);
   Put(1, 0, 2);
@@ -104,7 +105,7 @@ TEST_F(GradientQueueTest, NothingIsKeptOfUpdatesThatAreUndone) {
   Put(0, 3, 7);
   dense_->SetGlobalStep(1);
   EXPECT_EQ(dense_->size(), 0);
-  Put(1, 3, 8);  // a late gradient
+  Put(1, 3, 8);  // a gradient that arrives late
   EXPECT_EQ(dense_->size(), 0);
   for (int64_t step : {1, 2, 3}) {
     Put(0, step, 10);

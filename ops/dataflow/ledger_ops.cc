@@ -1,6 +1,6 @@
-// The ledger of the gradients of synchronous training (ops/dataflow/gradient_ledger.h). TensorFlow
-// has no such ops. Accumulators and queues find the ledger by name and enter the gradients that
-// they apply and drop.
+// Ops for the ledger of the gradients of synchronous training (ops/dataflow/gradient_ledger.h).
+// TensorFlow has no such ops. Accumulators and queues find the ledger by name, and enter the
+// gradients that they apply or drop.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

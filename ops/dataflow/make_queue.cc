@@ -1,6 +1,6 @@
-// Queues. The resource handle of a …V2 op names a queue, or (in old graphs) a reference to a vector
-// of two strings. All ops with one container and `shared_name` share a queue. Without a
-// `shared_name`, the queue belongs to the node.
+// Ops that make queues. The output of a …V2 op is a resource handle that names the queue. In old
+// graphs, it is a reference to a vector of two strings. All ops with the same container and
+// `shared_name` share a queue. If `shared_name` is empty, the queue belongs to the node.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

@@ -28,7 +28,7 @@ absl::Status CheckShapes(const QueueSpec& options) {
   return absl::OkStatus();
 }
 
-// Checks that the elements that stay in a random shuffle queue do not fill its capacity.
+// Checks that a random shuffle queue can hold more elements than the number that must stay in it.
 absl::Status CheckMinimum(const QueueSpec& options) {
   SLUICE_INVALID_IF(options.min_after_dequeue < 0, "min_after_dequeue ", options.min_after_dequeue,
                     " must be >= 0");
@@ -63,7 +63,7 @@ absl::StatusOr<QueueSpec> OptionsOf(const KernelInit& init) {
   return options;
 }
 
-// Exports the number of elements as a metric.
+// Exports the number of elements of the queue as a metric. Returns the queue.
 std::shared_ptr<QueueResource> Watched(std::shared_ptr<QueueResource> queue) {
   Metrics::Global().Watch<QueueResource>(
       queue, [](const QueueResource& q, std::vector<Metric>& out) {
@@ -73,7 +73,7 @@ std::shared_ptr<QueueResource> Watched(std::shared_ptr<QueueResource> queue) {
   return queue;
 }
 
-// Finds the queue, or makes a Q from its specification and `more`.
+// Makes a kernel that finds the queue, or makes a Q from its specification and `more`.
 template <typename Q, typename... More>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeQueueKernel(KernelInit& init, const More&... more) {
   SLUICE_ASSIGN_OR_RETURN(const QueueSpec options, OptionsOf(init));
@@ -94,7 +94,7 @@ struct QueueKernel {
   }
 };
 
-// A FIFO queue, or a queue of gradients if the node's attributes name replicas.
+// Makes a FIFO queue, or a queue of gradients if the node's attributes declare replicas.
 struct FifoQueueKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(const ReplicaGradients replicas, ReplicaGradientsOf(init));

@@ -44,7 +44,8 @@ void QueueResource::Submit(Attempt attempt) {
     const int64_t id = attempt.id = next_id_++;
     line.push_back(std::move(attempt));
     TryLines(&complete);
-    // TryLines keeps the order of waiting attempts, so this one is the last if it waits.
+    // If the attempt waits, it is the last one, because TryLines keeps the order of waiting
+    // attempts.
     if (!line.empty() && line.back().id == id) {
       Attempt& blocked = line.back();
       const auto self = shared_from_this();
@@ -112,7 +113,8 @@ QueueResource::Progress QueueResource::TryTake(Attempt& attempt) {
   const int64_t count = Count();
   if (closed_ && count < attempt.missing) {
     const int64_t missing = attempt.missing;
-    // The elements that the attempt holds count as elements of the queue.
+    // Returns the elements that the attempt already holds, because they count as elements of the
+    // queue.
     PutBack(std::exchange(attempt.rows, {}));
     if (!attempt.allow_fewer || Count() == 0) {
       attempt.status = absl::OutOfRangeError(

@@ -67,14 +67,16 @@ Queue Queue::Priority(Graph& graph, int64_t capacity, std::vector<DataType> type
   return Queue(handle, std::move(types), std::move(shapes));
 }
 
-// The default name. It lacks the scopes of the queue, because nodes are named in the current scope.
+// Returns the default name of a node: the queue's name, but without its scopes, because the node is
+// named in the current scope.
 std::string Queue::Name(std::string_view name, std::string_view suffix) const {
   if (!name.empty()) return std::string(name);
   const std::string& own = this->name();
   return StrCat(own.substr(own.rfind('/') + 1), suffix);
 }
 
-// Sets the shapes with which the queue was declared. The dequeue ops lack them.
+// Gives the components the shapes with which the queue was declared, because the dequeue ops do not
+// know them.
 OutputList Queue::Typed(OutputList components, const PartialShape& leading) const {
   for (size_t i = 0; i < components.size() && i < shapes_.size(); ++i) {
     if (!components[i]) continue;

@@ -27,7 +27,7 @@ std::shared_ptr<FifoQueue> Scalars(int64_t capacity) {
 Tensors One(int32_t v) { return {Tensor::Scalar(v)}; }
 Tensors Many(std::initializer_list<int32_t> v) { return {Tensor::Vector<int32_t>(v)}; }
 
-// The result of one call. It is pending until the callback runs.
+// The result of a call, which is pending until the callback runs.
 struct Put {
   std::shared_ptr<absl::StatusOr<int>> result = nullptr;
   QueueResource::Done done() {
@@ -73,7 +73,8 @@ TEST(QueueTest, ElementsComeOutInTheOrderInWhichTheyWentIn) {
   }
 }
 
-// A dequeue once took one of the elements that must stay, or divided by their number, zero.
+// A dequeue once took an element that must stay, or divided by zero if there were no other
+// elements.
 TEST(QueueTest, WhatMustStayInAQueueThatShufflesIsNotTakenAtOnce) {
   auto queue = std::make_shared<RandomShuffleQueue>(QueueSpec{.kind = "RandomShuffleQueue",
                                                               .name = "q",
@@ -287,7 +288,7 @@ TEST(QueueTest, BatchesNeedShapes) {
             "and should have 2");
 }
 
-// --- cancellation: every waiting call ends and returns the elements that it holds
+// --- cancellation: every waiting call ends, and puts the elements that it holds back
 
 TEST(QueueTest, CancellingADequeueEndsItAndLetsTheNextOneOn) {
   auto queue = Scalars(-1);

@@ -9,7 +9,7 @@ RandomShuffleQueue::RandomShuffleQueue(QueueSpec options)
       generator_(ReservedGenerator(options_.seed, options_.seed2).Reserve(0)),
       next_(&generator_) {}
 
-// Moves the last element to the place of the chosen one.
+// Takes an element at random. The last element moves to its place.
 Tensors RandomShuffleQueue::Take() {
   const size_t chosen = next_() % elements_.size();
   std::swap(elements_[chosen], elements_.back());

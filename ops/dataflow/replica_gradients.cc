@@ -8,7 +8,8 @@
 namespace sluice {
 
 std::string ReplicaGradients::MissingText(const std::vector<int>& present) const {
-  // A gradient without a replica number may be of any replica, so none can be reported as missing.
+  // A gradient without a replica number may be from any replica, so no replica is known to be
+  // missing.
   if (std::any_of(present.begin(), present.end(), [](int r) { return r < 0; })) return "";
   std::string text;
   int missing = 0;

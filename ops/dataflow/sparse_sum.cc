@@ -14,7 +14,8 @@ namespace {
 constexpr double kElementCost = 0.4;
 constexpr double kRowCost = 5;
 
-// The rows that are added to a row of the merged gradient. -1 stands for none.
+// The row of the sum and the row of a gradient that are added to get a row of the merged gradient.
+// -1 means that there is none.
 struct RowSource {
   int64_t of_sum = -1;
   int64_t of_gradient = -1;
@@ -152,7 +153,8 @@ class SparseSum : public GradientSum {
     return absl::OkStatus();
   }
 
-  // Checks against the rows of the sum or, if there are none, against the declared shape.
+  // Checks the shape of the values against the rows of the sum or, if it has none, against the
+  // declared shape.
   absl::Status CheckValues(const Tensor& values) const {
     const bool have_rows = values_.IsInitialized();
     SLUICE_INVALID_IF(have_rows && values_.rank() != values.rank(),

@@ -1,4 +1,4 @@
-// The two ends of an edge between devices, for graphs that are partitioned by hand. In other
+// Ops for the two ends of an edge between devices, in graphs that are partitioned by hand. In other
 // graphs, the partitioner inserts _Send and _Recv.
 #include "graph/op/mixins.h"
 #include "ops/op.h"

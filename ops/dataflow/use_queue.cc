@@ -4,7 +4,7 @@
 namespace sluice {
 namespace {
 
-// The component shapes that the queue was made with, if the op that made it is known.
+// Returns the component shapes with which the queue was made, if the op that made it is known.
 std::vector<PartialShape> ComponentShapes(const ShapeContext& c) {
   const Node* source = c.node().input(0).node;
   while (source != nullptr && source->op() == "Identity") source = source->input(0).node;
@@ -18,7 +18,7 @@ std::vector<PartialShape> ComponentShapes(const ShapeContext& c) {
   return result;
 }
 
-// Shapes the outputs as the components with leading dimensions.
+// Sets the shapes of the outputs to `leading`, followed by the shapes of the components.
 absl::Status SetShapes(ShapeContext& c, const std::vector<int64_t>& leading) {
   const std::vector<PartialShape> shapes = ComponentShapes(c);
   const PartialShape front{absl::MakeConstSpan(leading)};

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Finds the queue that input 0 names, and uses it.
+// Base of kernels that use the queue which input 0 names.
 class QueueUser : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) final {
@@ -30,7 +30,7 @@ absl::Status CheckTimeout(const KernelInit& init) {
   return InvalidArgument("Timeout not supported yet.");
 }
 
-// The handle, as TensorFlow writes it in the text of a signature.
+// Returns the type of the handle, as TensorFlow writes it in the text of a signature.
 std::string HandleText(const KernelContext& c) {
   return c.input_is_ref(0) ? "string_ref" : "resource";
 }

@@ -60,12 +60,12 @@ bool Admission::CountExactly(int64_t key) {
   return true;
 }
 
-// The least of the key's four counters is the estimate. Only counters that equal it count, which
-// keeps the others closer to the truth. An admitted key leaves its count in the filter, so that it
-// is admitted at once after a removal.
+// Estimates the key's count by the least of its four counters. Only counters that equal the least
+// one are increased, which makes the estimates of other keys more accurate. After an admission the
+// counters stay, so a key that was removed is admitted again at once.
 bool Admission::CountInFilter(int64_t key) {
   const Philox::Results numbers = NumbersOf(seed_, key);
-  // A graph may update keys of other parts.
+  // Clamps the number, because a graph may update keys that belong to other parts.
   const int64_t number = std::clamp(BlockOf(key), first_block_, end_block_ - 1) - first_block_;
   std::atomic<uint8_t>* const block = &filter_[static_cast<size_t>(number * block_size_)];
   std::array<std::atomic<uint8_t>*, 4> counters;

@@ -30,7 +30,7 @@ void SamplesClasses(OpDefBuilder& op) {
       .Shape(SamplerShape);
 }
 
-// Samples of the classes 0 to range_max - 1.
+// Declares an op that samples from the classes 0 to range_max - 1.
 void SamplesOfRange(OpDefBuilder& op) {
   op.With(SamplesClasses).Attr("range_max", IntAttr().Min(1)).With(Seeds);
 }

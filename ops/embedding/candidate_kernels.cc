@@ -17,8 +17,8 @@
 namespace sluice {
 namespace {
 
-// The expected count of a class of probability p among the samples. `tries` is the number of draws
-// until all samples were distinct.
+// Returns the expected count of a class with probability p among the samples. `tries` is the number
+// of draws. If it exceeds `samples`, draws were repeated until all samples were distinct.
 float ExpectedCount(float p, int64_t samples, int64_t tries) {
   if (tries == samples) return p * static_cast<float>(samples);
   return -std::expm1(static_cast<float>(tries) * std::log1p(-p));
@@ -71,7 +71,7 @@ class CandidateSamplerKernel : public Kernel {
   }
 
  protected:
-  // Without a sampler, the samples are all classes.
+  // If `sampler` is null, the samples are all classes.
   CandidateSamplerKernel(KernelInit& init, std::unique_ptr<ClassSampler> sampler)
       : num_true_(init.attr<int64_t>("num_true")),
         num_sampled_(init.attr<int64_t>("num_sampled")),
@@ -88,7 +88,8 @@ class CandidateSamplerKernel : public Kernel {
     }
   }
 
-  // Checks for cancellation, because rare classes may take very many tries.
+  // Draws the samples. Checks for cancellation, because it may take very many tries to draw rare
+  // classes.
   absl::StatusOr<int64_t> Draw(const KernelContext& context, Philox* generator,
                                absl::Span<int64_t> samples) const {
     SingleNumbers bits(generator);
@@ -173,7 +174,7 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
     const auto shards = init.attr<int64_t>("num_shards"), shard = init.attr<int64_t>("shard");
     const float distortion = init.attr<float>("distortion");
     const int64_t ids = SaturatedSum(reserved, static_cast<int64_t>(unigrams.size()));
-    // The shard has the ids shard, shard + shards, … below `ids`.
+    // The shard has those ids below `ids` that are shard, shard + shards, …
     const int64_t own = shard >= std::min(shards, ids) ? 0 : (ids - shard - 1) / shards + 1;
     const auto range = init.attr<int64_t>("range_max");
     SLUICE_INVALID_IF(own != range, "range is ", range, " must be equal to weights size ", own);

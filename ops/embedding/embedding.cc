@@ -33,8 +33,8 @@ namespace {
 
 Output Scalar(Output like, int64_t value) { return Constant(*like.graph(), value, like.dtype()); }
 
-// Scales rows that are longer than max_norm to that length. `x` has the dimensions of `ids`,
-// followed by those of a row.
+// Scales rows that are longer than max_norm to that length. `x` has the shape of `ids`, followed by
+// the shape of a row.
 Output Clip(Output x, Output ids, const std::optional<float>& max_norm, At at) {
   if (!max_norm || !x) return x;
   Graph& g = *x.graph();
@@ -50,21 +50,21 @@ Output Clip(Output x, Output ids, const std::optional<float>& max_norm, At at) {
   }
   const Output sum = Sum(squares, axes, {.keep_dims = true}, at);
   const Output is_long = Greater(sum, Constant(g, 0, x.dtype(), "Greater/y"), {}, at);
-  // If the sum is 0, takes the root of 1, whose gradient is finite.
+  // If the sum is 0, takes the root of 1 instead, because its gradient is finite.
   const Output safe = SelectV2(is_long, sum, OnesLike(sum, {}, at), {}, at);
   const Output norm = SelectV2(is_long, Sqrt(safe, {}, at), sum, {}, at);
   const Output limit = Constant(g, *max_norm, x.dtype(), "mul/y");
   return Identity(RealDiv(Mul(x, limit, {}, at), Maximum(norm, limit, {}, at), {}, at), {}, at);
 }
 
-// Gathers rows of one part on the device of the part.
+// Gathers rows of one part, on the device of the part.
 Output ReadPart(const Variable& part, Output ids, std::string_view name, At at) {
   Graph& g = *ids.graph();
   ColocateWith here(g, part.op(), true);
   return IsEmbeddingTable(part) ? GatherRows(part, ids, name, at) : Gather(part, ids, name, at);
 }
 
-// The number of the part that has an id, and the row of the id in it.
+// The place of an id: the number of the part that has it, and the row in that part.
 struct Place {
   Output part;
   Output row;
@@ -74,12 +74,12 @@ Place PlaceByMod(Output ids, int64_t parts, At at) {
   return {FloorMod(ids, Scalar(ids, parts), {}, at), FloorDiv(ids, Scalar(ids, parts), {}, at)};
 }
 
-// The first `extras` parts have one id more than the others.
+// Divides the ids into ranges. The first `extras` parts have one id more than the others.
 Place PlaceByDiv(Output ids, int64_t rows, int64_t parts, At at) {
   const int64_t least = rows / parts;
   const Output extras = Scalar(ids, rows % parts), more = Scalar(ids, least + 1);
-  // If there are fewer ids than parts, `least` is 0 and the first parts have all ids. The divisor
-  // must not be 0 even then.
+  // If there are fewer ids than parts, `least` is 0, and the first parts have all ids. But a
+  // divisor must not be 0.
   const Output few = Scalar(ids, std::max<int64_t>(least, 1));
   const Output behind = Sub(ids, extras, {}, at);
   const Output part = Maximum(FloorDiv(ids, more, {}, at), FloorDiv(behind, few, {}, at), {}, at);
@@ -88,7 +88,7 @@ Place PlaceByDiv(Output ids, int64_t rows, int64_t parts, At at) {
   return {part, row};
 }
 
-// The part of a key in an embedding table. Each part has the whole key.
+// Returns the place of a key in an embedding table. A part finds its rows by the whole key.
 Place PlaceByHash(Output keys, int64_t parts, At at) {
   return {Output(NodeBuilder(keys.graph(), "EmbeddingTableShard", at)
                      .Input(keys)
@@ -174,7 +174,7 @@ Output EmbeddingLookup(const EmbeddingSource& table, Output ids,
 
 namespace {
 
-// The row of each entry of a sparse matrix: the first column of its indices.
+// Returns the row of each entry of a sparse matrix: the first column of its indices.
 Output RowsOfEntries(const SparseOutput& ids, At at) {
   Graph& g = *ids.values.graph();
   const Output column = StridedSlice(
@@ -185,7 +185,7 @@ Output RowsOfEntries(const SparseOutput& ids, At at) {
   return Cast(column, DT_INT32, {}, at);
 }
 
-// An embedding table without parts.
+// Returns whether the source is an embedding table without parts.
 bool IsOneTable(const EmbeddingSource& source) {
   return source.parts().size() == 1 && IsEmbeddingTable(source.parts()[0]);
 }
@@ -198,7 +198,7 @@ Output Joined(const OutputList& vectors, At at) {
   return vectors.size() == 1 ? vectors[0] : Concat(vectors, 0, {}, at);
 }
 
-// Looks fields up in tables without parts that are on one device, in one node.
+// Looks fields up in tables without parts that are on one device. Adds only one node.
 Output LookupTables(const std::vector<const FieldLookup*>& fields, Output num_rows,
                     std::string_view name, At at) {
   Graph& g = *num_rows.graph();
@@ -243,11 +243,11 @@ Output LookupTables(const std::vector<const FieldLookup*>& fields, Output num_ro
                                  {.name = name}, at);
 }
 
-// Multiplies the rows of `x` by their weights and combines them by segments.
+// Multiplies the rows of `x` by their weights, and combines the rows of each segment.
 Output CombineWeighted(Output x, Output weights, Output segments, Combiner combiner,
                        const std::string& scope, At at) {
   const DataType type = x.dtype();
-  // A sum of 16-bit numbers would lose digits.
+  // In 16 bits, a sum would lose digits.
   const bool is_narrow = type == DT_HALF || type == DT_BFLOAT16;
   if (is_narrow) x = Cast(x, DT_FLOAT, {}, at);
   if (weights.dtype() != x.dtype()) weights = Cast(weights, x.dtype(), {}, at);
@@ -256,7 +256,7 @@ Output CombineWeighted(Output x, Output weights, Output segments, Combiner combi
     return Refuse(*x.graph(),
                   InvalidArgument("embedding_lookup_sparse: expected a table of known rank"), at);
   }
-  // One weight per row, for rows of any rank.
+  // Reshapes the weights, so that each is broadcast over its row, whatever the rank of the rows is.
   std::vector<int64_t> spread(static_cast<size_t>(rank), 1);
   spread[0] = -1;
   weights = Reshape(weights, spread, {}, at);
@@ -306,13 +306,13 @@ Output EmbeddingLookupSparse(const EmbeddingSource& table, const SparseOutput& i
 
 namespace {
 
-// The entries for which the vector `keeps` is true.
+// Returns the entries for which the vector `keeps` is true.
 SparseOutput Retain(const SparseOutput& s, Output keeps, At at) {
   const Output where = Reshape(Where(keeps, {}, at), {-1}, {}, at);
   return {Gather(s.indices, where, 0, "", at), Gather(s.values, where, 0, "", at), s.shape};
 }
 
-// Reshapes to rank 2: merges all dimensions except the last one.
+// Merges all dimensions except the last one, so that the rank becomes 2.
 SparseOutput AsMatrix(const SparseOutput& s, At at) {
   const Output count = SizeOf(s.shape, "Size", at);
   Graph& g = *s.shape.graph();
@@ -324,7 +324,7 @@ SparseOutput AsMatrix(const SparseOutput& s, At at) {
   return {r.output_indices, s.values, r.output_shape};
 }
 
-// Replaces the first dimension of `rows` by the dimensions of `shape` except its last one.
+// Replaces the first dimension of `rows` by all dimensions of `shape` except its last one.
 Output WithLeading(Output rows, Output shape, At at) {
   Graph& g = *rows.graph();
   const Output one = Constant(g, int32_t{1}, "Const", at), zero = Constant(g, {0}, "begin", at);
@@ -400,13 +400,14 @@ Output RowsOfMatrix(const SparseOutput& matrix, At at) {
   return rows.dtype() == DT_INT64 ? rows : Cast(rows, DT_INT64, {}, at);
 }
 
-// A field whose table has parts or is a variable.
+// Looks up a field whose table has parts or is a variable.
 Output LookupField(const FieldLookup& f, At at) {
   if (!f.bags) return EmbeddingLookup(f.table, f.ids, {.strategy = f.strategy}, at);
   const Output found = EmbeddingLookupSparse(f.table, *f.bags, f.weights,
                                              {.combiner = f.combiner, .strategy = f.strategy}, at);
   if (!found) return Output();
-  // Rows at the end that have no id are missing.
+  // EmbeddingLookupSparse returns no rows after the last one that has an id, so adds the missing
+  // rows.
   Graph& g = *found.graph();
   const Output have = Gather(ShapeOf(found, "Shape", at), Constant(g, 0), 0, "", at);
   const Output missing = Sub(Cast(RowsOfMatrix(*f.bags, at), DT_INT32, {}, at), have, {}, at);
@@ -417,7 +418,7 @@ Output LookupField(const FieldLookup& f, At at) {
 
 using FieldGroup = std::vector<const FieldLookup*>;
 
-// Looks up fields whose tables are read by one node.
+// Looks up fields whose tables one node can read.
 Output LookupGroup(const FieldGroup& group, std::string_view name, At at) {
   for (const FieldLookup* f : group) {
     if (f->bags) return LookupTables(group, RowsOfMatrix(*f->bags, at), name, at);
@@ -426,7 +427,7 @@ Output LookupGroup(const FieldGroup& group, std::string_view name, At at) {
   return LookupTables(group, Constant(g, int64_t{-1}), name, at);
 }
 
-// The result of each field of a group.
+// Looks up the fields of a group in one node. Returns the result of each field.
 OutputList SplitGroup(const FieldGroup& group, At at) {
   std::vector<int64_t> dims;
   for (const FieldLookup* f : group) dims.push_back(f->table.parts()[0].shape().dim(1));
@@ -438,7 +439,7 @@ OutputList SplitGroup(const FieldGroup& group, At at) {
 }  // namespace
 
 Output LookupAll(const std::vector<FieldLookup>& fields, const LookupAllOptions& options, At at) {
-  // The fields of each device and type.
+  // Groups the fields by device and type.
   std::map<std::pair<std::string, DataType>, FieldGroup> groups;
   for (size_t i = 0; i < fields.size(); ++i) {
     const FieldLookup& f = fields[i];

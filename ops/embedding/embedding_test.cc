@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A table in parts, whose row i is (i, 10 i).
+// Makes a table in parts. Its row i is (i, 10 i).
 std::vector<Variable> Table(Graph& g, int rows, int parts, PartitionStrategy strategy) {
   std::vector<std::vector<float>> of(static_cast<size_t>(parts));
   for (int id = 0, part = 0, left = 0; id < rows; ++id) {

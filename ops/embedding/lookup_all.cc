@@ -1,4 +1,5 @@
-// One op for the lookups of all fields of a model in embedding tables, and the ops of its gradient.
+// EmbeddingTableLookupAll, which looks up all fields of a model in embedding tables, and the ops of
+// its gradient.
 #include <numeric>
 
 #include "graph/status.h"
@@ -57,7 +58,7 @@ int64_t TotalOf(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{0});
 }
 
-// The number of rows if it is known, or -1.
+// Returns the number of rows if it is known, or -1.
 int64_t RowsOfLookup(const ShapeContext& c, int first) {
   const auto n = c.attr<int64_t>("N");
   const std::optional<std::vector<int64_t>> given = c.InputInts(first + 4);
@@ -101,7 +102,8 @@ OP(EmbeddingTableLookupAll,
       return c.SetOutput(0, PartialShape({RowsOfLookup(c, first), TotalOf(dims)}));
     }) GRADIENT([](Backprop& b) {
       Graph& g = b.graph();
-      // Beside the tables: the sums of equal keys are smaller than what they need from elsewhere.
+      // Runs beside the tables, because the sums of equal keys are smaller than the inputs that
+      // they need from elsewhere.
       ColocateWith beside(g, b.node(), true);
       const Output grad = b.Of("rows"), keys = b.Value("keys"), sizes = b.Value("sizes");
       const Output segments = b.Value("segments"), weights = b.Value("weights");
@@ -112,7 +114,8 @@ OP(EmbeddingTableLookupAll,
         const Output of_weights = EmbeddingTableLookupAllWeightsGrad(
             b.Values("tables"), grad, keys, sizes, segments, weights, dims, combiners);
         b.Into("weights", of_weights);
-        // It reads the rows, so no update of this step must come before.
+        // The gradient of the weights reads the rows, so it must run before any update of this
+        // step.
         if (of_weights) first.push_back(of_weights);
       }
       ControlDependencies after(g, first);

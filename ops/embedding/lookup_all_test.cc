@@ -1,5 +1,6 @@
-// Lookups of several fields in one node must give the bits of single lookups, and so must their
-// gradients. A table in two parts is looked up by single ops, one without parts by one node.
+// Lookups of several fields in one node must give the same bits as single lookups, and so must
+// their gradients. Single ops look up a table in two parts, and one node looks up a table without
+// parts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +43,7 @@ int64_t NodesOf(const Graph& g, std::string_view op) {
                        [&](const Node* node) { return node->op().starts_with(op); });
 }
 
-// Three rows: of three keys, two of them equal, of none, and of two keys.
+// Returns three bags: one of three keys, two of which are equal, an empty one, and one of two keys.
 const Tensor kIndices = Tensor::Of<int64_t>({5, 2}, {0, 0, 0, 1, 0, 2, 2, 0, 2, 3});
 SparseOutput Bags(Graph& g, int64_t rows = 3) {
   return {Constant(g, kIndices), Constant(g, Tensor::Vector<int64_t>({7, -9, 7, 7, 100})),
@@ -54,7 +55,7 @@ SparseOutput Weights(Graph& g) {
           Constant(g, Tensor::Vector<int64_t>({3, 4}))};
 }
 
-// The gradient with respect to each key, from slices of any parts of a table.
+// Sums the gradient with respect to each key, from the slices of all parts of a table.
 std::map<int64_t, std::vector<float>> ByKey(const Tensors& fetched, size_t parts) {
   std::map<int64_t, std::vector<float>> sums;
   for (size_t p = 0; p < parts; ++p) {
@@ -75,7 +76,7 @@ struct Result {
   std::map<int64_t, std::vector<float>> by_key;
 };
 
-// A lookup of bags and the gradients of a weighted sum of its result.
+// Looks up bags, and computes the gradients of a weighted sum of the result.
 Result LookUp(int shards, Combiner combiner, bool is_weighted, DataType dtype = DT_FLOAT) {
   Graph g;
   EmbeddingTable table(
@@ -222,7 +223,7 @@ TEST(LookupAllErrors, FieldsThatDoNotFit) {
   EXPECT_THAT(ErrorOf(h), HasSubstr("field 0: expected ids or bags, got both"));
 }
 
-// The error of the op with these inputs, over two tables of rows of 2 elements.
+// Returns the error of the op for these inputs and two tables, whose rows have 2 elements.
 std::string ErrorOf(const std::vector<int64_t>& keys, const std::vector<int64_t>& sizes,
                     const std::vector<int32_t>& segments, const std::vector<float>& weights,
                     int64_t num_rows) {

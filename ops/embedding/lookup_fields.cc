@@ -48,7 +48,7 @@ absl::Status ReadSizes(const KernelContext& c, const Tensor& sizes, size_t n, in
   return absl::OkStatus();
 }
 
-// The number of rows that the segments of one field need.
+// Checks the segments of one field. Returns the number of rows that they need.
 absl::StatusOr<int64_t> CheckSegments(const KernelContext& c, const Fields& fields, size_t field) {
   int64_t last = 0;
   for (int64_t i = fields.begin[field]; i < fields.begin[field + 1]; ++i) {
@@ -85,7 +85,7 @@ absl::StatusOr<Fields> FieldsOf(const KernelContext& c, int first, size_t n) {
                       ": expected no ", t == &segments ? "segment" : "weight", ", or ", count,
                       ", one per key, got ", t->num_elements());
   }
-  // Fields without keys fit any number of rows.
+  // If there are no keys, counts as having segments, so that any number of rows is allowed.
   fields.has_segments = segments.num_elements() > 0 || count == 0;
   if (segments.num_elements() > 0) fields.segments = segments.data<int32_t>();
   if (weights.num_elements() > 0) fields.weights = weights.data<float>();

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Returns the dimension that is cut. INVALID_ARGUMENT if the shape cannot be cut so.
+// Returns the dimension that is cut. INVALID_ARGUMENT if `partitions` does not fit the shape.
 absl::StatusOr<int> CutAxis(std::string_view name, const TensorShape& shape,
                             const std::vector<int>& partitions) {
   int axis = 0;
@@ -52,7 +52,7 @@ PartitionedVariable::PartitionedVariable(Graph& graph, std::string_view name,
   const int count = partitions.empty() ? 1 : partitions[axis_];
   int64_t offset = 0;
   for (int i = 0; i < count; ++i) {
-    // The first parts are larger by one if the size is not divisible.
+    // If the size is not divisible, the first parts are larger by one.
     TensorShape part = shape;
     part.set_dim(axis_, shape.dim(axis_) / count + (i < shape.dim(axis_) % count ? 1 : 0));
     const Variable v(graph, StrCat("part_", i), part, initializer, options, at);

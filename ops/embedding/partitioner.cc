@@ -10,7 +10,7 @@ int64_t Bytes(const TensorShape& shape, DataType dtype, int bytes_per_string) {
          (dtype == DT_STRING ? bytes_per_string : static_cast<int64_t>(DataTypeSize(dtype)));
 }
 
-// The size of the axis, or -1 if the shape does not have it.
+// Returns the size of the axis, or -1 if the shape does not have the axis.
 int64_t SizeOf(const TensorShape& shape, int axis) {
   return axis >= 0 && axis < shape.rank() ? shape.dim(axis) : -1;
 }

@@ -23,9 +23,9 @@ RecordTypes TypesOf(const RecordTensors& records) {
   return types;
 }
 
-// The types and shapes of `n` records of a table.
+// Returns the types and shapes of `n` records of a table.
 absl::StatusOr<RecordTypes> TypesOf(int64_t n, int64_t slots, const RowStoreOptions& table) {
-  // Sizes from a file may be too large for a shape.
+  // Make checks the sizes: if they are from a file, they may be too large for a shape.
   SLUICE_ASSIGN_OR_RETURN(const TensorShape column, TensorShape::Make({n}));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape rows, TensorShape::Make({n, table.dim}));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape all_slots, TensorShape::Make({n, slots, table.dim}));
@@ -36,10 +36,10 @@ absl::StatusOr<RecordTypes> TypesOf(int64_t n, int64_t slots, const RowStoreOpti
                       {DT_INT64, column}}};
 }
 
-// The number of slots in each record.
+// Returns the number of slots in each record.
 int64_t SlotsOf(const TensorShape& slots) { return slots.rank() == 3 ? slots.dim(1) : 0; }
 
-// --- what the rules of a table know
+// --- what the rules of a table (for admission and eviction) know
 
 Tensor StepsTensor(const RowStore& store, const IdleLimits::State& state) {
   return Tensor::Vector<int64_t>(
@@ -99,10 +99,11 @@ absl::Status SaveRules(RowStore& store, const std::string& folder, AddTensor add
   return SaveFilter(store.admission(), folder, add);
 }
 
-// A part of a table in a checkpoint: names of tensors, or of chunks up to the last slash.
+// The names that a part of a table has in a checkpoint: names of tensors, or their common beginning
+// up to the last slash, which names a chunk.
 struct SavedPart {
   std::vector<std::string> chunks;
-  std::string rules;                 // the folder. Empty in old checkpoints
+  std::string rules;                 // the folder, empty in old checkpoints
   std::vector<std::string> waiting;  // chunks of keys and counts
   std::vector<std::string> filter;
 };
@@ -139,7 +140,8 @@ absl::Status CheckRules(const std::string& what, const TensorSource& from, const
   return absl::OkStatus();
 }
 
-// The steps of several parts. The younger age of a step counts, so no key is evicted too early.
+// Merges the steps of a part into `state`. The lower of two ages of a step counts, so that no key
+// is evicted too early.
 void AddSteps(const Tensor& steps, const Tensor& ages, IdleLimits::State& state, int64_t& calls) {
   const int64_t* const numbers = steps.data<int64_t>();
   state.latest = std::max(state.latest, std::min(numbers[0], INT64_MAX - 1));
@@ -159,7 +161,7 @@ void AddSteps(const Tensor& steps, const Tensor& ages, IdleLimits::State& state,
 absl::Status RestoreRules(const TensorSource& from, const std::vector<SavedPart>& parts,
                           absl::FunctionRef<bool(int64_t)> is_own, RowStore& store) {
   IdleLimits::State state = {.latest = store.idle().latest()};
-  // If the checkpoint does not have it.
+  // This value remains if the checkpoint has no rules.
   int64_t calls = std::min(state.latest, INT64_MAX / 2) + 1;
   bool has_rules = false;
   for (const SavedPart& part : parts) {
@@ -181,7 +183,7 @@ absl::Status RestoreRules(const TensorSource& from, const std::vector<SavedPart>
       SLUICE_ASSIGN_OR_RETURN(const Tensor counters, from.Read(name));
       int64_t first = 0;
       if (!absl::SimpleAtoi(name.substr(name.rfind('-') + 1), &first)) continue;
-      first = std::clamp<int64_t>(first, 0, Admission::kBlocks);  // of a file
+      first = std::clamp<int64_t>(first, 0, Admission::kBlocks);  // a file may say any number
       const int64_t size = counters.shape().dim(1);
       for (int64_t i = 0; i < counters.shape().dim(0); ++i) {
         store.admission().RaiseFilterBlock(
@@ -196,7 +198,7 @@ absl::Status RestoreRules(const TensorSource& from, const std::vector<SavedPart>
 
 // --- parts
 
-// The parts of a table by their names, "<shard>-of-<num_shards>".
+// Returns the parts of a table by name. A name is "<shard>-of-<num_shards>".
 std::map<std::string, SavedPart> PartsOf(const TensorSource& from, const std::string& table) {
   std::map<std::string, SavedPart> found;
   for (const std::string& name : from.names()) {
@@ -215,13 +217,13 @@ std::map<std::string, SavedPart> PartsOf(const TensorSource& from, const std::st
       part.waiting.push_back(folder);
     }
   }
-  // For example a table below this one in the scopes.
+  // Removes what is no part, for example another table whose scope is this table's name.
   std::erase_if(found, [](const auto& part) { return part.second.chunks.empty(); });
   return found;
 }
 
-// Returns those parts of the checkpoint's table that may have keys of `part`. DATA_LOSS if a part
-// is missing or one too many. There is at least one.
+// Returns those parts of the checkpoint's table that may have keys of `part`. `all` must not be
+// empty. DATA_LOSS if a part is missing or there are too many.
 absl::StatusOr<std::vector<SavedPart>> PartsFor(const std::string& what, const TablePart& part,
                                                 std::map<std::string, SavedPart>& all) {
   const std::string any = all.begin()->first;
@@ -235,7 +237,7 @@ absl::StatusOr<std::vector<SavedPart>> PartsFor(const std::string& what, const T
       return absl::DataLossError(
           StrCat(what, ": expected ", count, " parts, but part '", name, "' is missing"));
     }
-    // Parts are ranges of hashes (RowStore::ShardOf).
+    // A part has a range of hashes (RowStore::ShardOf), so checks whether the two ranges overlap.
     using Wide = __int128;  // numbers in files may be large
     const bool may_share = Wide{s} * part.num_shards < (Wide{part.shard} + 1) * count &&
                            Wide{part.shard} * count < (Wide{s} + 1) * part.num_shards;
@@ -246,7 +248,7 @@ absl::StatusOr<std::vector<SavedPart>> PartsFor(const std::string& what, const T
       StrCat(what, ": expected ", count, " parts because of part '", any, "', got ", all.size()));
 }
 
-// Checks all chunks without reading their records.
+// Checks the types and shapes of all chunks without reading their records.
 absl::Status CheckChunks(const std::string& what, const SavedPart& part, const TensorSource& from,
                          const RowStore& store) {
   for (const std::string& chunk : part.chunks) {
@@ -302,7 +304,7 @@ absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin
   std::copy(contents.rows.begin(), contents.rows.end(), static_cast<char*>(r.rows.raw()));
   std::copy(contents.counts.begin(), contents.counts.end(), r.counts.data<int64_t>());
   std::copy(contents.steps.begin(), contents.steps.end(), r.steps.data<int64_t>());
-  // The store has them by slot, the tensor by key.
+  // The store orders slots by slot number and then by key. The tensor orders them by key first.
   char* slot = static_cast<char*>(r.slots.raw());
   for (int64_t i = 0; i < n; ++i) {
     for (const std::vector<char>& column : contents.slots) {
@@ -333,15 +335,15 @@ absl::Status ImportRecords(const std::string& what, const RecordTensors& r,
   return absl::OkStatus();
 }
 
-// A key that is admitted meanwhile is saved as one that waits, and perhaps with its record too, but
-// never without both.
+// Saves the keys that wait for admission first. So a key that is admitted meanwhile is saved as
+// waiting, and perhaps with its record too, but is never lost.
 absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add) {
   constexpr int64_t kChunkBytes = int64_t{16} << 20;
   const int64_t chunk = std::max<int64_t>(1, kChunkBytes / (store.row_bytes() + 24));
   const std::string folder = StrCat(part.table, "/", part.shard, "-of-", part.num_shards, "/");
   SLUICE_RETURN_IF_ERROR(SaveRules(store, folder + "rules/", add));
   const int64_t end = store.end();
-  // A table without records has one chunk, too.
+  // If the table has no records, one empty chunk is saved.
   for (int64_t begin = 0, number = 0; begin < std::max<int64_t>(end, 1); begin += chunk, ++number) {
     SLUICE_ASSIGN_OR_RETURN(const RecordTensors records,
                             ExportRecords(store, begin, std::min(begin + chunk, end)));

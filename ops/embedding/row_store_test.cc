@@ -1,4 +1,4 @@
-// An embedding table must act as a function of all keys, however keys arrive, and lose no update
+// An embedding table must give the same rows in whatever order keys arrive, and must lose no update
 // while threads look up, update and remove the same keys.
 #include "ops/embedding/row_store.h"
 
@@ -34,7 +34,7 @@ std::vector<float> Rows(const RowStore& store, const std::vector<int64_t>& keys)
   return rows;
 }
 
-// Adds `x` to all elements.
+// Adds `x` to all elements of the rows of `keys`.
 void Add(RowStore& store, const std::vector<int64_t>& keys, float x, int64_t step = 0) {
   const std::vector<int64_t> all = Range(static_cast<int64_t>(keys.size()));
   const int64_t dim = store.options().dim;
@@ -122,7 +122,7 @@ TEST(RowStore, RemovedRecordsAreUsedAgain) {
     EXPECT_EQ(store.size(), 0);
     Add(store, keys, 1);
   }
-  // The last few may still wait for readers.
+  // Readers may still use the last few records, which are not reused yet.
   EXPECT_LT(store.end(), records + 10);
   EXPECT_EQ(store.size(), 5'000);
 }
@@ -175,7 +175,8 @@ TEST(RowStore, MemoryPerKey) {
   EXPECT_LT(static_cast<double>(store.bytes()) / 400'000, 1.25 * payload);
 }
 
-// The index must find all keys of a pattern, and its pages must be as full as with random keys.
+// For keys in a pattern, the index must find all keys, and its pages must be as full as for random
+// keys.
 TEST(RowStore, KeysWithPatterns) {
   constexpr int64_t kKeys = 100'000;
   for (const int64_t factor : {int64_t{1}, int64_t{1} << 12, int64_t{1} << 32, int64_t{1} << 46,
@@ -190,7 +191,7 @@ TEST(RowStore, KeysWithPatterns) {
     ASSERT_EQ(store.size(), kKeys);
     const std::vector<float> rows = Rows(store, keys);
     ASSERT_EQ(std::count(rows.begin(), rows.end(), 2.0f), kKeys);
-    // Records of 32 bytes in whole huge pages, and the index.
+    // The memory consists of records of 32 bytes, in whole huge pages, and of the index.
     EXPECT_LT(store.bytes(), (4 << 20) + kKeys * 12) << factor;
     store.Remove(keys);
     EXPECT_EQ(store.size(), 0);
@@ -253,7 +254,7 @@ TEST(RowStore, ConcurrentGrowth) {
       for (int64_t begin = 0; begin < n; begin += 100) {
         const std::vector<int64_t> some(keys.begin() + begin, keys.begin() + begin + 100);
         Add(store, some, 1);
-        // A thread sees its own insertions.
+        // A thread sees its insertions.
         for (const float x : Rows(store, some)) ASSERT_GE(x, 1);
       }
     });
@@ -264,7 +265,8 @@ TEST(RowStore, ConcurrentGrowth) {
   EXPECT_EQ(std::count(rows.begin(), rows.end(), 4.0f), 2 * n);
 }
 
-// Keys come and go while the table grows. Every row that a reader sees is one that the key had.
+// Keys are added and removed while the table grows. Each row that a reader sees must be one that
+// its key had.
 TEST(RowStore, LookupsDuringRemovalAndGrowth) {
   RowStoreOptions options = Options(4);
   options.initial_rows = InitialRows::Constant(0);

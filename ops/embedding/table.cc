@@ -12,7 +12,7 @@ TypeSet RowTypes() { return {DT_HALF, DT_BFLOAT16, DT_FLOAT}; }
 
 void UsesTable(OpDefBuilder& op) { op.Input("table", DT_RESOURCE).Stateful(); }
 
-// The number of elements of a row, or -1 if it is not known.
+// Returns the number of elements of a row, or -1 if it is not known.
 absl::StatusOr<int64_t> DimOf(const ShapeContext& c, DataType dtype) {
   const HandleData* table = c.InputHandle(0);
   if (table == nullptr) return -1;
@@ -27,7 +27,8 @@ absl::Status GatherShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(1).Concatenate(PartialShape({dim})));
 }
 
-// keys [n], rows [n, dim], and columns of one number per key at the inputs `columns`.
+// Checks that the inputs are keys [n], rows [n, dim] and, at each index in `columns`, one number
+// per key.
 absl::Status RecordsShape(ShapeContext& c, std::initializer_list<int> columns) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape keys, c.WithRank(1, 1));
   SLUICE_ASSIGN_OR_RETURN(const int64_t dim, DimOf(c, c.attr<DataType>("T")));
@@ -85,7 +86,8 @@ OP(EmbeddingTableGather,
     .Attr("Tkeys", TypeAttr(IndexTypes()))
     .OnVariable(VariableUse::kReads)
     .Shape(GatherShape) GRADIENT([](Backprop& b) {
-      // The gradient is sparse. Its keys may be repeated. A table has no dense shape.
+      // The gradient is sparse, and may repeat keys. It has no dense shape, because a table has
+      // none.
       const Output grad = b.Of("rows"), keys = b.Value("keys");
       const Output size = ExpandDims(SizeOf(keys), 0);
       const Output dim = RowsOf(ShapeOf(b.Value("rows")), -1, 0);
@@ -184,7 +186,7 @@ OP(EmbeddingTableShard,
 
 // --- checkpoints: chunks of records as tensors of a bundle
 
-// A part of a table, and a checkpoint that has the table.
+// Declares the inputs of an op on a part of a table and a checkpoint that has the table.
 void UsesPartInCheckpoint(OpDefBuilder& op) {
   op.Input("table", DT_RESOURCE).Input("prefix", DT_STRING).Stateful();
   op.Attr("table_name", StringAttr());

@@ -1,4 +1,4 @@
-// The ops of embedding tables: records out and in, errors by their text.
+// Tests the ops of embedding tables: export and import of records, and the texts of errors.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -32,7 +32,7 @@ std::vector<T> Values(const Tensor& t) {
   return {t.data<T>(), t.data<T>() + t.num_elements()};
 }
 
-// A table of constant initial rows (1, 1), with operations on it.
+// Has a table with constant initial rows (1, 1), and operations on it.
 class EmbeddingTableOps : public ::testing::Test {
  protected:
   EmbeddingTableOps()
@@ -82,7 +82,7 @@ TEST_F(EmbeddingTableOps, InsertLookUpAndRemove) {
   EXPECT_EQ(Fetch(size).scalar<int64_t>(), 1);
 }
 
-// Two chunks, imported into a second table.
+// Exports two chunks, and imports them into a second table.
 TEST_F(EmbeddingTableOps, ExportAndImportInChunks) {
   ASSERT_TRUE(SetTableSlots(table_.shards()[0], "Test", {0.5f}).ok());
   EmbeddingTable copy(g_, "copy", 2);
@@ -118,7 +118,7 @@ TEST_F(EmbeddingTableOps, ExportAndImportInChunks) {
 
 TEST_F(EmbeddingTableOps, PartsOfKeysAreFixed) {
   const Output parts = EmbeddingTableShard(Keys({0, 1, 2, 3, -1, 1'000'000'007}), 3);
-  // Values that checkpoints and clusters depend on.
+  // The parts of keys must never change, because checkpoints and clusters depend on them.
   const std::vector<int32_t> first = Values<int32_t>(Fetch(parts));
   for (const int32_t part : first) EXPECT_TRUE(part >= 0 && part < 3);
   std::vector<int64_t> many(30'000), count(3);
@@ -184,7 +184,7 @@ TEST_F(EmbeddingTableOps, WrongRules) {
               HasSubstr("expected admit_probability in [0, 1], got 1.5"));
 }
 
-// A second handle of the fixture's table, as a graph of its own would have it.
+// Adds further handles of the fixture's table, as another graph would have them.
 TEST_F(EmbeddingTableOps, HandlesOfATrainedTable) {
   ASSERT_TRUE(SetTableSlots(table_.shards()[0], "Test", {0.5f}).ok());
   const auto gather = [&](std::vector<float> slot_values, int64_t seed, float constant) {

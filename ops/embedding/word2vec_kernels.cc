@@ -22,7 +22,7 @@ namespace sluice {
 namespace {
 
 constexpr int kSentence = 1000;  // words per sentence
-constexpr int kAhead = 3000;     // pairs that are computed ahead
+constexpr int kAhead = 3000;     // number of pairs that are computed ahead
 
 struct Options {
   std::string filename;
@@ -30,8 +30,7 @@ struct Options {
   float subsample;
 };
 
-// The words of a file as indices in a vocabulary. The first word of the vocabulary stands for all
-// rare words.
+// The words of a file, as indices in a vocabulary. Index 0 stands for all rare words.
 struct Corpus {
   static absl::StatusOr<Corpus> Read(const Options& options) {
     SLUICE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(options.filename));
@@ -119,7 +118,7 @@ class SkipgramKernel : public Kernel {
  private:
   SkipgramKernel(const Options& options, Corpus corpus)
       : options_(options), corpus_(std::move(corpus)), at_(corpus_.words.size()) {
-    ScopedLock lock(&mutex_);  // for the analysis
+    ScopedLock lock(&mutex_);  // for the analysis of thread safety
     LookAhead();
   }
 
@@ -128,7 +127,7 @@ class SkipgramKernel : public Kernel {
     next_ahead_ = 0;
   }
 
-  // Returns the next word of the sentence with its next neighbour.
+  // Returns a word of the sentence and the next of its neighbours.
   std::pair<int32_t, int32_t> NextPair() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     while (true) {
       if (neighbour_ >= last_neighbour_) {
@@ -148,7 +147,7 @@ class SkipgramKernel : public Kernel {
     return {sentence_[word_], sentence_[neighbour_++]};
   }
 
-  // Omits frequent words at random. Reference: equation 5 of Mikolov et al., 2013
+  // Reads the next sentence. Omits frequent words at random, by equation 5 of Mikolov et al., 2013
   // (http://arxiv.org/abs/1310.4546).
   void ReadSentence() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto size = static_cast<float>(static_cast<int64_t>(corpus_.words.size()));
@@ -213,12 +212,13 @@ class NegTrainKernel : public Kernel {
     const Tensor &examples = c.input(2), &labels = c.input(3);
     const int64_t batch = examples.num_elements(), dims = in.tensor->dim(1);
     const float rate = c.input(4).scalar<float>();
-    // Reserves two numbers of 32 bits per sample, and more because some are drawn again.
+    // Reserves two numbers of 32 bits per sample, and as many again because some samples are drawn
+    // again.
     Philox philox = generator_.Reserve(
         (static_cast<uint64_t>(batch) * static_cast<uint64_t>(samples_) * 8 + 3) / 4);
     SingleNumbers bits(&philox);
     std::vector<float> step(static_cast<size_t>(dims));
-    // The number of samples has no bound, so cancellation is checked once per kLook samples.
+    // There may be any number of samples, so checks for cancellation after every kLook samples.
     constexpr int64_t kLook = 1 << 12;
     const Caller caller = CallerOf(c);
     for (int64_t i = 0; i < batch; ++i) {

@@ -17,7 +17,7 @@ int32_t Int32At(std::string_view bytes, size_t at) {
   return static_cast<int32_t>(value);
 }
 
-// Copies a row, whose pixels are blue, green, red (and alpha) in the file.
+// Copies a row of pixels. In the file, a pixel is blue, green, red and perhaps alpha.
 void CopyRow(const char* from, int64_t width, int channels, uint8_t* to) {
   std::memcpy(to, from, static_cast<size_t>(width * channels));
   if (channels < 3) return;

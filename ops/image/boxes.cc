@@ -1,4 +1,5 @@
-// Ops that select among overlapping boxes, draw boxes, and sample boxes. A box is y1, x1, y2, x2.
+// Ops that select among overlapping boxes, draw boxes, and sample boxes. The elements of a box are
+// y1, x1, y2, x2.
 #include <algorithm>
 
 #include "graph/infer/expect_size.h"
@@ -9,14 +10,14 @@
 namespace sluice {
 namespace {
 
-// Requires scalars as the inputs from `first` on.
+// Checks that the inputs from `first` on are scalars.
 absl::Status Scalars(ShapeContext& c, int first) {
   for (int i = first; i < c.num_inputs(); ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   return absl::OkStatus();
 }
 
-// The inputs are boxes, scores and scalars. The number of selected boxes is known if they are
-// padded to a constant number, input 2.
+// Shape function of ops whose inputs are boxes, scores and scalars. The number of selected boxes is
+// known if the result is padded to a constant number, input 2.
 absl::Status SuppressionShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape boxes, c.WithRank(0, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape scores, c.WithRank(1, 1));
@@ -38,13 +39,13 @@ absl::Status SuppressionShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// The number in input i. -1 if it is unknown.
+// Returns the number in input i, or -1 if it is unknown.
 int64_t SingleIn(const ShapeContext& c, int i) {
   const std::optional<std::vector<int64_t>> ints = c.InputInts(i);
   return ints && ints->size() == 1 ? ints->front() : -1;
 }
 
-// The number of boxes that are kept at most. -1 if it is unknown.
+// Returns the greatest number of boxes that are kept, or -1 if it is unknown.
 absl::StatusOr<int64_t> MostBoxes(const ShapeContext& c, int64_t classes) {
   const int64_t by_class = SingleIn(c, 2), total = SingleIn(c, 3);
   if (total == -1) return -1;

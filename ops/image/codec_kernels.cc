@@ -49,8 +49,8 @@ absl::StatusOr<JpegDecodeOptions> JpegOptionsOf(const KernelInit& init) {
   return options;
 }
 
-// The kernel of all Decode… ops. The contents determine the format. An op accepts other formats
-// than its own if the result has the op's shape.
+// The kernel of all Decode… ops. The contents of the file determine its format. An op also accepts
+// other formats than the one in its name, if the result has the op's shape.
 class DecodeImageKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
@@ -168,7 +168,7 @@ class DecodeImageKernel : public Kernel {
     return Output(c, std::move(pixels));
   }
 
-  // The result of DecodeGif has a dimension for frames in any format.
+  // Adds the dimension for frames, which the result of DecodeGif has for files of any format.
   void AddFrames(Tensor* pixels) const {
     if (op_ != "DecodeGif") return;
     TensorShape shape = pixels->shape();
@@ -206,7 +206,7 @@ class EncodePngKernel : public Kernel {
     return std::unique_ptr<Kernel>(new EncodePngKernel(static_cast<int>(compression)));
   }
 
-  // Encodes any number of images. The last three dimensions are those of an image.
+  // Encodes any number of images. The last three dimensions of the input are those of an image.
   absl::Status Compute(KernelContext& c) override {
     const Tensor& images = c.input(0);
     SLUICE_INVALID_IF(images.rank() < 3, "images must be at least rank 3, got ",
@@ -240,7 +240,8 @@ class EncodePngKernel : public Kernel {
 };
 KERNEL(EncodePng, EncodePngKernel);
 
-// `expected`: the channels of the requested format. 0: any number.
+// Checks an image. `expected` is the number of channels of the requested format, or 0 if any is
+// allowed.
 absl::Status CheckJpegImage(const Tensor& image, int64_t expected) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(image, 3, "image must be 3-dimensional"));
   const int64_t channels = image.dim(2);
@@ -298,7 +299,7 @@ class EncodeJpegKernel : public Kernel {
     return InvalidArgument("quality must be in [0,100], got ", quality);
   }
   const JpegEncodeOptions options_;
-  const int channels_;  // required by the format. 0: any
+  const int channels_;  // number that the format requires, or 0 for any
 };
 KERNEL(EncodeJpeg, EncodeJpegKernel);
 KERNEL(EncodeJpegVariableQuality, EncodeJpegKernel);

@@ -1,4 +1,4 @@
-// Ops that convert colour spaces, and that change hue, saturation and contrast.
+// Ops that convert colour spaces, and ops that change hue, saturation and contrast.
 #include <string>
 #include <utility>
 
@@ -32,7 +32,7 @@ absl::Status AdjustedShape(ShapeContext& c) {
   return c.SetOutput(0, images);
 }
 
-// Adjusts images by a scalar input of the given name.
+// Declares an op that adjusts images by a scalar input with the given name.
 auto AdjustsBy(std::string scalar) {
   return [scalar = std::move(scalar)](OpDefBuilder& op) {
     op.Input("images", "T")
@@ -44,22 +44,22 @@ auto AdjustsBy(std::string scalar) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// One channel of RGBToHSV's input. Masks are 1 in pixels for which the condition holds, and 0 in
-// others.
+// One channel of RGBToHSV's input, and masks, which are 1 in pixels for which a condition holds and
+// 0 in others.
 struct Channel {
   Output value;
-  Output is_max, is_min;  // the channel is the greatest, or the least, of its pixel
+  Output is_max, is_min;  // it is the greatest, or the least, channel of the pixel
   Output is_positive;
 };
 
 Output Mask(Output condition, DataType type) { return Cast(condition, type); }
 
-// 1 / x, or 0 if x is 0.
+// Returns 1 / x, or 0 if x is 0.
 Output SafeReciprocal(Output x) { return DivNoNan(OnesLike(x), x); }
 
-// The derivative of the hue with respect to channel c, as a fraction of the whole circle. `next`
-// and `previous` are the neighbours of c in the circle red, green, blue. Each of the five terms is
-// the quotient rule for one choice of the greatest and the least channel.
+// Returns the derivative of the hue, as a fraction of the whole circle, with respect to channel c.
+// `next` and `previous` are the neighbours of c in the circle red, green, blue. Each of the five
+// terms is the derivative of a quotient for one choice of the greatest and the least channel.
 Output HueGradient(const Channel& c, const Channel& next, const Channel& previous,
                    Output saturation, Output value) {
   Output rise = previous.value - next.value;
@@ -76,7 +76,7 @@ Output HueGradient(const Channel& c, const Channel& next, const Channel& previou
   return (own + below_next + below_previous - after_next + before_previous) * (1.0 / 6);
 }
 
-// The derivative of the saturation with respect to channel c.
+// Returns the derivative of the saturation with respect to channel c.
 Output SaturationGradient(const Channel& c, const Channel& next, const Channel& previous) {
   Output least = next.is_min * next.value + previous.is_min * previous.value;
   Output greatest = next.is_max * next.value + previous.is_max * previous.value;
@@ -84,8 +84,8 @@ Output SaturationGradient(const Channel& c, const Channel& next, const Channel& 
          (c.is_max * least * SafeReciprocal(Square(c.value)) - c.is_min * SafeReciprocal(greatest));
 }
 
-// If channels are equal, the greatest is the first of red, green and blue, and the least is the
-// last.
+// If channels are equal, the first of red, green and blue counts as the greatest, and the last as
+// the least.
 void GradientOfRgbToHsv(Backprop& b) {
   Output rgb = b.Value("images"), hsv = b.Value("output"), grad = b.Of("output");
   const OutputList colors = Unpack(rgb, 3, {.axis = -1});

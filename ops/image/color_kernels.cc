@@ -13,7 +13,7 @@ namespace {
 template <typename T>
 using Pixel = std::conditional_t<kIsFloat16<T>, float, T>;
 
-// The hue is in [0, 1): red is 0, green is 1/3.
+// Converts a pixel from RGB to HSV. The hue is in [0, 1): red is 0, green is 1/3.
 template <typename F>
 inline void ToHsv(F r, F g, F b, F* h, F* s, F* v) {
   *v = std::max({r, g, b});
@@ -86,7 +86,7 @@ absl::Status CheckAtLeast3d(const Tensor& images) {
   return InvalidArgument("input must be at least 3-D, got shape ", images.shape().ToString());
 }
 
-// Calls change(&r, &g, &b, factor) on each pixel. Input 1 is the factor.
+// Calls change(&r, &g, &b, factor) for each pixel. Input 1 is the factor.
 template <typename F>
 absl::Status AdjustPixels(KernelContext& c, const char* factor_name, F change) {
   const Tensor &images = c.input(0), &factor = c.input(1);
@@ -134,7 +134,7 @@ void ScaleSaturation(float* r, float* g, float* b, float by) {
   float h, s, v;
   ToHsv(*r, *g, *b, &h, &s, &v);
   s = std::min(1.0f, std::max(0.0f, s * by));
-  if (h == 1) {  // rounded up to a whole turn, for which TensorFlow's kernel has no colour
+  if (h == 1) {  // rounded up to a full circle, for which TensorFlow's kernel has no colour
     *r = *g = *b = v - s * v;
     return;
   }

@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Requires `owners` to hold the number of an image for each box.
+// Checks the boxes, and that `owners` has the number of an image for each box.
 absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(boxes, 2, "boxes must be 2-D, got shape "));
   SLUICE_INVALID_IF(boxes.dim(1) != 4, "boxes must have 4 columns, got ", boxes.dim(1));
@@ -27,7 +27,7 @@ absl::Status CheckBoxes(const Tensor& boxes, const Tensor& owners, int64_t batch
   return absl::OkStatus();
 }
 
-// Positions of a crop along one dimension of the image.
+// The positions of a crop along one dimension of its image.
 struct Span {
   float first, last;  // as fractions of the image's size
   int64_t image, crop;
@@ -40,16 +40,17 @@ struct Span {
     return crop > 1 ? first * static_cast<float>(image - 1) + static_cast<float>(i) * scale()
                     : 0.5f * (first + last) * static_cast<float>(image - 1);
   }
-  // Compares the integer too, because the float `image - 1` may be rounded up.
+  // Returns whether the position is inside the image. Compares the integer too, because the float
+  // `image - 1` may be rounded up.
   bool Has(float at) const {
     return at >= 0 && at <= static_cast<float>(image - 1) &&
            static_cast<int64_t>(std::ceil(at)) < image;
   }
 };
 
-// The four pixels around a pixel of a crop that is inside its image.
+// The four pixels of an image around a position, from which a pixel of a crop is interpolated.
 struct Point {
-  int64_t top, bottom, left, right;  // first elements of lines, and of pixels in a line
+  int64_t top, bottom, left, right;  // first elements of the lines, and of the pixels in a line
   float y_lerp, x_lerp;
   int64_t nearest;
 };
@@ -70,8 +71,8 @@ struct Crops {
     return {box[1], box[3], images.dim(2), width};
   }
 
-  // Calls f(box, y, x, index of the crop's pixel, point) for all pixels of the crops. The point is
-  // null if the pixel is outside the image.
+  // Calls f(box, y, x, index of the crop's pixel, point) for all pixels of crops [first, last). The
+  // point is null if the pixel is outside the image.
   template <typename F>
   void ForPixels(int64_t first, int64_t last, const F& f) const {
     if (first == last || channels() == 0) return;  // avoids loops over huge sizes
@@ -231,7 +232,7 @@ absl::Status GradBoxes(KernelContext& c) {
   const float* from = wide.data<float>();
   const auto rows = static_cast<double>(images.dim(1) - 1);
   const auto columns = static_cast<double>(images.dim(2) - 1);
-  // The fraction of a position between the ends of a box.
+  // Returns the position as a fraction: 0 at the first end of the box, 1 at the last one.
   const auto part = [](int64_t at, int64_t size) {
     return size > 1 ? static_cast<double>(at) / static_cast<double>(size - 1) : 0.5;
   };

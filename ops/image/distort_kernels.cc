@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// Draws random numbers as TensorFlow does, so that equal seeds give equal boxes.
+// Draws the same random numbers as TensorFlow, so that equal seeds give equal boxes.
 class Dice {
  public:
   explicit Dice(Philox generator) : generator_(generator), next_(&generator_) {}
@@ -24,7 +24,7 @@ class Dice {
   float Unit() {  // in [0, 1)
     return std::bit_cast<float>((next_() & 0x7fffffu) | 0x3f800000u) - 1.0f;
   }
-  // In [0, n). Rejects the numbers that would make small results more likely.
+  // Returns a number in [0, n). Rejects numbers that would make small results more likely.
   uint32_t Below(uint32_t n) {
     if (n == 0) return 0;
     if ((n & (n - 1)) == 0) return next_() & (n - 1);
@@ -54,14 +54,15 @@ struct Range {
   float low, high;
 };
 
-// Clamps a number of pixels to int32. NaN becomes 0.
+// Converts a number of pixels to int32, with clamping. NaN becomes 0.
 int32_t Whole(double v) {
   constexpr double kMost = std::numeric_limits<int32_t>::max();
   return std::isnan(v) ? 0 : static_cast<int32_t>(std::clamp(v, 0.0, kMost));
 }
 int32_t Rounded(float v) { return Whole(std::rint(v)); }
 
-// Samples a box of this aspect ratio. Returns false if no such box has an area in `areas`.
+// Samples a box of this aspect ratio. Returns false if the box that it tries does not fit `areas`
+// or the image.
 bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float aspect, Dice* dice,
                PixelBox* box) {
   if (image_width <= 0 || image_height <= 0 || areas.low > areas.high) return false;
@@ -81,7 +82,7 @@ bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float asp
   }
   int32_t width = width_of(height);
   const auto area = [&] { return static_cast<float>(int64_t{width} * height); };
-  if (area() < least) width = width_of(++height);  // corrects the rounding
+  if (area() < least) width = width_of(++height);  // corrects the effect of rounding
   if (area() > most) width = width_of(--height);
   if (area() < least || area() > most || width > image_width || height > image_height ||
       width <= 0 || height <= 0) {
@@ -99,7 +100,7 @@ bool RandomBox(int32_t image_width, int32_t image_height, Range areas, float asp
   return true;
 }
 
-// Whether the box contains at least the fraction `least` of one of the objects.
+// Returns whether the box contains at least the fraction `least` of an object.
 bool Covers(const PixelBox& box, const std::vector<PixelBox>& objects, float least) {
   if (box.Area() < 1) return false;
   return std::any_of(objects.begin(), objects.end(), [&](const PixelBox& object) {
@@ -209,7 +210,8 @@ class DistortedBoxKernel : public Kernel {
 
   absl::StatusOr<Philox> GeneratorOf(KernelContext& c) {
     if (generator_ == nullptr) return random::FromSeed(c.input(3));
-    // TensorFlow reserves one call of the generator, which gives four numbers, per attempt.
+    // Like TensorFlow, reserves one call of the generator, which gives four numbers, for each
+    // attempt.
     return generator_->Reserve(static_cast<uint64_t>(attempts_));
   }
 

@@ -35,7 +35,7 @@ absl::Status Check(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The colour of box i in `depth` channels.
+// Returns the colour of box i in `depth` channels.
 std::vector<float> ColorOf(KernelContext& c, int64_t i, int64_t depth) {
   if (c.num_inputs() == 3 && c.input(2).num_elements() > 0) {
     const Tensor& colors = c.input(2);
@@ -58,7 +58,7 @@ class Canvas {
   void Draw(const float* box, const std::vector<float>& color) {
     const auto at = [](float part, int64_t size) {
       const float v = part * static_cast<float>(size - 1);
-      // An infinite coordinate of an image with one pixel gives inf * 0 = NaN. It counts as
+      // If the image has one pixel, an infinite coordinate gives inf * 0 = NaN. Treats NaN as
       // outside.
       return std::isnan(v) ? INT64_MIN : static_cast<int64_t>(std::clamp(v, -1e9f, 1e9f));
     };

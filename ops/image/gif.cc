@@ -33,7 +33,7 @@ absl::Status Invalid(int error) {
                          text == nullptr ? "unknown" : text);
 }
 
-// Index of the colour that means "transparent", or -1.
+// Returns the index of the colour that means "transparent", or -1.
 int TransparentColor(GifFileType* gif, int frame) {
   GraphicsControlBlock block;
   if (DGifSavedExtensionToGCB(gif, frame, &block) != GIF_OK) return -1;
@@ -72,7 +72,7 @@ absl::Status DecodeGif(
   if (file.gif == nullptr) return Invalid(file.error);
   const int slurped = DGifSlurp(file.gif);
   if (slurped != GIF_OK && file.gif->ImageCount <= 1) return Invalid(file.gif->Error);
-  // A truncated file yields its complete frames.
+  // If the file is truncated, decodes only the complete frames.
   int64_t frames = file.gif->ImageCount - (slurped == GIF_OK ? 0 : 1);
   SLUICE_INVALID_IF(frames <= 0, "gif file does not contain any image");
   if (max_frames > 0) frames = std::min(frames, max_frames);

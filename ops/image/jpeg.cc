@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-// These need <cstdio>.
+// These headers need <cstdio>.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 struct Trouble {
-  jpeg_error_mgr manager;  // must be the first member, the one libjpeg points to
+  jpeg_error_mgr manager;  // must be the first member, because libjpeg points to it
   std::jmp_buf jump;
   char text[JMSG_LENGTH_MAX] = "";
 };
@@ -35,7 +35,7 @@ jpeg_error_mgr* Quiet(Trouble* trouble) {
   return manager;
 }
 
-// Reads bytes from memory, followed by end-of-image marks without end.
+// Reads bytes from memory. After their end, it reads end-of-image marks forever.
 struct Source {
   jpeg_source_mgr manager;  // must be the first member
   bool ran_out = false;
@@ -62,8 +62,8 @@ void SkipInput(j_decompress_ptr info, long count) {
 }
 void EndSource(j_decompress_ptr) {}
 
-// The destructor runs after a longjmp too, because the functions that jump have no local objects
-// with destructors.
+// Owns libjpeg's objects. The destructor runs even after a longjmp, because the functions that jump
+// have no local objects with destructors.
 struct Decoder {
   explicit Decoder(std::string_view bytes) {
     info.err = Quiet(&trouble);
@@ -92,7 +92,7 @@ bool Start(Decoder& d, const JpegDecodeOptions& options) {
   if (setjmp(d.trouble.jump) != 0) return false;
   const int channels =
       options.channels != 0 ? options.channels : std::min(d.info.num_components, 3);
-  // libjpeg does not convert CMYK to RGB.
+  // Decodes inks as CMYK, because libjpeg does not convert CMYK to RGB. FromInks does.
   const bool is_inks = d.info.jpeg_color_space == JCS_CMYK || d.info.jpeg_color_space == JCS_YCCK;
   d.info.out_color_space = is_inks ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   d.info.do_fancy_upsampling = options.fancy_upscaling ? TRUE : FALSE;
@@ -103,13 +103,13 @@ bool Start(Decoder& d, const JpegDecodeOptions& options) {
   return true;
 }
 
-// Decodes the next line.
+// Decodes the next line. Returns false after an error.
 bool ReadLine(Decoder& d, JSAMPLE* line) {
   if (setjmp(d.trouble.jump) != 0) return false;
   return jpeg_read_scanlines(&d.info, &line, 1) == 1;
 }
 
-// Converts CMYK to RGB or grey. Adobe's files store inverted inks.
+// Converts CMYK to RGB or grey. Files from Adobe's programs store inverted inks.
 void FromInks(const uint8_t* inks, int64_t pixels, bool is_inverted, int channels, uint8_t* out) {
   for (int64_t i = 0; i < pixels; ++i) {
     int rgb[3];

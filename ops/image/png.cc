@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// The text of an error of libpng, and where to continue after it.
+// The text of an error of libpng, and the place at which to continue after it.
 struct Trouble {
   std::jmp_buf jump;
   char text[160] = "";
@@ -39,8 +39,8 @@ void Write(png_structp png, png_bytep from, png_size_t n) {
 }
 void Flush(png_structp) {}
 
-// Owns libpng's objects. They are freed after a longjmp too, because the functions that jump have
-// no local objects with destructors.
+// Owns libpng's objects. The destructor runs even after a longjmp, because the functions that jump
+// have no local objects with destructors.
 struct Reader {
   explicit Reader(Trouble* trouble) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, trouble, OnError, OnWarning);
@@ -66,8 +66,8 @@ bool IsLittleEndian() {
   return *reinterpret_cast<const unsigned char*>(&one) == 1;
 }
 
-// The number of channels if the caller requests none: a palette counts as RGB, and transparency of
-// a palette or of RGB adds a channel.
+// Returns the number of channels of the result if the caller requests none. A palette counts as
+// RGB. Transparency adds a channel.
 int OwnChannels(Reader& r, int color, bool has_alpha) {
   const bool is_grey = (color & PNG_COLOR_MASK_COLOR) == 0;
   int channels =
@@ -77,7 +77,7 @@ int OwnChannels(Reader& r, int color, bool has_alpha) {
   return channels;
 }
 
-// Expands palettes and small depths, and cuts large depths off.
+// Expands palettes and depths below 8 bits. Reduces 16 bits to 8, if 8 are requested.
 void SetDepth(Reader& r, int color, int depth, int bits) {
   if (bits == 8 && depth == 16) png_set_strip_16(r.png);
   if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(r.png);
@@ -103,8 +103,7 @@ void SetColor(Reader& r, int color, int channels) {
   }
 }
 
-// Reads the header, and sets the conversions to `channels` and `bits`. Returns false after an
-// error.
+// Reads the header. Sets up conversions to `channels` and `bits`. Returns false after an error.
 bool ReadHeader(Reader& r, Trouble& trouble, Input* input, int channels, int bits,
                 ImageSize* size) {
   if (setjmp(trouble.jump) != 0) return false;

@@ -1,4 +1,4 @@
-// Ops that resize images by cubic interpolation and by areas, or scale and translate them.
+// Ops that resize images by cubic interpolation or by areas, or scale and translate them.
 #include "graph/infer/expect_size.h"
 #include "ops/image/mixins.h"
 

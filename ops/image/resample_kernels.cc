@@ -10,13 +10,13 @@ namespace {
 
 constexpr TypeSet kReal = RealTypes();
 
-// Four pixels around a position, and their weights.
+// The four pixels around a position, and their weights.
 struct Cubic {
   std::array<int64_t, 4> at;
   std::array<float, 4> weights;
 };
 
-// As in TensorFlow, positions between two pixels are rounded to 1024 steps.
+// As in TensorFlow, positions are rounded to 1/1024 of the distance between two pixels.
 constexpr int kSteps = 1024;
 
 // The cubic convolution kernel with the slope `a` at 1. Source: R. G. Keys, "Cubic convolution
@@ -36,11 +36,12 @@ class CubicTable {
   }
 
  private:
-  std::array<float, kSteps + 1> inner_, outer_;  // weights at distances of i / kSteps, and 1 more
+  // The weights at distances of i / kSteps and of 1 + i / kSteps.
+  std::array<float, kSteps + 1> inner_, outer_;
 };
 
-// With half_pixel, pixels outside the image have no weight and the others are scaled to a sum of 1.
-// Otherwise, pixels outside the image are those at the edge.
+// If half_pixel is set, pixels outside the image have no weight, and the weights of the others are
+// scaled to a sum of 1. Otherwise, the nearest pixels at the edge stand for pixels outside.
 Cubic CubicAt(const Scaling& s, int64_t x) {
   static const CubicTable keys(-0.5), old(-0.75);
   const float position = s.At(x), floor = std::floor(position);
@@ -108,7 +109,7 @@ absl::Status ResizeBicubic(KernelContext& c, const ResizeSettings& settings) {
 }
 KERNEL(ResizeBicubic, ResizeKernel<ResizeBicubic>, {"T", kReal});
 
-// Adds the gradient of one resized image to that of the image.
+// Adds the gradient of one resized image to the gradient of the image.
 void AddBicubicGrad(const Scaling& ys, const std::vector<Cubic>& columns, int64_t channels,
                     const float* grad, double* to, int64_t line) {
   for (int64_t y = 0; y < ys.out; ++y) {
@@ -147,7 +148,7 @@ absl::Status ResizeBicubicGrad(KernelContext& c, const ResizeSettings& settings)
 }
 KERNEL(ResizeBicubicGrad, ResizeKernel<ResizeBicubicGrad>, {"T", {DT_FLOAT, DT_DOUBLE}});
 
-// The pixels that a position of the result covers, and the covered part of each.
+// The pixels that a position of the result covers, and the part of each that it covers.
 struct Cover {
   int64_t first;
   std::vector<float> parts;
@@ -167,7 +168,7 @@ Cover CoverOf(const Scaling& s, int64_t x) {
   return c;
 }
 
-// Writes the mean of the covered pixels.
+// Writes the mean of the covered pixels, weighted by their covered parts.
 void AverageArea(const Cover& row, int64_t height, const Cover& column, int64_t width,
                  const float* image, int64_t channels, float inverse_area, float* to) {
   std::fill_n(to, channels, 0.0f);

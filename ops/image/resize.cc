@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Height and width of images, as a constant if they are known.
+// Returns the height and width of images, as a constant if they are known.
 Output ImageSizeOf(Output images) {
   const PartialShape& s = images.shape();
   if (s.rank_known() && s.dim(1) >= 0 && s.dim(2) >= 0) {

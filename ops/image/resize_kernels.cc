@@ -40,7 +40,7 @@ absl::Status ResizeBilinear(KernelContext& c, const ResizeSettings& settings) {
 }
 KERNEL(ResizeBilinear, ResizeKernel<ResizeBilinear>, {"T", kReal});
 
-// Adds the gradient of one resized image to that of the image.
+// Adds the gradient of one resized image to the gradient of the image.
 void AddBilinearGrad(const Scaling& ys, const Scaling& xs, int64_t channels, const float* grad,
                      double* to) {
   const int64_t line = xs.in * channels;

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// A box with its corners in order.
+// A box whose corners are in ascending order.
 struct Box {
   float top, left, bottom, right;
 
@@ -25,7 +25,7 @@ struct Box {
   float Area() const { return (bottom - top) * (right - left); }
 };
 
-// The area of the intersection of two boxes divided by that of their union.
+// Returns the area of the intersection of two boxes, divided by the area of their union.
 float Overlap(const Box& a, const Box& b) {
   const float area_a = a.Area(), area_b = b.Area();
   if (area_a <= 0 || area_b <= 0) return 0;
@@ -38,8 +38,8 @@ float Overlap(const Box& a, const Box& b) {
 struct Limits {
   int64_t outputs;
   float overlap;       // boxes that overlap more are dropped
-  float score;         // boxes with no greater score are ignored
-  float softness = 0;  // > 0: reduces the scores of overlapping boxes instead of dropping them
+  float score;         // boxes whose score is not greater are ignored
+  float softness = 0;  // if > 0, overlap reduces the score of a box instead of dropping it
 };
 
 struct Selection {
@@ -47,9 +47,9 @@ struct Selection {
   std::vector<float> scores;
 };
 
-// Repeatedly selects the best box that overlaps no selected box. Compares a box with each selected
-// one only once. Rounds scores to T in every step. Source of the soft form: Bodla, Singh, Chellappa
-// and Davis, "Soft-NMS" (2017).
+// Repeatedly selects the best box that overlaps no selected box. Compares each box with each
+// selected one only once. Rounds the result of every operation to T. Source of the soft form:
+// Bodla, Singh, Chellappa and Davis, "Soft-NMS" (2017).
 template <typename T, typename F>
 Selection Select(const T* scores, int64_t n, const Limits& limits, const F& overlap) {
   struct Candidate {
@@ -132,7 +132,7 @@ class SuppressionKernel : public Kernel {
     for (int i = 2; i < c.num_inputs(); ++i) {
       SLUICE_RETURN_IF_ERROR(CheckScalar(c.input(i), kNames[i]));
     }
-    // Without a threshold, every score except the lowest number counts.
+    // If there is no threshold, all scores count except the lowest number.
     const float lowest = sizeof(T) == 2 ? -65504.0f : std::numeric_limits<float>::lowest();
     Limits limits{*c.input(2).data<int32_t>(), overlap_, lowest};
     if (c.num_inputs() > 3) limits.overlap = static_cast<float>(T(NumberOf(c.input(3))));
@@ -202,8 +202,8 @@ absl::Status SuppressByOverlaps(KernelContext& c) {
 using OverlapsKernel = FunctionKernel<SuppressByOverlaps>;
 KERNEL(NonMaxSuppressionWithOverlaps, OverlapsKernel);
 
-// Selects boxes of each class from [batch, boxes, 1 or classes, 4], and then the best of all
-// classes.
+// Selects boxes of each class from [batch, boxes, 1 or classes, 4], and then the best boxes of all
+// classes together.
 class CombinedSuppressionKernel : public Kernel {
  public:
   explicit CombinedSuppressionKernel(KernelInit& init)

@@ -44,8 +44,9 @@ absl::Status ProjectionShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The inverse projections. A row holds eight elements of a 3 x 3 matrix whose ninth is 1. Dividing
-// by the ninth element of the inverse cancels the determinant, so the adjugate is enough.
+// Returns the inverse projections. A row holds eight elements of a 3 x 3 matrix whose ninth is 1.
+// The inverse is divided by its ninth element, which cancels the determinant, so the adjugate is
+// enough.
 Output InverseOf(Output transforms) {
   const OutputList m = Unpack(transforms, 8, {.axis = 1});
   if (m.size() != 8) return Output();
@@ -58,7 +59,7 @@ Output InverseOf(Output transforms) {
   return Pack(inverse, {.axis = 1});
 }
 
-// As in TensorFlow, projects the incoming gradient back.
+// As in TensorFlow, the gradient is the incoming gradient, projected by the inverse projection.
 void GradientOfProjection(Backprop& b) {
   Output images = b.Value("images");
   b.Into("images", ImageProjectiveTransformV2(

@@ -11,7 +11,8 @@
 namespace sluice {
 namespace {
 
-// Maps a position outside [0, size) to one inside, as SciPy's ndimage does. CONSTANT does not.
+// Maps a position outside [0, size) to one inside, as SciPy's ndimage does. For fill mode CONSTANT,
+// the position does not change.
 using MapPosition = float (*)(float at, int64_t size);
 
 float Inside(float at, int64_t size) { return std::clamp(at, 0.0f, static_cast<float>(size - 1)); }
@@ -97,7 +98,7 @@ class ProjectionKernel : public Kernel {
     int64_t height, width, channels;
     T fill;
 
-    // The channels of a pixel, or null outside the image.
+    // Returns the channels of a pixel, or null if it is outside the image.
     const T* At(int64_t b, float y, float x) const {
       if (!(y >= 0 && y < static_cast<float>(height) && x >= 0 && x < static_cast<float>(width))) {
         return nullptr;
@@ -167,7 +168,7 @@ absl::StatusOr<Noise> NoiseOf(const std::string& noise, bool is_uniform) {
 }
 
 // Fills a glimpse with noise. Uniform noise is between the extremes of the image. Gaussian noise
-// has the mean and deviation of each channel, and is clamped to its extremes.
+// has the mean and deviation of each channel, and is clamped to the channel's extremes.
 void FillWithNoise(Noise noise, const float* image, int64_t pixels, int64_t channels, float* to,
                    int64_t glimpse_pixels) {
   std::fill_n(to, glimpse_pixels * channels, 0.0f);
@@ -239,13 +240,14 @@ class GlimpseKernel : public Kernel {
   }
 
  private:
-  // The first position of the glimpse in one dimension of the image.
+  // Returns the first position of the glimpse in one dimension of the image.
   int64_t First(float offset, int64_t image, int64_t glimpse) const {
     const auto size = static_cast<float>(image), window = static_cast<float>(glimpse);
     const bool halves = is_first_version_ || is_normalized_;
     float at = is_normalized_ ? offset * size : offset;
     if (is_centered_) at = (halves ? at / 2.0f : at) + size / 2.0f;
-    // The offset is that of the middle. In the second version it must be normalised and centred.
+    // `offset` is the position of the glimpse's middle. In the op's second version, this holds only
+    // if offsets are normalised and centred.
     if (is_first_version_ || (is_normalized_ && is_centered_)) at -= window / 2.0f;
     if (std::isnan(at)) return 0;
     return static_cast<int64_t>(std::clamp(at, -1e9f, 1e9f));

@@ -10,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// The weight of a pixel at a distance from the sampled position. It is 0 beyond `radius`.
+// A filter gives the weight of a pixel at a distance from the sampled position. Beyond `radius`,
+// the weight is 0.
 struct Filter {
   float radius;
   float (*weight)(float distance);
@@ -24,8 +25,8 @@ float Lanczos(float x) {
   return radius * std::sin(pi * x) * std::sin(pi * x / radius) / (pi * pi * x * x);
 }
 
-// Each is one cubic on [0, 1) and another on [1, 2). Sources: Keys (1981); Mitchell and Netravali
-// (1988).
+// Each of these filters consists of a cubic on [0, 1) and another one on [1, 2). Sources: Keys
+// (1981); Mitchell and Netravali (1988).
 float Keys(float x) {
   if (x >= 2) return 0;
   return x >= 1 ? ((-0.5f * x + 2.5f) * x - 4) * x + 2 : (1.5f * x - 2.5f) * x * x + 1;
@@ -55,10 +56,10 @@ absl::StatusOr<Filter> FilterOf(std::string_view name) {
   return InvalidArgument("Unrecognized kernel type: ", name);
 }
 
-// The pixels that determine one position of the result.
+// The pixels that determine a position of the result, along one dimension.
 struct Span {
   int64_t first = 0;
-  std::vector<float> weights;  // of the pixels from `first` on. Empty outside the image
+  std::vector<float> weights;  // of the pixels from `first` on, none outside the image
 };
 
 std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float scale, float shift,
@@ -73,7 +74,7 @@ std::vector<Span> SpansOf(const Filter& filter, int64_t in, int64_t out, float s
     if (!(at >= 0 && at <= static_cast<float>(in))) continue;
     const float reach = filter.radius * growth;
     const auto bound = [in](float v) {
-      // Takes the minimum again, because the float `in - 1` may be rounded up.
+      // Takes the minimum once more, because the float `in - 1` may have been rounded up.
       return std::min(static_cast<int64_t>(std::clamp(v, 0.0f, static_cast<float>(in - 1))),
                       in - 1);
     };
@@ -112,7 +113,7 @@ class TranslateBase : public Kernel {
   struct Spans {
     std::vector<Span> rows, columns;
   };
-  // Scale and translation are inputs 2 and 3.
+  // Computes the spans from the scale (input 2) and the translation (input 3).
   absl::StatusOr<Spans> Find(KernelContext& c, const TensorShape& image,
                              const TensorShape& result) const {
     SLUICE_RETURN_IF_ERROR(filter_.status());

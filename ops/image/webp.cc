@@ -1,4 +1,4 @@
-// Decoding of WebP images and animations.
+// The op that decodes WebP images and animations.
 #include "ops/op.h"
 
 namespace sluice {

@@ -60,7 +60,7 @@ class DecodeWebPKernel : public Kernel {
     return decoded == nullptr ? Damaged() : absl::OkStatus();
   }
 
-  // Decodes each frame as it is displayed, over the previous ones.
+  // Decodes each frame as it is displayed, on top of the previous ones.
   static absl::Status Animation(KernelContext& c, const std::string& file, int64_t channels) {
     const WebPData data{BytesOf(file), file.size()};
     WebPAnimDecoderOptions options;

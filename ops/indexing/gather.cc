@@ -1,4 +1,4 @@
-// Gathers rows or elements of a tensor by index.
+// Ops that gather rows or elements of a tensor by index.
 #include <algorithm>
 
 #include "graph/infer/constant_context.h"
@@ -41,7 +41,7 @@ absl::StatusOr<PartialShape> Gathered(const PartialShape& params, const PartialS
   return out;
 }
 
-// Returns the shape that is known if the axis is not: only its rank.
+// Returns the result shape of a Gather along an unknown axis. Only its rank is known.
 PartialShape GatheredAnywhere(const PartialShape& params, const PartialShape& indices,
                               int64_t batch) {
   const bool known = params.rank_known() && indices.rank_known() && batch >= 0;
@@ -151,8 +151,8 @@ Output BatchGatherGradient(Output params_shape, Output values, Output indices, i
   return batch_dims > 0 ? Reshape(sum, result_shape) : sum;
 }
 
-// Moves the gathered axis behind the batch dimensions, sums the gradient along it, and moves the
-// axis back.
+// Adds the gradient of a Gather along any axis: moves the axis behind the batch dimensions, sums
+// the gradient along it, and moves the axis back.
 void GatherAxisGradient(Backprop& b, Output params, Output indices, Output axis, int64_t batch) {
   Graph& g = b.graph();
   Output zero = IndexScalar(g, 0), one = IndexScalar(g, 1);
@@ -193,7 +193,7 @@ void GatherV2Gradient(Backprop& b) {
   GatherAxisGradient(b, b.Value("params"), indices, axis, batch);
 }
 
-// Casts int16 indices, because Shape has no int16 output.
+// Adds the gradient of GatherNd. Casts int16 indices, because Shape has no int16 output.
 void GatherNdGradient(Backprop& b) {
   Output params = b.Value("params"), indices = b.Value("indices");
   if (BaseType(indices.dtype()) == DT_INT16) indices = Cast(indices, DT_INT32);

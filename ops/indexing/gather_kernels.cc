@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// Sizes of the operands as params [batch, outer, rows, inner], indices [batch, count] and result
-// [batch, outer, count, inner].
+// The sizes of a Gather, whose params are seen as [batch, outer, rows, inner], indices as [batch,
+// count], and result as [batch, outer, count, inner].
 struct GatherPlan {
   int64_t batch = 1;
   int64_t outer = 1;
@@ -25,7 +25,7 @@ struct GatherPlan {
   TensorShape result;
 };
 
-// Copies the rows of one slice at `count` indices.
+// Copies the rows that `count` indices select from one slice.
 template <typename T, typename Index>
 void GatherSlice(const GatherPlan& p, const T* slice, const Index* indices, int64_t count, T* to) {
   if constexpr (std::is_trivially_copyable_v<T>) {
@@ -60,7 +60,8 @@ void GatherRows(KernelContext& c, const GatherPlan& p, const T* params, const In
   });
 }
 
-// Replaces a negative axis or batch_dims by the dimension that it counts to from the end.
+// Checks axis and batch_dims. Replaces a negative one by the dimension that it counts to from the
+// end.
 absl::Status CheckAxisAndBatch(const Tensor& params, const Tensor& indices, int64_t& axis,
                                int64_t& batch_dims) {
   SLUICE_INVALID_IF(params.rank() < 1, "params must be at least 1 dimensional");
@@ -193,8 +194,8 @@ class GatherNdKernel final : public Kernel {
   }
 
  private:
-  // Returns, for each row of `indices`, which slice of params it selects. -1 if the row is out of
-  // range and the policy is to ignore it.
+  // Returns, for each row of `indices`, which slice of params it selects, or -1 if the row is out
+  // of range and the policy is to ignore such rows.
   absl::StatusOr<Tensor> Rows(KernelContext& c, const Tensor& params, const Tensor& indices,
                               int64_t count, int64_t depth) const {
     SLUICE_ASSIGN_OR_RETURN(Tensor rows, c.AllocateTemp(DT_INT64, {count}));

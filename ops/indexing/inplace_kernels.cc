@@ -23,8 +23,9 @@ absl::Status CheckRows(const Tensor& x, const Tensor& i, const Tensor& v) {
   return absl::OkStatus();
 }
 
-// The output is the input's memory, even if other nodes use it too. Programs rely on this, and copy
-// the input with DeepCopy otherwise. Constants do not change, because other steps use them too.
+// Outputs the input's memory, even if other nodes use it too. Programs rely on this, and use
+// DeepCopy if the input must not change. But constants are copied, because other steps use them
+// too.
 template <ArithmeticOp kOp>
 absl::Status Inplace(KernelContext& c) {
   const TensorShape shape = c.input(0).shape();

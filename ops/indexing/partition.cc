@@ -1,4 +1,5 @@
-// Distributes slices of a tensor to several tensors by number, and merges them.
+// Ops that distribute slices of a tensor to several tensors, or merge such slices again, by
+// numbers.
 #include <algorithm>
 
 #include "ops/op.h"
@@ -10,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// The rest of `shape`, which must start with `prefix`.
+// Returns the rest of `shape`, which must start with `prefix`.
 absl::StatusOr<PartialShape> AfterPrefix(const PartialShape& shape, const PartialShape& prefix) {
   if (!shape.rank_known() || !prefix.rank_known()) return PartialShape();
   SLUICE_INVALID_IF(shape.rank() < prefix.rank(), "Shape must be at least rank ", prefix.rank(),

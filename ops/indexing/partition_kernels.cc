@@ -60,7 +60,7 @@ absl::Status DynamicPartition(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// The shape of the output. All data must have rows of equal shapes.
+// Returns the shape of the output. Checks that all data have rows of equal shapes.
 absl::StatusOr<TensorShape> StitchedShape(KernelContext& c, int n) {
   int64_t greatest = -1;
   for (int i = 0; i < n; ++i) {
@@ -90,7 +90,7 @@ absl::Status DynamicStitch(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, StitchedShape(c, n));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   if (shape.num_elements() == 0) return absl::OkStatus();
-  // Rows without an index are zero.
+  // Fills the output with zeros, because no index may refer to some of its rows.
   const Tensor zero = ZeroElement(out->dtype(), *c.step().allocator);
   FillElements(c, out->dtype(), zero.raw(), out->raw(), shape.num_elements());
   const int64_t row = shape.num_elements() / shape.dim(0);

@@ -1,6 +1,8 @@
-// Writes slices to a tensor, or combines them with it, at the coordinates in the rows of `indices`.
+// Ops that write slices to a tensor, or combine them with it, at coordinates. Each row of `indices`
+// has the coordinates of one slice.
 //
-// ScatterNd and sums combine the slices of repeated rows. Updates keep the last one.
+// If a row is repeated, ScatterNd and the ops that sum combine all its slices. Updates keep the
+// last one.
 
 #include <algorithm>
 
@@ -14,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// Whether the shapes are indices [..., K] and updates [...] + output[K:].
+// Returns whether the shapes fit: indices [..., K] and updates [...] + output[K:].
 bool SizesFit(const PartialShape& indices, const PartialShape& updates,
               const PartialShape& output) {
   const int outer = indices.rank() - 1;
@@ -86,7 +88,7 @@ struct TensorScatter {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// The elements of x at the indices of the op, with the op's policy for bad indices.
+// Returns the elements of x at the indices of the op. Uses the op's policy for bad indices.
 Output AtIndices(Backprop& b, Output x) {
   return GatherNd(x, b.Value("indices"),
                   {.bad_indices_policy = b.attr<std::string>("bad_indices_policy")});
@@ -99,7 +101,8 @@ void SumGradient(Backprop& b) {
   b.Into("updates", UpdatesGradient(b));
 }
 
-// Elements that are equal to the extreme share the gradient equally.
+// Adds the gradient of a maximum or minimum. The elements that are equal to it share the gradient
+// equally.
 void ExtremeGradient(Backprop& b) {
   Output x = b.Value("tensor"), y = b.Value("updates"), indices = b.Value("indices");
   Output output = b.Out(0), grad = b.Of(0);

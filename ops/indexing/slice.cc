@@ -1,4 +1,5 @@
-// Slices of a tensor, given by begin and size, or by begin, end, strides and masks.
+// Ops for slices of a tensor, which are given by begin and size, or by begin, end, strides and
+// masks.
 #include "graph/infer/constant_context.h"
 #include "ops/indexing/slice_spec.h"
 #include "ops/op.h"
@@ -6,7 +7,8 @@
 namespace sluice {
 namespace {
 
-// The size of dimension `i` after a Slice. -1 stands for an unknown dimension, begin or result.
+// Returns the size of dimension `i` after a Slice. -1 stands for an unknown dimension, begin or
+// result.
 absl::StatusOr<int64_t> SlicedDim(int i, int64_t dim, int64_t begin, int64_t size,
                                   bool size_exact) {
   const bool is_known = begin >= 0 && dim >= 0;
@@ -45,8 +47,8 @@ absl::Status SliceShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-// The shape of the slice of `in` given by inputs first, first + 1 and first + 2 (begin, end and
-// strides).
+// Returns the shape of the slice of `in` whose begin, end and strides are inputs first, first + 1
+// and first + 2.
 absl::StatusOr<PartialShape> SlicedShape(ShapeContext& c, const PartialShape& in, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape count, c.WithRank(first, 1));
   for (int i = 1; i < 3; ++i) {
@@ -94,7 +96,7 @@ void SliceGradient(Backprop& b) {
   b.Into("input", Pad(b.Of(0), paddings));
 }
 
-// The masks of the op, as attributes of a builder function.
+// Returns the masks of the op as attributes of a builder function.
 template <typename Attrs>
 Attrs MasksOf(const Backprop& b) {
   Attrs attrs;
@@ -125,7 +127,7 @@ void TensorStridedSliceUpdateGradient(Backprop& b) {
   Output dy = StridedSlice(b.Of(0), begin, end, strides, MasksOf<StridedSliceAttrs>(b));
   b.Into("input", TensorStridedSliceUpdate(b.Of(0), begin, end, strides, ZerosLike(dy),
                                            MasksOf<TensorStridedSliceUpdateAttrs>(b)));
-  // The value may have been broadcast.
+  // Sums the gradient along the axes along which the value was broadcast.
   Output value_shape = ShapeNode(b.Value("value"), type);
   Output axes = BroadcastGradientArgs(ShapeNode(dy, type), value_shape).r1;
   b.Into("value", Reshape(Sum(dy, axes, {.keep_dims = true}), value_shape));
@@ -145,7 +147,7 @@ std::optional<PartialInts> ValueOfSlice(ConstantContext& c) {
   return PartialInts{false, {first, first + count}};
 }
 
-// The first element of the slice of a vector of n elements, and the one after its last.
+// Returns the first element of the slice of a vector of n elements, and the element after its last.
 std::pair<int64_t, int64_t> BoundsOf(int64_t n, std::optional<int64_t> from,
                                      std::optional<int64_t> to, int64_t stride) {
   const auto clamp = [&](int64_t v) {
@@ -157,7 +159,7 @@ std::pair<int64_t, int64_t> BoundsOf(int64_t n, std::optional<int64_t> from,
   return {begin, end};
 }
 
-// Element `at` of a vector as a scalar; -1 is the last one.
+// Returns element `at` of a vector as a scalar. -1 is the last element.
 std::optional<PartialInts> ElementAt(const PartialInts& vector, int64_t at) {
   const int64_t n = static_cast<int64_t>(vector.values.size());
   if (at < 0) at += n;
@@ -165,7 +167,7 @@ std::optional<PartialInts> ElementAt(const PartialInts& vector, int64_t at) {
   return PartialInts::Scalar(vector.values[at]);
 }
 
-// The slice of a vector.
+// Returns the slice of a vector, if all that it depends on is known.
 std::optional<PartialInts> ValueOfStridedSlice(ConstantContext& c) {
   const std::optional<PartialInts> data = c.Input(0);
   const std::optional<int64_t> from = c.Element(1), to = c.Element(2), stride = c.Element(3);
@@ -179,7 +181,8 @@ std::optional<PartialInts> ValueOfStridedSlice(ConstantContext& c) {
   const auto [begin, end] = BoundsOf(n, mask("begin_mask") ? std::nullopt : from,
                                      mask("end_mask") ? std::nullopt : to, *stride);
   PartialInts out;
-  // A longer step leaves the vector as well, and might overflow.
+  // Limits the step, because a long one might overflow. One of n + 1 elements leaves the vector,
+  // too.
   const int64_t step = std::clamp(*stride, -n - 1, n + 1);
   for (int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
     out.values.push_back(data->values[i]);

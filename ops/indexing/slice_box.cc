@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-// The strides of the value along each dimension of the whole tensor. 0 for dimensions that the
-// slice does not have, or along which the value is broadcast.
+// Returns the stride of the value along each dimension of the whole tensor. It is 0 for dimensions
+// that the slice does not have, and for those along which the value is broadcast.
 absl::StatusOr<Ints> ValueStrides(const SliceSpec& spec, const TensorShape& value) {
   const PartialShape& slice = spec.result;
   const int missing = slice.rank() - value.rank();
@@ -51,7 +51,7 @@ SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in) {
   const auto whole = RowMajorStrides(in);
   const auto part = RowMajorStrides(box.part);
   for (int d = 0; d < in.rank(); ++d) {
-    // A single element may have any stride, so it is ignored.
+    // If a dimension has only one element, its stride has no effect, but might overflow.
     const int64_t stride = spec.dims[d].size > 1 ? spec.dims[d].stride : 0;
     box.dims.push_back({spec.dims[d].size, whole[d] * stride, part[d]});
     box.offset += whole[d] * spec.dims[d].begin;

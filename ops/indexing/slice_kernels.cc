@@ -18,7 +18,7 @@ absl::Status CheckSlice(const Tensor& in, const Tensor& begin, const Tensor& siz
                          size.shape().ToString(), " instead.");
 }
 
-// Whether only the first dimension is sliced, so that the output can share the memory.
+// Returns whether only the first dimension is sliced, so that the output can share the memory.
 bool IsRows(const TensorShape& in, const TensorShape& out) {
   for (int d = 1; d < in.rank(); ++d) {
     if (in.dim(d) != out.dim(d)) return false;

@@ -11,7 +11,8 @@ namespace {
 constexpr int kNewAxis = -1;
 constexpr int kRemoved = -2;
 
-// The specification with its ellipsis expanded: one entry per dimension of the input.
+// The specification of a slice after its ellipsis was expanded: it has one entry per dimension of
+// the input.
 struct Dense {
   struct Entry {
     int64_t begin = 0;
@@ -22,7 +23,7 @@ struct Dense {
     bool removed = false;
   };
   absl::InlinedVector<Entry, 4> entries;
-  absl::InlinedVector<int, 4> result;  // a dimension of the input, kNewAxis or kRemoved
+  absl::InlinedVector<int, 4> result;  // number of an input dimension, kNewAxis or kRemoved
 };
 
 class Expander {
@@ -53,7 +54,7 @@ class Expander {
 
   absl::Status FindEllipsis() {
     const int count = static_cast<int>(strides_.size());
-    ellipsis_ = count;  // without an ellipsis, one is assumed at the end
+    ellipsis_ = count;  // if there is no ellipsis, one is assumed at the end
     for (int i = 0; i < count; ++i) {
       if (ellipsis_ < count && Bit(masks_.new_axis, i)) ++new_axes_after_ellipsis_;
       if (!Bit(masks_.ellipsis, i)) continue;
@@ -63,7 +64,7 @@ class Expander {
     return absl::OkStatus();
   }
 
-  // The ellipsis covers the dimensions that no entry after it uses.
+  // Adds the dimensions that the ellipsis covers: those that no entry after it uses.
   void FillFromEllipsis(int i) {
     const int after = std::max(0, static_cast<int>(strides_.size()) - i - 1);
     const int next = std::min(rank_ - after + new_axes_after_ellipsis_, rank_);
@@ -125,12 +126,13 @@ absl::StatusOr<SliceSpec::Dim> ResolveRemoved(const Dense::Entry& e, int i, int6
   return out;
 }
 
-// `known` is whether begin and end are known.
+// Returns the part of dimension `i` that entry `e` selects. `known` is true if begin and end are
+// known.
 absl::StatusOr<SliceSpec::Dim> ResolveDim(const Dense::Entry& e, int i, int64_t dim, bool known) {
   SLUICE_INVALID_IF(e.stride == 0, "strides[", i, "] must be non-zero");
   if (e.removed) return ResolveRemoved(e, i, dim, known);
   SliceSpec::Dim out{0, e.stride, -1};
-  // As in TensorFlow, the size is unknown even if begin and end count from the same side.
+  // As in TensorFlow, the size is unknown even if begin and end are counted from the same side.
   if (dim < 0) return out;
   if (!known && !(e.begin_masked && e.end_masked)) return out;
   out.begin = Clamp(e.begin, e.begin_masked, false, dim, e.stride);

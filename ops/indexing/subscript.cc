@@ -10,7 +10,7 @@ namespace {
 
 using Masks = std::vector<std::pair<std::string_view, int64_t>>;
 
-// Slices axis 0 with the constants and masks of Python's indexing.
+// Slices axis 0. Adds the constants and masks that Python's indexing adds.
 Output SliceRows(Output x, int64_t begin, int64_t end, std::string_view name, At at,
                  const Masks& masks) {
   if (!x) return Output();
@@ -56,7 +56,7 @@ Output BooleanMask(Output x, Output mask, std::string_view name, At at) {
   if (!x || !mask) return Output();
   Graph& graph = *x.graph();
   NameScope scope(graph, name);
-  // As in TensorFlow, nodes flatten the axes of the mask, although it is a vector.
+  // As in TensorFlow, adds nodes that flatten the axes of the mask, even though it is a vector.
   const Output covered = SliceRows(ShapeOf(x, "Shape", at), 0, 1, "strided_slice", at, {});
   const Output count = ReduceProd(covered, {0}, {}, at);
   const Output before =

@@ -1,4 +1,4 @@
-// Distinct elements, and differences of lists.
+// Ops that find distinct elements, or the difference of two lists.
 #include "ops/op.h"
 
 namespace sluice {
@@ -18,7 +18,8 @@ absl::StatusOr<int> UniqueAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// y has the shape of x, except for dimension `axis`. x is a vector if `axis` is empty.
+// Shape function of UniqueV2. y has the shape of x, except for dimension `axis`. If `axis` is
+// empty, x must be a vector.
 absl::Status UniqueV2Shape(ShapeContext& c) {
   for (int i = 1; i < c.num_outputs(); ++i) {
     SLUICE_RETURN_IF_ERROR(c.SetOutput(i, PartialShape::Vector()));
@@ -52,7 +53,7 @@ absl::Status ListDiffShape(ShapeContext& c) {
   return c.SetOutputs(PartialShape::Vector());
 }
 
-// Outputs y and idx, x[i] = y[idx[i]], without or with an input `axis`.
+// Both functions declare outputs y and idx with x[i] = y[idx[i]]. UniqueV2Op adds an input `axis`.
 void UniqueOp(OpDefBuilder& op) {
   op.Input("x", "T").Output("y", "T").Output("idx", "out_idx").Attr("T", TypeAttr());
   op.Attr("out_idx", TypeAttr(IndexTypes(), DT_INT32)).Shape(UniqueShape);

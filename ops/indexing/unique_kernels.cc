@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// Types that are not compared by their bits. A NaN equals no other.
+// Types that are not compared by their bits. A NaN equals no other number.
 using ComparedList = JoinTypes<FloatList, TypeList<std::string>>::type;
 
 // Calls `f`, which returns a status, with the type in which elements are compared.
@@ -23,7 +23,7 @@ absl::Status WithComparedType(DataType dtype, const F& f) {
   return status;
 }
 
-// A value that can be hashed.
+// Returns a value that can be hashed. Two values are equal if and only if their elements are equal.
 template <typename T>
 auto Key(const T& v) {
   if constexpr (kIsFloat16<T>) {
@@ -37,8 +37,8 @@ auto Key(const T& v) {
 template <typename T>
 using KeyOf = decltype(Key(std::declval<T>()));
 
-// The group of each of n positions, numbered in order of appearance, and the first position of each
-// group.
+// Groups of equal values at n positions: the group of each position, numbered in order of
+// appearance, and the first position of each group.
 struct Groups {
   Groups(const KernelContext& c, int64_t n)
       : of(Scratch<int64_t>(c, n)), first(Scratch<int64_t>(c)) {}
@@ -57,7 +57,7 @@ Groups GroupElements(const KernelContext& c, const T* x, int64_t n) {
   using Plain = absl::flat_hash_map<K, int64_t>;
   ScratchMap<K, typename Plain::hasher, typename Plain::key_equal> seen(
       ScratchAllocator<std::pair<const K, int64_t>>{c});
-  // Batches often have few distinct values, for which n buckets would be too many.
+  // Reserves fewer than n buckets, because batches often have few distinct values.
   seen.reserve(static_cast<size_t>(std::min<int64_t>(n, 1024)));
   for (int64_t i = 0; i < n; ++i) {
     const auto [it, is_new] =
@@ -110,7 +110,7 @@ absl::Status EmitGroups(KernelContext& c, const Groups& groups) {
   return absl::OkStatus();
 }
 
-// All slices of a tensor without elements are equal.
+// Outputs the distinct slices of a tensor without elements, whose slices are all equal.
 absl::Status UniqueOfEmpty(KernelContext& c, int axis) {
   TensorShape shape = c.input(0).shape();
   const int64_t n = shape.dim(axis), groups = std::min<int64_t>(n, 1);
@@ -124,7 +124,7 @@ absl::Status UniqueOfEmpty(KernelContext& c, int axis) {
   return absl::OkStatus();
 }
 
-// Distinct slices along dimension `axis`.
+// Outputs the distinct slices along dimension `axis`.
 absl::Status UniqueSlices(KernelContext& c, int axis) {
   const Tensor& x = c.input(0);
   if (x.num_elements() == 0) return UniqueOfEmpty(c, axis);

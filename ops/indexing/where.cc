@@ -1,4 +1,4 @@
-// Positions of elements that are not zero.
+// The op that finds the positions of elements that are not zero.
 #include "ops/op.h"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// Types whose zeros differ in their bits.
+// Types with two zeros, whose bits differ.
 using FloatAndComplexList = JoinTypes<FloatList, ComplexList>::type;
 
 template <typename T>

@@ -55,7 +55,8 @@ class InflateSource : public ByteSource {
  public:
   InflateSource(std::unique_ptr<ByteSource> packed, StreamCompression compression)
       : packed_(std::move(packed)) {
-    // For zlib: the window size, plus 16 for gzip, or negative for a raw stream.
+    // zlib expects the binary logarithm of the window size, plus 16 for gzip, or negative for a raw
+    // stream.
     const int bits = compression == StreamCompression::kGzip         ? MAX_WBITS + 16
                      : compression == StreamCompression::kRawDeflate ? -MAX_WBITS
                                                                      : MAX_WBITS;

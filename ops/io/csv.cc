@@ -5,7 +5,8 @@
 namespace sluice {
 namespace {
 
-// Reads the quoted field whose first quote is at `*at`. Moves `*at` behind the field.
+// Reads the quoted field whose first quote is at `*at`. Moves `*at` to the position after the
+// field.
 absl::StatusOr<std::string> QuotedField(std::string_view line, char delimiter, size_t* at) {
   std::string field;
   size_t i = *at + 1;

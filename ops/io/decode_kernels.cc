@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// Byte width of a number. A complex number consists of two numbers.
+// Returns the byte width of a number. A complex number consists of two numbers.
 size_t WordSize(DataType type) { return DataTypeSize(type) / (IsComplex(type) ? 2 : 1); }
 
 void ReverseWords(char* bytes, size_t size, size_t word) {
@@ -24,7 +24,7 @@ void ReverseWords(char* bytes, size_t size, size_t word) {
   for (size_t i = 0; i + word <= size; i += word) std::reverse(bytes + i, bytes + i + word);
 }
 
-// Makes bools 0 or 1 in memory.
+// Replaces bytes other than 0 by 1, because no other byte is a valid bool.
 void FixBools(DataType type, char* bytes, size_t size) {
   if (type != DT_BOOL) return;
   for (size_t i = 0; i < size; ++i) bytes[i] = bytes[i] != 0;

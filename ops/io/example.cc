@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// Shapes the outputs: the features of a batch of examples of shape `batch`.
+// Sets the output shapes of an op that returns the features of a batch of examples of shape
+// `batch`.
 absl::Status FeatureShapes(ShapeContext& c, const PartialShape& batch, int64_t num_sparse,
                            int64_t num_ragged) {
   const auto& dense_shapes = c.attr<std::vector<PartialShape>>("dense_shapes");
@@ -42,8 +43,8 @@ absl::Status ParseSingleShape(ShapeContext& c) {
   return FeatureShapes(c, PartialShape::Scalar(), c.attr<int64_t>("num_sparse"), 0);
 }
 
-// The outputs of sparse and dense features, where attribute `num_sparse` is the number of the
-// former.
+// Declares the outputs for sparse and dense features. Attribute `num_sparse` is the number of
+// sparse ones.
 auto ReturnsFeatures(const std::string& num_sparse) {
   return [num_sparse](OpDefBuilder& op) {
     op.Output("sparse_indices", num_sparse + "*int64")

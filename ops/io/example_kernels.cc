@@ -26,7 +26,7 @@ absl::Status OutputFeatures(KernelContext& c, ParsedFeatures parsed) {
   return absl::OkStatus();
 }
 
-// The features that the attributes describe. Keys may still be missing.
+// Returns the features that the attributes describe. Keys may be missing, because they are inputs.
 absl::StatusOr<FeatureSpecs> SpecsOf(const KernelInit& init) {
   FeatureSpecs specs;
   const auto dense_types = init.attr<std::vector<DataType>>("Tdense");
@@ -96,7 +96,8 @@ class ParseExampleKernel : public Kernel {
         is_v2_(init.node().op() == "ParseExampleV2"),
         defaults_(init.InputRange("dense_defaults")) {}
 
-  // Sets the keys, which are inputs: vectors or, in the first version, a scalar per key.
+  // Sets the keys, which are inputs: a vector for each kind of features or, in the first version, a
+  // scalar for each key.
   absl::Status TakeKeys(const KernelContext& c, FeatureSpecs* specs) const {
     int at = 2;  // the first input with keys
     const auto take = [&](auto& features, const char* what) -> absl::Status {

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// The first bytes as printable text.
+// Returns the first bytes as printable text.
 std::string Shown(const std::string& bytes) {
   std::string text;
   for (char c : bytes.substr(0, 64)) {

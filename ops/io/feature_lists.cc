@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The lists of all examples with one key.
+// The feature lists with one key, of all examples.
 class Lists {
  public:
   Lists(absl::Span<const pb::FeatureLists* const> examples, absl::Span<const std::string> names,
@@ -58,7 +58,7 @@ class Lists {
     return absl::OkStatus();
   }
 
-  // The values of all steps, concatenated.
+  // Returns the concatenated values of all steps.
   absl::StatusOr<Tensor> Values(Allocator& allocator) const {
     SLUICE_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(allocator, dtype_, {total_values()}));
     int64_t at = 0;
@@ -79,7 +79,7 @@ class Lists {
   std::vector<const pb::FeatureList*> lists_;
 };
 
-// A tensor of zeros or empty strings.
+// Returns a tensor of zeros or empty strings.
 absl::StatusOr<Tensor> Zeros(Allocator& allocator, DataType dtype, const TensorShape& shape) {
   SLUICE_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(allocator, dtype, shape));
   if (dtype != DT_STRING && out.bytes() > 0) std::memset(out.raw(), 0, out.bytes());
@@ -152,7 +152,7 @@ void AddSplits(const Lists& lists, ParsedFeatureLists* parsed) {
       inner.push_back(static_cast<T>(inner.back() + static_cast<T>(lists.count(i, t))));
     }
   }
-  if (!lists.is_batch()) outer.clear();  // one row needs no splits
+  if (!lists.is_batch()) outer.clear();  // a single example needs no splits
   parsed->ragged_outer_splits.push_back(Tensor::Vector<T>(absl::MakeConstSpan(outer)));
   parsed->ragged_inner_splits.push_back(Tensor::Vector<T>(absl::MakeConstSpan(inner)));
 }

@@ -1,4 +1,4 @@
-// Readers of LMDB databases.
+// Ops for readers of LMDB databases.
 #include "ops/io/mixins.h"
 #include "ops/op.h"
 

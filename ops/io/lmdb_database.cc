@@ -37,7 +37,7 @@ constexpr size_t kTransactionAt = kPageHeader + 128;
 constexpr uint64_t kMinPageBytes = 256, kMaxPageBytes = 1 << 15;
 constexpr size_t kMaxDepth = 32;
 
-// The caller has checked that the number lies within the bytes.
+// Reads a number. The caller has checked that it lies within the bytes.
 template <typename T>
 T NumberAt(std::string_view bytes, size_t at) {
   T number;
@@ -180,7 +180,7 @@ absl::Status LmdbDatabase::ReadPair(std::string_view node, std::string* key, std
   return absl::OkStatus();
 }
 
-// A large value is stored in consecutive pages of its own, with a header only in the first one.
+// Reads a large value. It is stored in consecutive pages, of which only the first one has a header.
 absl::Status LmdbDatabase::ReadLarge(uint64_t page_number, uint64_t bytes, std::string* value) {
   if (page_number >= pages_) return Damaged(StrCat("there is no page ", page_number));
   const uint64_t at = page_number * page_bytes_;

@@ -1,4 +1,4 @@
-// The reader of LMDB databases.
+// The kernel of readers of LMDB databases.
 #include "ops/io/lmdb_database.h"
 #include "ops/io/reader_kernel.h"
 

@@ -1,5 +1,5 @@
-// Compares with databases that Debian's LMDB library writes. TensorFlow removed its LMDB support,
-// so there is no oracle.
+// Compares what is read with what was written to databases by Debian's LMDB library. There is no
+// oracle, because TensorFlow removed its LMDB support.
 #include <lmdb.h>
 
 #include <filesystem>
@@ -83,7 +83,7 @@ TEST_F(LmdbTest, ATreeOfManyPagesIsReadInOrder) {
   std::mt19937 random(1);
   Pairs pairs;
   for (int i = 0; i < 20'000; ++i) {
-    // Some values have pages of their own.
+    // Makes some values so large that they have pages of their own.
     const size_t bytes = random() % 100 == 0 ? 5'000 : random() % 50;
     pairs[std::string(1 + random() % 100, 'k') + std::to_string(random())] =
         std::string(bytes, static_cast<char>(random()));
@@ -97,7 +97,7 @@ TEST_F(LmdbTest, LaterTransactionsCount) {
             (Pairs{{"a", "new"}, {"b", "two"}, {"c", "three"}}));
 }
 
-// LMDB's library crashed at 4 of 200 damaged files, and so did a server that read them.
+// LMDB's library crashed for 4 of 200 damaged files, and so did a server that read them.
 TEST_F(LmdbTest, DamagedPagesGivePairsOrDataLoss) {
   Pairs pairs = {{"large", std::string(9'000, 'x')}};
   for (int i = 0; i < 300; ++i) pairs[std::to_string(i)] = std::string(20, 'v');
@@ -108,7 +108,7 @@ TEST_F(LmdbTest, DamagedPagesGivePairsOrDataLoss) {
   int damaged = 0;
   for (int i = 0; i < 2'000; ++i) {
     std::string changed = bytes;
-    for (int n = 0; n < 8; ++n) {  // mostly in headers
+    for (int n = 0; n < 8; ++n) {  // most changes are in headers
       const size_t page = random() % (bytes.size() / 4096) * 4096;
       changed[page + random() % (n % 2 == 0 ? 200 : 4096)] = static_cast<char>(random());
     }
@@ -123,7 +123,7 @@ TEST_F(LmdbTest, DamagedPagesGivePairsOrDataLoss) {
       if (any.ok() && !*any) break;
       ASSERT_LT(++read, 100'000u);
     }
-    if (absl::IsUnimplemented(status)) continue;  // says that its keys have several values
+    if (absl::IsUnimplemented(status)) continue;  // as if its keys had several values
     if (!status.ok()) ++damaged;
     ASSERT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
   }

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// The features of all examples with one key.
+// The features with one key, of all examples.
 class Column {
  public:
   Column(absl::Span<const pb::Features* const> examples, absl::Span<const std::string> names,
@@ -19,7 +19,7 @@ class Column {
   }
 
   size_t size() const { return features_.size(); }
-  // Null if the feature is missing or has no kind.
+  // Returns null if the feature is missing or has no kind.
   const pb::Feature* operator[](size_t i) const {
     return NumValues(features_[i]) < 0 ? nullptr : features_[i];
   }
@@ -69,7 +69,7 @@ class Column {
   std::vector<const pb::Feature*> features_;
 };
 
-// A tensor of shape [examples,] + inner.
+// Allocates a tensor of shape [examples] + inner.
 absl::StatusOr<Tensor> AllocateBatch(const Column& column, absl::Span<const int64_t> inner,
                                      Allocator& allocator) {
   std::vector<int64_t> sizes(inner.begin(), inner.end());
@@ -123,7 +123,7 @@ absl::StatusOr<Tensor> VariableDense(const Column& column, const DenseFeature& s
   return out;
 }
 
-// The values of all examples, concatenated.
+// Returns the concatenated values of all examples.
 absl::StatusOr<Tensor> Values(const Column& column, Allocator& allocator) {
   SLUICE_ASSIGN_OR_RETURN(Tensor out,
                           Tensor::Allocate(allocator, column.dtype(), {column.total()}));
@@ -172,7 +172,7 @@ absl::Status AddRagged(const Column& column, DataType split_type, Allocator& all
   SLUICE_RETURN_IF_ERROR(column.CheckTypes(false));
   SLUICE_ASSIGN_OR_RETURN(Tensor values, Values(column, allocator));
   parsed->ragged_values.push_back(std::move(values));
-  if (column.form() == BatchForm::kSingle) {  // one row needs no splits
+  if (column.form() == BatchForm::kSingle) {  // a single example needs no splits
     parsed->ragged_splits.emplace_back(split_type, TensorShape({0}));
   } else {
     parsed->ragged_splits.push_back(split_type == DT_INT32 ? Splits<int32_t>(column)

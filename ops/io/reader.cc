@@ -59,8 +59,8 @@ void Reader::Cancel(int64_t id) {
     ScopedLock lock(&line_mutex_);
     const auto found =
         std::find_if(line_.begin(), line_.end(), [id](const Request& r) { return r.id == id; });
-    // The first request may be waiting for an element of the queue. Then the queue itself cancels
-    // it.
+    // Leaves out the first request. It may be waiting for an element of the queue, and then the
+    // queue itself cancels it.
     if (found == line_.end() || found == line_.begin()) return;
     cancelled.splice(cancelled.end(), line_, found);
   }
@@ -77,7 +77,8 @@ void Reader::Serve() {
     }
     absl::Status status;
     while (!ReadWork(*head, &status)) {
-      // The callback may run before Dequeue returns. Whichever of the two ends last continues.
+      // The callback may run before Dequeue returns. Whichever of the two ends last goes on with
+      // the request.
       struct Turn {
         std::atomic<bool> one_has_ended{false};
         absl::Status status;

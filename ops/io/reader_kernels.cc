@@ -59,7 +59,7 @@ class FixedLengthRecordReader : public Reader {
       const int64_t bytes = init.AttrOr<int64_t>(attr, 0);
       SLUICE_INVALID_IF(bytes < 0, attr, " must be >= 0 not ", bytes);
     }
-    // TensorFlow returns empty records without end.
+    // Rejects empty records, which TensorFlow would return without end.
     SLUICE_INVALID_IF(init.AttrOr<int64_t>("record_bytes", 0) == 0,
                       "record_bytes must be > 0 not 0");
     return CompressionFromName(init.AttrOr<std::string>("encoding", "")).status();
@@ -73,7 +73,7 @@ class FixedLengthRecordReader : public Reader {
     index_ = 0;
     return file_->Skip(header_);
   }
-  // A record is complete if at least a footer follows.
+  // Returns false if the rest of the file is shorter than a record and a footer.
   absl::StatusOr<bool> Next(const std::string& work, Record* record, bool*) override {
     const size_t bytes = record_ + footer_;
     if (ahead_.size() < bytes) {
@@ -198,7 +198,7 @@ absl::Status OutputRecords(KernelContext& c, absl::StatusOr<Reader::Records> rec
   return absl::OkStatus();
 }
 
-// Reads one record or, if the op has an input for their number, several.
+// Reads one record, or several if the op has an input for their number.
 class ReadKernel : public AsyncKernel {
  public:
   void ComputeAsync(KernelContext& c, Done done) override {

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// "name:n" has n records.
+// A reader for which file "name:n" has n records.
 class CountingReader : public Reader {
  public:
   CountingReader() : Reader("CountingReader", "r") {}

@@ -1,5 +1,6 @@
-// Readers, which read the records of files whose names come from a queue. The resource handle of a
-// …V2 op names a reader, or (in old graphs) a reference to a vector of two strings.
+// Ops that make readers. A reader reads the records of files, whose names come from a queue. The
+// output of a …V2 op is a resource handle that names the reader. In old graphs, it is a reference
+// to a vector of two strings.
 #include "ops/io/mixins.h"
 #include "ops/op.h"
 

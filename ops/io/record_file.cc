@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Little-endian on every machine.
+// Writes a number in little-endian order on every machine.
 template <typename T>
 void Put(T value, char* to) {
   for (size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<char>(value >> (8 * i));
@@ -53,7 +53,7 @@ absl::StatusOr<std::string> RecordReader::Next() {
     return absl::DataLossError(StrCat("corrupted record at ", offset));
   }
   absl::StatusOr<std::string> record = ReadChecked(offset, static_cast<size_t>(length));
-  // The file ends after a header.
+  // An end of the file after the header means that the record is truncated.
   if (absl::IsOutOfRange(record.status())) {
     return absl::DataLossError(StrCat("truncated record at ", offset));
   }

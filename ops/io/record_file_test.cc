@@ -38,7 +38,7 @@ TEST(RecordFileTest, RecordsComeOutAsTheyWentIn) {
   EXPECT_TRUE(absl::IsOutOfRange(reader.Next().status()));
 }
 
-// The bytes that TensorFlow 2.21 writes for the record "abc".
+// Compares with the bytes that TensorFlow 2.21 writes for the record "abc".
 TEST(RecordFileTest, FramesAreTensorFlows) {
   EXPECT_EQ(Framed("abc").size(), 19u);
   EXPECT_EQ(Framed("abc").substr(0, 8), std::string("\x03\0\0\0\0\0\0\0", 8));

@@ -1,4 +1,4 @@
-// Records of many files in random order, without queues in the graph.
+// An op that returns records of many files in random order, without queues in the graph.
 #include "ops/op.h"
 
 namespace sluice {

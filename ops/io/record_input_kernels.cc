@@ -1,4 +1,4 @@
-// RecordInput.
+// The kernel of RecordInput.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/mutex.h"

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Files of records "<file>.<record>", in a folder of the test.
+// Has files with records "<file>.<record>", in a folder of the test.
 class RecordMixerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class RecordMixerTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-// The shift once exceeded the number of files.
+// Such a shift once exceeded the number of files.
 TEST_F(RecordMixerTest, AnInfiniteShiftIsNone) {
   Write("a", 2);
   RecordMixerOptions options = Options();

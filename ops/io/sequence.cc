@@ -1,5 +1,5 @@
-// Ops that parse serialised SequenceExamples: the features of their context, and lists with the
-// features of each step.
+// Ops that parse serialised SequenceExamples: features of their context, and lists that have
+// features for each step.
 #include "graph/tensor/sizes.h"
 #include "ops/io/feature_shapes.h"
 #include "ops/op.h"
@@ -16,8 +16,8 @@ size_t NumTypes(const ShapeContext& c, const char* attr) {
   return c.has_attr(attr) ? c.attr<std::vector<DataType>>(attr).size() : 0;
 }
 
-// Shapes the outputs for examples of shape `batch`. With `has_lengths`, the lengths of dense lists
-// are an output.
+// Sets the output shapes for examples of shape `batch`. If `has_lengths` is true, the lengths of
+// dense lists are outputs too.
 absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_lengths) {
   const auto& context_shapes = c.attr<std::vector<PartialShape>>("context_dense_shapes");
   const auto& list_shapes = c.attr<std::vector<PartialShape>>("feature_list_dense_shapes");
@@ -32,7 +32,7 @@ absl::Status SequenceShape(ShapeContext& c, const PartialShape& batch, bool has_
                                   : PartialShape::Vector();
   OutputShapes out(c);
   out.AddSparse(NumTypes(c, "context_sparse_types"), plus(1));
-  // An unknown rank stands for a scalar, as in the kernels.
+  // As in the kernels, an unknown rank stands for a scalar.
   const auto fixed = [](const PartialShape& shape) {
     return shape.rank_known() ? shape : PartialShape::Scalar();
   };

@@ -17,13 +17,14 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// The features that the attributes describe. Keys and defaults may still be missing.
+// The features that the attributes describe. Keys and defaults may be missing, because they can be
+// inputs.
 struct Specs {
   FeatureSpecs context;
   FeatureListSpecs lists;
 };
 
-// Whether lists of types have the lengths that other attributes give.
+// Checks that the lists of types have the lengths that other attributes declare.
 absl::Status CheckCounts(const KernelInit& init) {
   const auto types = [&](const char* attr) { return init.AttrOr<std::vector<DataType>>(attr, {}); };
   for (const auto& [count, list] : {std::pair("Ncontext_sparse", "context_sparse_types"),
@@ -92,7 +93,7 @@ Strings StringsOf(const Tensor& t) {
   return Strings(all.begin(), all.end());
 }
 
-// Parses the examples after Complete has set what is still missing.
+// Parses examples, after Complete has set the keys.
 class SequenceKernel : public Kernel {
  public:
   absl::Status Compute(KernelContext& c) override {
@@ -126,7 +127,7 @@ class SequenceKernel : public Kernel {
         names_(init.InputRange("debug_name").first),
         defaults_(init.InputRange("context_dense_defaults").first) {}
 
-  // Sets the keys, and which lists may be missing.
+  // Sets the keys, and which lists an example may lack.
   virtual absl::Status Complete(const KernelContext& c, Specs* specs) const = 0;
 
  private:
@@ -228,7 +229,7 @@ class ParseSequenceExampleV2Kernel : public SequenceKernel {
     return CheckKinds(*s);
   }
 
-  // INVALID_ARGUMENT if features of different kinds have the same key.
+  // Returns INVALID_ARGUMENT if features of different kinds have the same key.
   static absl::Status CheckKinds(const Specs& s) {
     SLUICE_RETURN_IF_ERROR(CheckKinds("Context feature ", s.context));
     return CheckKinds("Sequence feature ", s.lists);

@@ -29,8 +29,8 @@ absl::Status Cholesky(KernelContext& c) {
 FUNCTION_KERNELS(Cholesky, "T", Cholesky, FullWidthList);
 FUNCTION_KERNELS(BatchCholesky, "T", Cholesky, TypeList<float, double>);
 
-// The Hermitian part of L^-H P L^-1, where P is the lower triangle of L^H grad with its diagonal
-// halved.
+// Computes the Hermitian part of L^-H P L^-1, where P is the lower triangle of L^H grad with its
+// diagonal halved.
 template <typename T>
 absl::Status CholeskyGrad(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const MatrixBatch batch, MatrixBatch::Of(c, 2));

@@ -1,8 +1,8 @@
-// Decompositions of the matrices in the last two dimensions: Cholesky, LU, QR, eigenvalues,
+// Ops that decompose the matrices in the last two dimensions: Cholesky, LU, QR, eigenvalues,
 // singular values.
 //
-// Vectors of a decomposition are determined only up to a sign (a phase for complex numbers).
-// Gradients use 0 instead of the reciprocal of a difference of equal values.
+// The vectors of a decomposition are only determined up to a sign (a phase for complex numbers). If
+// two values are equal, gradients use 0 instead of the reciprocal of their difference.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -57,7 +57,7 @@ absl::Status OldEigenvaluesShape(ShapeContext& c) {
   return c.SetOutput(0, BatchOf(s).Concatenate({side < 0 ? -1 : SaturatedSum(side, 1), side}));
 }
 
-// Mixins for ops that also have a deprecated Batch form with other types.
+// These structs declare ops that also have a deprecated Batch form with other types.
 struct SquareGrad {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
@@ -89,8 +89,8 @@ struct SingularValues {
 };
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Murray, "Differentiation of the Cholesky decomposition" (2016): the gradient is the Hermitian
-// part of L^-H P L^-1, where P is tril(L^H dL) with its diagonal halved.
+// Adds the gradient of Cholesky: the Hermitian part of L^-H P L^-1, where P is tril(L^H dL) with
+// its diagonal halved. Source: Murray, "Differentiation of the Cholesky decomposition" (2016).
 void CholeskyGradient(Backprop& b) {
   Output l = b.Value("output");
   Output middle =
@@ -100,10 +100,11 @@ void CholeskyGradient(Backprop& b) {
   b.Into("input", (grad + AdjointOf(grad)) * NumberLike(grad, 0.5));
 }
 
-// For matrices with at least as many rows as columns. Roberts and Roberts, "QR and LQ Decomposition
-// Matrix Backpropagation Algorithms for Square, Wide, and Deep Matrices" (2020).
+// Returns the gradient for matrices with at least as many rows as columns. Source: Roberts and
+// Roberts, "QR and LQ Decomposition Matrix Backpropagation Algorithms for Square, Wide, and Deep
+// Matrices" (2020).
 Output DeepQrGradient(Output q, Output r, Output dq, Output dr) {
-  // x * r^-H.
+  // Returns x * r^-H.
   auto over_r = [&](Output x) {
     return AdjointOf(MatrixTriangularSolve(r, AdjointOf(x), {.lower = false}));
   };
@@ -134,7 +135,8 @@ void QrGradient(Backprop& b) {
   }
   Output dq = b.Of("q"), dr = b.Of("r");
   if (m >= n) return b.Into("input", DeepQrGradient(q, r, dq, dr));
-  // a = [x, y] and r = [u, v]: q and u are the decomposition of the square x, and y = q v.
+  // Let a = [x, y] and r = [u, v], where x and u are square. Then q and u are the decomposition of
+  // x, and y = q v.
   Output y = PartOfAxis(a, -1, m, kToTheEnd), dv = PartOfAxis(dr, -1, m, kToTheEnd);
   Output dx =
       DeepQrGradient(q, PartOfAxis(r, -1, 0, m), dq + Times(y, dv, Form::kPlain, Form::kAdjoint),
@@ -142,8 +144,8 @@ void QrGradient(Backprop& b) {
   b.Into("input", Concat({dx, Times(q, dv)}, -1));
 }
 
-// For distinct eigenvalues. Boeddeker et al., "On the Computation of Complex-valued Gradients"
-// (2017), equation 4.77.
+// Adds the gradient of Eig, for distinct eigenvalues. Source: Boeddeker et al., "On the Computation
+// of Complex-valued Gradients" (2017), equation 4.77.
 void EigGradient(Backprop& b) {
   Output a = b.Value("input"), e = b.Value("e"), middle;
   Output v = b.Value("v");
@@ -170,13 +172,14 @@ void SelfAdjointEigGradient(Backprop& b) {
     v = SelfAdjointEigV2(b.Value("input")).v;
   }
   Output grad = Times(v, Times(middle, v, Form::kPlain, Form::kAdjoint));
-  // The op reads only the lower triangle.
+  // Only the lower triangle gets a gradient, because the op reads only this triangle.
   b.Into("input", WithDiagonalTimes(LowerTriangle(grad + AdjointOf(grad)), 0.5));
 }
 
-// For matrices with at most as many rows as columns. Giles, "An extended collection of matrix
-// derivative results" (2008); Townsend, "Differentiating the Singular Value Decomposition" (2016);
-// Wan and Zhang (2019) for the last term, of complex numbers.
+// Returns the gradient for matrices with at most as many rows as columns. Sources: Giles, "An
+// extended collection of matrix derivative results" (2008); Townsend, "Differentiating the Singular
+// Value Decomposition" (2016); Wan and Zhang (2019) for the last term, which only complex numbers
+// need.
 Output WideSvdGradient(Output s, Output u, Output v, Output gs, Output gu, Output gv, int64_t m,
                        int64_t n, bool is_full) {
   Output v1 = PartOfAxis(v, -1, 0, m), gv1 = PartOfAxis(gv, -1, 0, m);
@@ -230,7 +233,7 @@ void SvdGradient(Backprop& b) {
   Output gu = b.Of("u"), gv = b.Of("v");
   if (m <= n) {
     b.Into("input", WideSvdGradient(s, u, v, gs, gu, gv, m, n, is_full));
-  } else {  // the gradient for the adjoint
+  } else {  // uses the gradient for the adjoint
     b.Into("input", AdjointOf(WideSvdGradient(s, v, u, gs, gv, gu, n, m, is_full)));
   }
 }

@@ -1,7 +1,7 @@
-// Diagonals of tensors and of the matrices in the last two dimensions.
+// Ops on diagonals of tensors, and of the matrices in the last two dimensions.
 //
-// Diagonal k of a matrix has the elements (i, i + k). A band has the diagonals lower to upper. They
-// are packed as rows of the length of the longest diagonal, and aligned left or right.
+// Diagonal k of a matrix has the elements (i, i + k). A band consists of the diagonals lower to
+// upper. They are packed as rows, as long as the longest diagonal, and aligned left or right.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -181,7 +181,7 @@ void SetDiag(OpDefBuilder& op) {
   op.Input("input", "T").Input("diagonal", "T").Output("output", "T").Attr("T", TypeAttr());
 }
 
-// The following mixins are for ops on a band of diagonals, which input k selects.
+// The following functions declare ops on a band of diagonals, which input k selects.
 void DiagOfBand(OpDefBuilder& op) {
   op.Input("diagonal", "T").Input("k", DT_INT32).Input("num_rows", DT_INT32);
   op.Input("num_cols", DT_INT32).Input("padding_value", "T").Output("output", "T");
@@ -198,7 +198,7 @@ void AlignAttr(OpDefBuilder& op) {
 #ifndef SLUICE_DEFINITIONS_ONLY
 std::string Align(Backprop& b) { return b.attr<std::string>("align"); }
 
-// The sizes of the matrices of `x`. Nothing if they are unknown.
+// Returns the sizes of the matrices of `x`, or nothing if they are unknown.
 std::optional<std::pair<int64_t, int64_t>> MatrixSizes(Output x) {
   const PartialShape& s = x.shape();
   if (!s.rank_known() || s.rank() < 2) return std::nullopt;

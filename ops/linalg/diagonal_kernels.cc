@@ -103,8 +103,8 @@ absl::Status MatrixBandPart(KernelContext& c) {
 KERNEL(MatrixBandPart, FunctionKernel<MatrixBandPart>, {"T", kPlain});
 KERNEL(BatchMatrixBandPart, FunctionKernel<MatrixBandPart>, {"T", kPlain});
 
-// The diagonals lower to upper of a matrix, and their positions in packed form: rows of the length
-// of the longest diagonal.
+// The diagonals lower to upper of a matrix, and their positions in packed form, which has a row as
+// long as the longest diagonal for each diagonal.
 struct Band {
   int64_t lower = 0, upper = 0;
   int64_t rows = 0, columns = 0;
@@ -122,7 +122,8 @@ struct Band {
     const bool left = (k >= 0 && left_above) || (k <= 0 && left_below);
     return left ? 0 : longest() - Length(k);
   }
-  // Calls f(position in the packed form, position in the matrix, step in the matrix, length).
+  // Calls f(position in the packed form, position in the matrix, step in the matrix, length) for
+  // each diagonal.
   template <typename F>
   void ForDiagonals(const F& f) const {
     for (int64_t k = upper; k >= lower; --k) {
@@ -184,7 +185,7 @@ void CopyBand(KernelContext& c, const Band& band, int64_t matrices, Copy directi
 
 void CopyBandOf(KernelContext& c, const Band& band, int64_t matrices, Copy direction,
                 const Tensor& packed, const Tensor& matrix) {
-  // The number of empty matrices may be huge.
+  // Avoids a long loop, because there may be a huge number of empty matrices.
   if (packed.num_elements() == 0 || matrix.num_elements() == 0) return;
   WithElement(packed.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
@@ -207,7 +208,7 @@ absl::StatusOr<TensorShape> LeadingAnd(const TensorShape& s, int count,
   return TensorShape::Make(dims);
 }
 
-// The shape of the packed diagonals of matrices.
+// Returns the shape of the packed diagonals of matrices.
 absl::StatusOr<TensorShape> PackedShape(const Band& band, const TensorShape& matrices) {
   const int batch = matrices.rank() - 2;
   return band.is_one() ? LeadingAnd(matrices, batch, {band.longest()})
@@ -218,7 +219,7 @@ int64_t MatricesOf(const TensorShape& shape, int batch_rank) {
   return Leading(shape, batch_rank).num_elements();
 }
 
-// Inputs: input. MatrixDiagPartV2 and V3 add k and padding_value.
+// The first input is `input`. MatrixDiagPartV2 and V3 also have k and padding_value.
 class MatrixDiagPartKernel : public Kernel {
  public:
   explicit MatrixDiagPartKernel(KernelInit& init) { SetAlignment(init, &band_); }
@@ -255,7 +256,8 @@ KERNEL(BatchMatrixDiagPart, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV2, MatrixDiagPartKernel, {"T", kPlain});
 KERNEL(MatrixDiagPartV3, MatrixDiagPartKernel, {"T", kPlain});
 
-// Inputs: diagonal. MatrixDiagV2 and V3 add k, num_rows, num_cols and padding_value.
+// The first input is `diagonal`. MatrixDiagV2 and V3 also have k, num_rows, num_cols and
+// padding_value.
 class MatrixDiagKernel : public Kernel {
  public:
   explicit MatrixDiagKernel(KernelInit& init) { SetAlignment(init, &band_); }
@@ -323,7 +325,7 @@ KERNEL(BatchMatrixDiag, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV2, MatrixDiagKernel, {"T", kPlain});
 KERNEL(MatrixDiagV3, MatrixDiagKernel, {"T", kPlain});
 
-// Inputs: input, diagonal. MatrixSetDiagV2 and V3 add k.
+// The first inputs are `input` and `diagonal`. MatrixSetDiagV2 and V3 also have k.
 class MatrixSetDiagKernel : public Kernel {
  public:
   explicit MatrixSetDiagKernel(KernelInit& init) { SetAlignment(init, &band_); }

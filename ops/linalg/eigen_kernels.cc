@@ -24,7 +24,7 @@ absl::Status SolveSelfAdjoint(const Matrix<W>& in, bool has_vectors, SelfAdjoint
   return NotSuccessful("Self-adjoint eigen decomposition");
 }
 
-// Allocates output 1, the n eigenvectors of each matrix. Empty if they are not computed.
+// Allocates output 1 for the n eigenvectors of each matrix. It is empty if they are not computed.
 absl::StatusOr<Tensor*> VectorsOutput(KernelContext& c, const MatrixBatch& batch, bool has_vectors,
                                       int64_t n) {
   return has_vectors ? batch.Output(1, {n, n}) : c.AllocateOutput(1, {0});
@@ -86,7 +86,7 @@ absl::Status Eig(KernelContext& c, Attr<bool, "compute_v"> has_vectors) {
   return batch.ForEach(25 * CubicCost(n, n), [&](int64_t i) -> absl::Status {
     if (n == 0) return absl::OkStatus();
     const Matrix<W> in = MatrixAs<T, W>(c.input(0), i);
-    // Eigen may not converge, or crash, if numbers are not finite.
+    // If numbers are not finite, Eigen might crash or not converge.
     if (!in.allFinite()) return NotSuccessful("Eigen decomposition");
     const Solver solver(in, has_vectors);
     if (solver.info() != Eigen::Success) return NotSuccessful("Eigen decomposition");

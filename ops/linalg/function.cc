@@ -1,4 +1,4 @@
-// Functions of square matrices: determinants, exponential, logarithm, square root.
+// Ops that compute functions of square matrices: determinants, exponential, logarithm, square root.
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
 
@@ -12,13 +12,13 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Sets the gradient to one number per matrix times the inverse of the adjoint of the input.
+// Sets the gradient to the inverse of the adjoint of the input, times one number per matrix.
 void IntoInverse(Backprop& b, Output numbers) {
   Output inverse = MatrixInverse(b.Value("input"), {.adjoint = true});
   b.Into("input", ExpandDims(ExpandDims(numbers, -1), -1) * inverse);
 }
 
-// The Kronecker products of two batches of matrices of equal shapes.
+// Returns the Kronecker products of two batches of matrices of equal shapes.
 Output Kronecker(Output x, Output y, Output shape) {
   Graph& g = *x.graph();
   Output batch = PartOf(shape, 0, -2), side = PartOf(shape, -1, kToTheEnd);
@@ -28,7 +28,7 @@ Output Kronecker(Output x, Output y, Output shape) {
   return Reshape(x_spread * y_spread, Concat({batch, side * side, side * side}, 0));
 }
 
-// R R = A gives the Sylvester equation R dR + dR R = dA. It is solved as an equation of vectors.
+// R R = A gives the Sylvester equation R dR + dR R = dA. This solves it as an equation of vectors.
 void SquareRootGradient(Backprop& b) {
   Output root = b.Value("output");
   Graph& g = b.graph();

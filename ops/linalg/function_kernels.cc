@@ -1,4 +1,4 @@
-// Functions of matrices, which use Eigen's Padé approximants and Schur decompositions.
+// Kernels of functions of matrices. They use Eigen's Padé approximants and Schur decompositions.
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Real matrices are computed as complex ones too, because these headers take long to compile for
+// Real matrices are computed as complex ones too, because Eigen's headers take long to compile for
 // each type.
 using ComplexMatrix = Matrix<complex128>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

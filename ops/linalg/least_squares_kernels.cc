@@ -7,13 +7,13 @@
 namespace sluice {
 namespace {
 
-// The shortest of the best solutions, even for deficient ranks. Computes in complex numbers, so
-// that the decomposition is compiled only once. It serves small matrices.
+// Returns the shortest of the best solutions, even if the rank is deficient. Always computes in
+// complex numbers, so that the decomposition is compiled only once. It serves small matrices.
 Matrix<complex128> SolveOrthogonally(const Matrix<complex128>& a, const Matrix<complex128>& rhs) {
   return Eigen::CompleteOrthogonalDecomposition<Matrix<complex128>>(a).solve(rhs);
 }
 
-// Solves the normal equations. False if their matrix is not positive definite.
+// Solves the normal equations. Returns false if their matrix is not positive definite.
 template <typename W>
 bool SolveNormalEquations(const Matrix<W>& a, const Matrix<W>& rhs, double l2, Matrix<W>& x) {
   const bool is_tall = a.rows() >= a.cols();
@@ -47,7 +47,7 @@ absl::Status MatrixSolveLs(KernelContext& c, Attr<bool, "fast"> is_fast) {
       MatrixAt<T>(out, i).setZero();
       return absl::OkStatus();
     }
-    // Computes in double, because normal equations square the condition number of the matrix.
+    // Computes in double, because the normal equations square the condition number of the matrix.
     using W = WidestOf<T>;
     const Matrix<W> a = MatrixAs<T, W>(c.input(0), i), rhs = MatrixAs<T, W>(c.input(1), i);
     Matrix<W> x(n, k);

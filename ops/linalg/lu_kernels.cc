@@ -62,7 +62,8 @@ absl::Status MatrixSolve(KernelContext& c, Attr<bool, "adjoint"> is_adjoint) {
 FUNCTION_KERNELS(MatrixSolve, "T", MatrixSolve, FullWidthList);
 FUNCTION_KERNELS(BatchMatrixSolve, "T", MatrixSolve, TypeList<float, double>);
 
-// The sign and the logarithm of the absolute value, because the product of pivots may overflow.
+// The sign of a determinant, and the logarithm of its absolute value. The product of pivots itself
+// may overflow.
 template <typename T>
 struct LogDeterminant {
   using Real = typename Eigen::NumTraits<T>::Real;

@@ -44,7 +44,7 @@ absl::StatusOr<Tensor*> MatrixBatch::Output(int i, std::initializer_list<int64_t
 }
 
 absl::Status MatrixBatch::ForEach(double cost, absl::FunctionRef<absl::Status(int64_t)> f) const {
-  // There may be very many matrices without elements.
+  // Skips the loop if there are no elements, because there may be very many empty matrices.
   bool has_elements = false;
   for (int i = 0; i < c_->num_outputs(); ++i) {
     has_elements = has_elements || c_->output_value(i).tensor.num_elements() > 0;

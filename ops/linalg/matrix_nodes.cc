@@ -60,7 +60,8 @@ Output PartOfAxis(Output x, int axis, int64_t begin, int64_t end) {
   const bool is_last = axis == -1;
   const bool is_open = end == kToTheEnd;
   const int64_t stop = is_open ? 0 : end;
-  // An ellipsis, the axis, and the whole last dimension if the axis is the one before it.
+  // Selects all by an ellipsis, then a part of the axis, and then the whole last dimension if the
+  // axis is the one before it.
   if (is_last) {
     return StridedSlice(x, IndexVector(g, {0, begin}), IndexVector(g, {0, stop}),
                         IndexVector(g, {1, 1}), {.end_mask = is_open ? 2 : 0, .ellipsis_mask = 1});

@@ -16,7 +16,8 @@ absl::Status Qr(KernelContext& c, Attr<bool, "full_matrices"> is_full) {
   const int64_t inner = is_full ? m : p;
   SLUICE_ASSIGN_OR_RETURN(Tensor * q, batch.Output(0, {m, inner}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * r, batch.Output(1, {inner, n}));
-  // Full matrices may be much larger than the input. Eigen needs several copies of them.
+  // Checks the memory: full matrices may be much larger than the input, and Eigen needs several
+  // copies of them.
   if (batch.count() > 0) {
     SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(m, inner), 3 * sizeof(W), "elements"));
   }

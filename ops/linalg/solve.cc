@@ -1,4 +1,4 @@
-// Linear equations with the matrices in the last two dimensions.
+// Ops that solve linear equations with the matrices in the last two dimensions.
 #include "graph/infer/expect_size.h"
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"
@@ -39,7 +39,7 @@ absl::Status TridiagonalMatMulShape(ShapeContext& c) {
   return c.SetOutput(0, batch.Concatenate({m, MatrixColumns(rhs)}));
 }
 
-// Mixins for ops that also have a deprecated Batch form with other types.
+// These structs declare ops that also have a deprecated Batch form with other types.
 struct Inverse {
   TypeSet types;
   void operator()(OpDefBuilder& op) const {
@@ -47,7 +47,8 @@ struct Inverse {
     op.Attr("T", TypeAttr(types)).Shape(SquareShape);
   }
 };
-// If `has_side` is true, input `matrix` is triangular, and attribute `lower` selects the triangle.
+// If `has_side` is true, input `matrix` is triangular, and attribute `lower` says which triangle
+// it is.
 struct Solve {
   TypeSet types;
   bool has_side = false;
@@ -68,8 +69,8 @@ struct LeastSquares {
 };
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient of A for x = A^-1 y, where dy = A^-H dx: dA = -dy x^H. If A is the adjoint of the
-// input, the gradient of the input is -x dy^H.
+// Returns the gradient of A for x = A^-1 y, where dy = A^-H dx: dA = -dy x^H. If A is the adjoint
+// of the input, the gradient of the input is -x dy^H.
 Output MatrixGradient(Output x, Output dy, bool is_adjoint) {
   return Neg(is_adjoint ? Times(x, dy, Form::kPlain, Form::kAdjoint)
                         : Times(dy, x, Form::kPlain, Form::kAdjoint));
@@ -113,8 +114,9 @@ struct Gramian {
   Output factor;
 };
 
-// The gradients of a and y for the normal equations of the first kind, x = (a^H a + l2)^-1 a^H y,
-// and of the second kind, x = a^H (a a^H + l2)^-1 y.
+// Both functions return the gradients of a and y. TallGradient is for the normal equations of the
+// first kind, x = (a^H a + l2)^-1 a^H y, and WideGradient for those of the second kind, x = a^H (a
+// a^H + l2)^-1 y.
 OutputList TallGradient(Output a, Output y, Output l2, Output x, Output dx) {
   Gramian gramian(a, l2, true);
   Output z = gramian.Solve(dx);
@@ -154,7 +156,8 @@ void LeastSquaresGradient(Backprop& b) {
   b.Into("rhs", grads[1]);
 }
 
-// Shifts x along an axis by one position towards the front or the back, and fills up with zeros.
+// Shifts x along an axis by one position towards the front or the back, and fills the gap with
+// zeros.
 enum class Towards { kFront, kBack };
 Output Shifted(Output x, int axis, Towards end) {
   const bool front = end == Towards::kFront;
@@ -179,7 +182,8 @@ void TridiagonalMatMulGradient(Backprop& b) {
 void TridiagonalSolveGradient(Backprop& b) {
   Output diagonals = b.Value("diagonals"), x = b.Value("output");
   auto row = [&](int64_t i) { return PartOfAxis(diagonals, -2, i, i + 1); };
-  // The adjoint exchanges subdiagonal and superdiagonal, and the ends at which they are padded.
+  // The adjoint exchanges the subdiagonal and the superdiagonal, and with them the ends at which
+  // they are padded.
   Output adjoint = ConjOf(Concat(
       {Shifted(row(2), -1, Towards::kFront), row(1), Shifted(row(0), -1, Towards::kBack)}, -2));
   Output dy = TridiagonalSolve(adjoint, b.Of("output"),

@@ -1,4 +1,4 @@
-// Products of matrices that may have many zeros.
+// Ops for products of matrices that may have many zeros.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY

@@ -1,5 +1,5 @@
-// Singular values by one-sided Jacobi rotations after a QR decomposition. It is as exact as other
-// methods, and compiles in seconds. Eigen's BDCSVD takes minutes.
+// Kernel of Svd, by one-sided Jacobi rotations after a QR decomposition. This is as exact as other
+// methods, and compiles in seconds. Eigen's BDCSVD takes minutes to compile.
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -15,12 +15,12 @@
 namespace sluice {
 namespace {
 
-// Column-major, because rotations combine columns.
+// A column-major matrix, because rotations combine columns.
 template <typename W>
 using Columns = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
 
-// Makes columns p and q of `x` orthogonal, and rotates `v` likewise. False if they were orthogonal
-// already.
+// Makes columns p and q of `x` orthogonal by a rotation, and applies the rotation to `v` too.
+// Returns false if the columns were already orthogonal.
 template <typename W>
 bool Rotate(Columns<W>& x, Columns<W>& v, Eigen::Index p, Eigen::Index q) {
   const double pp = x.col(p).squaredNorm(), qq = x.col(q).squaredNorm();
@@ -43,7 +43,8 @@ bool Rotate(Columns<W>& x, Columns<W>& v, Eigen::Index p, Eigen::Index q) {
   return true;
 }
 
-// Computes v for which x v has orthogonal columns, and sets x to x v. False after too many sweeps.
+// Computes v for which x v has orthogonal columns, and sets x to x v. Returns false after too many
+// sweeps.
 template <typename W>
 bool MakeOrthogonal(Columns<W>& x, Columns<W>& v) {
   for (int sweep = 0; sweep < 80; ++sweep) {
@@ -56,11 +57,11 @@ bool MakeOrthogonal(Columns<W>& x, Columns<W>& v) {
   return false;
 }
 
-// The decomposition a = u diag(s) v^H of a matrix with at least as many rows as columns. u is
-// square if `is_full`.
+// The decomposition a = u diag(s) v^H of a matrix with at least as many rows as columns. If
+// `is_full` is true, u is square.
 template <typename W>
 struct TallSvd {
-  // False if some numbers are not finite.
+  // Returns false if some numbers are not finite.
   bool Decompose(const Matrix<W>& a, bool is_full) {
     if (!a.allFinite()) return false;
     const Eigen::Index m = a.rows(), n = a.cols();
@@ -123,7 +124,8 @@ class SvdKernel : public Kernel {
       SLUICE_ASSIGN_OR_RETURN(u, c.AllocateOutput(1, {0}));
       SLUICE_ASSIGN_OR_RETURN(v, c.AllocateOutput(2, {0}));
     }
-    // Full matrices may be much larger than the input. Eigen needs several copies of them.
+    // Checks the memory: full matrices may be much larger than the input, and Eigen needs several
+    // copies of them.
     if (batch.count() > 0) {
       const int64_t longer = std::max(m, n), made = has_vectors_ && is_full_ ? longer : p;
       SLUICE_RETURN_IF_ERROR(CheckRoom(SaturatedProduct(longer, made), 3 * sizeof(W), "elements"));

@@ -1,4 +1,4 @@
-// Equations with triangular matrices, whose batches broadcast.
+// Kernels that solve equations with triangular matrices, whose batches broadcast.
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-// The matrices of the two inputs for each matrix of the output.
+// For each matrix of the output, the numbers of the matrices of both inputs from which it is
+// computed.
 struct BroadcastBatch {
   std::vector<int64_t> x, y;
 };
@@ -28,7 +29,7 @@ absl::StatusOr<TensorShape> BroadcastShape(const Tensor& x, const Tensor& y) {
   return shape;
 }
 
-// `shape` must not be empty.
+// Returns these numbers for outputs with batch dimensions `shape`, none of which must be 0.
 BroadcastBatch BroadcastOf(const TensorShape& shape, const Tensor& x, const Tensor& y) {
   const int xr = x.rank() - 2, yr = y.rank() - 2, rank = shape.rank();
   BroadcastBatch batch;
@@ -63,7 +64,7 @@ absl::Status Mismatch(const Tensor& x, const Tensor& y, int64_t n) {
                          x.shape().ToString(), " ", y.shape().ToString());
 }
 
-// Solves op(a) x = rhs, where x is rhs at first.
+// Solves op(a) x = rhs. On entry, x contains rhs.
 template <typename T>
 void SolveTriangle(const Eigen::Map<const Matrix<T>>& a, bool is_lower, bool is_adjoint,
                    Eigen::Map<Matrix<T>> x) {
@@ -76,9 +77,9 @@ void SolveTriangle(const Eigen::Map<const Matrix<T>>& a, bool is_lower, bool is_
   }
 }
 
-// A band matrix. Each row is a diagonal: the first row is the outermost diagonal of an upper
-// triangle, or the main diagonal of a lower one. Upper diagonals are padded at the end, lower ones
-// at the front (LEFT_RIGHT).
+// A triangular band matrix, stored by diagonals, one per row. The first row is the outermost
+// diagonal of an upper triangle, or the main diagonal of a lower one. Upper diagonals are padded at
+// the end, and lower diagonals at the front (LEFT_RIGHT).
 template <typename T>
 class Bands {
  public:
@@ -86,7 +87,7 @@ class Bands {
       : rows_(rows), is_lower_(is_lower) {}
   int64_t size() const { return rows_.cols(); }
   int64_t reach() const { return std::min<int64_t>(rows_.rows(), size()) - 1; }
-  // Element (i, j) inside the band.
+  // Returns element (i, j), which must be inside the band.
   T operator()(int64_t i, int64_t j) const {
     return is_lower_ ? rows_(i - j, i) : rows_(rows_.rows() - 1 - (j - i), i);
   }

@@ -1,4 +1,4 @@
-// Tridiagonal matrices, given by three diagonals.
+// Kernels for tridiagonal matrices, which are given by three diagonals.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,17 +41,18 @@ absl::Status TridiagonalMatMul(KernelContext& c) {
 }
 FUNCTION_KERNELS(TridiagonalMatMul, "T", TridiagonalMatMul, FullWidthList);
 
-// Gaussian elimination with row exchanges. The upper factor has three diagonals. The right-hand
-// side is eliminated too, so neither the lower factor nor the exchanges are stored.
+// Gaussian elimination with exchanges of rows. The upper factor has three diagonals. The
+// elimination is applied to the right-hand side too, so neither the lower factor nor the exchanges
+// are stored.
 template <typename T>
 class Elimination {
  public:
-  // `diagonals` has the rows above, main and below. `x` is the right-hand side, and becomes the
-  // solution.
+  // `diagonals` has three rows: the diagonals above, on and below the main one. `x` is the
+  // right-hand side, and becomes the solution.
   Elimination(const Eigen::Map<const Matrix<T>>& diagonals, Eigen::Map<Matrix<T>> x)
       : d_(diagonals), x_(x), n_(diagonals.cols()), u_(static_cast<size_t>(n_)) {}
 
-  // Exchanges rows if the subdiagonal is larger. False if the matrix is singular.
+  // Exchanges rows if the subdiagonal is larger. Returns false if the matrix is singular.
   bool WithPivoting() {
     Start();
     for (int64_t i = 0; i + 1 < n_; ++i) {
@@ -65,7 +66,7 @@ class Elimination {
     return FinishUnlessSingular();
   }
 
-  // Thomas' algorithm, without exchanges. False if a pivot is zero.
+  // Uses Thomas' algorithm, which exchanges no rows. Returns false if a pivot is zero.
   bool WithoutPivoting() {
     Start();
     for (int64_t i = 0; i + 1 < n_; ++i) {
@@ -75,8 +76,8 @@ class Elimination {
     return FinishUnlessSingular();
   }
 
-  // Exchanges rows by their relative size, and perturbs pivots that are nearly zero by a rounding
-  // error of the matrix. Reference: LAPACK's xLAGTF and xLAGTS.
+  // Exchanges rows by their relative size. Changes pivots that are nearly zero by a rounding error
+  // of the matrix. Reference: LAPACK's xLAGTF and xLAGTS.
   void WithPerturbation() {
     Start();
     Real scale = std::abs(u_[0].main) + (n_ > 1 ? std::abs(u_[0].above) : Real(0));
@@ -144,7 +145,7 @@ class Elimination {
     }
     return true;
   }
-  // Ensures that neither 1 / pivot nor row / pivot overflows.
+  // Changes the pivot until neither 1 / pivot nor row / pivot overflows.
   void Perturb(int64_t i) {
     T& pivot = u_[i].main;
     const Real least = std::numeric_limits<Real>::min(), most = Real(1) / least;

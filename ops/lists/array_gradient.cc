@@ -10,9 +10,9 @@
 namespace sluice {
 namespace {
 
-// Returns the prefix of the name that ends with the last part that begins with "gradients":
-// "a/gradients_1" for "a/gradients_1/while/Read_grad/…". It identifies the gradients call, as in
-// TensorFlow.
+// Returns the beginning of the name up to the last part that starts with "gradients":
+// "a/gradients_1" for "a/gradients_1/while/Read_grad/…". As in TensorFlow, it identifies the call
+// that adds the gradients.
 std::string SourceOf(std::string_view name) {
   size_t end = 0;
   for (size_t begin = 0; begin < name.size();) {

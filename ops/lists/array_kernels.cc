@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kContainer = "_tensor_arrays";
 
-// Outputs the name of the array in the form of the op's version, and the flow.
+// Outputs the name of the array in the form that the version of the op requires, and the flow.
 absl::Status OutputArray(KernelContext& c, const std::string& name,
                          const std::shared_ptr<TensorArrayObject>& array) {
   if (c.num_outputs() > 1) {

@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<int32_t>> AllIndices(const TensorArrayObject& array) 
   return all;
 }
 
-// TensorArrayGather, and TensorArrayPack of old graphs.
+// The kernel of TensorArrayGather, and of TensorArrayPack in old graphs.
 class GatherKernel : public Kernel {
  public:
   explicit GatherKernel(KernelInit& init)
@@ -157,7 +157,7 @@ absl::Status CheckIndices(const Tensor& given, const Tensor& value) {
   return absl::OkStatus();
 }
 
-// TensorArrayScatter, and TensorArrayUnpack of old graphs.
+// Computes TensorArrayScatter, and TensorArrayUnpack in old graphs.
 absl::Status Scatter(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto array, StepObject<TensorArrayObject>(c));
   const bool is_unpack = c.node().op() == "TensorArrayUnpack";
@@ -166,7 +166,8 @@ absl::Status Scatter(KernelContext& c) {
                     "Input value for unpack must be at least a vector but received shape: ",
                     value.shape().ToString());
   SLUICE_ASSIGN_OR_RETURN(const int64_t size, array->Size());
-  // The elements of the array take memory even if the rows are empty.
+  // Checks the number of rows, because each element of the array takes memory even if its row is
+  // empty.
   if (array->dynamic_size()) SLUICE_RETURN_IF_ERROR(TensorArrayObject::CheckSize(value.dim(0)));
   std::vector<int32_t> indices;
   if (is_unpack) {

@@ -1,8 +1,8 @@
-// Lists of tensors as values. An op returns a new list and does not change its input. Functional
-// loops keep the values that their gradients need in lists.
+// Ops on lists of tensors. Lists are values: an op returns a new list and does not change its
+// input. Functional loops use lists to keep the values that their gradients need.
 //
-// A list is a scalar variant. Its handle data has the known shape of the elements. The gradient of
-// a list is a list of gradients.
+// A list is a scalar variant. Its handle data has what is known of the shape of its elements. The
+// gradient of a list is a list of gradients.
 // Reference: TensorFlow's list_ops.py.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
@@ -17,7 +17,7 @@ namespace {
 
 // --- shapes
 
-// Input i as an element shape. A scalar -1 stands for an unknown rank.
+// Returns input i as the shape of elements. A scalar -1 stands for an unknown rank.
 absl::StatusOr<PartialShape> ShapeInput(const ShapeContext& c, int i) {
   if (c.input(i).rank() == 0) {
     const std::optional<Tensor> value = c.InputValue(i);
@@ -30,7 +30,7 @@ absl::StatusOr<PartialShape> ShapeInput(const ShapeContext& c, int i) {
   return c.InputAsShape(i);
 }
 
-// The shape of the elements of a list in its handle data.
+// Returns the shape of elements in a list's handle data.
 PartialShape KnownElement(const ShapeContext& c, int list) {
   const HandleData* data = c.InputHandle(list);
   return data != nullptr ? data->shape : PartialShape();
@@ -46,15 +46,16 @@ absl::Status SetListOutput(ShapeContext& c, PartialShape element) {
   return c.SetOutput(0, PartialShape::Scalar());
 }
 
-// Makes output 0 the list of input 0, whose element shape must be compatible with `element`. The
-// shape is not narrowed to `element`, because the other elements may have other shapes.
+// Gives output 0 the handle data of the list in input 0. Checks that the shape of its elements is
+// compatible with `element`, but does not narrow it, because other elements may have other shapes.
 absl::Status SetSameListOutput(ShapeContext& c, const PartialShape& element) {
   SLUICE_RETURN_IF_ERROR(KnownElement(c, 0).MergeWith(element).status());
   if (c.InputHandle(0) == nullptr) return c.SetOutput(0, PartialShape::Scalar());
   return SetListOutput(c, KnownElement(c, 0));
 }
 
-// The element shape of the list in input 0, merged with that in another input.
+// Returns the element shape of the list in input 0, merged with the shape that is the value of
+// input `shape_input`.
 absl::StatusOr<PartialShape> MergedElement(const ShapeContext& c, int shape_input) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape given, ShapeInput(c, shape_input));
   return KnownElement(c, 0).MergeWith(given);
@@ -100,7 +101,7 @@ Output RowShape(Backprop& b, Output tensor) {
   return Slice(core::ShapeOf(tensor), IntsConstant(b.graph(), {1}), IntsConstant(b.graph(), {-1}));
 }
 
-// A list of zeros as long as the list in input 0.
+// Returns a list of zeros as long as the list in input 0.
 Output ZerosOfList(Backprop& b) {
   return TensorListReserve(ShapeOfElements(b.In(0)), TensorListLength(b.In(0)), ElementType(b));
 }

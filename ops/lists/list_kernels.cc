@@ -1,4 +1,4 @@
-// Kernels that make lists and access single elements, and sums of variants.
+// Kernels that make lists and access single elements, and kernels that add variants.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/data/optional.h"
@@ -65,7 +65,8 @@ absl::Status PopBack(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// An element that was never set has the shape of the others, if no other shape is known.
+// Outputs an element, or zeros if it was never set. If the inputs do not determine the shape of the
+// zeros, they have the shape of the other elements.
 absl::Status GetItem(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const TensorList* list, ListInput(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const int32_t i, NumberInput(c, 1));
@@ -132,7 +133,7 @@ absl::Status Resize(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// ZerosLike of variants, for gradients of lists, ragged tensors and optionals.
+// Computes ZerosLike of variants, which gradients of lists, ragged tensors and optionals need.
 absl::Status ZerosLikeVariant(KernelContext& c) {
   const Tensor& in = c.input(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, in.shape()));
@@ -196,7 +197,7 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const TensorList& a, const Tenso
   return Variant(std::make_shared<TensorList>(a.dtype(), shape, std::move(elements)));
 }
 
-// The rows of both must have equal lengths.
+// Adds ragged tensors, whose rows must have equal lengths.
 absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const RaggedVariant& b) {
   SLUICE_INVALID_IF(a.values.dtype() != b.values.dtype() || a.splits.size() != b.splits.size(),
                     "Can't add RaggedTensorVariants of different dtype or ragged_rank");
@@ -204,7 +205,7 @@ absl::StatusOr<Variant> SumOf(KernelContext& c, const RaggedVariant& a, const Ra
   return Variant(std::make_shared<RaggedVariant>(a.splits, std::move(sum)));
 }
 
-// Both must have a value, or neither.
+// Adds optionals. Either both or neither must have a value.
 absl::StatusOr<Variant> SumOf(KernelContext& c, const OptionalVariant& a,
                               const OptionalVariant& b) {
   SLUICE_INVALID_IF(a.value.has_value() != b.value.has_value(),

@@ -1,4 +1,5 @@
-// Kernels that read or make many elements of a list as one tensor, and kernels on tensors of lists.
+// Kernels that read or make many elements of a list as one tensor, and kernels on tensors that
+// contain lists.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -14,8 +15,8 @@ DataType ElementType(const KernelContext& c) {
   return *c.node().FindAttr<DataType>("element_dtype");
 }
 
-// Stacks elements of a fully known shape along a new first dimension to output 0. Those that were
-// never set are zeros.
+// Stacks elements along a new first dimension to output 0. Elements that were never set are zeros.
+// `shape` is that of an element, and must be fully known.
 absl::Status OutputStacked(KernelContext& c, TensorShape shape, Tensors elements) {
   Tensor zeros;
   for (Tensor& e : elements) {
@@ -101,7 +102,8 @@ absl::Status CheckRows(const Tensor& tensor) {
   return absl::OkStatus();
 }
 
-// Sets the elements at `indices` to the rows of `tensor`. With `grows`, adds elements as needed.
+// Sets the elements at `indices` to the rows of `tensor`. If `grows` is true, adds elements as
+// needed.
 absl::Status SetRows(const Tensor& tensor, const Tensor& indices, bool grows, Tensors* elements) {
   const auto at = indices.flat<int32_t>();
   for (size_t k = 0; k < at.size(); ++k) {
@@ -162,12 +164,12 @@ PartialShape WithoutFirst(const PartialShape& shape) {
 }
 
 struct ConcatShape {
-  int64_t first = -1;  // the first size of elements that were never set, if it is known
-  PartialShape rest;   // the other sizes, of all elements
+  int64_t first = -1;  // first size of elements that were never set, or -1
+  PartialShape rest;   // the other sizes, which all elements share
 };
 
-// Merges the shape with those of the elements. If `first` is not set, elements may differ in their
-// first size.
+// Merges the shapes of the elements into `shape`. If `first` is not set in it, elements may differ
+// in their first size.
 absl::Status MergeElements(const Tensors& elements, ConcatShape* shape) {
   bool is_common = true;
   int64_t common = -1;
@@ -192,8 +194,8 @@ absl::Status MergeElements(const Tensors& elements, ConcatShape* shape) {
   return absl::OkStatus();
 }
 
-// Replaces elements that were never set by zeros. Element i has `leading_dims[i]` rows if the input
-// is that long, otherwise `shape.first` rows.
+// Replaces elements that were never set by zeros. Element i gets `leading_dims[i]` rows, or
+// `shape.first` rows if `leading_dims` is shorter.
 absl::Status FillUnset(KernelContext& c, const ConcatShape& shape,
                        absl::Span<const int64_t> leading_dims, Tensors* elements) {
   for (size_t i = 0; i < elements->size(); ++i) {

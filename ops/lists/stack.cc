@@ -1,4 +1,5 @@
-// Stacks of tensors that live as long as a step. The gradient of a loop keeps values on them.
+// Ops on stacks of tensors, which live as long as a step. The gradient of a loop keeps values on
+// them.
 #include "ops/op.h"
 
 namespace sluice {

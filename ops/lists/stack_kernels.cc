@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kContainer = "_stacks";
 
-// A stack of an old graph, and the two strings that name it.
+// A stack in an old graph, together with the two strings that name it.
 struct NamedStack final : public Resource {
   static constexpr const char* kTypeName = TensorStack::kTypeName;
   explicit NamedStack(std::shared_ptr<TensorStack> s) : stack(std::move(s)) {}

@@ -1,8 +1,8 @@
-// Arrays of tensors that live as long as a step. Loops write to them and read from them.
+// Ops on arrays of tensors, which live as long as a step. Loops write to them and read from them.
 //
-// The V3 ops name an array by a resource handle. The ops of old graphs name it by a reference to
-// two strings or by two strings (V2). All access the same objects. The handle data of a handle has
-// the known shape of the elements.
+// The V3 ops name an array by a resource handle, the V2 ops by two strings, and the ops of older
+// graphs by a reference to two strings. All access the same objects. The handle data of a handle
+// has what is known of the shape of the elements.
 #include "graph/infer/expect_size.h"
 #include "graph/op/mixins.h"
 #include "ops/op.h"
@@ -21,7 +21,7 @@ absl::Status CheckScalars(const ShapeContext& c, std::initializer_list<int> inpu
   return absl::OkStatus();
 }
 
-// In TensorFlow's shape functions, resource handles are vectors of size 2 too.
+// Checks the handle. In TensorFlow's shape functions, resource handles are vectors of size 2, too.
 absl::Status CheckHandle(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape handle, c.WithRank(0, 1));
   if (!handle.rank_known()) return absl::OkStatus();
@@ -38,7 +38,7 @@ PartialShape ArrayRow(const PartialShape& shape) {
   return PartialShape(shape.dims().subspan(1));
 }
 
-// Outputs: the handle and, in V3, the flow.
+// Sets the shapes of the outputs: the handle and, in V3, the flow.
 absl::Status SetHandleAndFlow(ShapeContext& c) {
   if (c.num_outputs() > 1) SLUICE_RETURN_IF_ERROR(c.SetOutput(1, PartialShape::Scalar()));
   return c.SetOutput(0, PartialShape::Vector(2));

@@ -16,7 +16,7 @@ std::string OrDefault(std::string_view name, const char* otherwise) {
   return std::string(name.empty() ? otherwise : name);
 }
 
-// -1 if it is unknown.
+// Returns the size, or -1 if it is unknown.
 int64_t KnownSize(Output size) {
   const std::optional<Tensor> value = size ? ConstantValue(size) : std::nullopt;
   return value && value->dtype() == DT_INT32 && value->num_elements() == 1
@@ -44,7 +44,7 @@ Output Numbers(Graph& graph, Output limit, At at) {
       .Finish();
 }
 
-// The number of rows of `value`, with the nodes of tf.shape(value)[0].
+// Returns the number of rows of `value`. Adds the nodes of tf.shape(value)[0].
 Output NumRows(Graph& graph, Output value, At at) {
   Output shape;
   if (value.shape().IsFullyDefined()) {
@@ -99,7 +99,7 @@ TensorArray::TensorArray(Graph& graph, DataType dtype, Output size,
   state_->element_shape = options.element_shape;
   state_->size = size;
   if (!size || !graph.status().ok()) return;
-  // Without the devices of the scopes, so that the array is placed with its first element.
+  // Ignores the devices of the scopes, so that the array is placed with its first element.
   ColocateWith nowhere(graph, Operation(), /*ignore_existing=*/true);
   DeviceScope no_device = DeviceScope::None(graph);
   Node* node = NodeBuilder(&graph, "TensorArrayV3", at)

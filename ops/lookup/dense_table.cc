@@ -43,8 +43,8 @@ absl::StatusOr<std::shared_ptr<LookupTable>> DenseTable::Make(DenseTableOptions 
   options.spec.key_shape = key_shape;
   const int64_t buckets = options.buckets;
   auto table = std::shared_ptr<DenseTable>(new DenseTable(std::move(options)));
-  // Also rejects keys without elements, which are always equal. Their buckets would need no memory,
-  // so no limit would stop them.
+  // This also rejects keys without elements, because they are always equal. Their buckets would
+  // need no memory, so nothing would limit their number.
   SLUICE_INVALID_IF(table->IsSameKey(table->options_.empty_key, 0, table->options_.deleted_key, 0),
                     "Empty and deleted keys cannot be equal");
   {
@@ -133,7 +133,8 @@ absl::Status DenseTable::Grow(int64_t keys) {
     return needed > static_cast<float>(buckets) * options_.max_load_factor;
   };
   if (!is_full()) return absl::OkStatus();
-  // With a small load factor the product may overflow. There is no memory for so many buckets.
+  // If the load factor is small, the product may overflow. There is no memory for so many buckets
+  // anyway.
   while (is_full() && buckets < INT64_MAX) buckets = SaturatedProduct(buckets, 2);
   const Tensor old_keys = key_buckets_;
   const Tensor old_values = value_buckets_;

@@ -22,7 +22,7 @@ absl::StatusOr<TableSpec> SpecOf(const KernelInit& init) {
                    .value_shape = std::move(value_shape)};
 }
 
-// Each Make… class makes one kind of table, in the first step that runs the node.
+// Each Make… struct makes one kind of table. This happens in the first step that runs the node.
 struct MakeHashTable {
   explicit MakeHashTable(const KernelInit&) {}
   absl::StatusOr<TablePointer> operator()(const KernelContext&, TableSpec spec) const {
@@ -59,7 +59,7 @@ struct MakeDenseTable {
   const float max_load_factor;
 };
 
-// Makes or finds the table in the first step.
+// Outputs the name of a table, which it makes or finds in the first step.
 template <typename M>
 class TableKernel final : public Kernel {
  public:
@@ -110,7 +110,7 @@ class TableKernel final : public Kernel {
   const bool by_reference_;
   ResourceManager& resources_;
   Mutex mutex_;
-  // Outputs the name of the table. Null before the first step.
+  // Outputs the name of the table. It is null before the first step.
   std::unique_ptr<NamedResourceKernel> named_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -134,7 +134,8 @@ class AnonymousTableKernel final : public Kernel {
   const TableSpec spec_;
 };
 
-// The types of keys and of values that go together in TensorFlow.
+// Pairs of a set of key types and a set of value types. TensorFlow supports each combination of
+// both.
 using Combinations = std::vector<std::pair<TypeSet, TypeSet>>;
 
 template <typename K>

@@ -54,7 +54,7 @@ TEST(HashTableTest, AFailedInitializationLeavesItWithoutContents) {
   EXPECT_THAT(Find(table, Keys({1, 2, 3})), ElementsAre(5, 6, -1));
 }
 
-// TensorFlow inserts the key into the free bucket, so that the table has it twice.
+// TensorFlow would insert the key into the free bucket, so that the table has it twice.
 TEST(DenseTableTest, AKeyBehindARemovedOneStaysOne) {
   auto table = MakeDense(8);
   ASSERT_TRUE(table->Insert(Keys({1, 9}), Values({1, 9})).ok());  // both have the same bucket
@@ -65,7 +65,8 @@ TEST(DenseTableTest, AKeyBehindARemovedOneStaysOne) {
   EXPECT_THAT(Find(*table, Keys({9})), ElementsAre(-1));
 }
 
-// Attributes can request so many buckets. Memory that could not be allocated was once written to.
+// Attributes can request more buckets than there is memory for. A failed allocation was once
+// written to.
 TEST(DenseTableTest, MoreBucketsThanThereIsMemoryForAreRefused) {
   const auto make = [](int64_t buckets, float max_load_factor) {
     return DenseTable::Make({.spec = Spec(),
@@ -82,7 +83,7 @@ TEST(DenseTableTest, MoreBucketsThanThereIsMemoryForAreRefused) {
   EXPECT_THAT(Find(**table, Keys({1})), ElementsAre(-1));
 }
 
-// Such buckets take no memory, so the loop that fills them did not end.
+// Such buckets take no memory. The loop that fills them once did not end.
 TEST(DenseTableTest, AnyNumberOfBucketsOfNothingIsRefused) {
   TableSpec spec = Spec();
   spec.value_shape = {0};

@@ -1,6 +1,7 @@
-// Lookup tables. The resource handle of a …V2 op names a table, or (in old graphs) a reference to a
-// vector of two strings. All ops with one container and `shared_name` share a table. Without a
-// `shared_name`, the table belongs to the node. An anonymous table lives as long as its handle.
+// Ops that make lookup tables. The output of a …V2 op is a resource handle that names the table. In
+// old graphs, it is a reference to a vector of two strings. All ops with the same container and
+// `shared_name` share a table. If `shared_name` is empty, the table belongs to the node. An
+// anonymous table lives as long as its handle.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 
@@ -11,7 +12,7 @@ void KeyAndValueTypes(OpDefBuilder& op) {
   op.With(Attrs({"key_dtype", "value_dtype"}, TypeAttr()));
 }
 
-// A table that may be shared by name.
+// Declares an op that makes a table which can be shared by name.
 void NamedTable(OpDefBuilder& op) {
   op.With(ContainerAttrs)
       .Attr("use_node_name_sharing", BoolAttr(false))
@@ -23,8 +24,8 @@ void NamedMutableTable(OpDefBuilder& op) { op.With(NamedTable).SharedByReplicas(
 
 void ValueShape(OpDefBuilder& op) { op.Attr("value_shape", ShapeAttr(PartialShape::Scalar())); }
 
-// Infers the shape of the handle, once it has checked that the reserved keys are scalars or
-// vectors.
+// Declares an op that makes a dense table. Its shape function checks that the reserved keys are
+// scalars or vectors.
 void Dense(OpDefBuilder& op) {
   op.With(ValueShape)
       .Attr("initial_num_buckets", IntAttr(131072))

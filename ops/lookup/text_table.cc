@@ -27,7 +27,7 @@ absl::Status CheckType(const char* which, const char* what, int64_t index, DataT
   return absl::OkStatus();
 }
 
-// The keys or the values of a table.
+// The keys or the values of a table, read from one column of the file.
 class Column {
  public:
   Column(DataType type, int64_t index) : type_(type), index_(index) {}

@@ -27,7 +27,8 @@ SLUICE_INLINE_IN_CLONES void Apply(T& to, const T& from) {
   } else if constexpr (op == ArithmeticOp::kMul) {
     to = WrappingMultiply(to, from);
   } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-    // The lowest number divided by -1 wraps around. The processor would trap.
+    // Negates instead of dividing by -1: the lowest number wraps around, while the processor would
+    // trap.
     to = from == T(-1) ? WrappingNegate(to) : static_cast<T>(to / from);
   } else {
     to = static_cast<T>(to / from);

@@ -13,7 +13,7 @@ absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShap
   std::array<int64_t, N> step;  // each operand's stride along dimension i, in elements
   step.fill(1);
   absl::InlinedVector<int64_t, 4> sizes(rank);
-  unsigned last_repeats = 0;  // bits of the operands that do not advance along plan.dims.back()
+  unsigned last_repeats = 0;  // a bit per operand that does not advance along plan.dims.back()
   for (int i = rank - 1; i >= 0; --i) {
     std::array<int64_t, N> size;
     int64_t joint = 1;
@@ -107,8 +107,8 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
                                                                      : loops_.both;
   const size_t x_step = plan.strides[0].back() * loops_.in_size;
   const size_t y_step = plan.strides[1].back() * loops_.in_size;
-  // The loop over a row prefetches all lines of its output except the first ones, which the loop
-  // over the row before prefetches.
+  // The loop over a row prefetches the lines of its output, but begins too late for the first ones.
+  // So the first lines of the next row are prefetched before each row.
   const auto row_bytes = inner * static_cast<int64_t>(loops_.out_size);
   const int64_t first_lines = std::min(row_bytes, elementwise::kBytesAhead);
   const bool streams = pz != px && pz != py && row_bytes >= kLeastStreamedRow &&
@@ -136,7 +136,7 @@ absl::Status BinaryKernel::ComputeBroadcast(KernelContext& context) const {
     });
     if (streams) FinishStreaming();
   };
-  // One operand repeats, so its memory is not counted.
+  // Counts the memory of one operand only, because the other one repeats.
   const double cost =
       CostWithMemory(plan.shape.num_elements(), loops_.cost, loops_.in_size + loops_.out_size);
   const double row_cost = 5 + cost * static_cast<double>(inner);

@@ -40,7 +40,7 @@ void Convert(const void* x_raw, void* y_raw, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = ConvertOne<To>(static_cast<Wide<From>>(x[i]));
 }
 
-// Bits of the significand after the leading one.
+// Returns the number of bits of the significand after the leading one.
 template <typename T>
 constexpr int SignificandBits() {
   if constexpr (std::is_same_v<T, half>) return 10;

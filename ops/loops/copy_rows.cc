@@ -6,14 +6,14 @@
 namespace sluice {
 namespace {
 
-// A cache line, copied by the widest registers of the machine.
+// A cache line, which is copied by the widest registers of the machine.
 struct Line {
   char bytes[64];
 };
 
 SLUICE_TARGET_CLONES void CopyLines(const char* from, const int64_t* at, int64_t count,
                                     int64_t bytes, char* to) {
-  constexpr int64_t kAhead = 16 * sizeof(Line);  // for writes, which processors do not predict
+  constexpr int64_t kAhead = 16 * sizeof(Line);  // of writes, which processors do not predict
   for (int64_t k = 0; k < count; ++k, to += bytes) {
     const char* row = from + at[k];
     for (int64_t b = 0; b < bytes; b += static_cast<int64_t>(sizeof(Line))) {

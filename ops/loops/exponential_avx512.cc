@@ -15,25 +15,26 @@ constexpr int64_t kLanes = 16;
 
 SLUICE_INLINE_AVX512 __m512 All(float value) { return _mm512_set1_ps(value); }
 
-// a * b + c
+// Returns a * b + c.
 SLUICE_INLINE_AVX512 __m512 Fma(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 
-// Keeps NaN.
+// Clamps x to [least, most]. NaN stays NaN.
 SLUICE_INLINE_AVX512 __m512 Bound(__m512 x, float least, float most) {
   return _mm512_min_ps(All(most), _mm512_max_ps(All(least), x));
 }
 
-// 2^(k/16)
+// 2^(k/16), for each k.
 alignas(64) constexpr float kPowers[kLanes] = {
     1.0000000000f, 1.0442737824f, 1.0905077327f, 1.1387886348f, 1.1892071150f, 1.2418578121f,
     1.2968395547f, 1.3542555469f, 1.4142135624f, 1.4768261459f, 1.5422108254f, 1.6104903319f,
     1.6817928305f, 1.7562521604f, 1.8340080864f, 1.9152065614f};
 
-// exp(x) with a relative error of 1.2e-7 in lanes that are `counted`, where |x| <= 104, and 0 in
-// others. exp(x) = 2^s e^r, where s is x / log(2) rounded to sixteenths, and r is so small that a
-// polynomial of degree 3 suffices.
+// Returns exp(x) in lanes that are `counted`, where |x| must be at most 104, and 0 in other lanes.
+// The relative error is 1.2e-7. exp(x) = 2^s e^r, where s is x / log(2) rounded to sixteenths, and
+// r is so small that a polynomial of degree 3 suffices.
 SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted) {
-  // Adding 1.5 * 2^19 rounds to sixteenths. The last four bits of the sum are the sixteenths.
+  // Adding 1.5 * 2^19 rounds to sixteenths. The last four bits of the sum are the number of
+  // sixteenths.
   const __m512 round = All(786432);
   const __m512 rounded = Fma(x, All(1.44269504f), round);
   const __m512 s = _mm512_sub_ps(rounded, round);
@@ -45,8 +46,8 @@ SLUICE_INLINE_AVX512 __m512 ExpOfBounded(__m512 x, __mmask16 counted) {
   return _mm512_maskz_scalef_ps(counted, Fma(p, power, power), s);
 }
 
-// Results that underflow would take 20 times as long, for example those of masked attention scores.
-// So lanes below -104, whose result is 0, are masked off.
+// Masks off lanes below -104, whose result is 0. Otherwise, results that underflow would take 20
+// times as long, for example the exponentials of masked attention scores.
 SLUICE_INLINE_AVX512 __m512 Exp(__m512 x) {
   const __mmask16 counted = _mm512_cmp_ps_mask(x, All(-104), _CMP_NLT_UQ);  // true for NaN
   return ExpOfBounded(_mm512_min_ps(All(104), x), counted);
@@ -59,9 +60,9 @@ alignas(64) constexpr uint32_t kPowersOf32nds[2 * kLanes] = {
     0x3f7504f3, 0x3f74fbaf, 0x3f7508a4, 0x3f752c4d, 0x3f75672a, 0x3f75b9be, 0x3f76248c, 0x3f76a81e,
     0x3f7744fd, 0x3f77fbb8, 0x3f78ccdf, 0x3f79b907, 0x3f7ac0c7, 0x3f7be4ba, 0x3f7d257d, 0x3f7e83b3};
 
-// exp(-x) with a relative error of 1.8e-7 for |x| <= 87.3. Keeps NaN. s is rounded to 32nds, so a
-// polynomial of degree 2 suffices. One addition adds both k and the exponent of 2^s to the bits of
-// the power.
+// Returns exp(-x) for |x| <= 87.3, with a relative error of 1.8e-7. NaN stays NaN. Since s is
+// rounded to 32nds, a polynomial of degree 2 suffices. A single addition adds k and the exponent of
+// 2^s to the bits of the power.
 SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
   const __m512 round = All(393216);  // 1.5 * 2^18
   const __m512 rounded = _mm512_fnmadd_ps(x, All(1.44269504f), round);
@@ -74,8 +75,8 @@ SLUICE_INLINE_AVX512 __m512 ExpOfOpposite(__m512 x) {
   return Fma(Fma(All(0.5000049f), r, All(1.0000147f)), _mm512_mul_ps(scale, r), scale);
 }
 
-// 1 / (1 + exp(-x)). Approximates the reciprocal with 14 bits and refines it by a Newton step,
-// which is faster than a division. Results that would be subnormal are 0. For x >= 20 the result is
+// Computes 1 / (1 + exp(-x)). An approximation of the reciprocal with 14 bits, refined by a Newton
+// step, is faster than a division. Results that would be subnormal are 0. For x >= 20 the result is
 // 1.
 struct Sigmoid {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
@@ -86,8 +87,8 @@ struct Sigmoid {
   }
 };
 
-// x P(x^2) / Q(x^2) with polynomials of degree 4, fitted for the least relative error (2e-8) up to
-// the x whose tanh rounds to 1.
+// Computes tanh(x) as x P(x^2) / Q(x^2). The polynomials have degree 4, and are fitted for the
+// least relative error (2e-8) up to the x whose tanh rounds to 1.
 struct Tanh {
   SLUICE_INLINE_AVX512 __m512 operator()(__m512 x) const {
     x = Bound(x, -9.015625f, 9.015625f);
@@ -112,12 +113,12 @@ SLUICE_INLINE_AVX512 __mmask16 FirstLanes(int64_t n) {
   return static_cast<__mmask16>((1u << n) - 1);
 }
 
-// y = f(x)
+// Computes y = f(x) for n numbers.
 template <typename F>
 SLUICE_INLINE_AVX512 void ForVectors(const float* x, float* y, int64_t n, F f) {
   constexpr int64_t kTile = 2048, kAhead = 16 * kLanes;
   int64_t i = 0;
-  if (n > kTile) {  // larger than the L1 cache: prefetches the output
+  if (n > kTile) {  // x and y exceed the L1 cache, so prefetches y
     for (; i + kAhead + kLanes <= n; i += kLanes) {
       Prefetch<true>(y, i + kAhead);
       _mm512_storeu_ps(y + i, f(_mm512_loadu_ps(x + i)));

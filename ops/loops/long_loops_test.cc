@@ -1,5 +1,5 @@
-// Loops over more elements than a tile has must give the results of shorter loops: whole chunks,
-// the elements after the last chunk, and rows one after another.
+// Loops over more elements than a tile has must give the same results as shorter loops. This
+// concerns whole chunks, the elements after the last chunk, and rows one after another.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 namespace sluice {
 namespace {
 
-// Sanitizers prevent the vectorisation of loops over arrays. The elements after the last whole
+// Sanitizers prevent the vectorisation of loops over arrays, but the elements after the last whole
 // vector are still computed as a vector, in a separate block. The vector library rounds differently
-// from scalar functions.
+// from the scalar functions that the loops then call.
 #if defined(__SANITIZE_ADDRESS__) || defined(SLUICE_NO_TARGET_CLONES)
 constexpr double kRounding = 1e-6;
 #else
-constexpr double kRounding = 0;  // the same bits
+constexpr double kRounding = 0;  // results must have the same bits
 #endif
 
 template <typename T>
@@ -45,11 +45,11 @@ bool AreSame(const void* x, const void* y, int64_t n, DataType dtype) {
   return true;
 }
 
-// Sizes near a tile of 4 KB of floats or of bytes, and a few more.
+// Sizes near those of a tile of 4 KB of floats or of bytes, and a few larger ones.
 const int64_t kSizes[] = {1023, 1024, 1025, 1087, 1088, 1279, 2048, 2049, 4095, 4096, 4359, 9001};
 constexpr int64_t kPeriod = 199;  // no two chunks begin alike
 
-// Periodic numbers.
+// Returns a tensor of numbers with period kPeriod.
 Tensor Numbers(const TensorShape& shape, double scale) {
   Tensor t(DT_FLOAT, shape);
   for (int64_t i = 0; i < t.num_elements(); ++i) {
@@ -77,8 +77,8 @@ Tensor Beginning(const Tensor& t) {
   return beginning;
 }
 
-// `x` and `y`, which may be one element, are periodic. So the result must have the same period, bit
-// by bit.
+// Checks that the result has the same bits in each period, because `x` and `y` are periodic or have
+// one element.
 void ExpectAsShortLoops(const Build& build, const Tensor& x, const Tensor& y) {
   const Tensor all = ResultOf(build, x, y);
   const Tensor beginning = ResultOf(build, Beginning(x), Beginning(y));
@@ -213,7 +213,7 @@ TEST(LongLoops, ToAndFro) {
   }
 }
 
-// With 8 MB, a fused group prefetches its next tile, even after the last one.
+// For 8 MB, a fused group prefetches its next tile, even after the last one.
 TEST(LongLoops, OfFusedNodesOverMoreThanTheCaches) {
   const int64_t n = (2 << 20) + 77;
   const Tensor x = Numbers(TensorShape({n}), 0.1), y = Numbers(TensorShape({n}), -0.3);
@@ -228,7 +228,7 @@ TEST(LongLoops, OfFusedNodesOverMoreThanTheCaches) {
   EXPECT_EQ(i, n);
 }
 
-// Sums have 16 lanes, maxima 16 or 64.
+// The loop for sums has 16 lanes, and that for maxima 16 or 64.
 TEST(LongLoops, OfSoftmax) {
   for (const int64_t width : {1, 7, 16, 17, 63, 64, 65, 255, 256, 257, 1000, 1024, 5000}) {
     constexpr int64_t kRows = 3;
@@ -249,8 +249,8 @@ TEST(LongLoops, OfSoftmax) {
   }
 }
 
-// Results of more than 32 MB, for which stores that bypass the caches are faster on some
-// processors.
+// Elements of results of more than 32 MB. For those, stores that bypass the caches are faster on
+// some processors.
 constexpr int64_t kFarAway = 9 << 20;
 
 TEST(LongLoops, OfWhatNoCacheKeeps) {
@@ -263,7 +263,7 @@ TEST(LongLoops, OfWhatNoCacheKeeps) {
   ExpectAsShortLoops([](const Output& a, const Output& b) { return Exp(a) * b + Tanh(b); }, x, y);
 }
 
-// Rows [begin, end) of a matrix.
+// Returns rows [begin, end) of a matrix.
 Tensor Rows(const Tensor& t, int64_t begin, int64_t end) {
   Tensor rows(DT_FLOAT, TensorShape({end - begin, t.shape().dim(1)}));
   std::memcpy(rows.raw(), t.data<float>() + begin * t.shape().dim(1), rows.bytes());

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Has no branches, so that the compiler vectorizes it.
+// Returns whether no row exceeds `last`. Has no branches, so that the compiler vectorizes it.
 template <typename Row>
 SLUICE_TARGET_CLONES bool AreAtMost(std::make_unsigned_t<Row> last, const Row* rows, int64_t n) {
   std::make_unsigned_t<Row> greatest = 0;
@@ -25,7 +25,7 @@ template <typename Row>
 int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit) {
   using Unsigned = std::make_unsigned_t<Row>;
   if (limit == 0) return n > 0 ? 0 : -1;
-  // Negative rows are the greatest when compared as unsigned numbers.
+  // As unsigned numbers, negative rows are greater than all others.
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<Row>::max());
   const auto last = static_cast<Unsigned>(std::min(static_cast<uint64_t>(limit) - 1, kMost));
   if (AreAtMost(last, rows, n)) return -1;

@@ -1,5 +1,5 @@
-// Joins and splits rows by JoinRows and SplitRows, and in cases that are copied part by part: few
-// rows, short rows, long rows, strings, empty rows.
+// Joins and splits rows by JoinRows and SplitRows. Also tests the cases in which they are copied
+// part by part: few rows, short rows, long rows, strings and empty rows.
 #include "ops/loops/row_parts.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ T Number(int64_t i) {
   }
 }
 
-// Joins parts of these widths, [outer, width, inner], along the middle, and splits them again.
+// Joins parts of shapes [outer, width, inner] for these widths along the middle dimension, and
+// splits the result again.
 template <typename T>
 void ExpectThereAndBack(int64_t outer, const std::vector<int64_t>& widths, int64_t inner) {
   Graph g;
@@ -85,8 +86,8 @@ TEST(RowParts, AreChosenBySize) {
   EXPECT_TRUE(suit(32, {512, 512}));
   EXPECT_TRUE(suit(512, {64, 0, 52}));
   EXPECT_FALSE(suit(15, {512, 512}));         // few rows
-  EXPECT_FALSE(suit(512, {4, 4, 4}));         // short
-  EXPECT_FALSE(suit(512, {20'000, 20'000}));  // long
+  EXPECT_FALSE(suit(512, {4, 4, 4}));         // short rows
+  EXPECT_FALSE(suit(512, {20'000, 20'000}));  // long rows
 }
 
 }  // namespace

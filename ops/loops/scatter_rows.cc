@@ -19,7 +19,8 @@ bool IsPrefix(const TensorShape& prefix, const TensorShape& of) {
   return true;
 }
 
-// Updates the rows that start at `offsets`, in elements, in order. Skips negative offsets.
+// Updates the rows that start at `offsets` (numbers of elements), in this order. Skips negative
+// offsets.
 absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64_t row_size,
                         absl::Span<const int64_t> offsets, const Tensor& updates) {
   const bool same_for_all = updates.shape().IsScalar();
@@ -47,7 +48,7 @@ absl::Status UpdateRows(KernelContext& c, ArithmeticOp op, Tensor* params, int64
   return absl::OkStatus();
 }
 
-// The interpretation of ScatterNd's indices: `count` positions of `depth` coordinates each.
+// ScatterNd's indices, seen as `count` positions of `depth` coordinates each.
 struct NdLayout {
   int batch_rank;
   int64_t depth;
@@ -92,7 +93,7 @@ absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, cons
 
 namespace {
 
-// Whether the slices of the updates have the sizes of those of `params`.
+// Returns whether the slices of the updates have the sizes of the slices of `params`.
 bool SlicesFit(const TensorShape& params, const TensorShape& given, const NdLayout& layout) {
   bool fits = layout.depth <= params.rank() &&
               params.rank() - layout.depth == given.rank() - layout.batch_rank;
@@ -139,7 +140,7 @@ absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
 
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,
                            const Tensor& indices, const Tensor& updates) {
-  // There may be very many empty positions of empty slices, for which no offsets are stored.
+  // Returns before it stores offsets: there may be very many positions of empty slices.
   if (updates.num_elements() == 0 && indices.num_elements() == 0) return absl::OkStatus();
   const NdLayout layout(indices.shape());
   const RowIndex index(indices);

@@ -10,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// Side of the tiles of a transposition. The lines of both tensors stay in the cache.
+// The side of the tiles of a transposition. It is so small that the lines of both tensors stay in
+// the cache.
 constexpr int64_t kTile = 32;
 
 // Drops dimensions of size 1 and merges neighbors that are contiguous in both tensors.
@@ -75,7 +76,8 @@ class Odometer {
 };
 
 int64_t Product(absl::Span<const CopyDim> dims) {
-  // The sizes of an empty box may be so large that their product overflows.
+  // Looks for a size of 0 first: the other sizes of an empty box may be so large that their product
+  // overflows.
   for (const CopyDim& d : dims) {
     if (d.size == 0) return 0;
   }
@@ -84,14 +86,14 @@ int64_t Product(absl::Span<const CopyDim> dims) {
   return n;
 }
 
-// Nanoseconds to move an element, roughly.
+// Returns roughly how many nanoseconds it takes to move an element.
 template <typename T>
 double MoveCost(const CopyDim& inner) {
   if constexpr (!std::is_trivially_copyable_v<T>) return 20;
   return inner.from == 1 || inner.from == 0 ? sizeof(T) * 0.1 : 1.0;
 }
 
-// Copies runs along the last dimension.
+// Copies the elements along the last dimension run by run.
 template <typename T>
 void CopyRows(KernelContext& context, const T* from, T* to, absl::Span<const CopyDim> dims) {
   const CopyDim inner = dims.back();
@@ -110,7 +112,8 @@ void CopyRows(KernelContext& context, const T* from, T* to, absl::Span<const Cop
   });
 }
 
-// `rows` is contiguous in the source, `columns` in the destination.
+// Transposes a tile. `rows` is contiguous in the source, and `columns` is contiguous in the
+// destination.
 template <typename T>
 void TransposeTile(const T* from, T* to, const CopyDim& rows, const CopyDim& columns) {
   for (int64_t r = 0; r < rows.size; ++r) {
@@ -118,8 +121,9 @@ void TransposeTile(const T* from, T* to, const CopyDim& rows, const CopyDim& col
   }
 }
 
-// dims[near] is contiguous in the source, the last dimension in the destination. Copies tiles,
-// because runs along either dimension touch a cache line per element in one of the tensors.
+// Copies tile by tile. Dimension `near` is contiguous in the source, and the last dimension in the
+// destination, so a run along either of them would touch a cache line per element in one of the
+// tensors.
 template <typename T>
 void CopyTransposed(KernelContext& context, const T* from, T* to,
                     absl::InlinedVector<CopyDim, 8> dims, size_t near) {

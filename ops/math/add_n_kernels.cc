@@ -20,7 +20,7 @@ template <typename T>
 class AddNKernel : public SumKernel, public GroupLoops {
  public:
   const ElementwiseLoops* LoopsInGroup() const override {
-    if constexpr (kIsFloat16<T>) return nullptr;  // their sum is rounded only once
+    if constexpr (kIsFloat16<T>) return nullptr;  // the sum of floats is rounded only once
     static const ElementwiseLoops loops = {
         .both =
             [](const void* x, const void* y, void* sum, int64_t n) {
@@ -65,7 +65,7 @@ class AddNKernel : public SumKernel, public GroupLoops {
   }
 
  private:
-  // Sums in float and rounds once.
+  // Adds in float, and rounds the sum once.
   static void SumWide(absl::Span<const T* const> inputs, T* sum, int64_t begin, int64_t n) {
     if constexpr (kIsFloat16<T>) {
       float total[kTile], wide[kTile];

@@ -1,4 +1,4 @@
-// Sums, differences, products and extremes, element by element.
+// Elementwise ops: sums, differences, products and extremes.
 #include "graph/infer/constant_context.h"
 #include "graph/infer/image_roles.h"
 #include "ops/math/number_types.h"
@@ -79,9 +79,10 @@ std::optional<PartialInts> ValueOfMinimum(ConstantContext& c) {
   return c.Broadcast([](int64_t a, int64_t b) { return std::make_optional(std::min(a, b)); });
 }
 
-// Types for which an operation with the neutral element returns exactly the bits of x. Kernels of
-// 16-bit floats replace every NaN by the same one, and the complex product (inf, 0) * 1 contains a
-// NaN. The neutral element of sums of floats is -0, because -0 + 0 is 0.
+// Types for which an operation with the neutral element returns exactly the bits of x. They lack
+// 16-bit floats, whose kernels replace all NaNs by the same one, and complex numbers, because the
+// product (inf, 0) * 1 contains a NaN. The neutral element of sums of floats is -0, because -0 + 0
+// is 0.
 constexpr TypeSet kNeutralTypes = FloatAndDouble() | IntTypes();
 
 OP(Add, "Adds x and y. Concatenates strings. Broadcasts.")
@@ -129,7 +130,7 @@ OP(Mul, "Multiplies x and y. Broadcasts.")
     .Neutral({1.0, kNeutralTypes, /*on_either_side=*/true}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       const DataType type = BaseType(grad.dtype());
-      // TensorFlow adds fewer nodes in this case.
+      // As in TensorFlow, fewer nodes are added in this case.
       if ((type == DT_FLOAT || type == DT_INT32) &&
           SameKnownShapes(b.Value("x"), b.Value("y"), grad)) {
         b.Into("x", Mul(grad, b.Value("y")));

@@ -34,7 +34,7 @@ BINARY_KERNELS(Sub, NumberList, RoundsOnce(0.2, FloatOp::kSubtract), WrappingSub
 BINARY_KERNELS(Mul, NumberList, RoundsOnce(0.2, FloatOp::kMultiply), WrappingMultiply(x, y));
 BINARY_KERNELS(MulNoNan, FloatAndComplexList, 0.2, ProductNoNan(x, y));
 BINARY_KERNELS(SquaredDifference, SquaredDifferenceList, 0.2, SquaredDifferenceOf(x, y));
-// The result is NaN if an operand is NaN.
+// If an operand is NaN, the result is NaN.
 BINARY_KERNELS(Maximum, RealList, RoundsOnce(0.2), x > y || x != x ? x : y);
 BINARY_KERNELS(Minimum, RealList, RoundsOnce(0.2), x < y || x != x ? x : y);
 

@@ -1,4 +1,4 @@
-// Operations on the bits of integers, element by element.
+// Elementwise ops on the bits of integers.
 #include "ops/op.h"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-// Conversion between types of numbers.
+// Ops that convert between types of numbers.
 #include "graph/infer/constant_context.h"
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"

@@ -6,7 +6,7 @@ namespace {
 
 class CastKernel : public Kernel {
  public:
-  // Without a loop, the output is the input.
+  // If `loop` is null, the output is the input.
   CastKernel(CastLoop loop, size_t x_size, size_t y_size)
       : loop_(loop), x_size_(x_size), y_size_(y_size) {}
 

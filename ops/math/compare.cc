@@ -1,16 +1,17 @@
-// Comparisons and logic, element by element. Ordered comparisons with NaN are false.
+// Elementwise comparisons and logic. Ordered comparisons with NaN are false.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// Inputs and outputs of a logical operation on two boolean tensors that broadcast.
+// Declares a logical operation on two boolean tensors that broadcast.
 void LogicalOp(OpDefBuilder& op) {
   op.Input("x", DT_BOOL).Input("y", DT_BOOL).Output("z", DT_BOOL);
   op.Commutative().NotDifferentiable().With(ElementsBroadcast);
 }
 
-// The broadcast shape; a scalar if the shapes are incompatible and the node permits that.
+// Sets the output's shape to the broadcast shape, or to a scalar if the shapes are incompatible and
+// the node permits that.
 absl::Status EqualityShape(ShapeContext& c) {
   absl::StatusOr<PartialShape> shape = BroadcastShapes(c.input(0), c.input(1));
   if (shape.ok()) return c.SetOutput(0, *std::move(shape));

@@ -1,4 +1,4 @@
-// Complex numbers: construction, parts, absolute value and angle.
+// Ops that make complex numbers, and ops that return their parts, absolute value and angle.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Attributes of functions of a complex tensor with a real result.
+// Declares the attributes of a function of a complex tensor whose result is real.
 void RealResult(OpDefBuilder& op) {
   op.Attr("T", TypeAttr(ComplexTypes(), DT_COMPLEX64));
   op.Attr("Tout", TypeAttr(FloatAndDouble(), DT_FLOAT)).With(ElementByElement);

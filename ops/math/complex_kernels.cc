@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// Registers kernels for complex64 with results of type float, and for complex128 with double.
+// Registers kernels for complex64 whose results are floats, and for complex128 whose results are
+// doubles.
 #define SLUICE_REAL_RESULT(op, functor)                                                         \
   KERNEL(op, Elementwise<functor>::Kernel<complex64>, {"T", DT_COMPLEX64}, {"Tout", DT_FLOAT}); \
   KERNEL(op, Elementwise<functor>::Kernel<complex128>, {"T", DT_COMPLEX128}, {"Tout", DT_DOUBLE})
@@ -60,7 +61,7 @@ SLUICE_REAL_RESULT(Angle, AngleFn);
 
 UNARY_KERNELS(Conj, ComplexList, 0.3, std::conj(x));
 
-// No variant has a conjugate, as in TensorFlow.
+// Returns an error, because in TensorFlow no variant has a conjugate either.
 absl::Status ConjVariant(KernelContext& c) {
   if (c.input(0).num_elements() == 0) {
     c.set_output(0, c.input(0));

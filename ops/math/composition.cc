@@ -1,4 +1,5 @@
-// A chain of unary functions in one node. TensorFlow's remapper puts it into graphs.
+// The op that applies a chain of unary functions in one node. TensorFlow's remapper adds it to
+// graphs.
 #include "ops/op.h"
 
 namespace sluice {

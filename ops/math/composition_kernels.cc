@@ -11,11 +11,11 @@
 namespace sluice {
 namespace {
 
-// Replaces each of n numbers by a function of it.
+// A loop that replaces each of n numbers by a function of it.
 template <typename F>
 using InPlaceLoop = void (*)(F* x, int64_t n);
 
-// Null for functions that TensorFlow does not compose.
+// Returns the loop of a function, or null if TensorFlow does not compose the function.
 template <typename F>
 InPlaceLoop<F> FunctionOf(const std::string& name) {
   struct Entry {
@@ -58,7 +58,7 @@ InPlaceLoop<F> FunctionOf(const std::string& name) {
       SLUICE_FUNCTION(Rint, std::nearbyint(x)),
       SLUICE_FUNCTION(Round, std::nearbyint(x)),
       SLUICE_FUNCTION(Rsqrt, F(1) / std::sqrt(x)),
-      // Klambauer et al. (2017): the factors are scale * alpha and scale.
+      // Source of the factors, which are scale * alpha and scale: Klambauer et al. (2017).
       SLUICE_FUNCTION(
           Selu, (x < F(0) ? F(1.7580993408473769) * std::expm1(x) : F(1.0507009873554805) * x)),
       SLUICE_FUNCTION(Sigmoid, F(1) / (F(1) + std::exp(-x))),
@@ -93,7 +93,7 @@ class CompositionKernel : public Kernel {
     }
     const Tensor& in = c.input(0);
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.ForwardOrAllocate({0}, 0, in.shape()));
-    // Applies all functions to a block while it is in the cache.
+    // Applies all functions to one block after the other, because a block fits in the cache.
     constexpr int64_t kBlock = 1024;
     const int64_t blocks = (in.num_elements() + kBlock - 1) / kBlock;
     const double cost = 2.0 * static_cast<double>(names_.size() * kBlock);

@@ -1,4 +1,4 @@
-// Quotients and remainders, element by element.
+// Elementwise quotients and remainders.
 //
 // Errors: INVALID_ARGUMENT "Integer division by zero".
 #include "graph/infer/constant_context.h"
@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// grad / y and -grad * x / y / y.
+// Adds the gradients of a quotient: grad / y and -grad * x / y / y.
 void QuotientGradient(Backprop& b, Output (*divide)(Output, Output)) {
   Output grad = b.Of("z");
   Output x = ConjOf(b.Value("x"));
@@ -36,7 +36,7 @@ std::optional<PartialInts> ValueOfFloorDiv(ConstantContext& c) {
   });
 }
 
-// Dividing by 1 keeps the bits of x in these types. Kernels of 16-bit floats replace every NaN by
+// Types in which division by 1 keeps the bits of x. Kernels of 16-bit floats replace every NaN by
 // the same one.
 constexpr TypeSet kWideFloats = FloatAndDouble();
 

@@ -26,7 +26,7 @@ struct IntegerDivision {
   };
 };
 
-// The lowest number divided by -1 wraps around. The processor would trap.
+// Returns x / y. The lowest number divided by -1 wraps around, while the processor would trap.
 template <typename T>
 T IntQuotient(T x, T y) {
   if constexpr (std::is_signed_v<T>) {

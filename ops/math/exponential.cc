@@ -1,4 +1,4 @@
-// Exponentials, logarithms, and functions made of them, element by element.
+// Elementwise exponentials, logarithms, and functions made of them.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -12,7 +12,8 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// d Erf(x) / dx = exp(-x^2) * 2 / sqrt(pi). For Erfc, callers pass the negative factor.
+// Adds the gradient of Erf, whose derivative is exp(-x^2) * 2 / sqrt(pi). For Erfc, callers pass
+// the negative factor.
 void ErfGradient(Backprop& b, double two_over_sqrt_pi) {
   Output grad = b.Of("y");
   Output factor = NumberLike(grad, two_over_sqrt_pi);

@@ -24,7 +24,7 @@ SLUICE_INLINE_IN_CLONES T Expm1Of(T x) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::expm1(x);
   } else {
-    // Kahan's method: the rounding error of u = exp(x) is in log(u) too, and cancels.
+    // Kahan's method: log(u) contains the rounding error of u = exp(x) too, so that it cancels.
     const T u = std::exp(x);
     if (u == T(1)) return x;
     if (u - T(1) == T(-1)) return T(-1);
@@ -68,7 +68,7 @@ UNARY_KERNELS(Log1p, FloatAndComplexList, CallsLibrary(1), Log1pOf(x));
 UNARY_KERNELS(Erf, FloatList, CallsLibrary(1), std::erf(x));
 UNARY_KERNELS(Erfc, FloatList, CallsLibrary(1), std::erfc(x));
 
-// The gradients of complex Sigmoid and Tanh pass the conjugate of y.
+// The gradients of complex Sigmoid and Tanh pass the conjugate of the result as y.
 UNARY_GRAD_KERNELS(SigmoidGrad, FloatAndComplexList, 0.3, (dy * y * (T(1) - y)));
 UNARY_GRAD_KERNELS(TanhGrad, FloatAndComplexList, 0.3, (dy * (T(1) - y * y)));
 

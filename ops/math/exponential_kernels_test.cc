@@ -1,5 +1,5 @@
-// Exp, Sigmoid and Tanh of floats have separate implementations for AVX-512. Results must be exact
-// within a few units of the last place, for any number of elements.
+// On processors with AVX-512, Exp, Sigmoid and Tanh of floats have separate implementations. Their
+// results must be exact within a few units of the last place, for any number of elements.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,7 +53,7 @@ TEST(ExponentialKernels, AreCloseOverTheWholeRange) {
         EXPECT_EQ(found[i], std::numeric_limits<float>::infinity()) << values[i];
         continue;
       }
-      const double least = std::numeric_limits<float>::min();  // results below may be 0
+      const double least = std::numeric_limits<float>::min();  // smaller results may be 0
       const double ulp = std::ldexp(1.0, std::ilogb(std::max(std::abs(exact), least)) - 23);
       const double allowed = std::abs(exact) < least ? least : function.most_ulp * ulp;
       EXPECT_NEAR(found[i], exact, allowed) << function.name << " of " << values[i];

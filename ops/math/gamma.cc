@@ -1,4 +1,4 @@
-// The logarithm of the gamma function, its derivatives, and the zeta function.
+// Elementwise logarithm of the gamma function, its derivatives, and the zeta function.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 

@@ -11,8 +11,8 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// The asymptotic series for x >= 10. Smaller x use psi(x) = psi(x + 1) - 1 / x, and negative x use
-// psi(1 - x) - psi(x) = pi / tan(pi x).
+// Returns psi(x) by its asymptotic series if x >= 10. For smaller x, uses psi(x) = psi(x + 1) - 1 /
+// x, and for negative x, psi(1 - x) - psi(x) = pi / tan(pi x).
 double DigammaOf(double x) {
   double reflected = 0;
   if (x <= 0) {
@@ -23,7 +23,7 @@ double DigammaOf(double x) {
   double sum = reflected;
   for (; x < 10; x += 1) sum -= 1 / x;
   const double y = 1 / (x * x);
-  // The Bernoulli numbers B(2k), divided by 2k.
+  // The coefficients are the Bernoulli numbers B(2k), divided by 2k.
   const double series =
       y * (1.0 / 12 - y * (1.0 / 120 -
                            y * (1.0 / 252 -
@@ -31,10 +31,11 @@ double DigammaOf(double x) {
   return sum + std::log(x) - 0.5 / x - series;
 }
 
-// For smaller q, the terms are too many to be added one by one.
+// If q is less than this, there are too many terms to add them one by one.
 constexpr double kLeastSummed = -1000;
 
-// The Euler-Maclaurin formula: ten terms of the sum, then the integral of the rest and corrections.
+// Uses the Euler-Maclaurin formula: the sum of ten terms, then the integral of the others and
+// corrections.
 double ZetaOf(double x, double q) {
   if (std::isnan(x) || std::isnan(q)) return kNaN;
   if (x == 1) return kInf;
@@ -44,8 +45,8 @@ double ZetaOf(double x, double q) {
     if (x != std::floor(x)) return kNaN;  // a power of a negative number
   }
   if (q < kLeastSummed) {
-    // The terms of negative numbers are the difference of two sums over positive ones, up to the
-    // sign.
+    // The sum of the terms of negative numbers is the difference of two sums over positive numbers,
+    // up to the sign.
     const double part = q - std::floor(q);
     const double sign = std::fmod(x, 2) == 0 ? 1 : -1;
     return ZetaOf(x, part) + sign * ZetaOf(x, 1 - part) - sign * ZetaOf(x, 1 - q);
@@ -89,7 +90,7 @@ double PolygammaOf(double n, double x) {
   return (std::fmod(n, 2) == 0 ? -1 : 1) * factorial * ZetaOf(n + 1, x);
 }
 
-// lgamma() would be a data race: it stores the sign in a global variable.
+// Uses lgamma_r, because lgamma stores the sign in a global variable, which would be a data race.
 float LgammaOf(float x) {
   int sign;
   return lgammaf_r(x, &sign);

@@ -11,8 +11,8 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// C(x) + i S(x), by a power series for small x and the continued fraction of erfc (Lentz's method)
-// for others.
+// Returns C(x) + i S(x). Uses a power series if x is small. Otherwise uses the continued fraction
+// of erfc, evaluated by Lentz's method.
 std::complex<double> Fresnel(double signed_x) {
   using Complex = std::complex<long double>;
   const long double x = std::abs(signed_x), pi = std::numbers::pi_v<long double>;
@@ -48,7 +48,7 @@ std::complex<double> Fresnel(double signed_x) {
   return signed_x < 0 ? -result : result;
 }
 
-// The sum of z^k / k^2 for |z| <= 1 / 2.
+// Returns the sum of z^k / k^2 for |z| <= 1 / 2.
 long double DilogSeries(long double z) {
   long double sum = 0, power = z;
   for (int k = 1; k < 80; ++k, power *= z) sum += power / (static_cast<long double>(k) * k);
@@ -57,7 +57,7 @@ long double DilogSeries(long double z) {
 
 }  // namespace
 
-// Rybicki's sum over a grid around x. Its error is exp(-(pi / 2h)^2).
+// Uses Rybicki's sum over a grid around x. Its error is exp(-(pi / 2h)^2).
 double Dawsn(double x) {
   if (std::isnan(x)) return x;
   const double size = std::abs(x);
@@ -105,7 +105,7 @@ double Expint(double x) {
 double FresnelCos(double x) { return Fresnel(x).real(); }
 double FresnelSin(double x) { return Fresnel(x).imag(); }
 
-// The dilogarithm of 1 - x, transformed to arguments of at most 1 / 2.
+// Returns the dilogarithm of 1 - x. Transforms the argument, so that it is at most 1 / 2.
 double Spence(double x) {
   if (std::isnan(x) || x < 0) return kNaN;
   const long double v = x, pi = std::numbers::pi_v<long double>;
@@ -116,7 +116,7 @@ double Spence(double x) {
     return static_cast<double>(pi * pi / 6 - log * std::log1p(-v) - DilogSeries(v));
   }
   if (x <= 1.5) return static_cast<double>(DilogSeries(1 - v));
-  if (x <= 2) {  // Landen's transformation
+  if (x <= 2) {  // uses Landen's transformation
     return static_cast<double>(-DilogSeries((v - 1) / v) - log * log / 2);
   }
   const long double inverse = 1 / v;

@@ -1,4 +1,4 @@
-// Products and quotients that are 0 if their first factor is.
+// Kernels of products and quotients that are 0 if their first factor is 0.
 #include <cmath>
 
 #include "ops/loops/broadcast.h"

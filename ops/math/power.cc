@@ -1,4 +1,4 @@
-// Squares, roots, reciprocals and powers, element by element.
+// Elementwise squares, roots, reciprocals and powers.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -70,7 +70,7 @@ OP(InvGrad, "An older name of ReciprocalGrad.")
 
 OP(Pow, "Raises x to the power of y. Integers must have exponents >= 0. Broadcasts.")
     .With(BinaryElementwise{SignedNumbers()})
-    // Applies to integers only, because the power of a floating-point NaN may have another sign.
+    // Only for integers, because the power of a floating-point NaN may have another sign.
     .Neutral({1.0, SignedIntTypes()}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("z");
       Output x = ConjOf(b.Value("x"));

@@ -1,4 +1,4 @@
-// Sign, rounding and neighbours of numbers, and tests for numbers that are not finite.
+// Elementwise sign, rounding and neighbours of numbers, and tests for numbers that are not finite.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -9,8 +9,8 @@
 namespace sluice {
 namespace {
 
-// Returns whether a double negation keeps all bits. Kernels of 16-bit floats replace every NaN by
-// the same one.
+// Returns whether a double negation keeps all bits. It does not for 16-bit floats, whose kernels
+// replace every NaN by the same one.
 bool NegatesBack(const Node& outer, const Node&) {
   constexpr TypeSet kTypes = FloatAndDouble() | SignedIntTypes() | ComplexTypes();
   return kTypes.contains(outer.output_type(0));

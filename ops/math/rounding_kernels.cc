@@ -30,7 +30,7 @@ SLUICE_INLINE_IN_CLONES T SignOf(T x) {
   }
 }
 
-// Rounds halves to even: nothing changes the rounding mode.
+// Rounds halves to even, because nothing changes the processor's rounding mode.
 template <typename T>
 SLUICE_INLINE_IN_CLONES T RoundOf(T x) {
   if constexpr (std::is_integral_v<T>) {

@@ -1,11 +1,12 @@
-// Selection of elements by a condition, and clipping.
+// Ops that select elements by a condition, and ops that clip elements.
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The condition is a scalar, has one element per row of t and e, or has their shape.
+// Shape function of Select, whose condition is a scalar, has one element per row of t and e, or has
+// their shape.
 absl::Status SelectShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape data, c.input(1).MergeWith(c.input(2)));
   const PartialShape& condition = c.input(0);

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Uses masks, because the compiler does not vectorize a choice by a bool.
+// Selects by masks, because the compiler does not vectorize a choice by a bool.
 template <typename W>
 SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, const W* e, W* out,
                                         int64_t n) {
@@ -21,7 +21,8 @@ SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, co
   }
 }
 
-// out[i] = condition[i] ? t[i] : e[i]. A step is 0 if the operand is a single element, else 1.
+// Computes out[i] = condition[i] ? t[i] : e[i]. A step is 0 if its operand is a single element, and
+// otherwise 1.
 template <typename W>
 void SelectLoop(const bool* condition, int condition_step, const W* t, int t_step, const W* e,
                 int e_step, W* out, int64_t n) {
@@ -99,7 +100,8 @@ absl::Status CheckCondition(const Tensor& condition, const TensorShape& shape, b
   return absl::OkStatus();
 }
 
-// The condition is a scalar, has one element per row, or has the shape of the data.
+// The kernel of Select, whose condition is a scalar, has one element per row, or has the shape of
+// the data.
 template <typename W>
 class SelectKernel : public Kernel {
  public:
@@ -185,7 +187,7 @@ class ClipByValueKernel : public Kernel {
   }
   bool IsExpensive() const override { return false; }
 
-  // Clips complex numbers part by part.
+  // Clips x. Clips the real and the imaginary part of a complex number separately.
   static T Clip(T x, T low, T high) {
     if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
       using Part = ClipByValueKernel<typename T::value_type>;

@@ -1,4 +1,4 @@
-// Special functions, element by element.
+// Elementwise special functions.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -17,7 +17,7 @@ namespace {
 #ifndef SLUICE_DEFINITIONS_ONLY
 Output HalfLike(Output x) { return Constant(*x.graph(), 0.5, x.dtype()); }
 
-// ChainRule for gradients that follow from x and y = f(x).
+// Like ChainRule, for gradients that depend on x and y = f(x).
 GradientFunction OfXAndY(Output (*derivative)(Output grad, Output x, Output y)) {
   return [derivative](Backprop& b) {
     Output grad = b.Of("y");
@@ -26,7 +26,8 @@ GradientFunction OfXAndY(Output (*derivative)(Output grad, Output x, Output y)) 
   };
 }
 
-// Reference: Figurnov, Mohamed and Mnih (2018), for the derivative with respect to a.
+// Adds the gradients of Igamma, or of Igammac if `upper` is true. Reference for the derivative with
+// respect to a: Figurnov, Mohamed and Mnih (2018).
 void IncompleteGamma(Backprop& b, bool upper) {
   Output grad = b.Of("z"), a = b.Value("a"), x = b.Value("x");
   ControlDependencies after(b.graph(), {grad});

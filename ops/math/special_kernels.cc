@@ -29,7 +29,7 @@ BINARY_KERNELS(Igamma, FloatAndDoubleList, 200, numext::igamma(x, y));
 BINARY_KERNELS(Igammac, FloatAndDoubleList, 200, numext::igammac(x, y));
 BINARY_KERNELS(IgammaGradA, FloatAndDoubleList, 200, numext::igamma_der_a(x, y));
 
-// These compute in double for both types.
+// These compute in double for float operands too.
 UNARY_KERNELS(Dawsn, FloatAndDoubleList, 60, special::Dawsn(x));
 UNARY_KERNELS(Expint, FloatAndDoubleList, 60, special::Expint(x));
 UNARY_KERNELS(FresnelCos, FloatAndDoubleList, 60, special::FresnelCos(x));

@@ -1,4 +1,4 @@
-// Trigonometric and hyperbolic functions and their inverses, element by element.
+// Elementwise trigonometric and hyperbolic functions, and their inverses.
 #include "ops/math/number_types.h"
 #include "ops/op.h"
 
@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// 1 / sqrt(1 - x^2)
+// Returns 1 / sqrt(1 - x^2).
 Output InverseRootOfOneMinusSquare(Output x) {
   Output square = Square(x);
   return Reciprocal(Sqrt(Sub(NumberLike(x, 1), square)));

@@ -54,7 +54,7 @@ inline void Settle() { asm volatile("" ::: "memory"); }
 SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t steps,
                                char* unused_square, PanelPacker& packer, int64_t units) {
   Settle();
-  PanelPacker next = packer;  // a copy in registers, because stores to memory might alias `packer`
+  PanelPacker next = packer;  // a copy in registers: stores to memory might alias `packer`
 
 #define SLUICE_LEFT(part)                       \
   _tile_loadd(4, left + (part)*kPartBytes, 64); \
@@ -69,8 +69,8 @@ SLUICE_AMX void MultiplyPanels(const char* left, const char* right, int64_t step
   _tile_dpbf16ps(3, 5, 7); \
   next.Some(units)
   for (; steps > 0; --steps, left += kStepBytes, right += kStepBytes) {
-    // Without stores for 0.6 us, the next store would take 0.25 us longer. So every other step
-    // stores an unused square.
+    // If the core stored nothing for 0.6 us, the next store would take 0.25 us longer. So every
+    // other step stores a square that nothing reads.
     if (steps % 2 == 1) _tile_stored(7, unused_square, 64);
     SLUICE_LEFT(0);
     SLUICE_RIGHT(2);
@@ -116,7 +116,8 @@ SLUICE_AMX void StoreSums(float* to, int64_t step) {
   Settle();
 }
 
-// The destination of a block of sums: rows x columns, or columns x rows if `turned`.
+// The destination of a block of sums. It has rows x columns elements, or columns x rows if
+// `turned`.
 struct Target {
   float* to;
   int64_t step;
@@ -152,9 +153,9 @@ SLUICE_AMX void WriteBlock(const float* block, const Target& t) {
   }
 }
 
-// C = left * right, or C^T if `turned`. `turned` is chosen such that the lines of the streamed
-// operand are contiguous. The other operand is stationary: it is packed once per part of the
-// product.
+// The product C = left * right, or C^T if `turned`. `turned` is chosen such that the lines of the
+// streamed operand are contiguous. The other operand is stationary: it is packed once per part of
+// the product.
 struct Product {
   Lines stationary, streamed;
   bool turned;
@@ -162,7 +163,7 @@ struct Product {
   int64_t c_step;
   bool add;
 
-  // The element of C for a line of each operand.
+  // Returns the element of C for a line of each operand.
   float* At(int64_t stationary_line, int64_t streamed_line) const {
     const bool rows_are_streamed = streamed.is_left != turned;
     const int64_t row = rows_are_streamed ? streamed_line : stationary_line;
@@ -171,7 +172,7 @@ struct Product {
   }
 };
 
-// Multiplies one segment of the depth after the other.
+// Multiplies by the library, one segment of the depth after the other.
 SLUICE_AMX void MultiplyByLibrary(const Lines& stationary, const Lines& streamed, const Product& p,
                                   float* to) {
   const bool rows_are_streamed = streamed.is_left != p.turned;
@@ -192,7 +193,8 @@ SLUICE_AMX void MultiplyByLibrary(const Lines& stationary, const Lines& streamed
   SetUpTiles();  // because the library may have used the tiles
 }
 
-// Whether no sum of products of numbers up to these magnitudes over the steps can overflow.
+// Returns whether sums over the steps of products of numbers up to these magnitudes cannot
+// overflow.
 bool StaysFinite(float a, float b, int64_t steps) {
   constexpr double kLarge = 1e38;
   return a < kLarge && b < kLarge &&
@@ -200,7 +202,7 @@ bool StaysFinite(float a, float b, int64_t steps) {
              kLarge;
 }
 
-// The sums of a block of C. They are in tiles until Write.
+// The sums of a block of C. They stay in tiles until Write is called.
 class Block {
  public:
   SLUICE_AMX Block(const Product& p, AmxScratch& scratch, int64_t stationary_line,
@@ -319,8 +321,8 @@ SLUICE_AMX void MultiplyPart(const Product& p, AmxScratch& scratch) {
   }
 }
 
-// Calls `part(product of a part, its first stationary line, its first step)` for parts whose
-// stationary operand fits the scratch buffer.
+// Divides a product into parts whose stationary operand fits the scratch buffer. Calls
+// `part(product of the part, its first stationary line, its first step)` for each.
 template <typename F>
 SLUICE_AMX void ForParts(const Product& whole, F part) {
   const int64_t steps = whole.stationary.steps;
@@ -339,14 +341,15 @@ SLUICE_AMX void ForParts(const Product& whole, F part) {
   }
 }
 
-// The bytes of the header of a packed operand, which has the largest magnitude of each panel.
+// Returns the number of bytes of the header of a packed operand. The header has the largest
+// magnitude of each panel.
 int64_t HeaderBytes(int64_t columns) {
   const int64_t panels = (columns + kPanelLines - 1) / kPanelLines;
   return (panels * static_cast<int64_t>(sizeof(uint32_t)) + 63) / 64 * 64;
 }
 
 float LargestOf(PackedMatrix b, int64_t first_column, int64_t columns) {
-  // Compared as integers: they are in the order of the magnitudes, with infinity and NaN last.
+  // Compares the magnitudes as integers, which have the same order, with infinity and NaN last.
   uint32_t largest = 0;
   const auto* magnitudes = reinterpret_cast<const uint32_t*>(b.data);
   for (int64_t j = first_column; j < first_column + columns; j += kPanelLines) {
@@ -355,7 +358,7 @@ float LargestOf(PackedMatrix b, int64_t first_column, int64_t columns) {
   return std::bit_cast<float>(largest);
 }
 
-// The time to pack an operand, if no products run at the same time.
+// Returns the time to pack an operand if no products run at the same time.
 double PackingNs(const Lines& l) {
   return static_cast<double>(l.count * l.steps * kStepDepth) * (l.is_natural() ? 0.15 : 0.25);
 }

@@ -1,11 +1,12 @@
-// BatchMatMul: batches that broadcast, and products of mixed types.
+// Kernels of BatchMatMul, whose batches broadcast, and of products of mixed types.
 #include "ops/loops/broadcast.h"
 #include "ops/matmul/product_tiles.h"
 
 namespace sluice {
 namespace {
 
-// Batch dimensions that must be equal (BatchMatMul) or may broadcast (V2, V3).
+// The kernel of BatchMatMul, whose batch dimensions must be equal, and of V2 and V3, whose batch
+// dimensions may broadcast.
 template <typename T, bool kBroadcasts>
 class BatchMatMulKernel : public Kernel {
  public:
@@ -30,7 +31,7 @@ class BatchMatMulKernel : public Kernel {
     dims.push_back(p.b.columns);
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
     SLUICE_ASSIGN_OR_RETURN(Tensor * output, context.AllocateOutput(0, shape));
-    if (shape.num_elements() == 0) return absl::OkStatus();  // the number of matrices has no bound
+    if (shape.num_elements() == 0) return absl::OkStatus();  // there may be very many matrices
     const int64_t inner = plan->inner();
     ForRows<2>(*plan, 0, plan->rows(), [&](int64_t, const std::array<int64_t, 2>& at) {
       for (int64_t i = 0; i < inner; ++i) {
@@ -79,7 +80,7 @@ SLUICE_BATCH_MATMUL(DT_COMPLEX64, complex64);
 SLUICE_BATCH_MATMUL(DT_COMPLEX128, complex128);
 #undef SLUICE_BATCH_MATMUL
 
-// Products of mixed types.
+// The operands and the result of these products may have different types.
 constexpr TypeSet kBytes = {DT_INT8, DT_UINT8};
 KERNEL(BatchMatMulV3, BatchMatMulBroadcast<int32_t>, {"Ta", kBytes}, {"Tb", kBytes},
        {"Tout", DT_INT32});

@@ -1,4 +1,4 @@
-// Sums of products over named axes.
+// Ops that compute sums of products over named axes.
 #include <map>
 #include <set>
 
@@ -66,8 +66,8 @@ absl::Status EinsumShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient with respect to an operand is again an equation. Afterwards it is broadcast along
-// axes that occur only in this operand, because the forward equation sums over them.
+// The gradient with respect to an operand is also computed by an equation. If an axis occurs only
+// in this operand, the forward equation sums over it, so the result is broadcast along it.
 constexpr char kEllipsis[] = "...";
 
 std::set<char> LabelsOf(const std::string& subscripts) {
@@ -76,7 +76,7 @@ std::set<char> LabelsOf(const std::string& subscripts) {
   return labels;
 }
 
-// The axis of a label. Axes after an ellipsis are counted from the end.
+// Returns the axis of a label. An axis after an ellipsis is counted from the end.
 int64_t AxisOf(const std::string& subscripts, char label) {
   const size_t dots = subscripts.find(kEllipsis);
   const size_t at = subscripts.find(label);

@@ -21,7 +21,8 @@ struct Axis {
 using Axes = absl::InlinedVector<Axis, 8>;
 constexpr int kEllipsisId = 1000;
 
-// Returns one entry per distinct axis. If a label is repeated (a diagonal), its strides are added.
+// Returns an axis for each label and each dimension of the ellipsis. If a label is repeated (a
+// diagonal), adds its strides.
 absl::StatusOr<Axes> AxesOf(const Subscripts& s, const TensorShape& shape) {
   const int named = s.named();
   const int middle = shape.rank() - named;
@@ -67,7 +68,7 @@ struct Role {
   bool in_x, in_y, in_out;
 };
 
-// The ids of the output's dimensions, in their order.
+// Returns the ids of the output's dimensions, in the order of the dimensions.
 std::vector<int> IdsOf(const Subscripts& s, const std::vector<Role>& order) {
   std::vector<int> ids;
   int ellipsis_rank = 0;
@@ -144,9 +145,9 @@ class EinsumKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Arranges an operand as [batch, own, summed] in type T. Batch axes are in both operands and the
-  // output, own axes in this operand and the output, summed axes in both operands. Axes that only
-  // this operand has are summed here.
+  // Arranges an operand as [batch, own, summed] in type T. Batch axes are in both operands and in
+  // the output, own axes in this operand and in the output, and summed axes in both operands. Sums
+  // over axes that only this operand has.
   template <typename T>
   static absl::StatusOr<Tensor> Arrange(KernelContext& c, const Tensor& t, const Axes& axes,
                                         const std::vector<Role>& batch,

@@ -25,7 +25,7 @@ Epilogue::Epilogue(const KernelInit& init)
       {"Sigmoid", Activation::kSigmoid},
       {"GeluApproximate", Activation::kGelu},
       {"GeluExact", Activation::kGeluErf}};
-  // An optional linear op, followed by an optional activation.
+  // The names may be a linear op, followed by an activation. Both are optional.
   size_t next = 0;
   if (next < names_.size()) {
     if (auto it = kLinear.find(names_[next]); it != kLinear.end()) {
@@ -78,9 +78,9 @@ F Epilogue::Activate(F x) const {
       return std::tanh(x);
     case Activation::kSigmoid:
       return F(1) / (F(1) + std::exp(-x));
-    case Activation::kGelu:  // sqrt(2 / pi)
+    case Activation::kGelu:  // 0.7978… is sqrt(2 / pi)
       return F(0.5) * x * (F(1) + std::tanh(F(0.7978845608028654) * (x + F(0.044715) * x * x * x)));
-    case Activation::kGeluErf:  // 1 / sqrt(2)
+    case Activation::kGeluErf:  // 0.7071… is 1 / sqrt(2)
       return F(0.5) * x * (F(1) + std::erf(x * F(0.7071067811865476)));
   }
   return x;
@@ -90,7 +90,7 @@ template <typename T, typename F>
 absl::Status Epilogue::Apply(KernelContext& context, int first, int64_t rows, int64_t channels,
                              F* data) const {
   SLUICE_RETURN_IF_ERROR(Check(context, first, channels));
-  // Both linear forms are y * factor + shift.
+  // Computes both kinds of linear ops as y * factor + shift.
   std::vector<F> factor(static_cast<size_t>(channels), F(1)), shift(static_cast<size_t>(channels));
   for (int64_t k = 0; k < channels; ++k) {
     const auto arg = [&](int i) { return static_cast<F>(context.input(first + i).data<T>()[k]); };

@@ -32,7 +32,7 @@ Subscripts::Subscripts(std::string_view text) {
 
 namespace {
 
-// `labels`: those of all inputs.
+// Checks the output. `labels` are the labels of all inputs.
 absl::Status CheckOutput(const Equation& equation, const std::string& labels,
                          std::string_view text) {
   for (char label : equation.output.labels()) {

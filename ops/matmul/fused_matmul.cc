@@ -1,4 +1,5 @@
-// A matrix product with a bias and an activation, an op of TensorFlow's remapper.
+// The op of a matrix product with a bias and an activation, which TensorFlow's remapper adds to
+// graphs.
 #include "ops/matmul/epilogue_attrs.h"
 #include "ops/matmul/multiply_adds.h"
 #include "ops/op.h"

@@ -11,13 +11,13 @@
 namespace sluice {
 namespace {
 
-// Goto and van de Geijn's algorithm: a block of A that fits in the second-level cache is multiplied
-// with panels of B. The innermost tile of C stays in registers.
+// Sizes for Goto and van de Geijn's algorithm: a block of A that fits in the second-level cache is
+// multiplied with panels of B, while the innermost tile of C stays in registers.
 constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockDepth = 256;
 constexpr int64_t kBlockColumns = 512;
 
-// Integers are multiplied as unsigned numbers, so that they wrap.
+// Integers are multiplied as unsigned numbers, so that they wrap around.
 template <typename T, typename = void>
 struct Lane {
   using type = T;
@@ -29,13 +29,13 @@ struct Lane<T, std::enable_if_t<std::is_integral_v<T>>> {
 template <typename T>
 using LaneOf = typename Lane<T>::type;
 
-// The tile in registers: kTileRows rows of 64 bytes.
+// The tile of C in registers has kTileRows rows of 64 bytes.
 template <typename T>
 inline constexpr int64_t kTileRows = std::is_arithmetic_v<T> ? 6 : 2;
 template <typename T>
 inline constexpr int64_t kTileColumns = 64 / sizeof(T);
 
-// tile = sum over p of (column p of a) * (row p of b), both packed.
+// Computes tile = sum over p of (column p of a) * (row p of b). Both operands are packed.
 template <typename T>
 SLUICE_TARGET_CLONES void Tile(const LaneOf<T>* a, const LaneOf<T>* b, int64_t depth,
                                LaneOf<T>* tile) {
@@ -80,8 +80,8 @@ T At(const MatrixView<T>& m, int64_t i, int64_t j) {
   }
 }
 
-// Packs `rows` x `depth` of a as tiles of kTileRows rows, each column by column. Short tiles are
-// padded with zeros.
+// Packs `rows` x `depth` elements of a as tiles of kTileRows rows, each column by column. Pads
+// short tiles with zeros.
 template <typename T>
 void PackRows(const MatrixView<T>& a, int64_t rows, int64_t depth, LaneOf<T>* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows<T>) {

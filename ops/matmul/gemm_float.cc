@@ -15,8 +15,8 @@ constexpr int64_t kTileRows = 12;
 
 #if defined(__x86_64__)
 
-// AVX-512 loops for products for which oneDNN takes 10 to 50 % longer: small matrices, and a
-// transposed B if it is much larger than A and C, or if A has few rows. 12 x 32 sums stay in
+// AVX-512 loops for products that take oneDNN 10 to 50 % longer: products of small matrices, and of
+// a transposed B if it is much larger than A and C or if A has few rows. 12 x 32 sums stay in
 // registers, and a packed panel of 32 columns stays in the second-level cache.
 constexpr int64_t kDepthMax = 1024;  // depth of a panel
 
@@ -25,7 +25,7 @@ struct PanelScratch {
   alignas(64) float tile[kTileRows * kPanel];
 };
 
-// Writes 16 rows of 16 floats, `step` apart, as columns of a panel.
+// Writes 16 rows of 16 floats as columns of a panel. The rows are `step` floats apart.
 SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
   Vec rows[kVecLanes];
 #pragma GCC unroll 16
@@ -35,7 +35,8 @@ SLUICE_AVX512 void TransposeSquare(const float* from, int64_t step, float* to) {
   for (int i = 0; i < kVecLanes; ++i) VecAt(to + i * kPanel) = rows[i];
 }
 
-// Writes `columns` columns of `depth` rows of b side by side, then zeros. One step of b is 1.
+// Writes `columns` columns of `depth` rows of b side by side, and then zeros. One of the two steps
+// of b must be 1.
 SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns, float* panel) {
   if (b.column_step == 1) {
     for (int64_t d = 0; d < depth; ++d, panel += kPanel) {
@@ -65,7 +66,8 @@ SLUICE_AVX512 void PackPanel(MatrixView<float> b, int64_t depth, int64_t columns
   }
 }
 
-// to = (or +=) rows of A * a panel. The rows of the panel are `panel_step` floats apart.
+// Computes rows of A * a panel, and stores them in `to` or adds them to it. The rows of the panel
+// are `panel_step` floats apart.
 template <int kVecs, bool kAdd>
 SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t panel_step,
                               int64_t rows, int64_t depth, float* to, int64_t to_step) {
@@ -74,7 +76,8 @@ SLUICE_AVX512 void TimesPanel(MatrixView<float> a, const float* panel, int64_t p
                                                  to_step);
 }
 
-// Calls panel(first column, columns, first row of b, rows, whether to add to earlier sums).
+// Divides B into panels. Calls panel(first column, columns, first row of b, rows, whether to add to
+// earlier sums) for each.
 template <typename F>
 void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
   const int64_t parts = (k + kDepthMax - 1) / kDepthMax, part = (k + parts - 1) / parts;
@@ -85,7 +88,7 @@ void ForPanels(int64_t n, int64_t k, GemmInto into, F panel) {
   }
 }
 
-// C^T = B^T * A^T. Tiles are transposed as they are written.
+// Computes C^T = B^T * A^T. Transposes tiles as it writes them to C.
 void TransposedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                     float* c, int64_t c_step, GemmInto into) {
   auto& scratch = ThreadScratch<PanelScratch>();
@@ -112,8 +115,8 @@ void TransposedGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, Matrix
   });
 }
 
-// Multiplies panels of B, in place if they consist of whole vectors, else packed. Columns beyond
-// the last whole vector are computed in a scratch tile, and copied.
+// Multiplies panels of B. Reads them in place if they consist of whole vectors, and packs them
+// otherwise. If columns are left over, computes them in a scratch tile and copies them.
 void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                int64_t c_step, GemmInto into) {
   auto& scratch = ThreadScratch<PanelScratch>();
@@ -145,15 +148,17 @@ void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<
   });
 }
 
-// For small matrices, which are frequent in batches, a call of oneDNN costs as much as the product.
-// Large matrices come from memory, which oneDNN reads faster than these loops read panels.
+// Returns whether the matrices are so small that a call of oneDNN costs as much as the product,
+// which is frequent in batches. Large matrices come from memory, which oneDNN reads faster than
+// these loops.
 bool IsSmall(int64_t m, int64_t n, int64_t k) {
   constexpr int64_t kMostElements = 16 * 1024;
   return HasAvx512() && m >= 8 && n >= kVecLanes && k >= 8 &&
          m * k + k * n + m * n <= kMostElements;
 }
 
-// B is transposed, and A has so few rows that oneDNN would spend most time on transposing B.
+// Returns whether B is transposed and A has so few rows that oneDNN would spend most of the time on
+// transposing B.
 bool IsFlat(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLeastDepth = 128;
   return HasAvx512() && b.column_step != 1 && m >= kVecLanes && m <= kFlatRows && n >= kPanel &&

@@ -19,7 +19,7 @@ using Types = testing::Types<float, double, int16_t, int32_t, int64_t, std::comp
                              std::complex<double>>;
 TYPED_TEST_SUITE(GemmTest, Types);
 
-// Small whole numbers, so that sums do not depend on the order.
+// Numbers are small integers, so that sums do not depend on the order.
 TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   using T = TypeParam;
   struct Size {
@@ -51,7 +51,7 @@ TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   }
 }
 
-// The rows of the result are `n` + 3 apart. The elements between them must not change.
+// Multiplies into a result whose rows are `n` + 3 apart. The elements between them must not change.
 void ExpectProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                    GemmInto into) {
   const int64_t step = n + 3;
@@ -128,7 +128,7 @@ struct alignas(64) Line {
   char bytes[64];
 };
 
-// The matrix is packed as a whole, and read in two parts of whole panels.
+// Packs the matrix as a whole, and multiplies with two parts of it, which consist of whole panels.
 void ExpectPackedProduct(int64_t m, int64_t n, int64_t k, MatrixView<float> b, GemmInto into) {
   const std::vector<float> a = Numbers(m * k, 0);
   std::vector<Line> packed((PackedBytes(n, k) + 63) / 64);
@@ -166,7 +166,7 @@ TEST(Gemm, MultipliesByPackedMatrices) {
   }
 }
 
-// Numbers between -1 and 1 that use all digits.
+// Returns numbers between -1 and 1 that use all their digits.
 std::vector<float> Fractions(int64_t count, uint32_t seed) {
   std::vector<float> numbers(count);
   for (float& x : numbers) {
@@ -185,7 +185,7 @@ double ExactElement(int64_t k, MatrixView<float> a, MatrixView<float> b, int64_t
   return sum;
 }
 
-// The error must be at most that of sums of rounded products.
+// The error must not exceed the error of sums of rounded products.
 TEST(Gemm, IsAsExactAsFloats) {
   for (int64_t k : {64, 256, 900}) {
     const int64_t m = 64, n = 200;
@@ -207,7 +207,7 @@ TEST(Gemm, IsAsExactAsFloats) {
   }
 }
 
-// The packed matrix must give the same `c`, which is 7 + the product.
+// Checks that the packed matrix gives the same `c`, which is 7 + the product.
 void ExpectSamePacked(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                       const std::vector<float>& c) {
   std::vector<Line> packed((PackedBytes(n, k) + 63) / 64);
@@ -224,8 +224,8 @@ void ExpectSamePacked(int64_t m, int64_t n, int64_t k, MatrixView<float> a, Matr
   }
 }
 
-// NaNs, infinities and numbers that are too large for sums of parts must give the results of float
-// products.
+// NaNs, infinities, and numbers that would overflow in sums of parts, must give the same results as
+// float products.
 TEST(Gemm, KeepsInfinitiesAndLargeNumbers) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

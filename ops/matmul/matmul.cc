@@ -1,8 +1,8 @@
-// Matrix products.
+// Ops that multiply matrices.
 //
-// The last two dimensions form matrices, the others are batch dimensions. adj_x and adj_y request
-// the conjugate transpose of each matrix, transpose_a and transpose_b the transpose. grad_a and
-// grad_b mark the products of gradients and have no effect.
+// The last two dimensions form matrices, and the others are batch dimensions. adj_x and adj_y
+// request the conjugate transpose of each matrix, and transpose_a and transpose_b the transpose.
+// grad_a and grad_b mark the products of gradients and have no effect.
 #include "ops/matmul/multiply_adds.h"
 #include "ops/op.h"
 
@@ -102,7 +102,8 @@ void MatMulGradient(Backprop& b) {
                     .grad_b = true}));
 }
 
-// As in tf.matmul: MatMul if both are known to be matrices, else BatchMatMulV2.
+// Adds a product like tf.matmul: MatMul if both factors are known to be matrices, and otherwise
+// BatchMatMulV2.
 Output Product(Factor left, Factor right, bool grad_x, bool grad_y) {
   if (left.matrix.shape().rank() == 2 && right.matrix.shape().rank() == 2) {
     auto plain = [](const Factor& f) { return f.transposed ? ConjOf(f.matrix) : f.matrix; };

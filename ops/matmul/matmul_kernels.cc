@@ -1,4 +1,4 @@
-// MatMul, and its variant that computes only some columns.
+// Kernels of MatMul, and of its variant that computes only some columns.
 #include <algorithm>
 
 #include "executor/cpu/scratch_buffers.h"
@@ -106,7 +106,7 @@ class MatMulKernel : public AddingKernel, public TileMaker, public PackedOperand
   }
 
  private:
-  // The product of the two matrices.
+  // Returns the description of the product of the two matrices.
   Products ProductOf(const Tensor& a, const Tensor& b) const {
     return {.a = LayoutOf(a.shape(), transpose_a_, false),
             .b = LayoutOf(b.shape(), transpose_b_, false),

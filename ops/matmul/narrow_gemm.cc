@@ -22,7 +22,7 @@ struct NarrowScratch {
   alignas(64) float tile[kMostColumns * kPanel];
 };
 
-// A mask of the first `count` lanes.
+// Returns a mask of the first `count` lanes.
 SLUICE_AVX512 __mmask16 Lanes(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
 
 SLUICE_AVX512 inline __attribute__((always_inline)) void Put(__m512 sums, __mmask16 lanes, bool add,
@@ -31,7 +31,7 @@ SLUICE_AVX512 inline __attribute__((always_inline)) void Put(__m512 sums, __mmas
   _mm512_mask_storeu_ps(to, lanes, sums);
 }
 
-// --- The columns of B fill the vectors.
+// --- If rows of B are contiguous, a vector holds a row of B.
 
 SLUICE_AVX512 void ByColumnsOfB(int64_t m, int64_t n, int64_t depth, MatrixView<float> a,
                                 MatrixView<float> b, bool add, float* c, int64_t c_step) {
@@ -53,7 +53,7 @@ SLUICE_AVX512 void ByColumnsOfB(int64_t m, int64_t n, int64_t depth, MatrixView<
   }
 }
 
-// --- A column of A is contiguous: C^T = B^T * A^T, with the rows of A in the vectors.
+// --- If columns of A are contiguous, a vector holds rows of A, and C^T = B^T * A^T is computed.
 
 template <int kColumns>
 SLUICE_AVX512 void RowsTimesColumns(const float* a, int64_t a_step, const float* b, int64_t b_step,
@@ -72,7 +72,7 @@ RowsTimes FindRowsTimes(int64_t columns) {
   return kAll[columns - 4];
 }
 
-// Writes `count` rows of C from a tile of their columns.
+// Writes `count` rows of C from a tile that has them as columns.
 SLUICE_AVX512 void PutTransposed(const float* tile, int64_t count, int64_t n, bool add, float* c,
                                  int64_t c_step) {
   const __mmask16 lanes = Lanes(n);
@@ -90,7 +90,7 @@ SLUICE_AVX512 void PutTransposed(const float* tile, int64_t count, int64_t n, bo
 SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<float> a,
                              MatrixView<float> b, bool add, float* c, int64_t c_step) {
   auto& scratch = ThreadScratch<NarrowScratch>();
-  // 24 sums fit in registers.
+  // At most 24 sums fit in registers, so computes more than 12 columns in two steps.
   const int64_t first = n <= 12 ? n : n / 2, second = n - first;
   const RowsTimes of_first = FindRowsTimes(first);
   const RowsTimes of_second = second > 0 ? FindRowsTimes(second) : nullptr;
@@ -99,7 +99,7 @@ SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<flo
     const int64_t count = std::min(kPanel, m - i);
     const float* from = a.data + i;
     int64_t step = a.column_step;
-    if (count < kPanel) {  // because whole vectors would exceed the end
+    if (count < kPanel) {  // whole vectors would exceed the end
       const __mmask16 low = Lanes(std::min(count, kVecLanes));
       const __mmask16 high = Lanes(std::max<int64_t>(count - kVecLanes, 0));
       for (int64_t d = 0; d < depth; ++d, from += step) {
@@ -118,9 +118,9 @@ SLUICE_AVX512 void ByRowsOfA(int64_t m, int64_t n, int64_t depth, MatrixView<flo
   }
 }
 
-// --- A row of A is contiguous: a vector holds terms of the sum of one element.
+// --- If rows of A are contiguous, a vector holds terms of the sum of one element.
 
-// Writes the columns of B one after the other, `length` apart, with zeros beyond the depth.
+// Writes the columns of B one after the other, `length` floats apart, with zeros beyond the depth.
 SLUICE_AVX512 void PackColumns(MatrixView<float> b, int64_t n, int64_t depth, int64_t length,
                                float* to) {
   const __mmask16 lanes = Lanes(n);

@@ -5,14 +5,15 @@
 #include "executor/cpu/instruction_sets.h"
 #include "ops/matmul/library_gemm.h"
 
-// Sets the number of OpenMP threads of the calling thread. Declared here, so that no file needs
-// -fopenmp.
+// Sets the number of OpenMP threads of the calling thread. It is declared here, so that no file
+// needs -fopenmp.
 extern "C" void omp_set_num_threads(int);
 
 namespace sluice {
 namespace {
 
-// oneDNN examines the processor itself, so this passes SLUICE_CPU on to it.
+// Limits the instruction sets of oneDNN to those that SLUICE_CPU permits, because oneDNN examines
+// the processor itself.
 void LimitInstructionSets() {
   switch (InstructionSetLimit()) {
     case InstructionSets::kNone:
@@ -34,8 +35,8 @@ void LimitInstructionSets() {
 
 void LibraryGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                  float* c, int64_t c_step, GemmInto into) {
-  // The executor runs shards in parallel, so the library's own threads would compete for the same
-  // cores.
+  // The executor runs shards in parallel, so further threads of the library would compete for the
+  // same cores.
   thread_local const bool alone = [] {
     omp_set_num_threads(1);
     return true;

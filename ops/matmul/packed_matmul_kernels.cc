@@ -1,4 +1,5 @@
-// Products whose second operand is packed by a separate op (executor/passes/pack_operands.h).
+// Kernels of products whose second operand is packed by a separate op
+// (executor/passes/pack_operands.h).
 #include <utility>
 
 #include "executor/kernel/made_of_constant.h"

@@ -1,5 +1,5 @@
-// Products that are cut by rows, by columns and by depth, into whole and partial tiles, must equal
-// those of one loop. Numbers are small integers, so that sums are exact in any order.
+// Cuts products by rows, by columns and by depth, into whole and partial tiles. Results must equal
+// those of a single loop. Numbers are small integers, so that sums are exact in any order.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -79,8 +79,8 @@ TEST(ProductCuts, LargeWeightsAreCutByTheirRows) {
   if (cores == 1) return;  // the machine has one core, or a matrix unit
   const Size large{64, 2048, 128 * cores};
   EXPECT_EQ(DepthParts(ProductOfSizes(large, {})), cores);
-  // The depth is not cut in these cases: the sums are as large as the weights, the weights fit into
-  // the cache of each core, there is one row, or an operand is transposed.
+  // The depth is not cut if the sums are as large as the weights, the weights fit into the cache of
+  // each core, there is only one row, or an operand is transposed.
   EXPECT_EQ(DepthParts(ProductOfSizes({large.m, large.n, large.k - 1}, {})), 1);
   EXPECT_EQ(DepthParts(ProductOfSizes({16, 128, 32 * cores}, {})), 1);
   EXPECT_EQ(DepthParts(ProductOfSizes({1, large.n, large.k}, {})), 1);
@@ -88,7 +88,7 @@ TEST(ProductCuts, LargeWeightsAreCutByTheirRows) {
   EXPECT_EQ(DepthParts(ProductOfSizes(large, {false, true})), 1);
 }
 
-// The cut depends only on the sizes and the machine.
+// The cut must depend only on the sizes and the machine.
 TEST(ProductCuts, DoNotDependOnThreads) {
   Tensor a = Numbers(32, 1203, 1), b = Numbers(1203, 512, 4);
   for (Tensor* t : {&a, &b}) {

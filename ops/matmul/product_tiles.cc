@@ -36,8 +36,8 @@ Cut CutOfPacked(int64_t m, int64_t n, int64_t k) {
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   constexpr int64_t kLarge = 2048, kRowGrain = 8, kColumnGrain = 32, kMost = 16;
   const int64_t m = a.rows, cores = MachineCores();
-  // Half a vector of columns takes as long as a whole one. A product with few rows takes as long as
-  // reading B.
+  // Half a vector of columns takes as long as a whole one, and a product with few rows takes as
+  // long as it takes to read B.
   const double flops = 2.0 * static_cast<double>(std::max(m, kRowsAtLeast)) *
                        static_cast<double>(n >= 8 ? std::max<int64_t>(n, 16) : n) *
                        static_cast<double>(k);
@@ -53,7 +53,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
     return {TileOf(m, row_tiles, kRowGrain), n};
   }
   if (GemmTransposes(m, n, k, b)) {
-    // A cut by rows packs each row once. A cut by columns would pack the rows again for each tile.
+    // A cut by rows packs each row once. A cut by columns would pack all rows again for each tile.
     return m > kFlatRows ? Cut{TileOf(m, tiles(kMost), 32), n} : Cut{m, TileOf(n, tiles(4), 32)};
   }
   if (m >= kLarge && n >= kLarge) {
@@ -62,7 +62,7 @@ Cut CutOfFloats(const Layout& a, int64_t n, int64_t k, MatrixView<float> b) {
   }
   if (m >= n) {
     if (GemmTransposes(64, n, k, b)) return {64, n};
-    // B is packed for each tile, which is slow if B is transposed or not in the cache.
+    // Each tile packs B, which is slow if B is transposed or does not fit in the cache.
     const bool is_packed_with_pains = k * n > kOfSecondCache || b.column_step != 1;
     return {TileOf(m, tiles(is_packed_with_pains ? 4 : 8), kRowGrain), n};
   }

@@ -1,4 +1,4 @@
-// Elementwise activation functions and the ops of their gradients. The output has the shape of the
+// Ops of elementwise activation functions, and of their gradients. The output has the shape of the
 // input.
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"
@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-// `gradients` and the tensor that determines the slope have the same shape.
+// Sets the output's shape. `gradients` and the tensor that determines the slope must have this
+// shape.
 absl::Status SlopeShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape merged, c.input(0).MergeWith(c.input(1)));
   return c.SetOutput(0, merged);
@@ -28,7 +29,8 @@ struct Activates {
   }
 };
 
-// The gradient of an activation: `gradients` times the slope, which depends on the tensor `of`.
+// Declares the gradient of an activation: `gradients` times the slope, which depends on the tensor
+// `of`.
 struct ScalesBySlope {
   TypeSet types;
   const char* of;
@@ -43,8 +45,8 @@ struct ScalesBySlope {
 };
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The second derivative of an activation whose slope depends on its output (Elu, Selu): gradients *
-// grad in the negative part, and 0 elsewhere.
+// Returns the second derivative of an activation whose slope depends on its output (Elu, Selu):
+// gradients * grad in the negative part, and 0 elsewhere.
 Output WhereNegative(Backprop& b, Output outputs) {
   Output negative = Less(outputs, Constant(b.graph(), 0, outputs.dtype(), "Less/y"));
   return Select(negative, b.Of("backprops") * b.Value("gradients"), ZerosLike(outputs));
@@ -137,7 +139,8 @@ OP(Softplus, "Computes log(exp(x) + 1), without overflow for large x.")
       b.Into("features", b.Of("activations") * Sigmoid(b.Value("features")));
     });
 
-// d2x = grad * dy * exp(x) / (1 + exp(x))^2, in a form whose square does not overflow.
+// The gradient with respect to features is grad * dy * exp(x) / (1 + exp(x))^2, in a form whose
+// square does not overflow.
 OP(SoftplusGrad, "Computes the gradient of Softplus: gradients / (exp(-features) + 1).")
     .With(ScalesBySlope{FloatTypes(), "features"}) GRADIENT([](Backprop& b) {
       Output grad = b.Of("backprops"), x = b.Value("features");

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Comparisons are written such that NaN yields NaN.
+// In these functions, comparisons are written such that NaN yields NaN.
 struct ReluFn {
   static constexpr double kCost = 0.2;
   template <typename T>
@@ -38,7 +38,7 @@ struct EluFn {
 };
 KERNELS(Elu, "T", Elementwise<EluFn>::Kernel, FloatList);
 
-// Constants of Klambauer et al., 2017: scale, and scale times alpha.
+// Source of these constants, which are scale, and scale times alpha: Klambauer et al., 2017.
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 
@@ -52,7 +52,7 @@ struct SeluFn {
 };
 KERNELS(Selu, "T", Elementwise<SeluFn>::Kernel, FloatList);
 
-// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which does not overflow.
+// Computes log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), which does not overflow.
 struct SoftplusFn {
   static constexpr double kCost = 2;
   static constexpr bool kCallsLibrary = true;
@@ -72,7 +72,8 @@ struct SoftsignFn {
 };
 KERNELS(Softsign, "T", Elementwise<SoftsignFn>::Kernel, FloatList);
 
-// Slopes: g is the incoming gradient, x the tensor that determines the slope.
+// Gradients of activations: g is the incoming gradient, and x is the tensor that determines the
+// slope.
 #define SLUICE_SLOPE_FN(Name, cost, expression)            \
   struct Name {                                            \
     static constexpr double kCost = cost;                  \

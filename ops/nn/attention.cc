@@ -1,11 +1,11 @@
-// Attention as one op, which a session substitutes for the products and the softmax of a graph.
+// Attention as one op. A session substitutes it for the products and the softmax of a graph.
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The output is [..., rows, width] for q [..., rows, depth], k [..., columns, depth] and v [...,
-// columns, width].
+// Sets the output's shape to [..., rows, width] for q [..., rows, depth], k [..., columns, depth]
+// and v [..., columns, width].
 absl::Status AttentionShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape out, c.WithRankAtLeast(0, 2));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape v, c.WithRankAtLeast(2, 2));
@@ -14,7 +14,8 @@ absl::Status AttentionShape(ShapeContext& c) {
   return c.SetOutput(0, std::move(out));
 }
 
-// Counts scores and values: two products with as many columns as k and v have rows.
+// Returns the number of multiply-adds for scores and values: two products, with as many columns as
+// k and v have rows.
 double MultiplyAddsOfAttention(const Node& node, const double*, double outputs) {
   const PartialShape& v = node.input(2).shape();
   const int64_t columns = v.rank() < 2 ? 1 : v.dim(v.rank() - 2);

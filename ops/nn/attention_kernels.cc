@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Scratch memory for `each` blocks of scores per thread of a loop.
+// Allocates scratch memory: `each` blocks of scores for each thread of a loop.
 absl::StatusOr<Tensor> ScoreBuffers(KernelContext& context, const AttentionSizes& sizes,
                                     int64_t each) {
   const int buffers = ScratchBuffers::For(context.num_threads());
@@ -28,12 +28,13 @@ TensorShape ShapeOfResult(const Tensor& q, const AttentionSizes& sizes) {
   return shape;
 }
 
-// Returns the last input if the node has more than `inputs`, else null.
+// Returns the last input if the node has more than `inputs` inputs, and otherwise null.
 const Tensor* MaskInput(KernelContext& context, int inputs) {
   return context.num_inputs() > inputs ? &context.input(inputs) : nullptr;
 }
 
-// The nanoseconds of a row's weights and of `products` products of them with matrices like k or v.
+// Returns the nanoseconds to compute the weights of a row, and to multiply them by `products`
+// matrices like k or v.
 double CostOfRow(const AttentionSizes& s, double products) {
   const double width = static_cast<double>(s.depth + s.width);
   return static_cast<double>(s.columns) * (products * width / kFlopsPerNs<float> + 1);
@@ -67,16 +68,16 @@ absl::Status Attention(KernelContext& context, Attr<float, "scale"> scale) {
   return absl::OkStatus();
 }
 
-// Converts a row of gradients with respect to weights to gradients with respect to products of q
-// and k.
+// Converts a row of gradients with respect to weights to gradients with respect to scaled products
+// of q and k.
 SLUICE_TARGET_CLONES void ByProducts(const float* weights, float mean, float scale, float* by,
                                      int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) by[i] = (by[i] - mean) * weights[i] * scale;
 }
 
-// One call of _AttentionGrad. If there are fewer products than cores, the rows of each product are
-// split into parts, and the gradients of k and v are added over the parts.
+// Computes one _AttentionGrad. If there are fewer products than cores, the rows of each product are
+// split into parts, and the gradients of k and v are sums over the parts.
 class GradientPass {
  public:
   GradientPass(const KernelContext& context, const AttentionSizes& sizes,
@@ -124,7 +125,7 @@ class GradientPass {
     return absl::OkStatus();
   }
 
-  // The gradients of the first part are stored in the outputs.
+  // Returns the place for a part's gradient of k. The first part stores it in the output.
   float* ByK(int64_t product, int64_t part) {
     return part == 0 ? by_[1] + product * of_k()
                      : of_parts_.data<float>() +
@@ -159,7 +160,7 @@ class GradientPass {
     });
   }
 
-  // `weights` is a buffer for two blocks.
+  // Computes the gradients of a block. `weights` is a buffer for two blocks.
   void MakeBlock(int64_t product, int64_t block, float* weights, float* by_k, float* by_v) {
     const AttentionSizes& s = sizes_;
     const ColumnRange range = scores_.RangeOf(product, block);

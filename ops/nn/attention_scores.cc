@@ -15,8 +15,8 @@ namespace {
 
 namespace rows = class_rows;
 
-// Ranges begin at a multiple of this, so that sums of weights have the same order as over all
-// columns.
+// Ranges of columns begin at a multiple of this number, so that weights are added in the same order
+// as over all columns.
 constexpr int64_t kGrain = rows::kLanes;
 
 SLUICE_TARGET_CLONES void ScaleAndMask(float* x, float scale, const float* mask, int64_t n) {
@@ -24,7 +24,7 @@ SLUICE_TARGET_CLONES void ScaleAndMask(float* x, float scale, const float* mask,
   for (int64_t i = 0; i < n; ++i) x[i] = x[i] * scale + mask[i];
 }
 
-// The largest of n numbers, which are not negative. NaN if one of them is.
+// Returns the largest of n numbers, which must not be negative, or NaN if one of them is NaN.
 template <typename F>
 float LargestOrNan(int64_t n, const F& number) {
   float largest = 0;
@@ -80,7 +80,7 @@ absl::StatusOr<AttentionScores> AttentionScores::Make(KernelContext& context,
   AttentionScores scores(context, sizes, scale);
   if (mask == nullptr) return scores;
   SLUICE_RETURN_IF_ERROR(scores.FindMask(context.input(0), *mask));
-  // For fewer columns, the search costs more than it saves.
+  // For fewer columns, it costs more to search the mask than that saves.
   constexpr int64_t kWorthLooking = 128;
   if (sizes.columns < kWorthLooking) return scores;
   const float spread = scores.Spread(context, others);
@@ -110,8 +110,8 @@ absl::Status AttentionScores::FindMask(const Tensor& q, const Tensor& mask) {
   return absl::OkStatus();
 }
 
-// A bound of the difference of two scores of a row, from the Cauchy-Schwarz inequality. Infinite or
-// NaN if a number is not finite.
+// Returns an upper bound of the difference of two scores of a row, by the Cauchy-Schwarz
+// inequality. It is infinite or NaN if a number is not finite.
 float AttentionScores::Spread(KernelContext& context,
                               std::initializer_list<const Tensor*> others) const {
   const int64_t of_q = sizes_.rows * sizes_.depth, of_k = sizes_.columns * sizes_.depth;
@@ -124,12 +124,12 @@ float AttentionScores::Spread(KernelContext& context,
       for (const Tensor* other : others) {
         const int64_t n = other->num_elements() / sizes_.count;
         const float* x = other->data<float>() + i * n;
-        spreads[i] += 0 * rows::Dot(x, x, n);  // 0, or NaN
+        spreads[i] += 0 * rows::Dot(x, x, n);  // adds 0, or NaN if x is not finite
       }
     }
   });
   const float largest = LargestOrNan(sizes_.count, [&](int64_t i) { return spreads[i]; });
-  return 2.1f * std::abs(scale_) * largest;  // larger than 2, because sums are rounded
+  return 2.1f * std::abs(scale_) * largest;  // more than 2, because sums are rounded
 }
 
 void AttentionScores::FindRanges(KernelContext& context, float spread) {

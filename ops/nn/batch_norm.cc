@@ -1,10 +1,10 @@
 // Batch normalisation in one op: y = (x - mean) * rsqrt(variance + epsilon) * scale + offset, with
-// a mean and a variance per channel. In training they are computed from the batch. In inference
+// a mean and a variance per channel. In training, they are computed from the batch. In inference,
 // they are inputs.
 //
-// Other outputs: batch_mean and batch_variance (the unbiased variance), mixed with the inputs mean
-// and variance by exponential_avg_factor. reserve_space_1 and _2 are the batch's mean and biased
-// variance, for the gradient op. In inference, all of these equal the inputs.
+// Outputs batch_mean and batch_variance are the batch's mean and unbiased variance, mixed with the
+// inputs mean and variance by exponential_avg_factor. reserve_space_1 and _2 are the batch's mean
+// and biased variance, for the gradient op. In inference, all of these equal the inputs.
 //
 // Reference: Ioffe and Szegedy, "Batch Normalization" (2015).
 #include "graph/infer/image_roles.h"
@@ -24,7 +24,7 @@ int Rank(const ShapeContext& c) {
   return static_cast<int>(c.attr<std::string>("data_format").size());
 }
 
-// Merges the channels of `x` with the sizes of inputs [first, last).
+// Merges the number of channels of `x` with the sizes of inputs [first, last).
 absl::StatusOr<PartialShape> MergeChannels(ShapeContext& c, PartialShape x, int first, int last) {
   const int channel = ChannelDim(c, x.rank());
   for (int i = first; i < last; ++i) {
@@ -37,7 +37,7 @@ absl::StatusOr<PartialShape> MergeChannels(ShapeContext& c, PartialShape x, int 
 
 absl::Status NormShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, Rank(c)));
-  // In training, mean and variance may be empty.
+  // Does not check mean and variance in training, because they may be empty then.
   SLUICE_ASSIGN_OR_RETURN(x, MergeChannels(c, x, 1, c.attr<bool>("is_training") ? 3 : 5));
   for (int i = 5; i < c.num_inputs(); ++i) {  // side inputs
     SLUICE_ASSIGN_OR_RETURN(x, x.MergeWith(c.input(i)));
@@ -63,7 +63,7 @@ absl::Status NormGradShape(ShapeContext& c) {
   return c.SetOutput(4, {0});
 }
 
-// Declares the inputs. `type` is the type of those with one element per channel.
+// Declares the inputs. Those with one element per channel have type `type`.
 using Mixin = std::function<void(OpDefBuilder&)>;
 Mixin NormInputs(std::string type) {
   return [type](OpDefBuilder& b) {
@@ -90,7 +90,7 @@ Mixin NormGradOutputs(std::string type) {
   };
 }
 
-// Attribute T, and U if `statistics` is not empty.
+// Declares attribute T, and also U if `statistics` is not empty.
 Mixin NormTypes(TypeSet images, TypeSet statistics) {
   return [=](OpDefBuilder& b) {
     b.Attr("T", TypeAttr(images));

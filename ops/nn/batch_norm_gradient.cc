@@ -32,7 +32,7 @@ Gradients3 GradOp(Backprop& b, Output y_grad, Output x, Output mean, Output vari
 
 Output Permuted(Output x, const std::vector<int64_t>& order) { return Transpose(x, order); }
 
-// Builds the gradient op from elementary ops, which are differentiable again.
+// Builds the gradient op from elementary ops, which have gradients themselves.
 class Written {
  public:
   explicit Written(Backprop& b)
@@ -76,12 +76,12 @@ class Written {
   }
 
  private:
-  // Sums in 16-bit types would be too imprecise.
+  // Converts to float, because sums in 16-bit types would be too imprecise.
   Output Widened(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, DT_FLOAT); }
   Output Narrowed(Output x) { return dtype_ == DT_FLOAT ? x : Cast(x, dtype_); }
   Output MeanOf(Output x, bool keep) { return ReduceMean(x, axes_, {.keep_dims = keep}); }
   Output SumOf(Output x, bool keep) { return ReduceSum(x, axes_, {.keep_dims = keep}); }
-  // A vector with an element per channel, in a shape that broadcasts against x.
+  // Reshapes a vector with an element per channel, so that it broadcasts against x.
   Output PerChannel(Output vector) {
     if (channels_last_) return vector;
     Output one = Constant(b_.graph(), 1, "Reshape/shape/0");

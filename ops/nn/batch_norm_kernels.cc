@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Attributes of the forward and the gradient op.
+// The attributes of the forward op and of the gradient op.
 struct NormAttrs {
   explicit NormAttrs(KernelInit& init)
       : epsilon(init.attr<float>("epsilon")),
@@ -123,8 +123,8 @@ class BatchNormKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Computes mean and biased variance of each channel by merging those of blocks (Chan et al.,
-  // 1979).
+  // Computes the mean and the biased variance of each channel. Merges the results of blocks of rows
+  // (Chan et al., 1979).
   static absl::Status Measure(KernelContext& context, const float* x, int64_t rows, int64_t n,
                               float* mean, float* variance) {
     const batch_norm::Blocks blocks(rows);
@@ -145,7 +145,7 @@ class BatchNormKernel : public Kernel {
       for (int64_t b = 0; b < blocks.count; ++b) {
         const float* of = sums + b * 3 * n;
         const double away = static_cast<double>(of[n + i]) - total / all;
-        // Corrects for the rounding of the block's mean, about which the squares were summed.
+        // Corrects the effect of rounding the block's mean, about which the squares were summed.
         const double beside =
             static_cast<double>(of[i]) -
             static_cast<double>(of[n + i]) * static_cast<double>(blocks.rows_of(b));
@@ -158,7 +158,8 @@ class BatchNormKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Sets the outputs batch_mean and batch_variance: unbiased, and mixed with the old values.
+  // Sets outputs batch_mean and batch_variance: makes the variance unbiased, and mixes both with
+  // the old values.
   void MixStatistics(KernelContext& context, int64_t rows, int64_t n, const float* mean,
                      const float* variance, float* out_mean, float* out_variance) const {
     const float unbias =
@@ -189,7 +190,7 @@ class BatchNormKernel : public Kernel {
     });
   }
 
-  // The additional work of _FusedBatchNormEx: adds the side input and applies the activation.
+  // Does the additional work of _FusedBatchNormEx: adds the side input and applies the activation.
   absl::Status AddSideInput(KernelContext& context, int64_t count, float* y) const {
     ReadImages<T> side;
     if (context.num_inputs() == 6) {
@@ -280,7 +281,7 @@ class BatchNormGradKernel : public Kernel {
         products[i] += static_cast<double>(sums[n + i]);
       }
     }
-    // In inference mean and variance are constants, so the gradient is only multiplied by the
+    // In inference, mean and variance are constants, so the gradient is only multiplied by the
     // factor.
     auto factor = Scratch<float>(context, n), dy_mean = Scratch<float>(context, n);
     auto slope = Scratch<float>(context, n);

@@ -1,5 +1,5 @@
 // Ops that add a bias to each channel. Channels are the last dimension (data_format NHWC), or the
-// one after the batch (NCHW).
+// dimension after the batch (NCHW).
 #include "graph/infer/image_roles.h"
 #include "ops/op.h"
 

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// A tensor as [outer, channels, inner].
+// The sizes of a tensor that is seen as [outer, channels, inner].
 struct Channels {
   int64_t outer = 1, channels = 1, inner = 1;
 };
@@ -107,7 +107,7 @@ class BiasAddKernel : public ElementwiseLoopKernel {
 KERNELS(BiasAdd, "T", BiasAddKernel, NumberList);
 KERNELS(BiasAddV1, "T", BiasAddKernel, NumberList);
 
-// 16-bit floating types are summed in float.
+// The type of sums: float for 16-bit floating types, T for others.
 template <typename T>
 using Sum = std::conditional_t<kIsFloat16<T>, float, T>;
 
@@ -136,8 +136,8 @@ SLUICE_TARGET_CLONES Sum<T> SumRun(const T* x, int64_t n) {
   return sum;
 }
 
-// Rows are summed in blocks whose size depends on the shape alone, and the blocks in order, so
-// that the bits do not depend on the number of threads.
+// Sums all rows. Sums blocks of rows separately and adds the blocks in order. The size of a block
+// depends on the shape alone, so that the bits do not depend on the number of threads.
 template <typename T>
 absl::Status SumLast(KernelContext& context, const T* x, const Channels& c, T* out) {
   const int64_t rows_per_block = std::max<int64_t>(128, (c.outer + 63) / 64);

@@ -1,4 +1,5 @@
-// Ops for k-means: initial centers of clusters, and the nearest centers of points.
+// Ops for k-means, which choose the initial centers of clusters and find the nearest centers of
+// points.
 #include "ops/op.h"
 
 namespace sluice {

@@ -42,7 +42,7 @@ std::vector<float> HalfSquares(const Tensor& points) {
 // More retries would take very long and hardly find better points.
 constexpr int64_t kRetriesMax = 1 << 16;
 
-// Draws points with probabilities proportional to their distance from the points drawn before.
+// Draws points with probabilities that are proportional to their distance from those drawn before.
 class PointSampler {
  public:
   PointSampler(const Tensor& points, uint64_t seed)
@@ -87,8 +87,8 @@ class PointSampler {
 
   int64_t Draw() {
     if (!has_any_) return Uniform();
-    // If the sum is infinite, or if small distances are lost to rounding, every draw may hit a
-    // point that is taken already. So the number of draws is limited.
+    // Limits the number of draws: if the sum is infinite, or if small distances are lost to
+    // rounding, every draw may hit a point that was already taken.
     constexpr int kDrawsMax = 1 << 20;
     int64_t i;
     int draws = 0;
@@ -189,7 +189,8 @@ absl::Status NearestNeighbors(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(0, {points.dim(0), k}));
   SLUICE_ASSIGN_OR_RETURN(Tensor * distances, c.AllocateOutput(1, {points.dim(0), k}));
   if (k == 0) return absl::OkStatus();
-  // Points without dimensions take no memory, but the data per point does.
+  // Checks the memory for the data per center: points without dimensions take none, so they may be
+  // many.
   SLUICE_RETURN_IF_ERROR(
       CheckRoom(centers.dim(0), sizeof(float) + sizeof(std::pair<float, int64_t>), "centers"));
   const std::vector<float> halves = HalfSquares(centers);

@@ -12,7 +12,7 @@ namespace rows = class_rows;
 
 constexpr double kCost = 1.5;  // nanoseconds per class
 
-// Computes loss and gradient of one row for a distribution of labels.
+// Computes the loss and the gradient of one row, given a distribution of labels.
 template <typename F>
 F DenseRow(const F* x, const F* labels, F* backprop, int64_t n) {
   const F max = rows::Max(x, n);
@@ -22,7 +22,7 @@ F DenseRow(const F* x, const F* labels, F* backprop, int64_t n) {
   return loss;
 }
 
-// The same for a single label.
+// Computes the loss and the gradient of one row, given a single label.
 template <typename F>
 F SparseRow(const F* x, int64_t label, F* backprop, int64_t n) {
   const F max = rows::Max(x, n);
@@ -57,7 +57,7 @@ class Broadcast {
   bool is_one_column_;
 };
 
-// The shape that both matrices broadcast to. Errors have TensorFlow's texts.
+// Returns the shape to which both matrices broadcast. Errors have TensorFlow's texts.
 absl::StatusOr<TensorShape> BroadcastMatrix(const Tensor& logits, const Tensor& labels) {
   const int rank = std::max(logits.rank(), labels.rank());
   TensorShape joined;
@@ -78,7 +78,7 @@ absl::StatusOr<TensorShape> BroadcastMatrix(const Tensor& logits, const Tensor& 
   return joined;
 }
 
-// Reshapes a vector to one row.
+// Reshapes a vector to a matrix of one row.
 Tensor AsMatrix(const Tensor& t) {
   if (t.rank() == 2) return t;
   return t.Reshaped(t.rank() == 1 ? TensorShape({1, t.dim(0)}) : TensorShape({1, 1}));

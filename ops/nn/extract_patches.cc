@@ -1,4 +1,5 @@
-// ExtractImagePatches and ExtractVolumePatches: the pixels under each window, as channels.
+// ExtractImagePatches and ExtractVolumePatches, which return the pixels under each window as
+// channels.
 #include "graph/tensor/sizes.h"
 #include "ops/conv/window.h"
 #include "ops/conv/window_attrs.h"
@@ -29,9 +30,9 @@ ShapeFunction PatchShape(const char* format) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Adds each element of a patch's gradient to its pixel. To find the pixels, the same op is applied
-// to an image whose pixels are numbered from 1. 0 stands for padding. `n` is the number of spatial
-// dimensions.
+// Adds each element of a patch's gradient to its pixel. To find the pixels, applies the same op to
+// an image whose pixels are numbered from 1, so that 0 stands for padding. `n` is the number of
+// spatial dimensions.
 void PatchGradient(Backprop& b, int n) {
   Graph& graph = b.graph();
   Output images = b.In(0), grad = b.Of("patches");
@@ -45,8 +46,8 @@ void PatchGradient(Backprop& b, int n) {
   Output places = Reshape(Cast(Sibling(b, b.op().op(), {wrapped}), DT_INT32), {-1});
   Output batch = PartOf(in, 0, 1), channels = PartOf(in, n + 1, n + 2);
   Output positions = Reshape(ReduceProd(PartOf(out, 1, n + 1)), {1});
-  // The shape is [batch, positions, elements of a patch, channels]. Then the batch is moved behind
-  // the elements.
+  // The shape is [batch, positions, elements of a patch, channels]. The transposition moves the
+  // batch behind the elements.
   Output split = Reshape(grad, Concat({batch, positions, IndexVector(graph, {-1}), channels}, 0));
   Output flat = Reshape(Transpose(split, {1, 2, 0, 3}),
                         Concat({IndexVector(graph, {-1}), Mul(batch, channels)}, 0));

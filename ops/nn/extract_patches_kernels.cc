@@ -44,7 +44,7 @@ class PatchesKernel : public Kernel {
   }
 
  private:
-  // Copies the patch at an output position. `pixel` is in bytes.
+  // Copies the patch at an output position. `pixel` is the size of a pixel in bytes.
   static void CopyPatch(const WindowGeometry& g, int64_t position, const char* image, int64_t pixel,
                         char* to) {
     const int64_t line = position / g.out.width;

@@ -1,4 +1,4 @@
-// Batch normalisation in graphs of the first versions.
+// Ops for batch normalisation in graphs of TensorFlow's first versions.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// The type in which T is computed.
+// The type in which kernels for T compute.
 template <typename T>
 using Wide = std::conditional_t<kIsFloat16<T>, float, T>;
 
@@ -40,7 +40,7 @@ class GlobalNormKernel : public Kernel {
   using F = Wide<T>;
   explicit GlobalNormKernel(KernelInit& init) : settings_(init) {}
 
-  // Inputs: images, mean, variance, beta, gamma.
+  // The inputs are images, mean, variance, beta and gamma.
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(settings_.Check(c, settings_.scales ? 4 : 3));
     const Tensor& images = c.input(0);
@@ -78,7 +78,7 @@ class GlobalNormGradKernel : public Kernel {
   using F = Wide<T>;
   explicit GlobalNormGradKernel(KernelInit& init) : settings_(init) {}
 
-  // Inputs: images, mean, variance, gamma, incoming gradients.
+  // The inputs are images, mean, variance, gamma and the incoming gradients.
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(settings_.Check(c, 3));
     const Tensor &images = c.input(0), &grad = c.input(4);

@@ -1,4 +1,4 @@
-// Isotonic regression along the last dimension.
+// The op for isotonic regression along the last dimension.
 #include "ops/op.h"
 
 namespace sluice {
@@ -10,7 +10,7 @@ namespace {
 void IsotonicGradient(Backprop& b) {
   Graph& g = b.graph();
   Output grad = b.Of("output"), shape = ShapeOf(grad), size = SizeOf(grad);
-  // A scalar is a row of one element.
+  // Handles a scalar as a row of one element.
   Output with_one = Concat({Constant(g, {1}), shape}, 0);
   Output columns = Maximum(PartOf(with_one, -1, kToTheEnd), Constant(g, 1));
   Output rows = FloorDiv(Range(Constant(g, 0), size, Constant(g, 1)), columns);

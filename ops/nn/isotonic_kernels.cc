@@ -1,4 +1,4 @@
-// IsotonicRegression, by the pool-adjacent-violators algorithm.
+// Kernel of IsotonicRegression, by the pool-adjacent-violators algorithm.
 // Reference: M. J. Best and N. Chakravarti, "Active set algorithms for isotonic regression; a
 // unifying framework", Mathematical Programming 47, 1990.
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace sluice {
 namespace {
 
-// Columns [begin, end) of a row, whose best constant is their mean.
+// Columns [begin, end) of a row. The best constant for them is their mean.
 template <typename F>
 struct Segment {
   int32_t begin, end;
   F sum, mean;
 
-  // 16-bit types round each result.
+  // Adds the next segment to this one. For 16-bit types, each result is rounded.
   void Append(const Segment& next) {
     end = next.end;
     sum = F(sum + next.sum);

@@ -29,8 +29,8 @@ SLUICE_TARGET_CLONES Sum<T> SumOfSquares(const T* x, int64_t n) {
   return sum;
 }
 
-// Sums blocks separately and adds them in order, so that the bits do not depend on the number of
-// threads.
+// Sums blocks separately, and then adds the blocks in order, so that the bits do not depend on the
+// number of threads.
 template <typename T>
 absl::Status L2Loss(KernelContext& context) {
   const int64_t n = context.input(0).num_elements();

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// y = g if x > 0, else alpha * g. The activation itself has g = x.
+// Computes y = g if x > 0, and alpha * g otherwise. For the activation itself, g is x.
 template <typename T>
 SLUICE_TARGET_CLONES void Leak(const T* g, const T* x, T* y, int64_t n, float alpha) {
   using Wide = elementwise::Wide<T>;
@@ -18,7 +18,8 @@ SLUICE_TARGET_CLONES void Leak(const T* g, const T* x, T* y, int64_t n, float al
   }
 }
 
-// LeakyRelu has one input. LeakyReluGrad has the incoming gradients before it.
+// The kernel of LeakyRelu, which has one input, and of LeakyReluGrad, which has the incoming
+// gradients before it.
 template <typename T>
 class LeakyReluKernel : public Kernel {
  public:

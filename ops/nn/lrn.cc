@@ -1,5 +1,5 @@
-// Local response normalisation: divides each element by a power of the sum of squares of its
-// neighbours along the channels. Images are [batch, height, width, channels].
+// Ops for local response normalisation, which divides each element by a power of the sum of squares
+// of its neighbours along the channels. Images are [batch, height, width, channels].
 //
 // Reference: Krizhevsky et al., "ImageNet Classification with Deep Convolutional Neural Networks"
 // (2012).

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The attributes, and the norm of a row of channels, for both kernels.
+// The common part of both kernels: the attributes, and the norm around a channel.
 struct Lrn {
   explicit Lrn(const KernelInit& init)
       : radius(init.attr<int64_t>("depth_radius")),
@@ -17,7 +17,7 @@ struct Lrn {
         alpha(init.attr<float>("alpha")),
         beta(init.attr<float>("beta")) {}
 
-  // Checks TensorFlow's bound, which keeps positions of neighbours within an int64.
+  // Checks TensorFlow's bound, which ensures that positions of neighbours fit in an int64.
   absl::Status Check() const {
     constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
     if (radius >= 0 && radius < kMax) return absl::OkStatus();
@@ -25,7 +25,7 @@ struct Lrn {
   }
   int64_t First(int64_t i) const { return std::max<int64_t>(i - radius, 0); }
   int64_t Last(int64_t i, int64_t n) const { return std::min(i + radius, n - 1); }
-  // bias + alpha * the sum of squares around channel i of a row of n.
+  // Returns bias + alpha * the sum of squares around channel i of a row of n channels.
   float Norm(const float* row, int64_t n, int64_t i) const {
     float sum = 0;
     for (int64_t j = First(i); j <= Last(i, n); ++j) sum += row[j] * row[j];
@@ -66,8 +66,8 @@ class LrnKernel : public Kernel {
 using LrnTypes = TypeList<half, float>;
 KERNELS(LRN, "T", LrnKernel, LrnTypes);
 
-// For y_j = x_j * norm_j^-beta and channels i around j, dy_j/dx_i = [i = j] norm_j^-beta - 2 alpha
-// beta x_i y_j / norm_j.
+// The output is y_j = x_j * norm_j^-beta. For channels i around j, dy_j/dx_i = [i = j] norm_j^-beta
+// - 2 alpha beta x_i y_j / norm_j.
 template <typename T>
 class LrnGradKernel : public Kernel {
  public:

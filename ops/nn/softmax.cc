@@ -1,4 +1,4 @@
-// Softmax along the last dimension, and losses over classes.
+// Ops for softmax along the last dimension, and for losses over classes.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -16,10 +16,10 @@ absl::Status AtLeastVector(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Sums over the last dimension, which keeps size 1.
+// Sums over the last dimension. Keeps it with size 1.
 Output SumOfLast(Output x) { return ReduceSum(x, -1, {.keep_dims = true}); }
 
-// Multiplies each row of a matrix by a factor.
+// Multiplies each row of a matrix by an element of the vector.
 Output TimesRows(Output vector, Output matrix) { return ExpandDims(vector, -1) * matrix; }
 
 // Returns the gradient of both cross-entropy ops with respect to the logits. Output 1 of the op is

@@ -35,7 +35,7 @@ void LogSoftmaxRow(const F* x, F* y, int64_t n) {
   rows::Subtract(x, max, std::log(sum), y, n);
 }
 
-// Softmax and LogSoftmax over rows, the last dimension.
+// The kernel of Softmax and LogSoftmax, which work on rows, that is, the last dimension.
 template <typename T, bool kLog>
 class SoftmaxKernel : public Kernel, public RowKernel {
  public:

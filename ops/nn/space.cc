@@ -1,5 +1,5 @@
-// Ops that move the space of images to the batch or to the channels and back, and ops on data
-// formats.
+// Ops that move elements from the space of images to the batch or to the channels, and back. Also
+// ops on data formats.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -16,7 +16,7 @@ namespace {
 
 using KnownInts = std::optional<std::vector<int64_t>>;
 
-// All elements of an input, in row-major order, if they are known.
+// Returns all elements of an input in row-major order, or nothing if they are unknown.
 KnownInts InputElements(const ShapeContext& c, int i) {
   const std::optional<Tensor> value = c.InputValue(i);
   if (!value) return std::nullopt;
@@ -29,8 +29,8 @@ KnownInts InputElements(const ShapeContext& c, int i) {
 }
 
 // Shape function of ops that move blocks between space and batch. The blocks extend over the
-// `count` (-1: unknown) dimensions after the batch. Input `margins_input` is the matrix of paddings
-// or crops. `rank` is the required rank of the images, or -1 if any rank is allowed.
+// `count` dimensions after the batch (-1 if unknown). Input `margins_input` is the matrix of
+// paddings or crops. `rank` is the required rank of the images, or -1 if any rank is allowed.
 absl::Status BlockShape(ShapeContext& c, const KnownInts& sizes, int64_t count, int margins_input,
                         bool to_batch, int rank) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape margins, c.WithRank(margins_input, 2));
@@ -68,7 +68,8 @@ ShapeFunction GivenBlocks(bool to_batch) {
   };
 }
 
-// The shape after moving pixels between space and channels by the factor block_size.
+// Sets the output's shape to that after moving pixels between space and channels. block_size is the
+// factor along each side.
 absl::Status DepthShape(ShapeContext& c, bool to_depth) {
   const std::string format = c.attr<std::string>("data_format");
   const int64_t block = c.attr<int64_t>("block_size");
@@ -89,7 +90,8 @@ absl::Status DepthShape(ShapeContext& c, bool to_depth) {
   return c.SetOutput(0, out);
 }
 
-// Attributes of pairs of ops that are each other's inverse.
+// Both functions declare the arguments and attributes of a pair of ops that are each other's
+// inverse.
 void DepthAttrs(OpDefBuilder& b) {
   b.Input("input", "T")
       .Output("output", "T")

@@ -1,4 +1,4 @@
-// Kernels that move the space of images to the batch or to the channels, and back.
+// Kernels that move elements from the space of images to the batch or to the channels, and back.
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr TypeSet kReal = RealTypes();
 
-// `margins` is a matrix of paddings or crops.
+// Returns the blocks of the given sizes. `margins` is a matrix of paddings or crops.
 absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, const Tensor& margins,
                                        const char* name) {
   const auto count = static_cast<int>(sizes.size());
@@ -27,7 +27,7 @@ absl::StatusOr<SpaceBlocks> ReadBlocks(const Tensor& in, const Ints& sizes, cons
 }
 
 // Copies between `wide`, the tensor with full spatial sizes, and `deep`, the tensor whose batch
-// contains the positions inside the blocks. One such position, `offset`, is copied at a time. Along
+// includes the positions inside the blocks. Copies one such position, `offset`, at a time. Along
 // dimension i, pixel j of `deep` is pixel j * size + offset - before of `wide`.
 void CopyBlocks(KernelContext& c, const SpaceBlocks& b, const Tensor& wide, const Tensor& deep,
                 bool to_deep) {
@@ -115,8 +115,8 @@ using BatchToSpaceNDKernel = FunctionKernel<GivenBlocks<FromBatch>>;
 KERNEL(SpaceToBatchND, SpaceToBatchNDKernel, {"T", kReal});
 KERNEL(BatchToSpaceND, BatchToSpaceNDKernel, {"T", kReal});
 
-// Copies between [batch, height * block, width * block, channels] (wide) and [batch, height, width,
-// block * block * channels] (deep).
+// Copies between [batch, height * block, width * block, channels], which is called wide, and
+// [batch, height, width, block * block * channels], which is called deep.
 template <bool kToDepth>
 class DepthKernel : public Kernel {
  public:
@@ -207,7 +207,8 @@ class FormatKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // A vector that lacks batch and channel has only the spatial dimensions.
+  // Permutes the dimensions. If a vector lacks batch and channel, it has only the spatial
+  // dimensions.
   absl::Status Permute(KernelContext& c) {
     const Tensor& x = c.input(0);
     SLUICE_INVALID_IF(x.rank() != 1 && x.rank() != 2,

@@ -26,8 +26,8 @@ absl::Status InTopKShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient flows to the selected elements. Their indices count over the whole input: row r of
-// the flattened input starts at r * (last size).
+// Passes the gradient to the selected elements. Computes their indices in the flattened input, in
+// which row r starts at r * (last size).
 void TopKGradient(Backprop& b) {
   Graph& g = b.graph();
   auto last_size = [&](Output shape) {

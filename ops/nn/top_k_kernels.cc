@@ -20,8 +20,8 @@ int64_t ScalarInt(const Tensor& t) {
   }
 }
 
-// The order of elements: greater ones first, and among equal ones the first. NaNs come last, so
-// that the order is total.
+// Returns whether element a comes before element b: greater elements come first, then those at a
+// lower position. NaNs come last, so that the order is total.
 template <typename T>
 struct Before {
   const T* row;
@@ -37,7 +37,7 @@ struct Before {
   }
 };
 
-// Finds the first k of the n positions of a row in that order.
+// Finds the first k of the n positions of a row in the order of Before.
 template <typename T>
 void SelectRow(const T* row, int64_t n, int64_t k, std::vector<int64_t>* order) {
   const Before<T> before{row};
@@ -102,8 +102,8 @@ absl::Status TopK(KernelContext& context, Attr<int64_t, "k", -1> k_attr) {
 FUNCTION_KERNELS(TopK, "T", TopK, RealList);
 FUNCTION_KERNELS(TopKV2, "T", TopK, RealList);
 
-// Whether fewer than k classes are predicted above the target. False if a number is not finite or
-// the target is out of range.
+// Returns whether fewer than k classes have a greater prediction than the target. Returns false if
+// a number is not finite or the target is out of range.
 bool IsAmongTopK(const float* row, int64_t classes, int64_t target, int64_t k) {
   if (target < 0 || target >= classes || !std::isfinite(row[target])) return false;
   int64_t above = 0;

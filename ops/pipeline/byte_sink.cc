@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// TensorFlow reads snappy blocks of at most this size.
+// TensorFlow reads snappy blocks up to this size.
 constexpr size_t kBlock = size_t{256} << 10;
 
 class FileSink : public ByteSink {
@@ -71,8 +71,8 @@ class DeflateSink : public ByteSink {
   bool is_ready_ = false;
 };
 
-// Writes blocks compressed by snappy. Before each block stands its length: 4 bytes, the most
-// significant first.
+// Writes blocks that are compressed by snappy. Before each block stands its length in 4 bytes, the
+// most significant first.
 class SnappySink : public ByteSink {
  public:
   explicit SnappySink(std::unique_ptr<FileWriter> file) : file_(std::move(file)) {}
@@ -121,7 +121,7 @@ class SnappySource : public ByteSource {
   }
 
  private:
-  // Appends the bytes of the next block. False at the end.
+  // Appends the bytes of the next block. Returns false at the end.
   absl::StatusOr<bool> ReadBlock(std::string* out) {
     const absl::Status broken = absl::DataLossError("the snappy stream is damaged or truncated");
     std::string header, block, plain;
@@ -132,8 +132,8 @@ class SnappySource : public ByteSource {
     for (char c : header) length = length << 8 | static_cast<unsigned char>(c);
     SLUICE_RETURN_IF_ERROR(packed_->Read(length, &block));
     size_t plain_length = 0;
-    // Limits the allocation for damaged blocks. In snappy's format, a copy of 64 bytes takes at
-    // least three bytes.
+    // Rejects lengths that no valid block can have, so that a damaged block causes no large
+    // allocation. In snappy's format, a copy of 64 bytes takes at least three bytes.
     constexpr size_t kMostPerByte = 32;
     if (block.size() < length ||
         !snappy::GetUncompressedLength(block.data(), block.size(), &plain_length) ||

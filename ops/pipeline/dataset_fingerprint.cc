@@ -33,7 +33,7 @@ class Fingerprinter {
   }
 
  private:
-  // Recurses through the inputs of the dataset. SetDatasetOutput limits the depth of such chains.
+  // Recurses into the inputs of the dataset. SetDatasetOutput limits the depth of the recursion.
   void AddVariant(const Variant& variant, std::string* text) {
     const auto* dataset = variant.get<DatasetVariant>();
     if (dataset == nullptr || dataset->origin() == nullptr) {

@@ -1,4 +1,4 @@
-// Files of elements: what is read is what was written, and damaged files are DATA_LOSS.
+// Files of elements: reading must return what was written, or DATA_LOSS if the file is damaged.
 #include "ops/pipeline/element_file.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ void WriteElements(const std::string& path, const Case& c, int64_t count) {
   ASSERT_TRUE((*writer)->Close().ok());
 }
 
-// The number of elements, which must be those of WriteElements.
+// Counts the elements, and checks that WriteElements wrote them.
 absl::StatusOr<int64_t> CountElements(const std::string& path, const Case& c) {
   auto reader = ElementReader::Open(path, FormatOf(c), kTypes);
   if (!reader.ok()) return reader.status();
@@ -78,7 +78,7 @@ TEST(ElementFileTest, ReadsWhatWasWritten) {
   }
 }
 
-// A file may be cut off anywhere. Its reader must not end the process or return a wrong element.
+// If a file is cut off anywhere, its reader must not end the process or return a wrong element.
 TEST(ElementFileTest, ACutOffFileIsDataLossOrHasFewerElements) {
   for (const Case& c : Cases()) {
     const std::string path = PathOf("whole"), cut = PathOf("cut");

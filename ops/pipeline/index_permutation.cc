@@ -6,8 +6,9 @@
 namespace sluice {
 namespace {
 
-// Half the bits of a block that holds all numbers up to `largest`. TensorFlow's blocks have too few
-// bits if `largest` is a power of two, so that it repeats one element and never returns another.
+// Returns half the number of bits of a block that holds all numbers up to `largest`. If `largest`
+// is a power of two, TensorFlow's blocks have too few bits, so that it returns one element twice
+// and another one never.
 int WordBits(uint64_t largest) {
   constexpr int kLeastBlock = 16;
   const int bits = static_cast<int>(std::bit_width(largest));

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Sizes on both sides of those at which the block grows.
+// The sizes are on both sides of those at which the block grows.
 TEST(IndexPermutationTest, HasEveryNumberOnce) {
   for (const uint64_t size : {1, 2, 5, 255, 256, 257, 65535, 65536, 65537, 262145}) {
     const IndexPermutation permutation(size, {3, 0xffffffff, 77});

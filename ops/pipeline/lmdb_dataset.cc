@@ -1,4 +1,4 @@
-// Datasets of LMDB databases.
+// The op for datasets of LMDB databases.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

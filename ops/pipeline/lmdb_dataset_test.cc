@@ -1,5 +1,5 @@
-// Reads databases that Debian's LMDB library writes. TensorFlow 2.21 has removed its LMDB support,
-// so there is no oracle.
+// Reads databases that Debian's LMDB library writes. There is no oracle, because TensorFlow 2.21 no
+// longer supports LMDB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lmdb.h>
@@ -41,7 +41,7 @@ std::string Write(const std::string& name, const std::vector<std::string>& keys)
   return path;
 }
 
-// Steps that take the pairs of the databases one after the other.
+// A graph whose steps take the pairs of the databases one after the other.
 struct Program {
   explicit Program(const std::vector<std::string>& files) {
     const std::vector<DataType> types = {DT_STRING, DT_STRING};

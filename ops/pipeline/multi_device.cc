@@ -1,4 +1,4 @@
-// Iterators whose elements go to several devices in turn.
+// Ops for iterators that give elements to several devices in turn.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 #include "ops/state/mixins.h"

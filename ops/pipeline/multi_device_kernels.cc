@@ -1,4 +1,4 @@
-// Kernels of iterators whose elements go to several devices in turn.
+// Kernels of iterators that give elements to several devices in turn.
 #include <utility>
 
 #include "executor/kernel/context.h"

@@ -138,7 +138,7 @@ absl::StatusOr<RowPlace> PlaceOf(const Closure& index_map, int64_t index, Readin
   return RowPlace{element, row};
 }
 
-// Row `row` of each component. Scalars stay as they are.
+// Returns row `row` of each component. Scalars stay as they are.
 absl::StatusOr<Tensors> RowOf(const Tensors& components, int64_t row) {
   Tensors rows;
   for (const Tensor& t : components) {
@@ -158,7 +158,7 @@ absl::StatusOr<Tensors> RowOf(const Tensors& components, int64_t row) {
   return rows;
 }
 
-// Reads the input in order. So `index_map_func` must return positions in this order too.
+// Reads the input in order. So `index_map_func` must return positions in this order, too.
 class IndexFlatMapIterator : public DatasetIterator {
  public:
   IndexFlatMapIterator(IteratorPointer inner, Closure map, Closure index_map, Reading& reading)
@@ -186,8 +186,8 @@ class IndexFlatMapIterator : public DatasetIterator {
   const IteratorPointer inner_;
   const Closure map_, index_map_;
   Reading& reading_;
-  int64_t taken_ = 0;    // number of rows
-  int64_t element_ = 0;  // index of the element that mapped_ was computed from
+  int64_t taken_ = 0;    // number of rows that were returned
+  int64_t element_ = 0;  // index of the element from which mapped_ was computed
   Tensors mapped_;       // empty before the first element
 };
 
@@ -229,8 +229,8 @@ absl::StatusOr<std::vector<double>> WeightsOf(const KernelContext& c, size_t inp
   return weights;
 }
 
-// The number of elements to take from each dataset: proportional to the weights, and as large as
-// the datasets allow. Rounds as TensorFlow does.
+// Returns the number of elements to take from each dataset. The numbers are proportional to the
+// weights, and as large as the datasets allow. Rounds as TensorFlow does.
 std::vector<int64_t> CountsFor(const std::vector<int64_t>& sizes,
                                const std::vector<double>& weights) {
   const double heaviest = *std::max_element(weights.begin(), weights.end());

@@ -1,4 +1,4 @@
-// Kernels that write datasets to files, and the one that reads what they wrote.
+// Kernels that write datasets to files, and the kernel that reads such files.
 #include <utility>
 
 #include "executor/files/files.h"

@@ -1,4 +1,4 @@
-// Datasets that keep their elements in files, in TensorFlow's formats.
+// Ops for datasets that keep their elements in files, in TensorFlow's formats.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 #include "ops/state/mixins.h"

@@ -24,7 +24,7 @@ absl::Status WriteMetadata(const std::string& folder, SnapshotMetadata* metadata
 
 constexpr const char* kShardSuffix = ".shard";
 
-// Reads the files of a shard one after the other.
+// Reads the files of a shard, one after the other.
 class ShardIterator : public DatasetIterator {
  public:
   ShardIterator(std::string folder, const ElementFormat& format, std::vector<DataType> types,
@@ -69,9 +69,9 @@ class ShardIterator : public DatasetIterator {
   const std::string folder_;
   const ElementFormat format_;
   const std::vector<DataType> types_;
-  int64_t left_;  // elements to skip
+  int64_t left_;  // number of elements still to skip
   const Reading& reading_;
-  uint64_t file_ = 0;  // the next file
+  uint64_t file_ = 0;  // number of the next file
   std::unique_ptr<ElementReader> reader_;
 };
 
@@ -179,7 +179,7 @@ class RunWriter final : public DatasetIterator {
   }
 
   NewRun run_;
-  IteratorPointer inner_;  // null at the end
+  IteratorPointer inner_;  // null after the end of the input
   Reading& reading_;
   std::string run_folder_;                                     // empty before the first element
   std::map<int64_t, std::unique_ptr<ElementWriter>> writers_;  // by shard

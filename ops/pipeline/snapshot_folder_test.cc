@@ -1,4 +1,4 @@
-// Runs of snapshots: an element that cannot be written fails alone.
+// Tests runs of snapshots: if an element cannot be written, only this element fails.
 #include "ops/pipeline/snapshot_folder.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,8 @@
 namespace sluice {
 namespace {
 
-// A shard above the limit was refused, and the process crashed at the end of the data set.
+// Once, a shard number above the limit was refused, and the process crashed at the end of the
+// dataset.
 TEST(SnapshotFolderTest, ARunIsCompleteAfterAShardThatWasRefused) {
   std::vector<Tensors> elements;
   for (int64_t i = 0; i < 1002; ++i) elements.push_back({Tensor::Scalar<int64_t>(i)});

@@ -1,4 +1,4 @@
-// Snapshots: the elements of a dataset in files that later readings use.
+// Kernels of snapshots, which keep the elements of a dataset in files that later readings use.
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -49,14 +49,14 @@ absl::StatusOr<SnapshotMode> ModeFor(const std::string& mode,
   if (mode == "passthrough") return SnapshotMode::kPassThrough;
   if (!metadata.has_value()) return SnapshotMode::kWrite;
   if (metadata->finalized()) return SnapshotMode::kRead;
-  // An unfinished snapshot may still be written by another program, unless it is too old.
+  // An unfinished snapshot that is not too old may still be being written by another program.
   const bool is_pending =
       (MicrosecondsSince1970() - metadata->creation_timestamp()) / 1000000 < expiry_seconds;
   return is_pending ? SnapshotMode::kPassThrough : SnapshotMode::kWrite;
 }
 
-// Calls `iterate`, which looks at the files, only when the first element is read, as TensorFlow
-// does.
+// Returns a dataset that calls `iterate`, which looks at the files, only when its first element is
+// read. TensorFlow does the same.
 DatasetPointer Deferred(DatasetFacts facts,
                         std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate) {
   return MakeDataset(std::move(facts),
@@ -120,7 +120,7 @@ struct Snapshot {
   int64_t seed = 0;
 };
 
-// Passes the elements through and writes them. Reads one element ahead, so that the snapshot is
+// Returns the elements and writes them to files. Reads one element ahead, so that the snapshot is
 // complete when the last element is taken.
 class OldSnapshotWriter : public DatasetIterator {
  public:
@@ -174,7 +174,7 @@ class OldSnapshotWriter : public DatasetIterator {
   Snapshot snapshot_;
   const IteratorPointer inner_;
   SnapshotMetadata metadata_;
-  std::string run_;  // its folder name
+  std::string run_;  // the folder of the run
   std::unique_ptr<ElementWriter> writer_;
   uint64_t num_files_ = 0;
   int64_t bytes_ = 0;  // size of the elements in the current file
@@ -196,7 +196,7 @@ absl::Status CheckTypes(const SnapshotMetadata& metadata, const std::vector<Data
   return absl::OkStatus();
 }
 
-// Reads the files one after the other.
+// Reads the files, one after the other.
 absl::StatusOr<IteratorPointer> ReadFiles(const Snapshot& snapshot,
                                           const SnapshotMetadata& metadata) {
   std::string run = snapshot.run;

@@ -1,4 +1,4 @@
-// Datasets of the rows of databases.
+// Ops for datasets of rows of databases.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

@@ -1,4 +1,4 @@
-// The kernel of datasets of the rows of databases.
+// The kernel of datasets of rows of databases.
 #include <algorithm>
 #include <utility>
 

@@ -37,7 +37,7 @@ absl::StatusCode CodeOf(int result) {
   }
 }
 
-// Interrupts the query when the reading has ended.
+// Tells SQLite to interrupt the query after the reading has ended.
 int HasEnded(void* reading) {
   return static_cast<const Reading*>(reading)->cancellation.IsWanted() ? 0 : 1;
 }
@@ -100,7 +100,7 @@ absl::StatusOr<bool> SqlQuery::Next(Tensors* element) {
   return true;
 }
 
-// SQLite converts the value: text that is no number is 0, and so is NULL.
+// SQLite converts the value: NULL, and text that is not a number, become 0.
 Tensor SqlQuery::Column(int i) const {
   const DataType type = types_[static_cast<size_t>(i)];
   if (type == DT_STRING) {

@@ -1,4 +1,4 @@
-// Ops that compute something from a whole dataset.
+// Ops that compute a result from a whole dataset.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

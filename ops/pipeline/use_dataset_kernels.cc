@@ -1,4 +1,4 @@
-// Kernels that compute something from a whole dataset.
+// Kernels that compute a result from a whole dataset.
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kUnknownBatchSize = -1;
 
-// Whether `op` is one of `names` or a later version of it ("<name>V2").
+// Returns whether `op` is one of `names` or a later version of it ("<name>V2").
 bool IsVersionOf(std::string_view op, std::initializer_list<std::string_view> names) {
   return std::any_of(names.begin(), names.end(), [op](std::string_view name) {
     if (!op.starts_with(name)) return false;
@@ -34,7 +34,7 @@ bool IsVersionOf(std::string_view op, std::initializer_list<std::string_view> na
   });
 }
 
-// Elements of these datasets are elements of their first input.
+// Returns whether the elements of a dataset of this op are elements of its first input.
 bool PassesBatches(std::string_view op) {
   return IsVersionOf(op,
                      {"AssertCardinalityDataset", "CacheDataset", "FilterDataset", "ModelDataset",
@@ -43,7 +43,7 @@ bool PassesBatches(std::string_view op) {
                       "SkipDataset", "TakeDataset"});
 }
 
-// The sizes of the batches of datasets. Looks at each dataset once, because pipelines can share
+// Finds the batch sizes of datasets. Looks at each dataset only once, because pipelines can share
 // datasets.
 class BatchSizes {
  public:

@@ -1,4 +1,4 @@
-// Tests cases without an oracle: TensorFlow ends the process for elements that do not fit the
+// Tests cases for which there is no oracle: TensorFlow ends the process if elements do not fit the
 // table, and rejects the handles of caches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The error of filling a table from strings to numbers with one element of these components.
+// Returns the error of filling a table from strings to numbers with one element, which has these
+// components.
 absl::Status FillWith(const std::vector<Tensor>& components) {
   Graph graph;
   std::vector<PartialShape> shapes;

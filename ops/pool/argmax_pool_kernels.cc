@@ -1,4 +1,4 @@
-// MaxPoolWithArgmax, and its gradient.
+// Kernels of MaxPoolWithArgmax and of its gradient.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// `counts_batch`: indices count over the batch, not over the image
+// If `counts_batch` is true, indices count over the batch instead of over the image.
 template <typename T>
 absl::Status MaxPoolWithArgmax(KernelContext& c, const PoolAttrs& attrs,
                                Attr<bool, "include_batch_in_index"> counts_batch) {
@@ -40,7 +40,7 @@ absl::Status MaxPoolWithArgmax(KernelContext& c, const PoolAttrs& attrs,
 }
 FUNCTION_KERNELS(MaxPoolWithArgmax, "T", MaxPoolWithArgmax, RealList);
 
-// `counts_batch`: indices count over the batch, not over the image
+// If `counts_batch` is true, indices count over the batch instead of over the image.
 template <typename T>
 absl::Status MaxPoolGradWithArgmax(KernelContext& c, const PoolAttrs& attrs,
                                    Attr<bool, "include_batch_in_index"> counts_batch) {

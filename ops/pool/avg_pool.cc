@@ -1,4 +1,4 @@
-// Average pools over images and volumes. Elements outside the image are ignored.
+// Ops for average pools over images and volumes. Elements outside the image do not count.
 #include "ops/conv/window_attrs.h"
 #include "ops/op.h"
 #include "ops/pool/pool_shape.h"
@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// The gradient of an average is linear in the incoming gradient, so the two ops are gradients of
-// each other.
+// The gradient of an average is linear in the incoming gradient, so each of the two ops is the
+// gradient of the other.
 #ifndef SLUICE_DEFINITIONS_ONLY
 GradientFunction AvgPoolGradient(const char* input, const char* gradient_op) {
   return [=](Backprop& b) {

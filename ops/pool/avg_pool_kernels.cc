@@ -1,4 +1,4 @@
-// AvgPool and AvgPool3D, and their gradients.
+// Kernels of AvgPool and AvgPool3D, and of their gradients.
 #include <algorithm>
 #include <vector>
 
@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// y += x / divisor.
+// Computes y += x / divisor.
 template <typename F>
 SLUICE_TARGET_CLONES void AddQuotient(const F* x, F divisor, F* y, int64_t n) {
 #pragma GCC ivdep
@@ -26,7 +26,7 @@ SLUICE_TARGET_CLONES void Divide(F* x, F divisor, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] /= divisor;
 }
 
-// The cost of one line of outputs in nanoseconds.
+// Returns the cost of one line of outputs in nanoseconds.
 double LineCost(const WindowGeometry& g) { return 0.3 * ElementsOfLine(g); }
 
 template <typename T>
@@ -70,7 +70,7 @@ using FloatsOf3D = TypeList<bfloat16, float>;
 KERNELS(AvgPool, "T", AvgPoolKernel, FloatList);
 KERNELS(AvgPool3D, "T", AvgPoolKernel, FloatsOf3D);
 
-// Sums up in 32 bits.
+// Computes QuantizedAvgPool. Adds integers in 32 bits.
 template <typename T>
 absl::Status QuantizedAvgPool(KernelContext& c, const PoolAttrs& attrs) {
   SLUICE_RETURN_IF_ERROR(CopyRange(c));
@@ -130,7 +130,8 @@ class AvgPoolGradKernel : public Kernel {
   }
 
  private:
-  // Processes images [begin, end). Each pixel under a window gets an equal part of its gradient.
+  // Computes the gradient of images [begin, end). Each pixel under a window gets an equal part of
+  // the window's gradient.
   static void Spread(const WindowGeometry& g, const F* dy, F* dx, int64_t begin, int64_t end) {
     const int64_t n = g.in_channels, lines = LinesOfImage(g);
     std::fill_n(dx + begin * g.in_image(), (end - begin) * g.in_image(), F(0));

@@ -1,4 +1,4 @@
-// Pools over cells of random sizes.
+// Ops that pool over cells of random sizes.
 //
 // Reference: Graham, "Fractional max-pooling" (2014).
 #include <cmath>
@@ -33,7 +33,7 @@ absl::Status FractionalShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// Arguments and attributes of both forward ops.
+// Declares the arguments and attributes of both forward ops.
 void FractionalPool(OpDefBuilder& b) {
   b.Input("value", "T")
       .Output("output", "T")
@@ -49,7 +49,7 @@ void FractionalPool(OpDefBuilder& b) {
       .Shape(FractionalShape);
 }
 
-// The last arguments and the attributes of both gradient ops.
+// Declares the last arguments and the attributes of both gradient ops.
 void FractionalPoolGrad(OpDefBuilder& b) {
   b.Input("out_backprop", "T")
       .Input("row_pooling_sequence", DT_INT64)

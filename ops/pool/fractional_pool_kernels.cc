@@ -1,4 +1,4 @@
-// FractionalMaxPool and FractionalAvgPool, and their gradients.
+// Kernels of FractionalMaxPool and FractionalAvgPool, and of their gradients.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,15 +14,15 @@
 namespace sluice {
 namespace {
 
-// Draws the borders of `parts` pieces of [0, size), each of size / parts elements, rounded down or
-// up. Draws random numbers in TensorFlow's order.
+// Draws the borders of `parts` pieces of [0, size). Each piece has size / parts elements, rounded
+// up or down. Uses random numbers in the same order as TensorFlow.
 class Borders {
  public:
   explicit Borders(Philox generator) : generator_(generator) {}
 
   std::vector<int64_t> Draw(int64_t size, int64_t parts, bool is_pseudo_random) {
     std::vector<int64_t> sizes(static_cast<size_t>(parts), size / parts);
-    // Draws numbers even if all pieces have one size, as TensorFlow does.
+    // Like TensorFlow, draws numbers even if all pieces have the same size.
     if (is_pseudo_random) {
       PseudoRandom(size, &sizes);
     } else {
@@ -34,7 +34,7 @@ class Borders {
   }
 
  private:
-  // A random order of the larger and the smaller pieces.
+  // Puts the larger and the smaller pieces in a random order.
   void Random(int64_t size, std::vector<int64_t>* sizes) {
     const auto n = sizes->size();
     for (size_t i = 0; i < static_cast<size_t>(size) % n; ++i) ++(*sizes)[i];
@@ -46,8 +46,8 @@ class Borders {
     }
   }
 
-  // Border i is ceil(ratio * (i + u)). Only the offset u is random. It is bounded so that the first
-  // and the last piece have a valid size.
+  // Sets border i to ceil(ratio * (i + u)). Only the offset u is random. It is bounded so that the
+  // first and the last piece have a valid size.
   void PseudoRandom(int64_t size, std::vector<int64_t>* sizes) {
     const auto n = static_cast<int64_t>(sizes->size());
     const double ratio = static_cast<double>(size) / static_cast<double>(n);
@@ -76,14 +76,14 @@ class Borders {
 // The cells along one dimension. Cell i is [First(i), Last(i)).
 struct Cells {
   const int64_t* borders;
-  bool overlap;  // a cell includes the first element of the next one
+  bool overlap;  // whether a cell includes the first element of the next one
   int64_t size;  // of the image
 
   int64_t First(int64_t i) const { return borders[i]; }
   int64_t Last(int64_t i) const { return std::min(borders[i + 1] + (overlap ? 1 : 0), size); }
 };
 
-// Calls f(pixel, cell) for the pixels of each cell. Both are numbered over the batch.
+// Calls f(pixel, cell) for each pixel of each cell. Both are numbered over the whole batch.
 template <typename F>
 void ForCells(int64_t batch, const Cells& rows, int64_t out_rows, const Cells& columns,
               int64_t out_columns, const F& f) {
@@ -122,8 +122,8 @@ class FractionalPoolKernel : public Kernel {
     SLUICE_RETURN_IF_ERROR(Check(in));
     int64_t sizes[4];
     for (int d = 0; d < 4; ++d) {
-      // Floats beyond 2^24 are rounded, so the quotient may exceed the size. There must not be more
-      // cells than elements.
+      // There must not be more cells than elements. But floats beyond 2^24 are rounded, so the
+      // quotient may exceed the size.
       const float size = std::floor(static_cast<float>(in.dim(d)) / ratio_[d]);
       const bool is_whole = ratio_[d] == 1 || size >= static_cast<float>(in.dim(d));
       sizes[d] = is_whole ? in.dim(d) : static_cast<int64_t>(size);

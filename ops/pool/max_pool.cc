@@ -1,5 +1,5 @@
-// Max pools over images and volumes, and pools that also return the positions of the greatest
-// elements.
+// Ops for max pools over images and volumes, and for pools that also return the positions of the
+// greatest elements.
 #include "ops/conv/window_attrs.h"
 #include "ops/op.h"
 #include "ops/pool/pool_shape.h"
@@ -12,15 +12,16 @@ namespace sluice {
 namespace {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient flows to the elements of `input` that are the maxima.
+// Returns a gradient function that passes the gradient to those elements of `input` that are
+// maxima.
 GradientFunction MaxPoolGradient(const char* op) {
   return [=](Backprop& b) {
     b.Into("input", Sibling(b, op, {b.Value("input"), b.Value("output"), b.Of("output")}));
   };
 }
-// Gradients of the gradient ops, and of their gradients. They are linear in `grad`. Small changes
-// of the images do not change which element is the greatest, so the gradients with respect to the
-// images are 0.
+// Returns the gradient function of a gradient op, or of the gradient of such an op. These ops are
+// linear in `grad`. The gradients with respect to the images are 0, because small changes of the
+// images do not change which element is the greatest.
 GradientFunction MaxPoolSecondGradient(const char* op) {
   return [=](Backprop& b) {
     Output in = b.Value("orig_input"), out = b.Value("orig_output");
@@ -31,7 +32,7 @@ GradientFunction MaxPoolSecondGradient(const char* op) {
 }
 #endif
 
-// The arguments of a gradient op.
+// Declares the arguments of a gradient op.
 void MaxPoolGradArguments(OpDefBuilder& b) {
   b.Input("orig_input", "T").Input("orig_output", "T").Input("grad", "T");
 }
@@ -47,7 +48,7 @@ AttrDef MaxPoolTypes() {
 AttrDef MaxPoolFormats() { return OneOf({"NHWC", "NCHW", "NCHW_VECT_C"}, "NHWC"); }
 AttrDef FloatsOf32Bits() { return TypeAttr(TypeSet{DT_HALF, DT_BFLOAT16, DT_FLOAT}, DT_FLOAT); }
 
-// The gradient has the size of input kGradIsAs.
+// Returns the image roles of a gradient op. Its input `grad` must have the size of input kGradIsAs.
 template <int kGradIsAs>
 std::optional<ImageRoles> ImagesOfMaxPoolGrad(const Node& node) {
   if (!Pools(node, node.input(0).shape(), node.input(1).shape()) ||

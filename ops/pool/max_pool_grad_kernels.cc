@@ -1,6 +1,6 @@
-// The gradients of MaxPool and MaxPool3D, and the gradients of those.
+// Kernels of the gradients of MaxPool and MaxPool3D, and of the gradients of these gradients.
 //
-// MaxPoolGrad sends an output's gradient to the first greatest element of its window, and
+// MaxPoolGrad sends an output's gradient to the first of the greatest elements of its window, and
 // MaxPoolGradGrad reads gradients from there. MaxPool3DGrad sends it to all elements that are equal
 // to the output, and MaxPool3DGradGrad reads the gradient at the first of them.
 #include <algorithm>
@@ -19,8 +19,8 @@
 namespace sluice {
 namespace {
 
-// Vectors of neighbouring channels. Explicit, because the compiler turns the comparisons into
-// branches.
+// Vectors of neighbouring channels. They are explicit, because the compiler would turn the
+// comparisons into branches.
 template <std::floating_point T>
 struct Lanes {
   static constexpr int64_t kCount = 32 / sizeof(T);
@@ -31,7 +31,7 @@ struct Lanes {
   }
 };
 
-// Whether windows of 2 x 2 pixels tile the image, and the channels fill whole vectors.
+// Returns whether windows of 2 x 2 pixels tile the image, and the channels fill whole vectors.
 template <std::floating_point T>
 bool IsTiledByQuads(const WindowGeometry& g) {
   constexpr Space kQuad = {1, 2, 2}, kNone = {0, 0, 0};
@@ -40,8 +40,8 @@ bool IsTiledByQuads(const WindowGeometry& g) {
          g.in_channels % Lanes<T>::kCount == 0;
 }
 
-// Processes one image for which IsTiledByQuads holds. Gradients go to the first greatest elements,
-// the others get zeros.
+// Processes one image for which IsTiledByQuads holds. In each window, the first of the greatest
+// elements gets the gradient, and the others get zeros.
 template <std::floating_point T>
 SLUICE_TARGET_CLONES void SendToQuads(const WindowGeometry& g, const T* image, const T* grad,
                                       T* to) {
@@ -70,8 +70,8 @@ SLUICE_TARGET_CLONES void SendToQuads(const WindowGeometry& g, const T* image, c
   }
 }
 
-// Inputs: orig_input, orig_output, grad, and in V2 ksize and strides. kSecond selects the gradient
-// of the gradient.
+// The inputs are orig_input, orig_output and grad. V2 also has ksize and strides. kSecond selects
+// the gradient of the gradient.
 template <typename T, bool kSecond>
 class MaxPoolGradBase : public Kernel {
  public:
@@ -97,7 +97,7 @@ class MaxPoolGradBase : public Kernel {
   }
 
  private:
-  // Images [begin, end).
+  // Processes images [begin, end).
   static void Images(const KernelContext& c, const WindowGeometry& g, int64_t begin, int64_t end,
                      const T* in, const T* grad, T* to) {
     const int64_t first = begin * LinesOfImage(g), last = end * LinesOfImage(g);
@@ -131,7 +131,8 @@ KERNELS(MaxPoolGradV2, "T", MaxPoolGrad, RealList);
 KERNELS(MaxPoolGradGrad, "T", MaxPoolGradGrad, RealList);
 KERNELS(MaxPoolGradGradV2, "T", MaxPoolGradGrad, RealList);
 
-// Inputs: orig_input, orig_output, grad. 16-bit types are converted to float, and summed in float.
+// The inputs are orig_input, orig_output and grad. Numbers of 16-bit types are converted to float,
+// and added in float.
 template <typename T, bool kSecond>
 class MaxPool3DGradBase : public Kernel {
  public:
@@ -158,7 +159,7 @@ class MaxPool3DGradBase : public Kernel {
   }
 
  private:
-  // Images [begin, end).
+  // Processes images [begin, end).
   static void Images(const KernelContext& c, const WindowGeometry& g, int64_t begin, int64_t end,
                      const float* x, const float* y, const float* dy, float* to) {
     const int64_t n = g.in_channels, lines = LinesOfImage(g);

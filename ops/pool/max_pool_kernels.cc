@@ -1,4 +1,4 @@
-// MaxPool, MaxPoolV2 and MaxPool3D. Their gradients are in max_pool_grad_kernels.cc.
+// Kernels of MaxPool, MaxPoolV2 and MaxPool3D. Their gradients are in max_pool_grad_kernels.cc.
 #include <algorithm>
 #include <limits>
 
@@ -11,14 +11,14 @@
 namespace sluice {
 namespace {
 
-// best = max(best, x), element by element. NaNs in x are skipped.
+// Computes best = max(best, x), element by element. Skips NaNs in x.
 template <typename T>
 SLUICE_TARGET_CLONES void TakeGreater(const T* x, T* best, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) best[i] = x[i] > best[i] ? x[i] : best[i];
 }
 
-// Each output is the maximum of `window` adjacent channels.
+// Sets each output to the maximum of `window` adjacent channels.
 template <typename T>
 void OverChannels(KernelContext& c, int64_t window, const T* x, T* y, int64_t outputs) {
   c.ParallelFor(outputs, static_cast<double>(window), [&](int64_t begin, int64_t end) {
@@ -43,7 +43,7 @@ void OverSpace(KernelContext& c, const WindowGeometry& g, const T* x, T* y) {
   });
 }
 
-// 16-bit types are compared without conversion.
+// Computes MaxPool. Compares numbers of 16-bit types without conversion.
 template <typename T>
 absl::Status MaxPool(KernelContext& c, const PoolAttrs& attrs) {
   const Tensor& in = c.input(0);

@@ -15,7 +15,8 @@ absl::StatusOr<std::vector<int64_t>> SizesOf(const Tensor& t, std::string_view w
   return std::vector<int64_t>(t.flat<int32_t>().begin(), t.flat<int32_t>().end());
 }
 
-// Channels of a window over channels must be adjacent, and the window must not extend in space.
+// Checks a window that extends over channels: they must be adjacent, and it must not extend in
+// space.
 absl::Status CheckChannelWindow(const WindowAttrs& a, const std::vector<int64_t>& ksize,
                                 int64_t channels) {
   const auto channel = static_cast<size_t>(a.layout.channel());
@@ -54,7 +55,7 @@ absl::Status CheckSizes(const WindowAttrs& a, const std::vector<int64_t>& ksize,
   return CheckChannelWindow(a, ksize, channels);
 }
 
-// Every window must touch the image.
+// Checks that every window touches the image.
 absl::Status CheckPaddings(const WindowAttrs& a, absl::Span<const int64_t> window) {
   static constexpr const char* kSides[2][2] = {{"Top", "Bottom"}, {"Left", "Right"}};
   for (int d = 0; d < a.layout.space && a.along[0].padding == Padding::kExplicit; ++d) {

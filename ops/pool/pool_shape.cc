@@ -12,7 +12,7 @@ ImageLayout LayoutOf(const ShapeContext& c) {
   return ImageLayout::Of(c.node().AttrOr<std::string>("data_format", "NHWC"));
 }
 
-// Windows may extend over channels, as in MaxPool.
+// Returns the shape of the result. As in MaxPool, windows may extend over channels.
 absl::StatusOr<PartialShape> Pooled(ShapeContext& c, const WindowAttrs& a,
                                     const std::vector<int64_t>& ksize) {
   SLUICE_RETURN_IF_ERROR(a.CheckLength("ksize", ksize.size()));

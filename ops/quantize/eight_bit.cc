@@ -51,7 +51,8 @@ absl::Status SumWithBiasShape(ShapeContext& c) {
   return c.SetOutput(0, value);
 }
 
-// Inputs: the images, mean, variance, beta and gamma, each followed by its range.
+// Shape function of a normalisation, whose inputs are the images, mean, variance, beta and gamma,
+// each followed by its range.
 absl::Status NormalizedShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, 4));
   int64_t channels = images.dim(3);
@@ -138,7 +139,7 @@ absl::Status JoinedShape(ShapeContext& c) {
   return c.SetOutput(0, joined);
 }
 
-// Arguments that several ops share.
+// These functions declare arguments that several ops share.
 void EightBitRange(OpDefBuilder& op) { op.With(Inputs({"min_input", "max_input"}, DT_FLOAT)); }
 void EightBitResult(OpDefBuilder& op) { op.With(Outputs({"min_output", "max_output"}, DT_FLOAT)); }
 void EightBitBinary(OpDefBuilder& op) {

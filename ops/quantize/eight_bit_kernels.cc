@@ -1,4 +1,4 @@
-// QuantizedRelu, QuantizedRelu6, QuantizedReluX, QuantizedReshape and QuantizedConcat.
+// Kernels of QuantizedRelu, QuantizedRelu6, QuantizedReluX, QuantizedReshape and QuantizedConcat.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,7 +44,7 @@ SLUICE_QUANTIZED_RELU(QuantizedRelu6, Limit::kSix);
 SLUICE_QUANTIZED_RELU(QuantizedReluX, Limit::kInput);
 #undef SLUICE_QUANTIZED_RELU
 
-// The requested shape. Computes a size of -1.
+// Returns the requested shape, with a size of -1 replaced by the size that fits.
 absl::StatusOr<TensorShape> RequestedShape(const Tensor& in, const Tensor& sizes) {
   SLUICE_INVALID_IF(sizes.rank() > 1, "sizes input must be 1-D, not ", sizes.shape().ToString());
   Ints dims = IntsOf(sizes);
@@ -90,7 +90,7 @@ struct Concatenation {
   int64_t outer;  // the product of the sizes before the axis
   TensorShape shape;
   std::vector<NumberRange> ranges;
-  NumberRange range;  // contains all of them
+  NumberRange range;  // contains all ranges
 };
 
 absl::StatusOr<NumberRange> RangeOfValue(KernelContext& c, int value, int count) {
@@ -139,7 +139,7 @@ absl::StatusOr<Concatenation> ConcatenationOf(KernelContext& c) {
   Ints dims(j.shape.dims().begin(), j.shape.dims().end());
   dims[j.axis] = total;
   SLUICE_ASSIGN_OR_RETURN(j.shape, TensorShape::Make(dims));
-  // Sizes of a shape without elements may have any product.
+  // Skips shapes without elements, because the product of their sizes may overflow.
   for (int d = 0; d < j.axis && j.shape.num_elements() > 0; ++d) j.outer *= j.shape.dim(d);
   return j;
 }

@@ -1,4 +1,4 @@
-// QuantizedBatchNormWithGlobalNormalization and QuantizedInstanceNorm.
+// Kernels of QuantizedBatchNormWithGlobalNormalization and QuantizedInstanceNorm.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// x * scale + offset, in fixed point with a range from -2^20 to 2^20.
+// The function x * scale + offset, in fixed point with a range from -2^20 to 2^20.
 struct FixedPointLine {
   int32_t scale, offset;
 };
@@ -44,7 +44,7 @@ class QuantizedBatchNormKernel : public Kernel {
  private:
   static constexpr NumberRange kRange = {-(1 << 20), 1 << 20};
 
-  // One line per channel.
+  // Returns a line for each channel.
   absl::StatusOr<std::vector<FixedPointLine>> LinesOf(KernelContext& c, int64_t channels) const {
     static const char* const kNames[] = {"mean", "var", "beta", "gamma"};
     const uint8_t* values[4];

@@ -1,4 +1,5 @@
-// QuantizedConv2D, QuantizedMatMul and QuantizedMul: exact products of 8-bit integers, in 32 bits.
+// Kernels of QuantizedConv2D, QuantizedMatMul and QuantizedMul, which compute exact products of
+// 8-bit integers in 32 bits.
 #include <algorithm>
 
 #include "executor/kernel/context.h"
@@ -12,10 +13,11 @@
 namespace sluice {
 namespace {
 
-// Returns the integer that represents 0. As in TensorFlow, arithmetic with it wraps around.
+// Returns the integer that represents 0. As in TensorFlow, it may be out of range, and arithmetic
+// with it wraps around.
 int32_t ZeroOf(NumberRange r) { return static_cast<int32_t>(QuantizedUnclamped<uint8_t>(0, r)); }
 
-// Returns the integers minus `zero`.
+// Returns the integers of `t` minus `zero`.
 absl::StatusOr<Tensor> Centered(KernelContext& c, const Tensor& t, int32_t zero) {
   SLUICE_ASSIGN_OR_RETURN(Tensor wide, c.AllocateTemp(DT_INT32, t.shape()));
   const uint8_t* from = IntegersOf<uint8_t>(t);
@@ -51,7 +53,7 @@ class QuantizedConvKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, attrs_->OutputShape(g));
     SLUICE_INVALID_IF(shape.num_elements() == 0, "QuantizedConv2D node '", c.name(),
                       "': the output must not be empty, got shape ", shape.ToString());
-    // For both paddings, TensorFlow centers the windows, unlike those of Conv2D.
+    // Unlike Conv2D, TensorFlow centers the windows for both kinds of padding.
     const int64_t odd = attrs_->along[0].padding == Padding::kValid ? 1 : 0;
     for (int d : {1, 2}) {
       g.pad[d] = ((g.out[d] - 1) * g.stride[d] + g.window[d] - g.in[d] + odd) / 2;
@@ -75,10 +77,10 @@ class QuantizedConvKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Pixels outside the image are zeros. If 0 is outside the range, TensorFlow keeps only the lowest
-  // 8 bits of its integer, which then represent another number: `outside` steps from zero. Convolve
-  // pads with 0, so its input is the numbers minus `outside`, and the difference is added to the
-  // sums.
+  // Computes the sums. Pixels outside the image are zeros. But if 0 is outside the range,
+  // TensorFlow keeps only the lowest 8 bits of the integer for 0, which then represent another
+  // number, `outside` steps from zero. Since Convolve pads with 0, its input is the numbers minus
+  // `outside`, and the difference is added to the sums.
   static absl::Status Sum(KernelContext& c, const WindowGeometry& g, int32_t zero,
                           int32_t zero_of_filter, Tensor* out) {
     const int32_t outside = zero < 0 ? 0 : WrappingSubtract<int32_t>(zero & 0xff, zero);

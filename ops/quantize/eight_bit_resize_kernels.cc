@@ -1,4 +1,4 @@
-// QuantizedResizeBilinear. Integers are interpolated in fixed point.
+// Kernel of QuantizedResizeBilinear, which interpolates integers in fixed point.
 #include <cstdint>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Interpolates integers of type T in type Wide, with kBits bits after the point.
+// Interpolates integers of type T. Computes in type Wide, with kBits bits after the point.
 template <typename T, typename Wide, int kBits>
 struct FixedPoint {
   using Element = T;
@@ -22,7 +22,7 @@ struct FixedPoint {
     const Wide blended = top + (bottom - top) / kOne * y;
     return static_cast<T>((blended + kOne / 2) / kOne);
   }
-  // TensorFlow converts 32-bit integers to float first.
+  // Converts to float first, as TensorFlow does for 32-bit integers.
   static Wide Of(T v) { return static_cast<Wide>(static_cast<float>(v)); }
 };
 

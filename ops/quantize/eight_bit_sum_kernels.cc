@@ -1,5 +1,5 @@
-// QuantizedAdd and QuantizedBiasAdd. The range of the sum is so wide that the sum of both terms
-// cannot overflow.
+// Kernels of QuantizedAdd and QuantizedBiasAdd. The range of the sum is so wide that the sum of
+// both terms cannot overflow.
 #include <algorithm>
 #include <cmath>
 

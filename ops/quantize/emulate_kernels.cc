@@ -1,4 +1,4 @@
-// QuantizeAndDequantize, all versions, and the gradient of V4.
+// Kernels of all versions of QuantizeAndDequantize, and of the gradient of V4.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ template <typename T>
 struct Grid {
   T low, high, scale, step;  // scale is 1 / step
 
-  // The finest grid that contains 0 and covers [from, to].
+  // Makes the finest grid that contains 0 and covers [from, to].
   Grid(T from, T to, bool is_signed, bool is_narrow, int64_t bits) : low(from), high(to) {
     const int64_t half = int64_t{1} << (bits - 1);
     const T least = static_cast<T>(is_signed ? -half + (is_narrow ? 1 : 0) : 0);
@@ -143,7 +143,7 @@ KERNELS(QuantizeAndDequantizeV2, "T", EmulateKernel, FloatAndDouble);
 KERNELS(QuantizeAndDequantizeV3, "T", EmulateKernel, FloatAndDouble);
 KERNELS(QuantizeAndDequantizeV4, "T", EmulateKernel, FloatAndDouble);
 
-// The gradient is 0 for elements outside the range.
+// Computes the gradient, which is 0 for elements outside the range.
 template <typename T>
 absl::Status EmulateGrad(KernelContext& c, Attr<int64_t, "axis"> axis) {
   const Tensor &grad = c.input(0), &in = c.input(1);

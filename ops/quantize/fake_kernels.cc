@@ -1,4 +1,4 @@
-// FakeQuantWithMinMaxArgs, Vars and VarsPerChannel, and their gradients.
+// Kernels of FakeQuantWithMinMaxArgs, Vars and VarsPerChannel, and of their gradients.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// The numbers that integers of `bits` bits represent within a range, which is shifted ("nudged")
-// so that 0 is one of them.
+// The numbers that integers of `bits` bits represent within a range. The range is shifted
+// ("nudged") so that 0 is one of these numbers.
 struct Nudged {
   float low, high, scale, inverse, zero;
 
@@ -45,7 +45,7 @@ absl::Status CheckSameShape(const Tensor& gradients, const Tensor& inputs) {
                          gradients.shape().ToString(), " and ", inputs.shape().ToString());
 }
 
-// The range is given by attributes.
+// The kernel of ops whose range is given by attributes.
 class FixedRangeKernel : public Kernel {
  public:
   explicit FixedRangeKernel(KernelInit& init)
@@ -97,7 +97,8 @@ absl::Status CheckRanges(const Tensor& in, const Tensor& min, const Tensor& max,
   return absl::OkStatus();
 }
 
-// The ranges are inputs: one, or one for each element of the last dimension (PerChannel).
+// The kernel of ops whose ranges are inputs. There is one range, or (PerChannel) one for each
+// element of the last dimension.
 class RangeKernel : public Kernel {
  public:
   explicit RangeKernel(KernelInit& init)
@@ -131,7 +132,7 @@ class RangeKernel : public Kernel {
   }
 
  private:
-  // n elements, `step` apart.
+  // Quantizes n elements, which are `step` apart.
   void Forward(float min, float max, const float* x, int64_t step, int64_t n, float* y) const {
     if (min == 0 && max == 0) {
       for (int64_t i = 0; i < n; ++i) y[i * step] = 0;

@@ -1,5 +1,5 @@
 // Ops that represent numbers as integers of few bits within a range, and ops that round numbers to
-// those that such integers represent.
+// those which such integers represent.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -9,8 +9,8 @@
 namespace sluice {
 namespace {
 
-// Output 0 has the shape of `input`. The ranges in `first_range` and the next input are scalars, or
-// vectors along the attribute `axis`. Returns their shape.
+// Sets the shape of output 0 to that of `input`. The ranges in input `first_range` and the next
+// input are scalars, or vectors along the attribute `axis`. Returns their shape.
 absl::StatusOr<PartialShape> AlongAxis(ShapeContext& c, int input, int first_range) {
   const int64_t axis = c.attr<int64_t>("axis");
   SLUICE_INVALID_IF(axis < -1, "axis should be at least -1, got ", axis);
@@ -42,8 +42,8 @@ absl::Status FakeShape(ShapeContext& c) {
   return c.SetOutput(0, c.input(0));
 }
 
-// Output 0 has the shape of input first - 1. min and max, inputs `first` and the next one, have one
-// element per index of its last dimension. Returns their shape.
+// Sets the shape of output 0 to that of input first - 1. min and max, which are inputs `first` and
+// the next one, have one element per index of its last dimension. Returns their shape.
 absl::StatusOr<PartialShape> LastDimension(ShapeContext& c, int first) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape in, c.WithRankAtLeast(first - 1, 1));
   SLUICE_ASSIGN_OR_RETURN(PartialShape min, c.WithRank(first, 1));
@@ -58,11 +58,11 @@ absl::StatusOr<PartialShape> LastDimension(ShapeContext& c, int first) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient ignores the rounding.
+// Passes the gradient unchanged, as if there were no rounding.
 void StraightThrough(Backprop& b) { b.Into("input", b.Of("output")); }
 
-// The gradient op takes the incoming gradient and all inputs, and returns a gradient for each
-// input.
+// Returns a gradient function that adds gradient op `op`, which takes the incoming gradient and all
+// inputs, and returns a gradient for each input.
 GradientFunction RangeGradient(const char* op) {
   return [op](Backprop& b) {
     const OutputList gradients = SiblingOutputs(b, op, {b.Of(0), b.In(0), b.In(1), b.In(2)});
@@ -71,7 +71,7 @@ GradientFunction RangeGradient(const char* op) {
 }
 #endif
 
-// Arguments and attributes that several ops share.
+// These functions declare arguments and attributes that several ops share.
 void QuantizedRange(OpDefBuilder& b) {
   b.Input("min_range", DT_FLOAT).Input("max_range", DT_FLOAT);
 }
@@ -236,7 +236,7 @@ OP(QuantizeAndDequantizeV4Grad,
       c.SetOutput(1, range).IgnoreError();
       return c.SetOutput(2, range);
     }) GRADIENT([](Backprop& b) {
-      // Linear in the gradients. The input only selects elements.
+      // The op is linear in the gradients, and its input only selects elements.
       b.Into("gradients", SiblingOutputs(b, "QuantizeAndDequantizeV4Grad",
                                          {b.Of("input_backprop"), b.Value("input"),
                                           b.Value("input_min"), b.Value("input_max")})[0]);

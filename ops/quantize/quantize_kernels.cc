@@ -1,4 +1,4 @@
-// QuantizeV2 and Dequantize.
+// Kernels of QuantizeV2 and Dequantize.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,8 +15,8 @@ template <typename T>
 constexpr double kLeast = std::numeric_limits<T>::lowest();
 template <typename T>
 constexpr double kMost = std::numeric_limits<T>::max();
-// The difference between a signed integer and the number of steps from the lower end of the range.
-// 0 for unsigned types.
+// The number of steps from the lower end of the range to an integer, minus the integer. It is 0 for
+// unsigned types.
 template <typename T>
 constexpr float kHalfRange = std::numeric_limits<T>::is_signed
                                  ? static_cast<float>((kMost<T> - kLeast<T> + 1) / 2)
@@ -47,7 +47,7 @@ absl::Status CheckRanges(const Tensor& low, const Tensor& high, int64_t channels
 // Clamps `v` to the range of T. NaN yields the lowest number.
 template <typename T>
 T Saturated(float v) {
-  // This is the largest float below 2^31. The greatest int32 is not a float, and 2^31 would
+  // The limit is the largest float below 2^31: the greatest int32 is not a float, and 2^31 would
   // overflow.
   const double most = std::min(kMost<T>, 2147483520.0);
   return static_cast<T>(std::max(std::min(static_cast<double>(v), most), kLeast<T>));
@@ -161,7 +161,7 @@ class QuantizeKernel : public Kernel {
   const float least_range_;
 };
 
-// The integer q represents q * scale + offset.
+// A function by which the integer q represents q * scale + offset.
 struct Line {
   float scale, offset;
 };

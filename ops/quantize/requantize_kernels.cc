@@ -1,4 +1,5 @@
-// Requantize, RequantizationRange and QuantizeDownAndShrinkRange: from 32 bits to 8 bits.
+// Kernels of Requantize, RequantizationRange and QuantizeDownAndShrinkRange, which convert 32 bits
+// to 8 bits.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +10,8 @@
 namespace sluice {
 namespace {
 
-// Converts 32-bit integers of one range to 8-bit integers of another, with 16 bits after the point.
+// Converts 32-bit integers of one range to 8-bit integers of another. Computes with 16 bits after
+// the point.
 class Narrowing {
  public:
   Narrowing(NumberRange from, NumberRange to) {
@@ -41,7 +43,7 @@ void Requantized(KernelContext& c, NumberRange from, NumberRange to, Tensor* out
   });
 }
 
-// The range that the numbers of input 0 cover. It contains 0, for convolutions.
+// Returns the range that the numbers of input 0 cover. As in TensorFlow, its minimum is at most 0.
 NumberRange CoveredRange(const KernelContext& c, NumberRange given) {
   int32_t least = std::numeric_limits<int32_t>::max(), most = std::numeric_limits<int32_t>::min();
   const int32_t* in = IntegersOf<int32_t>(c.input(0));

@@ -8,11 +8,11 @@
 namespace sluice {
 namespace {
 
-// Counts values, or sums their weights, in bins of rows.
+// Counts the values of each row, or sums their weights, in bins.
 template <typename T>
 class Bins {
  public:
-  // Bins of `rows` rows, or of all values if `rows` is -1.
+  // Makes bins for `rows` rows, or for all values if `rows` is -1.
   static absl::StatusOr<Bins> Make(KernelContext& c, const Tensor& size, const Tensor& weights,
                                    const Tensor& values, int64_t rows, bool is_binary) {
     SLUICE_INVALID_IF(size.rank() != 0, "Shape must be rank 0 but is rank ", size.rank());
@@ -30,7 +30,7 @@ class Bins {
                 out->data<T>());
   }
 
-  // Counts value i in `row`. False if the value is negative.
+  // Counts value i in `row`. Returns false if the value is negative.
   bool Count(int64_t row, int64_t i) {
     const int64_t bin = IntAt(*values_, i);
     if (bin < 0) return false;

@@ -1,4 +1,4 @@
-// Conversion of ragged tensors to dense and sparse tensors, and to variants and back.
+// Ops that convert ragged tensors to dense and sparse tensors, and to variants and back.
 #include "ops/op.h"
 #include "ops/ragged/row_partition.h"
 
@@ -70,9 +70,10 @@ absl::Status FromVariantShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Converts the indices of the values with the same op: the result has the shape of the output, and
-// says which value each element comes from (-1: the default value). It distributes the gradient's
-// elements among the values and the default value.
+// Adds the gradient of RaggedTensorToTensor. Converts the numbers of the values by the same op. The
+// result has the shape of the output, and says from which value each element comes (-1 for the
+// default value). By it, the gradient's elements are distributed among the values and the default
+// value.
 void ToTensorGradient(Backprop& b) {
   Graph& g = b.graph();
   Output values = b.Value("values"), fallback = b.Value("default_value"), grad = b.Of("result");

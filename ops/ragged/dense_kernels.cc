@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// The position in the dense tensor at which each value or row starts. -1 if it is cut off.
+// The positions in the dense tensor at which values or rows start. -1 means that one is cut off.
 using Positions = std::vector<int64_t>;
 
 class RaggedTensorToTensorKernel : public Kernel {
@@ -36,14 +36,14 @@ class RaggedTensorToTensorKernel : public Kernel {
     SLUICE_INVALID_IF(static_cast<int64_t>(positions.size()) > values.dim(0),
                       "Invalid row partition: it has ", positions.size(), " values, got ",
                       values.dim(0));
-    int64_t length = 1;  // length of a value
+    int64_t length = 1;  // elements of a value
     for (size_t d = static_cast<size_t>(ragged_rank_) + 1; d < sizes.size(); ++d) {
       length *= sizes[d];
     }
     FillWith(c, fallback, length, out);
     const size_t size = ElementStride(values.dtype());
     for (size_t i = 0; i < positions.size();) {
-      // Copies consecutive values at once.
+      // Copies values that stay consecutive at once.
       size_t end = i + 1;
       while (positions[i] >= 0 && end < positions.size() &&
              positions[end] == positions[end - 1] + 1) {
@@ -66,7 +66,7 @@ class RaggedTensorToTensorKernel : public Kernel {
 
   static constexpr int kFirstPartition = 3;
   int Skipped() const { return static_cast<int>(partitions_.size()) - ragged_rank_; }
-  // The partition between dimension d and d + 1.
+  // Returns the partition between dimensions d and d + 1.
   const Tensor& Rows(KernelContext& c, int d) const {
     return c.input(kFirstPartition + Skipped() + d);
   }
@@ -88,7 +88,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     return IntAt(first, 0);
   }
 
-  // The sizes of the output.
+  // Returns the sizes of the output.
   absl::StatusOr<std::vector<int64_t>> SizesOf(KernelContext& c, int64_t rows) const {
     PartialShape wanted;
     const Tensor& shape = c.input(0);
@@ -120,7 +120,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     int64_t longest = 0, length = 0;
     for (int64_t i = 0; i < rows.num_elements(); ++i) {
       if (is_splits) {
-        // Splits are checked later.
+        // Allows any difference, because splits are checked later.
         length = i == 0 ? 0 : WrappingSubtract(IntAt(rows, i), IntAt(rows, i - 1));
       } else {
         length = i > 0 && IntAt(rows, i) == IntAt(rows, i - 1) ? length + 1 : 1;
@@ -132,7 +132,7 @@ class RaggedTensorToTensorKernel : public Kernel {
 
   absl::StatusOr<Positions> PositionsOf(KernelContext& c, int64_t rows,
                                         const std::vector<int64_t>& sizes) const {
-    // The stride of each ragged dimension.
+    // The strides of the ragged dimensions.
     std::vector<int64_t> strides(static_cast<size_t>(ragged_rank_) + 1, 1);
     for (size_t d = strides.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * sizes[d + 1];
     SLUICE_RETURN_IF_ERROR(c.AllocateTemp(DT_INT64, {rows}).status());  // `rows` may be hostile
@@ -180,7 +180,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     return positions;
   }
 
-  // Fills the output with the default value, which is broadcast to the last dimensions.
+  // Fills the output with the default value. It is broadcast to the last dimensions.
   void FillWith(KernelContext& c, const Tensor& fallback, int64_t length, Tensor* out) const {
     if (fallback.num_elements() == 1) {
       return FillElements(c, fallback.dtype(), fallback.raw(), out->raw(), out->num_elements());
@@ -188,7 +188,7 @@ class RaggedTensorToTensorKernel : public Kernel {
     if (length == 0) return;
     CopyBox box;
     const int first = out->rank() - fallback.rank();
-    int64_t before = 1;  // the number of copies
+    int64_t before = 1;  // number of copies
     for (int d = 0; d < first; ++d) before *= out->dim(d);
     const auto from = RowMajorStrides(fallback.shape());
     const auto to = RowMajorStrides(out->shape());

@@ -14,14 +14,14 @@
 namespace sluice {
 namespace {
 
-// The result of a gather: splits, and ranges of values.
+// The result of a gather, as splits and as ranges of values.
 struct Gathered {
   std::vector<Splits> splits;
   std::vector<std::pair<int64_t, int64_t>> ranges;
   int64_t num_values = 0;
 };
 
-// Sets the splits of all dimensions of the indices except the last.
+// Sets the splits of all dimensions of the indices except the last one.
 absl::Status AddEvenSplits(const Tensor& indices, Gathered* out) {
   int64_t rows = 1;
   for (int d = 0; d + 1 < indices.rank(); ++d) {
@@ -34,7 +34,7 @@ absl::Status AddEvenSplits(const Tensor& indices, Gathered* out) {
 
 absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>& params) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  const int before = indices.rank() - 1;  // -1 for a scalar, which removes a dimension
+  const int before = indices.rank() - 1;  // -1 for a scalar, because it removes a dimension
   Gathered out;
   out.splits.assign(static_cast<size_t>(before) + params.size(), {0});
   SLUICE_RETURN_IF_ERROR(AddEvenSplits(indices, &out));
@@ -107,7 +107,7 @@ class RaggedGatherKernel : public Kernel {
 };
 KERNEL(RaggedGather, RaggedGatherKernel);
 
-// The number of elements of start, start + delta, … up to and excluding limit.
+// Returns the number of elements of start, start + delta, … up to and excluding limit.
 template <typename T>
 absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
   SLUICE_INVALID_IF(delta == T(0), "Requires delta != 0");
@@ -126,7 +126,7 @@ absl::StatusOr<int64_t> LengthOf(T start, T limit, T delta) {
   }
 }
 
-// The number of ranges.
+// Returns the number of ranges.
 absl::StatusOr<int64_t> NumRanges(const KernelContext& c) {
   static constexpr const char* kNames[] = {"starts", "limits", "deltas"};
   int64_t rows = -1;
@@ -165,7 +165,7 @@ absl::Status RaggedRange(KernelContext& c) {
     T value = at(0, row);
     for (int64_t i = IntAt(*splits, row); i < IntAt(*splits, row + 1); ++i) {
       out[i] = value;
-      value = WrappingAdd(value, at(2, row));  // wraps after the last value
+      value = WrappingAdd(value, at(2, row));  // after the last value, it may wrap around
     }
   }
   return absl::OkStatus();

@@ -68,7 +68,7 @@ void BincountOp(OpDefBuilder& op) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Each gathered value is a row of the dense values, so the gradient is IndexedSlices.
+// Adds a gradient of IndexedSlices, because each gathered value is a row of the dense values.
 void GatherGradient(Backprop& b) {
   Graph& g = b.graph();
   const OutputList splits = b.Values("params_nested_splits");

@@ -34,7 +34,7 @@ absl::Status RaggedFillEmptyRows(KernelContext& c) {
   const int64_t rows = nrows.scalar<int64_t>(), count = values.dim(0);
   SLUICE_ASSIGN_OR_RETURN(Tensor * is_empty, c.AllocateOutput(2, {rows}));
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
-  // The position of the next value of each row.
+  // The position of the next value in each row.
   std::vector<int64_t> next(static_cast<size_t>(rows), 0);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t row = rowids.data<int64_t>()[i];

@@ -53,11 +53,11 @@ class RaggedTensorToSparseKernel : public Kernel {
     return all;
   }
 
-  // Writes the indices of all values: the row in each ragged dimension, the position in the last
-  // one, and the position inside the value.
+  // Writes the index of each value: the row in each ragged dimension, the position in the last
+  // ragged dimension, and the position inside the value.
   static void WriteIndices(const std::vector<Splits>& splits, const Tensor& values, int rank,
                            int64_t* out) {
-    // There may be very many empty rows.
+    // Returns early if there are no values, because there may be very many empty rows.
     if (values.num_elements() == 0) return;
     const int64_t length = values.num_elements() / values.dim(0);
     std::vector<size_t> at(splits.size(), 0);  // the current row of each dimension

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Sets elements to zero or to empty strings.
+// Sets all elements to zero or to empty strings.
 void ClearElements(Tensor* t) {
   if (t->dtype() == DT_STRING) {
     std::fill_n(t->data<std::string>(), t->num_elements(), std::string());

@@ -124,8 +124,8 @@ class RaggedTensorFromVariantKernel : public Kernel {
     return part;
   }
 
-  // Sets the splits of the dimensions that come from the tensor of variants. All are uniform,
-  // except the last: its rows are the ragged tensors in the variants.
+  // Sets the splits of the dimensions that come from the tensor of variants. The last dimension has
+  // the rows of the ragged tensors in the variants. The others are uniform.
   absl::Status SetOuterSplits(KernelContext& c, const Tensor& encoded,
                               const std::vector<const RaggedVariant*>& parts, int64_t rank) const {
     int64_t rows = 1;
@@ -150,14 +150,15 @@ class RaggedTensorFromVariantKernel : public Kernel {
       const Tensor& splits = part->splits[static_cast<size_t>(i)];
       const int64_t before = joined.back();
       for (int64_t k = 1; k < splits.num_elements(); ++k) {
-        joined.push_back(WrappingAdd(IntAt(splits, k), before));  // splits are not validated
+        // The sum may wrap around, because splits are not validated.
+        joined.push_back(WrappingAdd(IntAt(splits, k), before));
       }
     }
     c.set_output(encoded.rank() + static_cast<int>(i), SplitsTensor(splits_type_, joined));
   }
 
   absl::Status SetValues(KernelContext& c, const std::vector<const RaggedVariant*>& parts) const {
-    std::vector<int64_t> dims = {0};  // without values, the shape is unknown
+    std::vector<int64_t> dims = {0};  // the shape is unknown if there are no values
     if (!parts.empty()) {
       const auto first = parts[0]->values.shape().dims();
       dims.assign(first.begin(), first.end());

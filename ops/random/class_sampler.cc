@@ -49,7 +49,7 @@ class LogUniform : public ClassSampler {
   int64_t Sample(SingleNumbers& bits) const override {
     const uint32_t x0 = bits();
     const double u = random::ToDouble(x0, bits());
-    // Rounding may produce range(), so a modulo follows.
+    // Takes the result modulo range(), because rounding may produce range().
     return (static_cast<int64_t>(std::exp(u * log_range_)) - 1) % range();
   }
   float Probability(int64_t value) const override {
@@ -61,8 +61,8 @@ class LogUniform : public ClassSampler {
   const double log_range_;
 };
 
-// Samples in proportion to counts. A binary tree of sums makes this logarithmic in the number of
-// classes.
+// Samples classes in proportion to their counts. A binary tree of sums makes the time of a draw
+// logarithmic in the number of classes.
 class Learned : public ClassSampler {
  public:
   explicit Learned(int64_t range) : ClassSampler(range) {
@@ -93,10 +93,11 @@ class Learned : public ClassSampler {
 
  private:
   int64_t leaves_ = 1;
-  std::vector<int32_t> sums_;  // sums of the leaves of node i, whose children are 2i and 2i + 1
+  std::vector<int32_t> sums_;  // node i has the sum of its leaves, and the children 2i and 2i + 1
 };
 
-// Walker's alias method: splits each of `range` equal parts between at most two classes.
+// Walker's alias method: divides the range into `range` equal parts, each of which belongs to at
+// most two classes.
 class Weighted : public ClassSampler {
  public:
   explicit Weighted(std::vector<float> weights)
@@ -124,7 +125,7 @@ class Weighted : public ClassSampler {
     }
     own_.assign(shares.begin(), shares.end());
     for (const std::vector<int>* rest : {&large, &small}) {
-      for (int i : *rest) {  // 1 except for rounding
+      for (int i : *rest) {  // their shares are 1, apart from rounding errors
         own_[i] = 1;
         others_[i] = i;
       }
@@ -170,8 +171,7 @@ std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range) {
   return std::make_unique<LogUniform>(range);
 }
 absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range) {
-  // The number of leaves is rounded up to a power of two, so the tree may have four nodes per
-  // class.
+  // Four nodes per class suffice, although the number of leaves is rounded up to a power of two.
   SLUICE_RETURN_IF_ERROR(CheckRoom(range, 4 * sizeof(int32_t), "classes"));
   return std::unique_ptr<ClassSampler>(new Learned(range));
 }

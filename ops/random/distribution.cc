@@ -1,4 +1,4 @@
-// Random numbers of distributions with parameters, and random crops of images.
+// Ops for random numbers of distributions with parameters, and for random crops of images.
 #include "ops/op.h"
 #include "ops/random/random_mixins.h"
 
@@ -67,7 +67,7 @@ OP(RandomGamma,
     .Attr("S", TypeAttr(IndexTypes()))
     .Attr("T", TypeAttr(TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}))
     .Shape(SamplesShape) GRADIENT([](Backprop& b) {
-      // Implicit differentiation: Figurnov, Mohamed and Mnih (2018).
+      // The sample is differentiated implicitly. Reference: Figurnov, Mohamed and Mnih (2018).
       Output grad = b.Of("output");
       ControlDependencies after(b.graph(), {grad});
       Output shape = b.Value("shape"), alpha = b.Value("alpha");

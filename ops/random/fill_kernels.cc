@@ -12,7 +12,7 @@ using random::ShapeFromInput;
 
 template <typename Source>
 struct From {
-  // Fills the output with the distribution D<T>.
+  // Fills the output with random numbers of distribution D<T>.
   template <template <typename> class D>
   struct Fill {
     template <typename T>
@@ -34,7 +34,8 @@ struct From {
     };
   };
 
-  // Fills the output with integers in [minval, maxval). These inputs follow those of the source.
+  // Fills the output with integers in [minval, maxval). These two inputs follow the inputs of the
+  // source.
   template <typename T>
   class FillRange : public Kernel {
    public:

@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// Uses the derivative of the cumulative distribution function.
+// Computes the derivative of a sample y with respect to alpha, x, from the derivative of the
+// cumulative distribution function.
 BINARY_KERNELS(RandomGammaGrad, FloatAndDoubleList, 300,
                Eigen::numext::gamma_sample_der_alpha(x, y));
 

@@ -5,7 +5,8 @@
 namespace sluice {
 namespace {
 
-// Advances the generator in the variable of input 0 by input 2. Returns its previous state.
+// Advances the generator in the variable of input 0 by input 2. Returns the generator's previous
+// state.
 template <typename Algorithm, typename Delta>
 absl::StatusOr<Philox> Skip(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(random::CheckScalar(c.input(1), 1));
@@ -27,7 +28,7 @@ absl::Status RngReadAndSkip(KernelContext& c) {
 }
 KERNEL(RngReadAndSkip, FunctionKernel<RngReadAndSkip>);
 
-// Sets the outputs key and counter. Some ops have alg as a third output.
+// Sets the outputs key and counter, and output alg if the op has it.
 absl::Status KeyAndCounter(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const Philox generator, random::FromSeed(c.input(0)));
   const random::CounterWords words = random::CounterOf(generator);

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Returns fan_in and fan_out. The spatial sizes of a filter multiply both.
+// Returns fan_in and fan_out. For a filter, both are multiplied by its spatial sizes.
 std::pair<double, double> Fans(const TensorShape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {shape.dim(0), shape.dim(0)};

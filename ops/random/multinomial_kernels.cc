@@ -27,7 +27,7 @@ void Accumulate(const T* logits, std::vector<double>* sums) {
   }
 }
 
-// All rows draw from one stream of numbers, as in TensorFlow on one thread.
+// Draws all rows from one stream of numbers, as TensorFlow does on one thread.
 template <typename T, typename Out>
 void Draw(const T* logits, int64_t rows, int64_t classes, int64_t samples, Philox generator,
           Out* out) {
@@ -53,8 +53,8 @@ absl::Status Multinomial(KernelContext& context, Source& source) {
   SLUICE_INVALID_IF(count < 0, "num_samples should be non-negative, got ", count);
   SLUICE_INVALID_IF(classes == 0, "num_classes should be positive, got 0");
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, context.AllocateOutput(0, {rows, count}));
-  // TensorFlow reserves two numbers per sample, and rounds the samples of a row up to a multiple of
-  // four.
+  // Like TensorFlow, rounds the samples of a row up to a multiple of four, and reserves two numbers
+  // for each.
   SLUICE_ASSIGN_OR_RETURN(const Philox start,
                           source.Take(context, rows * ((count + 3) / 4 * 4) * 2));
   if (out->num_elements() == 0) return absl::OkStatus();

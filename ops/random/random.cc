@@ -1,13 +1,13 @@
-// Random numbers from generators that belong to nodes. Equal seeds give equal sequences, which
-// continue from step to step. Seeds (0, 0) give a different sequence in every program. The numbers
-// equal TensorFlow's (philox.h).
+// Ops for random numbers from generators that belong to nodes. Equal seeds give equal sequences,
+// which continue from step to step. Seeds (0, 0) give another sequence in every program. The
+// numbers equal TensorFlow's (philox.h).
 #include "ops/op.h"
 #include "ops/random/random_mixins.h"
 
 namespace sluice {
 namespace {
 
-// Output of floating point numbers of shape `shape`.
+// Declares an output of floating-point numbers, whose shape is the input `shape`.
 void RandomNumbers(OpDefBuilder& op) {
   op.Input("shape", "T")
       .Output("output", "dtype")

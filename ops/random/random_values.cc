@@ -12,8 +12,7 @@ namespace {
 constexpr int64_t kDefaultGraphSeed = 87654321;
 constexpr int64_t kInt32Max = 2147483647;
 
-// Adds a random op, preceded by constants for its shape and two parameters. All three functions of
-// this file have these.
+// Adds a random op, and before it constants for its shape and for two parameters.
 struct Draw {
   Output a, b, raw;
 };
@@ -38,7 +37,7 @@ Output Sum(Graph& graph, const NameScope& scope, Output x, Output y, At at) {
   return NodeBuilder(&graph, "AddV2", at).Name(scope.prefix()).Input(x).Input(y).Finish();
 }
 
-// Adds an op for random integers, which takes the bounds as inputs.
+// Adds an op for random integers. The bounds are inputs of the op.
 Output WholeNumbers(Graph& graph, const NameScope& scope, const TensorShape& shape, double min,
                     double max, const RandomOptions& options, At at) {
   const std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
@@ -69,7 +68,7 @@ std::pair<int64_t, int64_t> SeedsFor(Graph& graph, std::optional<int64_t> op_see
   if (!graph.has_random_seed() && !op_seed) return {0, 0};
   const int64_t seed = graph.has_random_seed() ? graph.random_seed() : kDefaultGraphSeed;
   const int64_t seed2 = op_seed ? *op_seed : graph.NextOpSeed();
-  // The seeds (0, 0) would request nondeterministic numbers.
+  // Avoids the seeds (0, 0), which would request nondeterministic numbers.
   if (seed == 0 && seed2 == 0) return {0, kInt32Max};
   return {seed, seed2};
 }

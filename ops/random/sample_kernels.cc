@@ -14,8 +14,8 @@ using random::NumberAt;
 using random::PoissonSampler;
 using random::ShapeFromInput;
 
-// out[s * parameters + p] = sample s of parameter p, drawn by the sampler make_sampler(p). Sample
-// number i = p * samples + s begins i * calls_per_sample() calls after `start`.
+// Sets out[s * parameters + p] to sample s of parameter p, which sampler make_sampler(p) draws.
+// Sample number i = p * samples + s begins i * calls_per_sample() calls after `start`.
 template <typename F>
 void FillSamples(KernelContext& context, const Philox& start, int64_t parameters, Tensor* out,
                  const F& make_sampler) {
@@ -48,8 +48,8 @@ void FillPoisson(KernelContext& context, const Philox& start, const Tensor& rate
 
 using FillFunction = void (*)(KernelContext&, const Philox&, const Tensor& parameters, Tensor*);
 
-// Draws samples for each parameter. The shape of the output is that in input 0, followed by that of
-// the parameters.
+// Draws samples for each parameter. Input 0 is the shape of the samples. The output has this shape,
+// followed by the shape of the parameters.
 template <FillFunction kFill>
 class SamplesPerParameter : public Kernel {
  public:
@@ -76,8 +76,8 @@ KERNEL(RandomPoisson, SamplesPerParameter<FillPoisson>,
        {"dtype", TypeSet{DT_HALF, DT_FLOAT, DT_DOUBLE}});
 KERNEL(RandomPoissonV2, SamplesPerParameter<FillPoisson>, {"R", kCounts}, {"dtype", kCounts});
 
-// Draws samples for each parameter. The shape of the output is that in input 0, which ends with
-// that of the parameters.
+// Draws samples for each parameter. Input 0 is the shape of the output, which ends with the shape
+// of the parameters.
 template <typename Source>
 struct From {
   template <FillFunction kFill>

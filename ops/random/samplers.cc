@@ -10,7 +10,7 @@ namespace {
 
 using NumberList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 
-// ln k! minus Stirling's approximation.
+// Returns ln k! minus Stirling's approximation.
 double StirlingRest(double k) {
   static constexpr double kFirst[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
                                       0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
@@ -21,7 +21,7 @@ double StirlingRest(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
 }
 
-// Whether count * p < 10 in arithmetic of `type`.
+// Returns whether count * p < 10 in arithmetic of `type`.
 bool IsSmall(DataType type, double count, double p) {
   switch (type) {
     case DT_HALF:
@@ -81,7 +81,7 @@ double GammaSampler::operator()(Philox generator) const {
     if (root <= 0) continue;
     const double v = root * root * root;
     const double u = uniform();
-    // The first comparison is cheap, and holds nine times in ten.
+    // Tests a cheap condition first, which holds nine times in ten.
     if (u < 1 - 0.0331 * (x * x) * (x * x) ||
         std::log(u) < 0.5 * x * x + d_ * (1 - v + std::log(v))) {
       const double sample = d_ * v;
@@ -104,8 +104,8 @@ PoissonSampler::PoissonSampler(double rate, double greatest) : rate_(rate), grea
 double PoissonSampler::operator()(Philox generator) const {
   if (!std::isfinite(rate_)) return rate_ < 0 ? 0 : rate_;
   if (rate_ < 10) return Multiply(generator);
-  // TensorFlow does not terminate if the mean is so far above the largest number that fewer than
-  // one in three million samples is accepted.
+  // Returns early if the mean is so far above the largest number that fewer than one in three
+  // million samples is accepted. TensorFlow does not terminate then.
   constexpr double kDeviations = 5;
   if (rate_ - kDeviations * std::sqrt(rate_) > greatest_) return greatest_;
   return Reject(generator);
@@ -128,7 +128,7 @@ double PoissonSampler::Reject(Philox generator) const {
     const double edge = 0.5 - std::abs(u);
     const double k = std::floor((2 * a_ / edge + b_) * u + rate_ + 0.43);
     if (k > greatest_) continue;
-    // Squeeze: a rectangle below the density.
+    // Accepts at once inside a rectangle that lies below the density.
     if (edge >= 0.07 && v <= 0.9277 - 3.6224 / (b_ - 2)) return k;
     if (k < 0 || (edge < 0.013 && v > edge)) continue;
     const double s = std::log(v * inverse_alpha_ / (a_ / (edge * edge) + b_));

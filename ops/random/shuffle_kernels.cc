@@ -9,8 +9,8 @@
 namespace sluice {
 namespace {
 
-// Returns the rows' new order. Position i takes one of the rows left, in TensorFlow's order of
-// draws.
+// Returns a random order of the rows. One position after the other takes one of the remaining rows,
+// with TensorFlow's order of draws.
 std::vector<int64_t> RandomOrder(int64_t n, Philox generator) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
@@ -21,8 +21,8 @@ std::vector<int64_t> RandomOrder(int64_t n, Philox generator) {
   return order;
 }
 
-// `reserve` returns a generator for the given number of calls. It is called only if there is
-// something to shuffle.
+// Shuffles the rows of input 0. `reserve` returns a generator for a number of calls. It is called
+// only if there is something to shuffle.
 absl::Status Shuffle(KernelContext& context, absl::FunctionRef<Philox(uint64_t)> reserve) {
   const Tensor& value = context.input(0);
   if (value.num_elements() <= 1 || value.dim(0) <= 1) {

@@ -1,12 +1,12 @@
-// Random numbers from a generator whose state is a variable: int64 elements, the two words of the
-// counter and the key. Each op advances the counter.
+// Ops for random numbers from a generator whose state is a variable. The state consists of int64
+// elements: the two words of the counter and the key. Each op advances the counter.
 #include "ops/op.h"
 #include "ops/random/random_mixins.h"
 
 namespace sluice {
 namespace {
 
-// Inputs `first` to `last` are scalars.
+// Checks that inputs `first` to `last` are scalars.
 absl::Status CheckScalars(ShapeContext& c, int first, int last) {
   for (int i = first; i <= last; ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   return absl::OkStatus();
@@ -30,7 +30,7 @@ struct NumberTypes {
   }
 };
 
-// Numbers without parameters.
+// Declares an op for numbers of a distribution without parameters.
 struct GeneratedNumbers {
   DataType default_type;
   void operator()(OpDefBuilder& op) const {

@@ -1,6 +1,6 @@
-// Random numbers as functions of a seed, or of a key and a counter. Equal arguments give equal
-// numbers. The numbers equal TensorFlow's. ops/random/seeds.h describes the conversion of seeds to
-// keys.
+// Ops for random numbers that are functions of a seed, or of a key and a counter. Equal arguments
+// give equal numbers, which equal TensorFlow's. ops/random/seeds.h describes how seeds are
+// converted to keys.
 #include "graph/infer/expect_size.h"
 #include "ops/op.h"
 #include "ops/random/random_mixins.h"
@@ -36,7 +36,8 @@ absl::Status ShapeBesideKey(ShapeContext& c) {
   return ShapeFromInput(0)(c);
 }
 
-// The two inputs from `first` on are scalars.
+// Returns a shape function that checks that the two inputs from `first` on are scalars, and then
+// calls `shape`.
 ShapeFunction AndScalars(ShapeFunction shape, int first) {
   return [shape, first](ShapeContext& c) -> absl::Status {
     SLUICE_RETURN_IF_ERROR(c.WithRank(first, 0).status());
@@ -51,7 +52,7 @@ void KeyAndCounter(OpDefBuilder& op) {
   op.Input("key", DT_UINT64).Input("counter", DT_UINT64).Input("alg", DT_INT32);
 }
 
-// Floating point numbers from a seed.
+// Declares an op for floating-point numbers from a seed.
 void NumbersOfSeed(OpDefBuilder& op) {
   op.Input("shape", "T")
       .Input("seed", "Tseed")
@@ -63,7 +64,7 @@ void NumbersOfSeed(OpDefBuilder& op) {
       .Shape(ShapeBesideSeed);
 }
 
-// Numbers from a key and a counter.
+// Declares an op for numbers from a key and a counter.
 struct NumbersOfKey {
   TypeSet types;
   DataType default_type;
@@ -79,7 +80,8 @@ struct NumbersOfKey {
 };
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Implicit differentiation, like RandomGamma's gradient. The output's last dimensions are alpha's.
+// Adds a gradient by implicit differentiation, like RandomGamma's gradient. The output's last
+// dimensions are the dimensions of alpha.
 void GammaGradient(Backprop& b) {
   Output grad = b.Of("output");
   ControlDependencies after(b.graph(), {grad});
@@ -93,7 +95,7 @@ void GammaGradient(Backprop& b) {
   b.Into("alpha", Sum(grad * partial, Range(IndexScalar(b.graph(), 0), samples, one)));
 }
 
-// The cumulative distribution function of the normal distribution.
+// Returns the cumulative distribution function of the normal distribution.
 Output Ndtr(Output x) {
   Output half_root = Constant(*x.graph(), 0.5 * 1.4142135623730951, x.dtype());
   Output w = x * half_root;
@@ -102,7 +104,8 @@ Output Ndtr(Output x) {
                       Select(Greater(w, ZerosLike(w)), 2.0 - Erfc(z), Erfc(z)));
 }
 
-// The smallest positive normal number of a type, and the distance from 1 to the next number.
+// Returns the smallest positive normal number of a type, and the distance from 1 to the next
+// number.
 std::pair<double, double> TinyAndEpsilon(DataType type) {
   switch (type) {
     case DT_HALF:
@@ -114,7 +117,8 @@ std::pair<double, double> TinyAndEpsilon(DataType type) {
   }
 }
 
-// Implicit differentiation of a bounded sample with respect to its parameters.
+// Adds the gradient of a bounded sample with respect to its parameters, by implicit
+// differentiation.
 void TruncatedNormalGradient(Backprop& b) {
   Output grad = b.Of("output");
   ControlDependencies after(b.graph(), {grad});

@@ -15,8 +15,8 @@ using random::BroadcastIndex;
 using random::Normal;
 using random::Uniform;
 
-// The parameters of a distribution. T is the type of the arithmetic: half, float or double. All
-// samples of a call come from one stream of random numbers, as in TensorFlow on one thread.
+// The parameters of a distribution. T is the type of the arithmetic: half, float or double. As in
+// TensorFlow on one thread, all samples of a call come from one stream of random numbers.
 template <typename T>
 struct Parameters {
   T mean, deviation, least, greatest;
@@ -57,15 +57,15 @@ struct Places {
   }
 };
 
-// The bounds in standard deviations from the mean.
+// The bounds, as numbers of standard deviations from the mean.
 template <typename T>
 struct Bounds {
   T mean, deviation, least, greatest;
   T Value(T z) const { return z * deviation + mean; }
 };
 
-// Draws normal numbers until they are inside the bounds. This is efficient if the bounds contain
-// much of the distribution.
+// Draws normal numbers until they are inside the bounds. This is efficient if much of the
+// distribution is inside.
 template <typename T>
 absl::Status FillByNormals(const Bounds<T>& b, Philox* generator, Places<T> places) {
   T z[Normal<T>::kCount];
@@ -171,7 +171,7 @@ absl::StatusOr<bool> AreAlike(const KernelContext& context, int64_t batches) {
   return alike;
 }
 
-// Parameters are scalars or have one element per row (dimension 0) of the output.
+// The parameters are scalars, or have one element per row (index of dimension 0) of the output.
 template <typename T>
 class ParameterizedTruncatedNormalKernel : public Kernel {
  public:

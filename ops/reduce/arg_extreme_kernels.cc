@@ -43,7 +43,7 @@ struct Less {
   }
 };
 
-// index[c] = row of the extreme of column c. `best` is scratch memory for one row.
+// Sets index[c] to the row of the extreme of column c. `best` is scratch memory for one row.
 template <typename Better, typename T>
 void ArgLoop(const T* x, int64_t rows, int64_t columns, T* best, int64_t* index) {
   const Better better;

@@ -1,11 +1,11 @@
-// Counts, histograms, binary search and selection of values.
+// Ops for counts, histograms, binary search and the selection of values.
 #include "graph/infer/expect_size.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The size given by input i, a scalar. -1 if it is unknown.
+// Returns the size in input i, a scalar, or -1 if it is unknown.
 absl::StatusOr<int64_t> SizeOf(ShapeContext& c, int i) {
   SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   std::optional<std::vector<int64_t>> size = c.InputInts(i);
@@ -21,7 +21,8 @@ absl::Status SearchShape(ShapeContext& c) {
   return c.SetOutput(0, values);
 }
 
-// Searches for each value in the row of sorted_inputs of the same number.
+// Declares a binary search. Each value is searched for in the row of sorted_inputs that has the
+// same number as the value's row.
 void SearchOp(OpDefBuilder& op) {
   op.Input("sorted_inputs", "T").Input("values", "T").Output("output", "out_type");
   op.Attr("T", TypeAttr()).Attr("out_type", TypeAttr(IndexTypes(), DT_INT32)).Shape(SearchShape);
@@ -106,7 +107,7 @@ OP(NthElement, "Returns element n of each row in sorted order, in descending ord
                         size);
       return c.SetOutput(0, PartialShape(input.dims().subspan(0, input.rank() - 1)));
     }) GRADIENT([](Backprop& b) {
-      // Elements that are equal to the selected one share the gradient.
+      // Elements that equal the selected one share the gradient.
       Output grad = b.Of("values");
       Output chosen =
           Cast(Equal(ExpandDims(b.Value("values"), -1), b.Value("input")), grad.dtype());

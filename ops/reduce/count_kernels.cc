@@ -18,7 +18,7 @@ absl::Status CheckWeights(const Tensor& weights, const Tensor& values) {
       values.shape().ToString(), " and ", weights.shape().ToString());
 }
 
-// Adds the weights of `n` values to their bins. Weights are 1 if there are none.
+// Adds the weights of `n` values to their bins. If there are no weights, each counts as 1.
 template <typename T>
 absl::Status CountRow(const Tensor& values, int64_t begin, int64_t n, const Tensor& weights,
                       bool binary, int64_t bins, T* out) {
@@ -121,7 +121,7 @@ absl::Status HistogramFixedWidth(KernelContext& c) {
       (static_cast<double>(high) - static_cast<double>(low)) / static_cast<double>(bins);
   for (T value : values.flat<T>()) {
     const double at = (static_cast<double>(value) - static_cast<double>(low)) / step;
-    if (std::isnan(at)) continue;  // NaN values, or infinite values with infinite steps
+    if (std::isnan(at)) continue;  // a NaN, or an infinite value with infinite steps
     const auto bin = static_cast<int64_t>(std::clamp<double>(std::floor(at), 0, bins - 1));
     SetIntAt(*out, bin, IntAt(*out, bin) + 1);
   }

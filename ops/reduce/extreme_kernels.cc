@@ -18,7 +18,7 @@ constexpr A HighestOf() {
 }
 
 REDUCTION_KERNELS(Prod, NumberList, A(1), WrappingMultiply(a, b));
-// If an element is NaN, the result is.
+// If an element is NaN, the result is NaN.
 REDUCTION_KERNELS(Max, RealList, LowestOf<A>(), a > b || a != a ? a : b);
 REDUCTION_KERNELS(Min, RealList, HighestOf<A>(), a < b || a != a ? a : b);
 

@@ -1,7 +1,8 @@
-// Reductions over axes: sums, means, products, extremes, norms, and the positions of extremes.
+// Ops that reduce over axes: sums, means, products, extremes, norms, and positions of extremes.
 //
-// reduction_indices is a scalar or vector of axes. Negative axes count from the last. The output is
-// the input if there are no axes. With keep_dims, reduced axes have size 1 in the output.
+// reduction_indices is a scalar or a vector of axes. Negative axes count from the last one. If
+// there are no axes, the output is the input. With keep_dims, reduced axes have size 1 in the
+// output.
 #include <numeric>
 
 #include "graph/infer/constant_context.h"
@@ -105,8 +106,8 @@ struct ArgExtreme {
 };
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient of Sum: repeats the output's gradient over the reduced axes. As in TensorFlow, known
-// shapes give Reshape and Tile with constants.
+// Returns the gradient of Sum: repeats the output's gradient over the reduced axes. As in
+// TensorFlow, adds Reshape and Tile with constants if the shapes are known.
 Output SumGradient(Backprop& b) {
   Output x = b.In(0), axes = b.In(1), grad = b.Of(0);
   if (!x || !grad) return Output();
@@ -150,7 +151,7 @@ Output SumGradient(Backprop& b) {
   return BroadcastTo(grad, input_shape);
 }
 
-// `axes` as int32 numbers in [0, rank).
+// Returns `axes` as int32 numbers in [0, rank).
 Output NonNegative(Output axes, Output rank) {
   if (BaseType(axes.dtype()) != DT_INT32) axes = Cast(axes, DT_INT32);
   return (axes + rank) % rank;
@@ -177,7 +178,7 @@ void MeanGradient(Backprop& b) {
   b.Into(0, RealDiv(sum, factor, {.name = "truediv"}));
 }
 
-// The gradient of Max and Min: elements that are equal to the extreme share it equally.
+// Adds the gradient of Max and Min. Elements that are equal to the extreme share it equally.
 void ExtremeGradient(Backprop& b) {
   Output x = b.In(0), axes = b.In(1), y = b.Out(0), grad = b.Of(0);
   Output x_shape = ShapeOf(x);
@@ -194,8 +195,9 @@ void ExtremeGradient(Backprop& b) {
   b.Into(0, indicators / selected * grad);
 }
 
-// The derivative with respect to an element is the product of all other elements. To allow zeros,
-// it is computed without division: as the product of the elements before and the elements after it.
+// Adds the gradient of Prod. The derivative with respect to an element is the product of all other
+// elements. To allow zeros, it is computed without division: as the product of the elements before
+// the element, times the product of those after it.
 void ProdGradient(Backprop& b) {
   Output x = b.In(0), grad = b.Of(0);
   Graph& graph = b.graph();
@@ -261,7 +263,8 @@ std::optional<std::array<bool, 4>> ReducedOfImage(const std::vector<int64_t>& ax
   return reduced;
 }
 
-// The layout may change only if the dimensions of the output keep their order with channels last.
+// Returns the image roles, or nothing if the dimensions of the output would not keep their order
+// with channels last. Then the layout must not change.
 std::optional<ImageRoles> ImagesOfReduction(const Node& node) {
   const std::optional<std::vector<int64_t>> axes = ConstantInts(node.input(1));
   const bool* keeps = node.FindAttr<bool>("keep_dims");

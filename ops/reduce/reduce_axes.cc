@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// All axes: a constant if the rank is known.
+// Returns all axes, as a constant if the rank is known.
 Output AllAxes(Output x, At at) {
   Graph& graph = *x.graph();
   if (!x.shape().rank_known()) {

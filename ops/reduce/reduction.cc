@@ -10,8 +10,8 @@ namespace {
 using Dims = absl::Span<const ReductionPlan::Dim>;
 using DimList = absl::InlinedVector<ReductionPlan::Dim, 4>;
 
-// Rows are combined one after the other in blocks of this size, and the results of blocks are
-// combined pairwise, which limits rounding errors.
+// The number of rows in a block. The rows of a block are combined one after the other, and the
+// results of blocks pairwise, which limits rounding errors.
 constexpr int64_t kRowsPerBlock = 512;
 
 int64_t Elements(Dims dims) {

@@ -1,7 +1,7 @@
-// Running sums, products and log-sum-exps along one axis.
+// Ops for running sums, products and log-sum-exps along one axis.
 //
-// With `exclusive`, the result for an element does not include the element. With `reverse`, scans
-// start at the end of the axis.
+// If `exclusive` is set, the result for an element does not include the element. If `reverse` is
+// set, scans start at the end of the axis.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY
@@ -23,8 +23,8 @@ struct ScanOf {
 };
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The logarithm of the positive (or of the negated negative) elements of `grad`, and the lowest
-// number for others.
+// Returns the logarithm of the positive elements of `grad` (or of the negative ones, negated), and
+// the lowest number for all other elements.
 Output LogOfPart(Output grad, bool positive) {
   const double lowest = BaseType(grad.dtype()) == DT_HALF       ? -65504.0
                         : BaseType(grad.dtype()) == DT_BFLOAT16 ? -0x1.fep127

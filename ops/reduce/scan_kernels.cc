@@ -50,7 +50,8 @@ struct LogSumExpScan {
   }
 };
 
-// Scans the columns of a matrix. `totals` is scratch memory for one row. x and y may be the same.
+// Scans the columns of a matrix. `totals` is scratch memory for one row. x and y may be the same
+// memory.
 template <typename Scan, typename A, typename T>
 void ScanLoop(const T* x, T* y, int64_t rows, int64_t columns, bool exclusive, bool reverse,
               A* totals) {

@@ -1,7 +1,7 @@
-// Reductions of the rows of each segment.
+// Ops that reduce the rows of each segment.
 //
-// Segment ops need ascending segment numbers. UnsortedSegment ops take them in any order, and drop
-// rows whose segment number is negative.
+// Segment ops need ascending segment numbers. UnsortedSegment ops accept them in any order, and
+// drop rows whose segment number is negative.
 #include "ops/op.h"
 #include "ops/reduce/segment_shape.h"
 
@@ -64,8 +64,8 @@ class NonNegativeRows {
     return SelectV2(is_positive_, gathered, ZerosLike(gathered));
   }
   Output clipped() const { return clipped_; }
-  // A mask of the shape of the gathered rows: whether the segment number is not negative. Call Of
-  // first.
+  // Returns a mask of the shape of the gathered rows, which is true for segment numbers that are
+  // not negative. Of must be called first.
   Output is_positive() const { return is_positive_; }
 
  private:
@@ -100,7 +100,7 @@ void SegmentMeanGradient(Backprop& b) {
   b.Into("data", Rows(RealDiv(b.Of(0), SegmentSum(ones, ids)), ids));
 }
 
-// Rows that are equal to the extreme share the gradient equally.
+// Adds the gradient of a maximum or minimum. Rows that are equal to it share the gradient equally.
 void SegmentExtremeGradient(Backprop& b) {
   Output data = b.Value("data"), ids = b.Value("segment_ids");
   Output grad = b.Of(0);
@@ -121,10 +121,10 @@ void UnsortedExtremeGradient(Backprop& b) {
   b.Into("data", SelectV2(selected, shared, ZerosLike(shared)));
 }
 
-// The derivative with respect to x is the product of the other elements of its segment: product /
-// x. For x = 0 it is the product of all elements that are not 0, or 0 if the segment has several
-// zeros. `sum` and `product` reduce segments. `rows` gathers the rows of segments, and `grad_rows`
-// those of their gradients.
+// Adds the gradient of a product. The derivative with respect to x is the product of the other
+// elements of its segment: product / x. For x = 0, it is the product of all elements that are not
+// 0, or 0 if the segment has several zeros. `sum` and `product` reduce segments. `rows` gathers the
+// rows of segments, and `grad_rows` those of their gradients.
 template <typename Sum, typename Product, typename RowsOf, typename GradRowsOf>
 void ProductGradient(Backprop& b, Sum sum, Product product, RowsOf rows, GradRowsOf grad_rows) {
   Output data = b.Value("data");

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// The value of a segment without rows: the identity of the operation.
+// Returns the value of a segment without rows, which is the identity of the operation.
 Tensor IdentityElement(DataType dtype, ArithmeticOp op, Allocator& memory) {
   if (op == ArithmeticOp::kMul) return OneElement(dtype, memory);
   Tensor t = ZeroElement(dtype, memory);
@@ -26,8 +26,9 @@ Tensor IdentityElement(DataType dtype, ArithmeticOp op, Allocator& memory) {
   return t;
 }
 
-// Combines row i of `data` into row row_of[i] of `out`, in order. Drops rows whose row_of is -1.
-// Threads share columns, so the order of the operations on an element does not change.
+// Combines row i of `data` into row row_of[i] of `out`, one row after the other. Drops rows whose
+// row_of is -1. Each thread processes some columns, so the order of the operations on an element
+// does not change.
 void CombineRows(KernelContext& c, ArithmeticOp op, const Tensor& data,
                  absl::Span<const int64_t> row_of, int64_t width, Tensor* out) {
   const ArithmeticRow combine = FindArithmetic(op, data.dtype());
@@ -107,8 +108,8 @@ absl::StatusOr<std::vector<int64_t>> ReadSorted(const Tensor& data, const Tensor
   return rows;
 }
 
-// The reduction of a segment starts with its first row, not with an identity element. So segments
-// without rows may have any value.
+// The reductions. The reduction of a segment starts with its first row instead of an identity
+// element, so segments without rows may have any value.
 enum class Kind { kSum, kMean, kProd, kMax, kMin };
 
 absl::Status DivideBySizes(const std::vector<int64_t>& rows, int64_t width, Tensor* out) {
@@ -140,7 +141,7 @@ absl::Status SortedSegment(KernelContext& c) {
   dims[0] = count;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(dims));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-  // As in TensorFlow, empty segments are 0, even for minimum and maximum.
+  // As in TensorFlow, empty segments are 1 for products and 0 for all others, even for extremes.
   const Tensor empty = kKind == Kind::kProd ? OneElement(data.dtype(), *c.step().allocator)
                                             : ZeroElement(data.dtype(), *c.step().allocator);
   FillElements(c, data.dtype(), empty.raw(), out->raw(), shape.num_elements());

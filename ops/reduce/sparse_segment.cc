@@ -1,5 +1,5 @@
-// Segment reductions over the rows of a table that `indices` selects, and their gradients. They do
-// not gather the rows first.
+// Ops that reduce segments of the rows of a table that `indices` selects, and the ops of their
+// gradients. They do not gather the rows first.
 #include "ops/op.h"
 #include "ops/reduce/segment_shape.h"
 
@@ -36,7 +36,8 @@ absl::Status GradV2Shape(ShapeContext& c) {
   return c.SetOutput(0, RowsOf(c.input(0), PartialShape::kUnknown));
 }
 
-// Rows data[indices[i]] of segment segment_ids[i]. `rows` is the name of input 0.
+// Declares the inputs: row data[indices[i]] belongs to segment segment_ids[i]. `rows` is the name
+// of input 0.
 void IndexedRows(OpDefBuilder& op, const char* rows) {
   op.Input(rows, "T").Input("indices", "Tidx").Input("segment_ids", "Tsegmentids");
 }
@@ -75,7 +76,7 @@ void SlicesGradient(OpDefBuilder& op) {
 
 #ifndef SLUICE_DEFINITIONS_ONLY
 
-// A dense gradient, or IndexedSlices of the rows that are used if sparse_gradient is set.
+// Adds a dense gradient or, if sparse_gradient is set, IndexedSlices of the rows that are used.
 template <typename Dense, typename Sparse>
 void SparseSegmentGradient(Backprop& b, Dense dense, Sparse sparse) {
   Output data = b.Value("data"), indices = b.Value("indices"), ids = b.Value("segment_ids");

@@ -15,7 +15,7 @@ namespace {
 
 enum class Kind { kSum, kMean, kSqrtN };
 
-// The factor of a sum of n rows.
+// Returns the factor of a sum of n rows.
 template <typename A>
 A Scale(Kind kind, int64_t n) {
   if (kind == Kind::kMean) return static_cast<A>(1.0 / static_cast<double>(n));
@@ -23,7 +23,7 @@ A Scale(Kind kind, int64_t n) {
   return A(1);
 }
 
-// Row indices[i] of the table belongs to segment ids[i].
+// Pairs of a row and a segment: row indices[i] of the table belongs to segment ids[i].
 struct Pairs {
   std::vector<int64_t> indices;
   std::vector<int64_t> ids;
@@ -105,7 +105,7 @@ struct Forward {
   }
 };
 
-// The sizes of segments. Empty if the gradient has no elements.
+// Returns the sizes of the segments, or nothing if the gradient has no elements.
 absl::StatusOr<std::vector<int64_t>> SegmentSizes(const Pairs& p, const Tensor& grad) {
   const int64_t segments = grad.dim(0);
   std::vector<int64_t> sizes(grad.num_elements() == 0 ? 0 : segments, 0);
@@ -124,7 +124,7 @@ absl::Status CheckIndices(const Pairs& p, int64_t rows) {
   return absl::OkStatus();
 }
 
-// Adds the scaled row of the segment of pair i to row rows[i] of the output, for all pairs.
+// For each pair i, adds the scaled row of its segment to row rows[i] of the output.
 template <typename T>
 absl::Status SpreadSegments(KernelContext& c, Kind kind, const Pairs& p,
                             const std::vector<int64_t>& sizes, const std::vector<int64_t>& rows,
@@ -192,7 +192,7 @@ struct GradientV2 {
   }
 };
 
-// Registers the static member template Run of a class for a list of types.
+// Registers the static member template Run of a class for each type in a list.
 #define SLUICE_SPARSE_SEGMENT_KERNELS(op, types, ...)      \
   template <typename T>                                    \
   using op##Kernel = FunctionKernel<&__VA_ARGS__::Run<T>>; \

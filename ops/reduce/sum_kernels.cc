@@ -14,7 +14,7 @@ inline constexpr bool kIsComplex<std::complex<T>> = true;
 
 REDUCTION_KERNELS(Sum, NumberList, A(0), WrappingAdd(a, b));
 
-// The accumulator of means: integers are summed in 64 bits.
+// The type of the accumulator of a mean. Integers are added in 64 bits.
 template <typename T>
 struct WideSum {
   using type = Wide<T>;

@@ -21,8 +21,8 @@ T LogSum(T a, T b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// Logarithms of the probability of a prefix. `blank` sums over the paths that end in a blank,
-// `label` over those that end in the last label of the prefix, and `total` over both.
+// Logarithms of probabilities of a prefix: `blank` for all paths that end in a blank, `label` for
+// those that end in the prefix's last label, and `total` for both.
 template <typename T>
 struct Chances {
   T total = kNever<T>, blank = kNever<T>, label = kNever<T>;
@@ -85,7 +85,7 @@ class Beam {
   struct Prefix {
     Prefix* parent = nullptr;
     int64_t label = -1;
-    std::vector<Prefix*> children;  // by label, allocated at the first use
+    std::vector<Prefix*> children;  // by label, allocated at first use
     Chances<T> old, now;
 
     bool IsInBeam() const { return now.total != kNever<T>; }
@@ -100,7 +100,7 @@ class Beam {
 
   static bool IsBetter(const Prefix* a, const Prefix* b) { return a->now.total > b->now.total; }
   void SortBeam() { std::stable_sort(beam_.begin(), beam_.end(), IsBetter); }
-  // The least probable prefix of the beam.
+  // Returns the least probable prefix of the beam.
   typename std::vector<Prefix*>::iterator Worst() {
     return std::max_element(beam_.begin(), beam_.end(), IsBetter);
   }
@@ -122,7 +122,7 @@ class Beam {
     p->now.total = LogSum(p->now.blank, p->now.label);
   }
 
-  // Extends a prefix by a label. Does nothing if the extended prefix is in the beam already.
+  // Extends a prefix by a label. Does nothing if the extended prefix is already in the beam.
   void Grow(Prefix* p, int64_t label, T log_probability) {
     if (p->children.empty()) p->children.resize(static_cast<size_t>(classes_ - 1));
     Prefix*& child = p->children[static_cast<size_t>(label)];

@@ -1,4 +1,4 @@
-// Recurrent cells as one op: LSTM and GRU, one step or a whole sequence.
+// Ops for recurrent cells: LSTM and GRU, for one step or a whole sequence.
 //
 // The gates of an LSTM are i (input), f (forget) and o (output). They and the new input ci are
 // functions of [x, h_prev] * w + b:
@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// The gates and the cell of one step have shape [batch, cell].
+// Shape function of one step, whose gates and cell have shape [batch, cell].
 absl::Status LstmCellShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(PartialShape x, c.WithRank(0, 2));
   SLUICE_ASSIGN_OR_RETURN(PartialShape cs_prev, c.WithRank(1, 2));
@@ -41,7 +41,7 @@ absl::Status BlockLstmShape(ShapeContext& c) {
   return c.SetOutputs({x.dim(0), x.dim(1), gates < 0 ? -1 : gates / 4});
 }
 
-// Output i has the shape of input i + 1.
+// Sets the shape of output i to that of input i + 1.
 absl::Status BlockLstmGradShape(ShapeContext& c) {
   static constexpr int kRanks[] = {3, 2, 2, 2, 1, 1, 1, 1};
   for (int i = 0; i < 8; ++i) {
@@ -52,7 +52,8 @@ absl::Status BlockLstmGradShape(ShapeContext& c) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// The gradient op takes all inputs and outputs, and the gradients of cs and h.
+// Returns a gradient function that adds gradient op `op`, which takes all inputs and outputs, and
+// the gradients of cs and h.
 GradientFunction BlockLstmGradient(const char* op) {
   return [op](Backprop& b) {
     OutputList inputs;
@@ -74,7 +75,7 @@ void Outputs(OpDefBuilder& b, const Names& names) {
   for (const char* name : names) b.Output(name, "T");
 }
 
-// Arguments and attributes that the LSTM ops share.
+// These functions declare arguments and attributes that the LSTM ops share.
 void CellInputs(OpDefBuilder& b) {
   Inputs(b, {"x", "cs_prev", "h_prev", "w", "wci", "wcf", "wco", "b"});
 }

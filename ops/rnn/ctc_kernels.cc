@@ -16,8 +16,8 @@ double LogSum(double a, double b) {
   return high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
-// Checks the logits [time, batch, classes] and the length of each sequence. A sequence with too
-// many steps is an error with the code `too_long`.
+// Checks the logits [time, batch, classes] and the length of each sequence. If a sequence has too
+// many steps, returns an error with code `too_long`.
 absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::StatusCode too_long) {
   SLUICE_RETURN_IF_ERROR(ExpectRank(inputs, 3, "inputs is not a 3-Tensor, got shape "));
   SLUICE_RETURN_IF_ERROR(ExpectRank(lengths, 1, "sequence_length is not a vector, got shape "));
@@ -38,12 +38,12 @@ absl::Status CheckInputs(const Tensor& inputs, const Tensor& lengths, absl::Stat
   return absl::OkStatus();
 }
 
-// Computes the loss of one sequence, in logarithms. Reference: Graves et al., "Connectionist
-// temporal classification" (2006).
+// Computes the loss of one sequence, with logarithms of probabilities. Reference: Graves et al.,
+// "Connectionist temporal classification" (2006).
 class Sequence {
  public:
-  // `labels` has no blanks. `log_y` has log probabilities of `classes` classes for each of `steps`
-  // steps.
+  // `labels` must not contain blanks. `log_y` has the logarithms of the probabilities of `classes`
+  // classes for each of `steps` steps.
   Sequence(const std::vector<int>& labels, int blank, bool merge, std::vector<double> log_y,
            int64_t steps, int64_t classes)
       : blank_(blank), merge_(merge), log_y_(std::move(log_y)), steps_(steps), classes_(classes) {
@@ -77,12 +77,12 @@ class Sequence {
  private:
   double LogY(int64_t t, size_t u) const { return log_y_[t * classes_ + path_[u]]; }
   bool Stays(size_t u) const { return merge_ || path_[u] == blank_; }
-  // Whether a path may move from u - 2 to u.
+  // Returns whether a path may move from u - 2 to u.
   bool Skips(size_t u) const {
     return u >= 2 && path_[u] != blank_ && !(merge_ && path_[u] == path_[u - 2]);
   }
 
-  // alpha includes the probability of step t, beta does not.
+  // Returns alpha, which includes the probability of step t, unlike beta.
   std::vector<double> Forward() const {
     const size_t n = path_.size();
     std::vector<double> alpha(static_cast<size_t>(steps_) * n, kNever);
@@ -119,7 +119,7 @@ class Sequence {
 
   const int blank_;
   const bool merge_;
-  std::vector<int> path_;  // the labels with blanks around them
+  std::vector<int> path_;  // the labels, with blanks around each
   const std::vector<double> log_y_;
   const int64_t steps_, classes_;
 };
@@ -188,7 +188,7 @@ class CtcLossKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // Checks that row i of the indices comes after row i - 1.
+  // Checks that row i of the indices sorts after row i - 1.
   static absl::Status CheckOrder(const Tensor& indices, int64_t i) {
     const int64_t rank = indices.dim(1);
     const int64_t* row = indices.data<int64_t>() + i * rank;

@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-// Converts a half tensor to float. A float tensor is used directly. data() is valid as long as this
-// object exists.
+// Converts a half tensor to float, and uses a float tensor directly. data() is valid as long as
+// this object exists.
 class Floats {
  public:
   absl::Status Read(KernelContext& c, const Tensor& t) {
@@ -25,8 +25,8 @@ class Floats {
   Tensor tensor_;
 };
 
-// An output that kernels write as floats. Open fills it with zeros. Close converts it to the type
-// of the node.
+// An output to which kernels write floats. Open fills it with zeros. Close converts it to the
+// node's type.
 class FloatOutput {
  public:
   absl::Status Open(KernelContext& c, int i, const TensorShape& shape) {
@@ -54,7 +54,7 @@ class FloatOutput {
 
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
-// The sizes, and the positions of the gates among the 4 * cell columns.
+// The sizes of an LSTM, and the positions of the gates among the 4 * cell columns.
 struct Lstm {
   int64_t batch = 0, inputs = 0, cell = 0;
   int i = 0, ci = 1, f = 2, o = 3;
@@ -67,7 +67,7 @@ struct Lstm {
   int64_t gates() const { return SaturatedProduct(4, cell); }
 };
 
-// The inputs and outputs of a step, each [batch, cell] except x.
+// The inputs and outputs of a step. Each has shape [batch, cell], except x.
 struct LstmStep {
   const float *x, *cs_prev, *h_prev;
   float *i, *cs, *f, *o, *ci, *co, *h;
@@ -146,7 +146,7 @@ absl::Status CheckShape(const Tensor& t, const char* name, const TensorShape& ex
                          t.shape().ToString());
 }
 
-// Reads the inputs from `first` on: x, cs_prev, h_prev, w, wci, wcf, wco, b.
+// Reads the inputs from `first` on: x, cs_prev, h_prev, w, wci, wcf, wco and b.
 absl::Status ReadCell(KernelContext& c, int first, Lstm* l, LstmWeights* w) {
   const Tensor &x = c.input(first), &cs_prev = c.input(first + 1);
   const int x_rank = first == 0 ? 2 : 3;
@@ -193,8 +193,8 @@ absl::StatusOr<int64_t> StepsOf(KernelContext& c) {
   return n;
 }
 
-// The forward kernel, for one step (kFirst = 0) or for a sequence (kFirst = 1, because seq_len_max
-// comes first).
+// The forward kernel for one step (kFirst is 0), or for a sequence (kFirst is 1, because
+// seq_len_max comes first).
 template <int kFirst>
 class LstmKernel : public Kernel {
  public:
@@ -246,7 +246,7 @@ KERNEL(LSTMBlockCell, LstmKernel<0>, {"T", kCellTypes});
 KERNEL(BlockLSTM, LstmKernel<1>, {"T", kCellTypes});
 KERNEL(BlockLSTMV2, LstmKernel<1>, {"T", kCellTypes});
 
-// Inputs: those of the cell, followed by i, cs, f, o, ci, co, cs_grad, h_grad.
+// The inputs are the inputs of the cell, followed by i, cs, f, o, ci, co, cs_grad and h_grad.
 class LstmCellGradKernel : public Kernel {
  public:
   explicit LstmCellGradKernel(KernelInit& init) : settings_(SettingsOf(init, false)) {}
@@ -281,7 +281,7 @@ class LstmCellGradKernel : public Kernel {
 };
 KERNEL(LSTMBlockCellGrad, LstmCellGradKernel, {"T", kCellTypes});
 
-// Inputs: those of BlockLSTM, its outputs, cs_grad and h_grad.
+// The inputs are the inputs of BlockLSTM, followed by its outputs, cs_grad and h_grad.
 class BlockLstmGradKernel : public Kernel {
  public:
   explicit BlockLstmGradKernel(KernelInit& init)
@@ -353,7 +353,7 @@ struct Gru {
   int64_t gates() const { return SaturatedProduct(2, cell); }
 };
 
-// Inputs: x, h_prev, w_ru, w_c, b_ru, b_c, and for the gradient r, u, c, d_h.
+// Reads the inputs x, h_prev, w_ru, w_c, b_ru and b_c. The gradient op also has r, u, c and d_h.
 absl::StatusOr<Gru> ReadGru(KernelContext& c) {
   SLUICE_INVALID_IF(c.input(0).rank() != 2 || c.input(1).rank() != 2,
                     "x and h_prev must be 2D, got shapes ", c.input(0).shape().ToString(), " and ",
@@ -426,7 +426,8 @@ absl::Status GruCellGrad(KernelContext& c) {
   }
   SLUICE_ASSIGN_OR_RETURN(Tensor first, c.AllocateTemp(DT_FLOAT, {g.batch, columns}));
   SLUICE_ASSIGN_OR_RETURN(Tensor second, c.AllocateTemp(DT_FLOAT, {g.batch, columns}));
-  // The gradients with respect to [x, h_prev * r], then with respect to [x, h_prev].
+  // Computes the gradients with respect to [x, h_prev * r] (first), and then those with respect to
+  // [x, h_prev] (second).
   Gemm<float>(g.batch, columns, g.cell, {d_c_bar->data<float>(), g.cell, 1},
               {c.input(3).data<float>(), 1, g.cell}, first.data<float>(), columns);
   for (int64_t i = 0; i < size; ++i) {

@@ -1,4 +1,4 @@
-// Sequences: reversal, edit distance, and connectionist temporal classification (CTC).
+// Ops on sequences: reversal, edit distance, and connectionist temporal classification (CTC).
 //
 // Reference: Graves et al., "Connectionist temporal classification" (2006).
 #include <algorithm>

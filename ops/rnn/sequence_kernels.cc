@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Whether each length is at most `most`, the size of dimension `sequence`.
+// Checks that no length exceeds `most`, the size of dimension `sequence`.
 absl::Status CheckLengths(const Tensor& lengths, int64_t most, int64_t sequence) {
   for (int64_t i = 0; i < lengths.num_elements(); ++i) {
     const int64_t n = IntAt(lengths, i);
@@ -46,7 +46,7 @@ class ReverseSequenceKernel : public Kernel {
   }
 
  private:
-  // Copies batch element i. Reverses the first `n` steps.
+  // Copies batch element i, and reverses its first `n` steps.
   void CopyOne(KernelContext& c, const Tensor& in, int64_t i, int64_t n, Tensor* out) const {
     const auto strides = RowMajorStrides(in.shape());
     for (const bool reversed : {true, false}) {
@@ -74,12 +74,11 @@ class ReverseSequenceKernel : public Kernel {
 KERNEL(ReverseSequence, ReverseSequenceKernel,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}});
 
-// A sparse tensor of sequences: input `first` has the indices, the next two the values and the
-// shape.
+// A sparse tensor of sequences, of which three inputs have the indices, the values and the shape.
 struct Sequences {
   const Tensor &indices, &values, &shape;
   int rank() const { return static_cast<int>(shape.num_elements()); }
-  // The position of entry i's sequence in an output of shape `out`. -1 if it is outside.
+  // Returns the position of entry i's sequence in an output of shape `out`, or -1 if it is outside.
   int64_t Place(int64_t i, const TensorShape& out) const {
     int64_t place = 0;
     for (int d = 0; d < out.rank(); ++d) {
@@ -109,14 +108,14 @@ absl::Status CheckSequences(const Sequences& s, const char* name) {
   return absl::OkStatus();
 }
 
-// Whether two elements of the value tensors are equal.
+// Returns whether two elements of the value tensors are equal.
 bool Same(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
   if (a.dtype() == DT_STRING) return a.data<std::string>()[i] == b.data<std::string>()[j];
   const size_t size = DataTypeSize(a.dtype());
   return std::memcmp(ElementAt(a.raw(), i, size), ElementAt(b.raw(), j, size), size) == 0;
 }
 
-// Runs [begin, end) of entries.
+// The entries [begin, end) of one sequence.
 struct Run {
   int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
@@ -138,7 +137,7 @@ int64_t Distance(const Tensor& a, Run x, const Tensor& b, Run y) {
   return row.back();
 }
 
-// The entries of a sequence must be contiguous.
+// Finds the entries of each sequence, which must be contiguous.
 absl::Status FindRuns(const Sequences& s, const TensorShape& shape, std::vector<Run>* runs) {
   for (int64_t i = 0; i < s.values.dim(0); ++i) {
     const int64_t place = s.Place(i, shape);

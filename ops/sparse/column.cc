@@ -8,7 +8,7 @@
 namespace sluice::cross {
 namespace {
 
-constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;  // of MurmurHash
+constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;  // from MurmurHash
 
 uint64_t Mix(uint64_t v) { return v ^ (v >> 47); }
 

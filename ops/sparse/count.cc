@@ -7,14 +7,14 @@
 namespace sluice {
 namespace {
 
-// The sparse tensor of counts has `rank` dimensions (-1: unknown).
+// Sets the shapes of a sparse tensor of counts with `rank` dimensions (-1 if unknown).
 absl::Status CountsOfRank(ShapeContext& c, int64_t rank) {
   c.SetOutput(0, PartialShape::Matrix(-1, rank)).IgnoreError();
   c.SetOutput(1, PartialShape::Vector()).IgnoreError();
   return c.SetOutput(2, PartialShape::Vector(rank));
 }
 
-// The weights of the values, attributes and outputs.
+// Declares the weights of the values, the attributes and the outputs.
 void CountsValues(OpDefBuilder& op) {
   op.Input("weights", "output_type").Output("output_indices", DT_INT64);
   op.Output("output_values", "output_type").Output("output_dense_shape", DT_INT64);

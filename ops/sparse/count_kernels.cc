@@ -1,4 +1,4 @@
-// DenseCountSparseOutput, SparseCountSparseOutput and RaggedCountSparseOutput.
+// Kernels of DenseCountSparseOutput, SparseCountSparseOutput and RaggedCountSparseOutput.
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -20,7 +20,7 @@ class Counts {
         most_(init.attr<int64_t>("maxlength")),
         is_binary_(init.attr<bool>("binary_output")) {}
 
-  // An accepted value, its row, and its index among all values, which is also that of its weight.
+  // An accepted value, its row, and its index among all values, at which its weight is found.
   struct Entry {
     int64_t row, value, at;
   };
@@ -167,7 +167,8 @@ absl::Status RaggedCount(KernelContext& c, const Counts& counts) {
                     "': Splits must end with the number of values, got ", split[rows],
                     " instead of ", n);
   std::vector<Counts::Entry> entries;
-  // As in TensorFlow, splits need not ascend. The last split exceeds i, so the inner loop ends.
+  // As in TensorFlow, splits need not ascend. The inner loop ends, because the last split exceeds
+  // i.
   int64_t next = 0;
   for (int64_t i = 0; i < n; ++i) {
     while (i >= split[next]) ++next;

@@ -1,5 +1,5 @@
-// Feature crosses: every combination of one feature per input, for each row of a batch, as a string
-// or a hash.
+// Ops for feature crosses. For each row of a batch, they return every combination of one feature
+// per input, as a string or a hash.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"
@@ -13,7 +13,7 @@ constexpr TypeSet kFeatures{DT_INT64, DT_STRING};
 
 absl::Status SparseShape(ShapeContext& c) { return SetSparse(c, 0, 2); }
 
-// Sparse inputs and dense ones.
+// Declares the sparse and the dense inputs.
 void CrossInputs(OpDefBuilder& op) {
   op.Input("indices", "N*int64").Input("values", "sparse_types").Input("shapes", "N*int64");
   op.Input("dense_inputs", "dense_types").Attr("N", IntAttr().Min(0));
@@ -33,7 +33,7 @@ absl::Status RaggedShape(ShapeContext& c) {
   SLUICE_INVALID_IF(static_cast<int64_t>(sparse.size()) != c.attr<int64_t>("Nsparse"),
                     "sparse indices and values must be equal in length, got ",
                     c.attr<int64_t>("Nsparse"), " and ", sparse.size());
-  // The number of rows, if it is known for an input.
+  // The number of rows, as soon as it is known for an input.
   int64_t rows = -1;
   const auto tell = [&](int64_t known) -> absl::Status {
     SLUICE_INVALID_IF(rows >= 0 && known >= 0 && rows != known,

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Stores sparse tensors under numbers.
+// A map that stores sparse tensors under numbers.
 //
 // Thread safety: all methods may be called from any thread.
 class SparseTensorsMap : public Resource {
@@ -24,7 +24,7 @@ class SparseTensorsMap : public Resource {
     tensors_.emplace(next_, std::move(parts));
     return next_++;
   }
-  // Removes and returns all tensors, or none if one is missing.
+  // Removes and returns all these tensors, or none of them if one is missing.
   absl::StatusOr<std::vector<SparseParts>> Take(absl::Span<const int64_t> numbers) {
     ScopedLock lock(&mutex_);
     std::vector<SparseParts> taken;
@@ -97,7 +97,7 @@ class AddManySparseKernel : public MapKernel {
     SLUICE_ASSIGN_OR_RETURN(const auto map, MapOf(c, name()));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out,
                             c.AllocateOutput(0, {static_cast<int64_t>(examples.size())}));
-    // As in TensorFlow, rows with entries are numbered first.
+    // As in TensorFlow, the rows that have entries get the first numbers.
     for (const bool is_empty : {false, true}) {
       for (size_t i = 0; i < examples.size(); ++i) {
         if ((examples[i].values.num_elements() == 0) != is_empty) continue;

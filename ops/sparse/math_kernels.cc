@@ -17,7 +17,7 @@ namespace {
 
 constexpr TypeSet kNumbers = RealTypes() | ComplexTypes();
 
-// The absolute value of an element of a number type.
+// Returns the absolute value of an element of a tensor of numbers.
 double Magnitude(const Tensor& t, int64_t i) {
   double magnitude = 0;
   WithType(t.dtype(), NumberList(), [&]<typename T>(ElementTag<T>) {
@@ -30,8 +30,8 @@ double Magnitude(const Tensor& t, int64_t i) {
   return magnitude;
 }
 
-// Calls f(entry of a, entry of b) for each index of a or b, in row-major order. The entry is -1 if
-// a tensor does not have the index.
+// Calls f(entry of a, entry of b) for each index that is in a or b, in row-major order. An entry is
+// -1 if the tensor does not have the index.
 template <typename F>
 void ForUnion(const Entries& a, const Entries& b, const F& f) {
   int64_t i = 0, j = 0;
@@ -64,7 +64,7 @@ absl::Status SparseAdd(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor sums, c.AllocateTemp(type, TensorShape({a.count() + b.count()})));
   std::vector<int64_t> indices, picked;
   int64_t next = 0;
-  // Small sums are dropped only if both tensors have the entry.
+  // Drops small sums, but only if both tensors have the entry.
   const double least = limit.num_elements() == 1 ? Magnitude(limit, 0) : 0;
   ForUnion(a, b, [&](int64_t i, int64_t j) {
     const bool in_a = i >= 0;
@@ -99,7 +99,7 @@ absl::Status CheckAddGrad(const Tensor& grad, const Tensor& sum) {
   return absl::OkStatus();
 }
 
-// Passes the gradient of the sum to the entries of both operands with the same index.
+// Passes the gradient of the sum to those entries of both operands that have the same index.
 absl::Status SparseAddGrad(KernelContext& c) {
   const Tensor &grad = c.input(0), &sum = c.input(3);
   SLUICE_RETURN_IF_ERROR(CheckAddGrad(grad, sum));
@@ -240,7 +240,7 @@ absl::Status SparseTensorDenseAdd(KernelContext& c) {
 }
 KERNEL(SparseTensorDenseAdd, FunctionKernel<SparseTensorDenseAdd>, {"T", kNumbers});
 
-// Whether each dimension is reduced.
+// Returns whether each dimension is reduced.
 absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& axes) {
   std::vector<bool> reduced(static_cast<size_t>(e.rank()), false);
   for (int64_t axis : IntsOf(axes)) {
@@ -251,7 +251,7 @@ absl::StatusOr<std::vector<bool>> ReducedDims(const Entries& e, const Tensor& ax
   return reduced;
 }
 
-// Computes sums or maxima of entries as a dense or a sparse tensor.
+// Computes the sums or maxima of entries, as a dense or a sparse tensor.
 class SparseReduceKernel : public Kernel {
  public:
   explicit SparseReduceKernel(KernelInit& init)
@@ -282,7 +282,7 @@ class SparseReduceKernel : public Kernel {
   }
 
  private:
-  // Entries by their position in the output.
+  // The entries that are combined, by their position in the output.
   using Groups = std::map<int64_t, std::vector<int64_t>>;
 
   void Reduce(const Entries& e, const std::vector<int64_t>& group, void* to) const {

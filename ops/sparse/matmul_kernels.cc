@@ -82,7 +82,7 @@ class SparseMatMulKernel : public Kernel {
     return absl::OkStatus();
   }
 
-  // `t` converted to type T.
+  // Returns `t`, converted to type T.
   template <typename T>
   static absl::StatusOr<Tensor> As(KernelContext& c, const Tensor& t) {
     if (t.dtype() == kDataTypeOf<T>) return t;
@@ -102,7 +102,7 @@ class SparseMatMulKernel : public Kernel {
     T* to = product.data<T>();
     std::fill_n(to, product.num_elements(), T(0));
     const int64_t width = out->dim(1), step = adjoint_b_ ? b.dim(1) : 1;
-    // Each thread computes some columns, so no two write the same element.
+    // Each thread computes some columns, so that no two threads write the same element.
     c.ParallelFor(
         width, static_cast<double>(values.num_elements()), [&](int64_t begin, int64_t end) {
           for (int64_t i = 0; i < values.num_elements(); ++i) {

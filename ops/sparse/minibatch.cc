@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<SparseParts>> SplitMinibatch(const SparseParts& minib
   const int64_t* indices = minibatch.indices.data<int64_t>();
   const Tensor own_shape = Tensor::Vector<int64_t>(minibatch.shape.flat<int64_t>().subspan(1));
   const int64_t batch = minibatch.shape.data<int64_t>()[0];
-  // A hostile batch size must not exhaust the memory.
+  // Checks the batch size first, so that a hostile one does not exhaust the memory.
   SLUICE_RETURN_IF_ERROR(CheckRoom(batch, kBytesOfExample, "sparse tensors"));
   std::vector<SparseParts> examples(static_cast<size_t>(batch));
   int64_t begin = 0;

@@ -87,7 +87,7 @@ class RaggedCrossKernel : public Kernel {
         buckets_(init.attr<int64_t>("num_buckets")),
         key_(static_cast<uint64_t>(init.attr<int64_t>("hash_key"))) {}
 
-  // The number of rows, which must be equal for all inputs.
+  // Returns the number of rows, which must be equal for all inputs.
   absl::StatusOr<int64_t> RowsOf(KernelContext& c) const {
     std::vector<int64_t> all;
     for (int i = splits_.first; i < splits_.second; ++i) {

@@ -1,5 +1,5 @@
-// Ops that convert sparse tensors to three strings or variants (indices, values, shape) for queues
-// and files, or store them in a map of the device.
+// Ops that convert a sparse tensor to three strings or variants (indices, values and shape) for
+// queues and files, or store it in a map of the device.
 #include "graph/infer/expect_size.h"
 #include "ops/op.h"
 #include "ops/sparse/sparse_tensor_shape.h"

@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-// The content of a tensor of strings: all lengths as varints, followed by all bytes.
+// Returns the content of a tensor of strings: the lengths of all strings as varints, followed by
+// all bytes.
 std::string StringContent(const Tensor& t) {
   std::string content;
   for (const std::string& s : t.flat<std::string>()) {
@@ -25,7 +26,7 @@ absl::StatusOr<Tensor> StringsFromContent(const pb::TensorProto& proto) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape shape, ShapeFromProto(proto.tensor_shape()));
   std::string_view rest = proto.tensor_content();
   const int64_t count = shape.num_elements();
-  // A length has at least one byte.
+  // Each length takes at least one byte.
   SLUICE_INVALID_IF(count < 0 || static_cast<uint64_t>(count) > rest.size(),
                     "Could not parse serialized proto: ", rest.size(),
                     " bytes for strings of shape ", shape.ToString());
@@ -58,7 +59,7 @@ absl::StatusOr<std::string> AsBytes(const Tensor& t) {
   return proto.SerializeAsString();
 }
 
-// Stores the parts at position `at` of `out`, which has strings or variants.
+// Stores the parts from position `at` of `out` on, as strings or variants.
 absl::Status Store(const SparseParts& parts, Tensor* out, int64_t at) {
   for (const Tensor* part : {&parts.indices, &parts.values, &parts.shape}) {
     if (out->dtype() == DT_VARIANT) {

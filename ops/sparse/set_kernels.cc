@@ -12,11 +12,11 @@ namespace {
 
 using ElementList = TypeList<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, std::string>;
 
-// The sets in the rows of a tensor, sorted and without duplicates.
+// The sets in the rows of a tensor, which are sorted and have no duplicates.
 template <typename T>
 struct Sets {
   std::vector<int64_t> groups;       // the shape without its last dimension
-  std::vector<std::vector<T>> rows;  // row-major over the groups
+  std::vector<std::vector<T>> rows;  // in row-major order of the groups
 };
 
 template <typename T>
@@ -63,8 +63,8 @@ absl::Status CheckForm(const Tensor& indices, const Tensor& values, const Tensor
   return absl::OkStatus();
 }
 
-// Checks that indices are inside the shape, and with `validates` that they are sorted without
-// duplicates.
+// Checks that indices are inside the shape. If `validates` is true, also checks that they are
+// sorted and have no duplicates.
 absl::Status CheckIndices(const Tensor& indices, const Tensor& shape, bool validates) {
   const int64_t rank = shape.dim(0);
   const int64_t* size = shape.data<int64_t>();
@@ -99,7 +99,7 @@ absl::StatusOr<Sets<T>> SparseSets(const Tensor& indices, const Tensor& values, 
   Sets<T> sets;
   sets.groups.assign(shape.data<int64_t>(), shape.data<int64_t>() + rank - 1);
   SLUICE_ASSIGN_OR_RETURN(const TensorShape groups, TensorShape::Make(sets.groups));
-  // A hostile shape must not exhaust the memory.
+  // Checks the shape first, so that a hostile one does not exhaust the memory.
   SLUICE_RETURN_IF_ERROR(CheckRoom(groups.num_elements(), sizeof(std::vector<T>), "sets"));
   sets.rows.resize(static_cast<size_t>(groups.num_elements()));
   for (int64_t i = 0; i < indices.dim(0); ++i) {

@@ -1,5 +1,5 @@
-// Sets in the rows of the last dimension. Outputs are sparse tensors. The elements of a set are
-// sorted, and are the first elements of their row.
+// Ops on sets. Each row of the last dimension is a set. Outputs are sparse tensors, in which the
+// elements of a set are sorted and are the first elements of their row.
 #include <algorithm>
 
 #include "graph/infer/expect_size.h"

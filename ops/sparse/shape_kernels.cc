@@ -33,8 +33,8 @@ absl::Status CheckToDense(const Tensor& indices, const Tensor& sizes, const Tens
   return absl::OkStatus();
 }
 
-// Inputs: sparse_indices (a scalar, vector or matrix), output_shape, sparse_values (a scalar or
-// vector), default_value.
+// The inputs are sparse_indices (a scalar, vector or matrix), output_shape, sparse_values (a scalar
+// or vector) and default_value.
 absl::Status SparseToDense(KernelContext& c, Attr<bool, "validate_indices"> checks_order) {
   const Tensor &indices = c.input(0), &sizes = c.input(1), &values = c.input(2),
                &fallback = c.input(3);
@@ -42,8 +42,8 @@ absl::Status SparseToDense(KernelContext& c, Attr<bool, "validate_indices"> chec
   int64_t count = indices.rank() > 0 ? indices.dim(0) : 1;
   const int64_t rank = indices.rank() > 1 ? indices.dim(1) : 1;
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(IntsOf(sizes)));
-  // Indices of rank 0 have no elements, so their number may be huge. Two suffice to detect
-  // repetition.
+  // Indices of rank 0 have no elements, so there may be a huge number of them. Two suffice to
+  // detect that one is repeated.
   if (rank == 0 && values.rank() == 0) count = std::min<int64_t>(count, 2);
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   FillElements(c, out->dtype(), fallback.raw(), out->raw(), out->num_elements());
@@ -85,7 +85,7 @@ absl::Status SparseReorder(KernelContext& c) {
 }
 KERNEL(SparseReorder, FunctionKernel<SparseReorder>);
 
-// Returns the new shape, in which -1 is replaced by the size that it stands for.
+// Returns the new shape. Replaces -1 by the size that it stands for.
 absl::StatusOr<std::vector<int64_t>> NewShape(const Tensor& from, const Tensor& to) {
   int64_t elements = 1, known = 1, unknown = -1;
   for (int64_t size : from.flat<int64_t>()) {
@@ -136,7 +136,7 @@ absl::Status SparseReshape(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, NewShape(from, to));
   const int64_t rank = indices.dim(1), new_rank = to.num_elements();
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {indices.dim(0), new_rank}));
-  // Indices of rank 0 have no elements, so their number may be huge.
+  // Skips indices of rank 0: they have no elements, so there may be a huge number of them.
   const int64_t count = rank == 0 && new_rank == 0 ? 0 : indices.dim(0);
   for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
@@ -157,7 +157,7 @@ absl::Status SparseReshape(KernelContext& c) {
 }
 KERNEL(SparseReshape, FunctionKernel<SparseReshape>);
 
-// An entry of one of several tensors.
+// The place of an entry: the number of its tensor, and its number in the tensor.
 struct Place {
   int64_t tensor, entry;
 };
@@ -170,7 +170,7 @@ absl::Status Join(KernelContext& c, const std::vector<Entries>& parts,
   }
   const int rank = parts[0].rank();
   auto at = [&](const Place& p, int d) {
-    // Wraps, because indices outside the shape may be huge.
+    // The sum may wrap around, because indices outside the shape may be huge.
     return WrappingAdd(parts[p.tensor].index(p.entry, d), d == dim ? offsets[p.tensor] : 0);
   };
   std::stable_sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
@@ -294,7 +294,7 @@ absl::Status SparseSliceGrad(KernelContext& c) {
   if (to->bytes() > 0) std::memset(to->raw(), 0, to->bytes());
   const int64_t rank = in.dim(1);
   const size_t size = DataTypeSize(grad.dtype());
-  // Both lists of indices have the same order, so one pass finds the common ones.
+  // Finds the common indices in one pass, because both lists have the same order.
   int64_t next = 0;
   for (int64_t i = 0; i < in.dim(0) && next < out.dim(0); ++i) {
     bool same = true;
@@ -395,7 +395,7 @@ absl::Status SparseFillEmptyRows(KernelContext& c) {
 }
 KERNEL(SparseFillEmptyRows, FunctionKernel<SparseFillEmptyRows>);
 
-// The gradient of SparseFillEmptyRows and RaggedFillEmptyRows.
+// Computes the gradient of SparseFillEmptyRows and RaggedFillEmptyRows.
 absl::Status FillEmptyRowsGrad(KernelContext& c) {
   const Tensor &map = c.input(0), &grad = c.input(1);
   SLUICE_RETURN_IF_ERROR(ExpectRank(map, 1, "reverse_index_map must be a vector, saw: "));

@@ -15,7 +15,7 @@ namespace {
 using cross::Column;
 using cross::Columns;
 
-// The ranges of input numbers that belong to each list argument.
+// The range of input numbers that belongs to each list argument.
 struct InputRanges {
   explicit InputRanges(const KernelInit& init)
       : indices(init.InputRange("indices")),
@@ -47,7 +47,7 @@ absl::Status CheckSparse(KernelContext& c, const InputRanges& ranges, int i) {
   return absl::OkStatus();
 }
 
-// The number of rows, which must be equal for all inputs.
+// Checks the inputs, which must all have the same number of rows.
 absl::Status CheckInputs(KernelContext& c, const InputRanges& ranges) {
   const int num_values = ranges.values.second - ranges.values.first;
   SLUICE_INVALID_IF(num_values != ranges.num_sparse(), "Expected ", ranges.num_sparse(),
@@ -87,8 +87,8 @@ absl::StatusOr<int64_t> RowsOf(KernelContext& c, const InputRanges& ranges) {
   return rows;
 }
 
-// Returns the position of the first entry of each row. Entries after the first that is out of order
-// are ignored, as in TensorFlow.
+// Returns the position of the first entry of each row. As in TensorFlow, ignores the entries after
+// the first one that is out of order.
 std::vector<int64_t> StartsOf(const Tensor& indices, int64_t rows) {
   std::vector<int64_t> starts(static_cast<size_t>(rows) + 1);
   int64_t i = 0;
@@ -100,7 +100,7 @@ std::vector<int64_t> StartsOf(const Tensor& indices, int64_t rows) {
 }
 
 absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const InputRanges& ranges, int64_t rows) {
-  // A hostile shape must not exhaust the memory.
+  // Checks the shape first, so that a hostile one does not exhaust the memory.
   SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "rows"));
   Columns columns;
   for (int i = 0; i < ranges.num_sparse(); ++i) {
@@ -113,8 +113,7 @@ absl::StatusOr<Columns> ColumnsOf(KernelContext& c, const InputRanges& ranges, i
   return columns;
 }
 
-// Sets all outputs. `value(indices)` computes a cross. `indices` has the index of a value in each
-// column.
+// Sets all outputs. `value(indices)` computes a cross from the index of a value in each column.
 template <typename T, typename F>
 absl::Status WriteCrosses(KernelContext& c, const Columns& columns, int64_t rows, const F& value) {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> starts, cross::CrossStarts(columns, rows));

@@ -1,4 +1,4 @@
-// Arithmetic on sparse tensors.
+// Ops for arithmetic on sparse tensors.
 #include <algorithm>
 
 #include "ops/op.h"
@@ -20,7 +20,7 @@ absl::Status VectorOfEntries(ShapeContext& c) {
   return c.SetOutput(0, {indices.dim(0)});
 }
 
-// By dimension, whether `axes` names it.
+// Returns, for each dimension, whether `axes` contains it.
 absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, int64_t rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t axis : axes) {
@@ -31,7 +31,8 @@ absl::StatusOr<std::vector<bool>> AreReduced(const std::vector<int64_t>& axes, i
   return reduced;
 }
 
-// The shape of the dense output of a reduction. Unknown unless shape and axes are constants.
+// Sets the shape of the dense output of a reduction, which is unknown unless shape and axes are
+// constants.
 absl::Status ReduceShape(ShapeContext& c) {
   std::optional<std::vector<int64_t>> shape = c.InputInts(2), axes = c.InputInts(3);
   auto known = [](const auto& v) { return v && std::find(v->begin(), v->end(), -1) == v->end(); };
@@ -99,7 +100,7 @@ void NoGradient(Backprop& b) {
   b.Fail(absl::UnimplementedError(StrCat("Gradient for ", b.op().op(), " is not implemented.")));
 }
 
-// The gradient of x * y or x / y, where x is sparse and y is dense and broadcast.
+// Adds the gradient of x * y or x / y, where x is sparse, and y is dense and broadcast.
 void ScaleGradient(Backprop& b, bool is_product) {
   Output grad = b.Of("output"), indices = b.Value("sp_indices"), y = b.Value("dense");
   Output x_shape = b.Value("sp_shape"), values = b.Value("sp_values");
@@ -125,7 +126,7 @@ void ProductGradient(Backprop& b) {
     other_grad = ConjugateTranspose(other_grad, IndexVector(b.graph(), {1, 0}));
     other = ConjugateTranspose(other, IndexVector(b.graph(), {1, 0}));
   }
-  // An entry a[i, j] multiplies row j of b and is added to row i of the product.
+  // Each entry a[i, j] multiplies row j of b, which is added to row i of the product.
   Output zero = IndexScalar(b.graph(), 0);
   Output rows = Column(indices, adjoint_a ? 1 : 0), columns = Column(indices, adjoint_a ? 0 : 1);
   Output products =

@@ -1,4 +1,5 @@
-// Sparse tensors converted to dense ones, reordered, reshaped, concatenated, sliced and split.
+// Ops that convert sparse tensors to dense ones, and that reorder, reshape, concatenate, slice and
+// split sparse tensors.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"

@@ -28,7 +28,7 @@ void Attempts::Run(std::shared_ptr<Resource> owner, const Caller& caller, int li
       ended.splice(ended.end(), waiting_, std::prev(waiting_.end()));
     }
     TryAll(&ended);
-    // TryAll keeps the order of waiting attempts, so this one is the last if it waits.
+    // If the attempt waits, it is the last one, because TryAll keeps the order of waiting attempts.
     if (!waiting_.empty() && waiting_.back().id == id) {
       Attempt& last = waiting_.back();
       last.status = WaitCancelled(caller);
@@ -87,7 +87,7 @@ void Attempts::Cancel(int64_t id) noexcept {
                                     [id](const Attempt& a) { return a.id == id; });
     if (found == waiting_.end()) return;
     ended.splice(ended.end(), waiting_, found);
-    TryAll(&ended);  // others of its line may have waited for it
+    TryAll(&ended);  // attempts in its line may have waited for it
   }
   Finish(std::move(ended));
 }

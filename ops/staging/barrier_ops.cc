@@ -1,4 +1,5 @@
-// Barriers: tuples by key whose components may come from several steps.
+// Ops on barriers. A barrier holds tuples under keys. The components of a tuple may come from
+// several steps.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

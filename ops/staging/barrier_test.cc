@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A caller that takes tuples, and the result.
+// A caller that takes tuples, and the result of the call.
 struct Taker {
   void Take(BarrierResource& barrier, int64_t count, bool allow_fewer = false,
             CancellationManager* cancellation = nullptr, Stalls* stalls = nullptr) {
@@ -72,7 +72,7 @@ TEST(BarrierTest, TakesEndInTheOrderInWhichTheyCame) {
   EXPECT_THAT(one.Keys(), ElementsAre("c"));
 }
 
-// In TensorFlow, a take that waits when the barrier is closed never ends.
+// In TensorFlow, a take never ends if it waits when the barrier is closed.
 TEST(BarrierTest, TakesThatWaitWhenItIsClosedEnd) {
   auto barrier = MakeBarrier();
   ASSERT_TRUE(First(*barrier, {"a", "b"}).ok());

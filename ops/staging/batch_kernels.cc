@@ -1,4 +1,4 @@
-// Batch, Unbatch and UnbatchGrad.
+// Kernels of Batch, Unbatch and UnbatchGrad.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Hands calls to the resource, which belongs to all nodes of its name.
+// Passes calls to the resource, which all nodes with the same name share.
 template <typename R>
 class BatchKernel final : public AsyncKernel {
  public:
@@ -41,7 +41,7 @@ class BatchKernel final : public AsyncKernel {
                 .timeout_us = init.AttrOr<int64_t>("batch_timeout_micros", 0),
                 .sizes = init.AttrOr<std::vector<int64_t>>("allowed_batch_sizes", {})},
         timeout_us_(init.AttrOr<int64_t>("timeout_micros", 0)) {
-    // Several queues of one scheduler are several batches.
+    // The queues of one scheduler have separate batches.
     const auto queue = init.AttrOr<std::string>("batching_queue", "");
     if (!queue.empty()) name_.name += "/" + queue;
   }

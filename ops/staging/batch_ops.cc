@@ -5,12 +5,12 @@
 namespace sluice {
 namespace {
 
-// The names of the resource that several nodes may share.
+// Declares the names of the resource, which several nodes may share.
 void NamesBatch(OpDefBuilder& op) {
   op.Attr("container", StringAttr("")).Attr("shared_name", StringAttr(""));
 }
 
-// Any number of rows of the elements of `shape`.
+// Returns `shape` with an unknown number of rows.
 PartialShape RowsOf(PartialShape shape) {
   if (shape.rank() > 0) shape.set_dim(0, -1);
   return shape;

@@ -1,4 +1,4 @@
-// Concurrent steps make one batch, and each gets its rows of the result.
+// Checks that concurrent steps form one batch, and that each step gets its rows of the result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

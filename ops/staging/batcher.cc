@@ -28,7 +28,7 @@ int64_t ElementsOfRow(const Tensor& t) {
   return n;
 }
 
-// The parts one after another along dimension 0, followed by copies of the first row.
+// Concatenates the parts along dimension 0, and appends `padding` copies of the first row.
 absl::StatusOr<Tensor> Joined(Allocator& allocator, const std::vector<const Tensor*>& parts,
                               int64_t padding) {
   TensorShape shape = parts[0]->shape();
@@ -71,8 +71,8 @@ absl::StatusOr<int64_t> IdOf(const KernelContext& c, int input, const char* prob
   return *c.input(input).data<int64_t>();
 }
 
-// Returns the rows of each step. They are copied, because slices would keep the whole batch in
-// memory.
+// Returns the rows of each step. Copies them, because slices would keep the memory of the whole
+// batch alive.
 absl::StatusOr<std::map<int64_t, Tensor>> PartsOf(KernelContext& c) {
   const Tensor &data = c.input(0), &index = c.input(1);
   SLUICE_RETURN_IF_ERROR(CheckIndex(c, index));
@@ -202,8 +202,8 @@ void Batcher::CloseAfterTimeout(int64_t batch) {
   auto finish = [self = shared_from_this(), calls] { self->Finish(std::move(*calls)); };
   const auto* schedule = calls->back()->context->step().schedule;
   if (schedule == nullptr) return finish();
-  // A copy is called, because the original belongs to the step, which `finish` may end on another
-  // thread before the call returns.
+  // Calls a copy, because the original belongs to the step, and `finish` may end the step on
+  // another thread before the call returns.
   const auto copy = *schedule;
   copy(std::move(finish));
 }
@@ -299,7 +299,7 @@ void Unbatcher::Add(KernelContext& c, AsyncKernel::Done done) {
   for (const auto& e : ended) e->Finish(absl::OkStatus());
   if (call != nullptr) return call->Finish(std::move(status));
   if (!status.ok()) return EndWait(*id, status);
-  // Discards parts whose steps never arrive, and ends this step's wait, after the timeout.
+  // After the timeout, discards parts whose steps never arrive, and ends the wait of this step.
   for (const int64_t key : keys) {
     CallAfter(timeout_us_, shared_from_this(), [key](Unbatcher& u) {
       u.Forget(key);
@@ -311,7 +311,7 @@ void Unbatcher::Add(KernelContext& c, AsyncKernel::Done done) {
   }).IgnoreError();
 }
 
-// If the call need not wait, it stays in `call` and the caller finishes it.
+// If the call need not wait, leaves it in `call`, so that the caller finishes it.
 absl::Status Unbatcher::Exchange(std::unique_ptr<WaitingCall>& call,
                                  std::map<int64_t, Tensor> parts, WaitingCalls* ended) {
   ScopedLock lock(&mutex_);

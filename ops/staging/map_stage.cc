@@ -1,7 +1,7 @@
-// Ops on staging maps (staging_map.h): one step stages a tuple of tensors under a key, and another
-// step takes it. All ops with one container and `shared_name` share a map. Without a `shared_name`,
-// the name of the node counts. The first op that runs sets the map's limits and the number of parts
-// of a tuple.
+// Ops on staging maps (staging_map.h). One step stages a tuple of tensors under a key, and another
+// step takes it. All ops with the same container and `shared_name` share a map. If `shared_name` is
+// empty, the name of the node takes its place. The first op that runs sets the map's limits and the
+// number of parts of a tuple.
 #include "ops/op.h"
 #include "ops/staging/mixins.h"
 

@@ -1,5 +1,5 @@
-// Tensors that stay in the session between steps. A step returns a handle, which later steps are
-// fed.
+// Ops for tensors that stay in the session between steps. A step returns a handle, which can be fed
+// to later steps.
 #include "ops/op.h"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-// Passes a value from one step to a later one without leaving the session.
+// Passes a value from one step to a later one. The value stays in the session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -7,7 +7,8 @@
 namespace sluice {
 
 absl::StatusOr<std::shared_ptr<SessionTensors>> SessionTensors::Of(ResourceManager& resources) {
-  // In a container of its own, so that a reset of the default container keeps the handles.
+  // The tensors have a separate container, so that a reset of the default container keeps the
+  // handles.
   return resources.LookupOrCreate<SessionTensors>(
       "__session_tensors", "all", []() -> absl::StatusOr<std::shared_ptr<SessionTensors>> {
         return std::make_shared<SessionTensors>();

@@ -1,6 +1,6 @@
-// Ops on staging areas (staging_area.h): one step stages a tuple of tensors for a later step, so
-// that the later step finds its input ready. All ops with one container and `shared_name` share an
-// area. Without a `shared_name`, the name of the node counts. The first op that runs sets the
+// Ops on staging areas (staging_area.h). One step stages a tuple of tensors for a later step, which
+// then finds its input ready. All ops with the same container and `shared_name` share an area. If
+// `shared_name` is empty, the name of the node takes its place. The first op that runs sets the
 // area's limits.
 #include "ops/op.h"
 #include "ops/staging/mixins.h"

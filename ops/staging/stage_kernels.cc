@@ -1,4 +1,4 @@
-// Ops on staging areas and staging maps.
+// Kernels of ops on staging areas and staging maps.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -9,8 +9,8 @@
 namespace sluice {
 namespace {
 
-// Calls kUse(context, resource, done) with a staging area or map, which it finds by name or makes.
-// Each step looks the resource up, because its container may have been cleared.
+// Finds a staging area or map by name, or makes it, and calls kUse(context, resource, done) with
+// it. Each step looks the resource up, because its container may have been cleared.
 template <typename R, auto kUse>
 class StagingKernel final : public AsyncKernel {
  public:
@@ -95,7 +95,7 @@ KERNEL(Unstage, AreaKernel<Unstage>);
 
 // --- maps
 
-// MapStage accepts a key of any shape with one element.
+// Returns the key of a MapStage, which may have any shape with one element.
 absl::StatusOr<int64_t> KeyToStage(const KernelContext& c) {
   const Tensor& key = c.input(0);
   SLUICE_INVALID_IF(key.num_elements() == 0, "key must not be empty");

@@ -52,7 +52,8 @@ std::optional<absl::Status> StagingMap::TryPut(int64_t key, const Indices& indic
                                                int64_t bytes) {
   const bool has_all_parts = indices.size() == parts_;
   if (!limits_.HaveBytes(bytes_, bytes)) return std::nullopt;
-  // A tuple that a later part completes may exceed the limit, because its parts are here already.
+  // Applies the limit only to whole tuples. A tuple that a later part completes may exceed it,
+  // because its other parts are in the map already.
   if (has_all_parts && !limits_.HavePlace(static_cast<int64_t>(complete_.size()))) {
     return std::nullopt;
   }

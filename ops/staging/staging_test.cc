@@ -17,7 +17,7 @@ Caller CallerWith(CancellationManager* cancellation, Stalls* stalls = nullptr) {
   return {.cancellation = cancellation, .stalls = stalls, .node = "n", .op = "Unstage"};
 }
 
-// A caller that waits, and the result.
+// A caller that waits, and the result of its call.
 struct Putting {
   Attempts::Done Done() {
     return [this](absl::Status s) { status = std::move(s); };
@@ -95,7 +95,7 @@ TEST(StagingAreaTest, APeekWaitsForItsPlaceAndTakesNothing) {
   EXPECT_EQ(area->size(), 2);
 }
 
-// In TensorFlow, waiting ops block their threads, so that a cancelled step never ends.
+// In TensorFlow, ops that wait block their threads, so that a cancelled step never ends.
 TEST(StagingAreaTest, WhatWaitsCanBeCancelled) {
   auto area = std::make_shared<StagingArea>("s", StagingLimits{.tuples = 1});
   CancellationManager cancellation;
@@ -155,7 +155,7 @@ TEST(StagingMapTest, ATakeWaitsForItsKeyToBeWhole) {
   map->Put({}, 7, {1}, Tuple({2}), rest.Done());
   EXPECT_EQ(taking.value, 1);
   EXPECT_FALSE(other.status);
-  EXPECT_EQ(map->size(), 1);  // part 1 is still in the map
+  EXPECT_EQ(map->size(), 1);  // it still has part 1
 }
 
 TEST(StagingMapTest, APutWaitsForAPlace) {
@@ -190,7 +190,7 @@ TEST(StagingMapTest, WhatWaitsCanBeCancelled) {
   EXPECT_TRUE(absl::IsCancelled(*blocked.status));
 }
 
-// In TensorFlow, the process ends with a failed check.
+// In TensorFlow, a failed check ends the process.
 TEST(StagingMapTest, MoreIndicesThanOutputsAreRefused) {
   auto map = std::make_shared<StagingMap>("m", StagingLimits{}, 2);
   Taking taking;

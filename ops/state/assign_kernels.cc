@@ -1,4 +1,4 @@
-// Assignments to variables, by reference and by resource handle.
+// Kernels that assign to variables, by reference and by resource handle.
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Nanoseconds per element of a memory-bound loop, roughly.
+// Approximate nanoseconds per element of a memory-bound loop.
 constexpr double kAddCost = 0.3;
 
 absl::Status Assign(KernelContext& c, Attr<bool, "validate_shape", true> validate_shape) {
@@ -21,7 +21,7 @@ absl::Status Assign(KernelContext& c, Attr<bool, "validate_shape", true> validat
   });
 }
 
-// Computes variable = variable (op) value. The caller has the claim of the variable.
+// Computes variable = variable (op) value. The caller must hold the variable's claim.
 absl::Status UpdateInPlace(KernelContext& c, ArithmeticOp op, Tensor* variable,
                            const Tensor& value) {
   SLUICE_RETURN_IF_ERROR(MakeWritable(variable, *c.step().allocator));

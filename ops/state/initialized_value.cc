@@ -32,8 +32,8 @@ Output ReadInBranch(const Variable& v, At at) {
   return NodeBuilder(&g, "Identity", at).Input(value).Finish();
 }
 
-// Returns whether the search for variables stops at the node. As in TensorFlow, these ops are left
-// unchanged.
+// Returns whether the search for variables stops at this node. As in TensorFlow, these ops stay as
+// they are.
 bool EndsSearch(const Node& node) {
   return node.op() == "IsVariableInitialized" || node.op() == "VarIsInitializedOp" ||
          node.op() == "ReadVariableOp" || node.op() == "If";
@@ -43,8 +43,8 @@ bool IsVariable(const Node& node) {
   return node.op() == "Variable" || node.op() == "VariableV2" || node.op() == "VarHandleOp";
 }
 
-// Replaces variables that an initial value uses by their initialized values. Copies the nodes in
-// between.
+// Replaces the variables that an initial value uses by their initialized values. Copies the nodes
+// between them and the initial value.
 class Guard {
  public:
   Guard(std::string_view name, At at) : suffix_(StrCat("_", name)), at_(at) {}
@@ -80,7 +80,7 @@ class Guard {
                                                                             : Copy(*node, inputs);
   }
 
-  // Copies the node, but not its colocation.
+  // Copies the node without its colocation.
   Node* Copy(const Node& node, const OutputList& inputs) {
     NameScope root(*node.graph(), "");
     NodeBuilder builder(node.graph(), node.op() == "RefSwitch" ? "Switch" : node.op(), at_);

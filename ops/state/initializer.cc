@@ -14,7 +14,7 @@ Initializer Ones() {
 Initializer ConstantInit(Number value) {
   return [value](Graph& g, const TensorShape& shape, DataType dtype) {
     if (shape.IsScalar()) return Constant(g, value, dtype, "Const");
-    // A Const of the whole shape.
+    // Adds a Const that has all elements of the shape.
     absl::StatusOr<Tensor> scalar = value.As(dtype);
     if (!scalar.ok()) {
       g.SetError(scalar.status());

@@ -1,4 +1,4 @@
-// Variables that graphs use by reference, and ops that change them.
+// Ops that make variables for use by reference, and ops that change such variables.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 
@@ -104,7 +104,7 @@ OP(TemporaryVariable,
 OP(Variable, "VariableV2 of old graphs. The shape of a scalar stands for an unknown shape.")
     .With(MakesVariable)
     .With(ContainerAttrs)
-    .Hidden()  // the class Variable has the name
+    .Hidden()  // the class Variable has this name
     .OnVariable(VariableUse::kCreates)
     .SharedByReplicas()
     .Shape([](ShapeContext& c) -> absl::Status {

@@ -55,7 +55,7 @@ absl::Status RefSelect(KernelContext& c) {
   return absl::OkStatus();
 }
 
-// A temporary variable. It is a resource of the step.
+// A temporary variable, which is a resource of the step.
 struct TemporaryTensor : Resource {
   static constexpr const char* kTypeName = "N10tensorflow19TemporaryVariableOp6TmpVarE";
   explicit TemporaryTensor(std::string n) : name(std::move(n)) {}
@@ -89,8 +89,8 @@ class TemporaryVariableKernel : public Kernel {
             StepContainer(c), name, [&]() -> absl::StatusOr<std::shared_ptr<TemporaryTensor>> {
               auto made = std::make_shared<TemporaryTensor>(var_name_);
               SLUICE_ASSIGN_OR_RETURN(made->tensor, c.AllocateTemp(dtype_, shape_));
-              // TensorFlow does not initialize the memory. Zeros keep data of other steps from
-              // being read.
+              // Zeros the memory, so that data of other steps cannot be read. TensorFlow does not
+              // initialize it.
               if (const size_t bytes = made->tensor.bytes(); bytes > 0) {
                 std::memset(made->tensor.raw(), 0, bytes);
               }
@@ -132,8 +132,8 @@ absl::Status DestroyTemporaryVariable(KernelContext& c,
     c.set_output(0, std::exchange(variable->tensor, Tensor()));
   }
   SLUICE_RETURN_IF_ERROR(resources.Delete<TemporaryTensor>(container, name));
-  // Other nodes may still receive references to it, so the empty tensor is kept until the step
-  // ends.
+  // Keeps the empty tensor until the step ends, because other nodes may still receive references to
+  // it.
   return resources
       .LookupOrCreate<TemporaryTensor>(
           container, StrCat(name, "/destroyed:", destroyed.fetch_add(1)),

@@ -1,4 +1,4 @@
-// Reads of parts of a variable.
+// Ops that read parts of a variable.
 #include "ops/op.h"
 #include "ops/state/variable_shape.h"
 
@@ -60,7 +60,7 @@ OP(ResourceGather,
     .OnVariable(VariableUse::kReads)
     .Repeatable()
     .Shape(GatherShape) GRADIENT([](Backprop& b) {
-      // The gradient is sparse. Its rows may be repeated.
+      // The gradient is sparse, and may repeat rows.
       Output resource = b.Value("resource"), indices = b.Value("indices");
       const HandleData* held = resource.node->output_handle(resource.index);
       const bool is_known = held != nullptr && held->shape.IsFullyDefined();

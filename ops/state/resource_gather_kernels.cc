@@ -1,4 +1,4 @@
-// Reads of parts of variables.
+// Kernels that read parts of variables.
 #include "executor/kernel/context.h"
 #include "executor/kernel/deferred_updates.h"
 #include "graph/ir/graph.h"
@@ -84,7 +84,7 @@ class ResourceGatherKernel : public Kernel {
 
 absl::Status CheckIndices(const KernelContext& c, const RowIndex& index, int64_t rows,
                           int64_t depth, const TensorShape& params, const TensorShape& out) {
-  if (depth == 0) return absl::OkStatus();  // empty rows take no memory, so there may be very many
+  if (depth == 0) return absl::OkStatus();  // empty rows take no memory, so they may be very many
   for (int64_t i = 0; i < rows; ++i) {
     bool inside = true;
     std::string text;

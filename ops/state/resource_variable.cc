@@ -1,4 +1,4 @@
-// Variables that graphs use by resource handles, and ops that change them.
+// Ops that make variables for use by resource handles, and ops that change such variables.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 #include "ops/state/variable_shape.h"

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Makes a handle that owns the variable, so that its use needs no lookup by name.
+// Makes a handle that owns the variable, so that ops need not look it up by name.
 absl::StatusOr<Tensor> MakeHandle(KernelInit& init, const std::string& container,
                                   const std::string& name, DataType dtype,
                                   const PartialShape& shape) {
@@ -62,7 +62,7 @@ absl::Status VarHandles(KernelContext& c, const Prepared<VarHandlesOf>& handles)
   return absl::OkStatus();
 }
 
-// The value of the variable whose handle is input `i`.
+// Returns the value of the variable whose handle is input `i`.
 absl::StatusOr<Tensor> ReadVariable(KernelContext& c, int i, DataType dtype) {
   const absl::StatusOr<std::shared_ptr<Var>> variable = LookupVariable(c, i);
   if (absl::IsNotFound(variable.status())) {
@@ -136,7 +136,7 @@ absl::Status DestroyResource(KernelContext& c,
   if (!(*variable)->is_initialized && !ignore_lookup_error) {
     return VariableNotFound(c, 0, **variable);
   }
-  // Handles keep the object, so it only loses its value.
+  // Only removes the value, because handles keep the object.
   (*variable)->is_initialized = false;
   (*variable)->tensor = Tensor();
   return absl::OkStatus();

@@ -1,12 +1,13 @@
-// Updates of rows of a variable: updates[i..., :] is applied to row indices[i...]. Repeated rows
-// are updated one after the other, in order. A scalar `updates` applies to every row.
+// Ops that update rows of a variable: updates[i..., :] is applied to row indices[i...]. If a row is
+// repeated, its updates are done one after the other, in order. A scalar `updates` applies to every
+// row.
 #include "ops/op.h"
 #include "ops/state/variable_shape.h"
 
 namespace sluice {
 namespace {
 
-// updates.shape = indices.shape + var.shape[1:], or a scalar.
+// Checks that updates.shape = indices.shape + var.shape[1:], or that updates is a scalar.
 absl::Status CheckUpdates(ShapeContext& c, const PartialShape& var) {
   if (!var.rank_known()) return absl::OkStatus();
   SLUICE_INVALID_IF(var.rank() < 1, "Shape must be at least rank 1 but is rank 0");

@@ -1,4 +1,4 @@
-// Updates of rows and slices of variables.
+// Kernels that update rows and slices of variables.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/loops/scatter_rows.h"
@@ -21,7 +21,7 @@ absl::Status Scatter(KernelContext& c) {
   return UpdateRef(c, [&](Tensor* params) { return ScatterInto<op>(c, params); });
 }
 
-// Takes the variable to update it with values of type `dtype`.
+// Takes the variable, in order to update it with values of type `dtype`.
 absl::Status TakeVariable(KernelContext& c, DataType dtype, WritableVariable* variable) {
   SLUICE_RETURN_IF_ERROR(variable->Take(c));
   if (variable->tensor()->dtype() == dtype) return absl::OkStatus();

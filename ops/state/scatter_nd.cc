@@ -1,4 +1,4 @@
-// Updates of slices of a variable: the last dimension of `indices` is a position in the first
+// Ops that update slices of a variable. The last dimension of `indices` is a position in the first
 // dimensions of the variable, and updates[i..., :] is applied to the slice at this position.
 #include "ops/op.h"
 #include "ops/state/variable_shape.h"

@@ -1,11 +1,11 @@
-// Assignment to slices of variables.
+// Ops that assign to slices of variables.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// The slice, as StridedSlice takes it, and the value.
+// Declares the inputs and attributes that describe the slice, as for StridedSlice, and the value.
 void AssignsSlice(OpDefBuilder& op) {
   op.With(Inputs({"begin", "end", "strides"}, "Index"))
       .Input("value", "T")

@@ -1,4 +1,4 @@
-// Assignments to slices of variables, by reference and by resource handle.
+// Kernels that assign to slices of variables, by reference and by resource handle.
 #include "executor/kernel/context.h"
 #include "ops/indexing/slice_box.h"
 #include "ops/state/variable_resource.h"

@@ -51,7 +51,7 @@ void CopyCorner(const Tensor& from, absl::Span<const int64_t> to_shape, Tensor* 
 void FillElements(const Tensor& value, Tensor* to, int64_t at, int64_t count) {
   if (count <= 0) return;
   CopyElements(value, 0, 1, to, at);
-  // Doubles the filled part.
+  // Each copy doubles the filled part.
   for (int64_t done = 1; done < count; done *= 2) {
     CopyElements(*to, at, std::min(done, count - done), to, at + done);
   }
@@ -59,7 +59,8 @@ void FillElements(const Tensor& value, Tensor* to, int64_t at, int64_t count) {
 
 absl::StatusOr<std::vector<Tensors>> SplitRows(Allocator& allocator, const Tensors& batch) {
   if (batch.empty()) return std::vector<Tensors>(1);
-  // Rows without elements take memory too, and their number is not bounded by the batch.
+  // Checks the number of rows: if they have no elements, there may be any number, but each row
+  // takes memory.
   constexpr size_t kBytesOfTensor = sizeof(Tensor) + 2 * kTensorAlignment;
   SLUICE_RETURN_IF_ERROR(CheckRoom(batch[0].dim(0), sizeof(Tensors) + batch.size() * kBytesOfTensor,
                                    "rows of a batch"));
@@ -105,7 +106,8 @@ absl::StatusOr<Tensors> StackPadded(Allocator& allocator, const std::vector<Tens
     const int64_t size = shape.num_elements();
     shape.InsertDim(0, static_cast<int64_t>(rows.size()));
     SLUICE_ASSIGN_OR_RETURN(Tensor stacked, Tensor::Allocate(allocator, rows[0][j].dtype(), shape));
-    // Objects are constructed empty. Bytes are not initialised.
+    // Fills the padding with zeros, because bytes are not initialised. Objects are constructed
+    // empty.
     if (stacked.bytes() > 0) std::memset(stacked.raw(), 0, stacked.bytes());
     for (size_t i = 0; i < rows.size(); ++i) {
       CopyCorner(rows[i][j], sizes, &stacked, static_cast<int64_t>(i) * size);

@@ -13,8 +13,8 @@ Output SafeInitialValue(Output value, std::string_view variable_name,
 
 namespace {
 
-// Colocates the nodes of an initial value with its variable, whose node does not exist yet. These
-// are the nodes with ids from `first` on.
+// Colocates the nodes with ids from `first` on, which build an initial value, with its variable.
+// The node of the variable does not exist yet.
 void ColocateSince(Graph& graph, int first, const std::string& variable) {
   for (int id = first; id < graph.num_node_ids(); ++id) {
     Node* node = graph.node(id);
@@ -33,10 +33,10 @@ std::string WithoutSlash(const std::string& prefix) { return prefix.substr(0, pr
 
 }  // namespace
 
-// Describes the construction of the initial value, in the scope of the variable.
+// Describes how the initial value is built in the scope of the variable.
 struct Variable::FirstValue {
   std::function<Output(Graph&)> make;
-  // Whether the nodes are colocated with the variable. Otherwise the current scopes place them.
+  // Whether the nodes are colocated with the variable. If not, the current scopes place them.
   bool is_colocated;
 };
 
@@ -142,7 +142,8 @@ void Variable::MakeResource(const PartialShape& shape, const VariableOptions& op
               .Attr("shared_name", options.shared_name.empty() ? name : options.shared_name)
               .Finish();
   const Output handle(node_);
-  // Ops that use the handle must be on its device, so device functions must not change it.
+  // Ops that use the handle must be on the handle's device, so device functions must not place
+  // them.
   DeviceScope on(*graph, device());
   {
     NameScope scope(*graph, "IsInitialized");
@@ -185,7 +186,7 @@ absl::StatusOr<Variable> Variable::Find(const Graph& graph, std::string_view nam
   Variable v;
   SLUICE_ASSIGN_OR_RETURN(const Output handle, graph.FindOutput(key));
   SLUICE_ASSIGN_OR_RETURN(v.snapshot_, graph.FindOutput(nodes.snapshot));
-  if (!nodes.initial_value.empty()) {  // missing in old files
+  if (!nodes.initial_value.empty()) {  // old files lack it
     SLUICE_ASSIGN_OR_RETURN(v.initial_value_, graph.FindOutput(nodes.initial_value));
   }
   SLUICE_ASSIGN_OR_RETURN(const Output assign, graph.FindOutput(nodes.initializer));

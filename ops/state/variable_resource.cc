@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-// The node that made the handle in input `i`, found through nodes that pass it on.
+// Returns the node that made the handle in input `i`. Looks through nodes that only forward a
+// handle.
 const Node* HandleSource(const Node& node, int i) {
   const Node* source = node.input(i).node;
   while (source != nullptr && source->num_inputs() > 0 &&
@@ -19,7 +20,8 @@ const Node* HandleSource(const Node& node, int i) {
   return source;
 }
 
-// " (made at trainer/model.cc:42; 'w/Assign' initializes it)", as far as the graph has it.
+// Returns " (made at trainer/model.cc:42; 'w/Assign' initializes it)", or the part of it that the
+// graph knows.
 std::string Origin(const KernelContext& c, int i) {
   const Node* source = HandleSource(c.node(), i);
   if (source == nullptr || source->op() != "VarHandleOp") return "";
@@ -152,7 +154,8 @@ void BringHome(Tensor* tensor) {
 
 absl::Status MakeWritable(Tensor* tensor, Allocator& allocator) {
   BringHome(tensor);
-  // The executor checks it before the kernel runs, but the variable may be destroyed in between.
+  // Checks the tensor again: the executor has done so before, but the variable may have been
+  // destroyed since then.
   if (!tensor->IsInitialized()) {
     return absl::FailedPreconditionError("Attempting to use uninitialized value");
   }

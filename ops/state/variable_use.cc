@@ -1,4 +1,4 @@
-// Reads and updates of variables.
+// Methods of Variable that add reads and updates.
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
 #include "ops/indexing/subscript.h"
@@ -15,7 +15,7 @@ Output Variable::Read(At at) const {
 }
 
 Output Variable::IsInitialized(std::string_view name, At at) const {
-  // Places the node on the device of the variable. Device functions must not change it.
+  // Places the node on the device of the variable, which device functions must not change.
   DeviceScope on(graph(), is_resource_ ? device() : "");
   if (node_ == nullptr) return Output();
   return NodeBuilder(&graph(), is_resource_ ? "VarIsInitializedOp" : "IsVariableInitialized", at)
@@ -34,7 +34,7 @@ Operation Variable::Update(std::string_view ref_op, std::string_view resource_op
   if (value.is_number() && is_resource_) {
     tensor = value.In(g, dtype(), "Const");
   } else if (value.is_number()) {
-    // The constant is in the name scope of the update, as in TensorFlow.
+    // As in TensorFlow, the constant is in the name scope of the update.
     NameScope scope(g, name);
     name = scope.prefix();
     tensor = value.In(g, dtype(), "value");

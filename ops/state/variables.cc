@@ -1,4 +1,4 @@
-// All variables of a graph: collections, initialisation, the global step.
+// Functions on all variables of a graph: collections, initialisation, the global step.
 #include "graph/build/group.h"
 #include "graph/build/node_builder.h"
 #include "graph/build/scopes.h"
@@ -11,7 +11,7 @@ namespace sluice {
 std::vector<Variable> Variables(const Graph& graph, std::string_view collection) {
   std::vector<Variable> variables;
   for (const std::string& name : graph.Collection(collection)) {
-    // Other tensors in the collection are skipped.
+    // Skips tensors in the collection that are not variables.
     if (absl::StatusOr<Variable> v = Variable::Find(graph, name); v.ok()) variables.push_back(*v);
   }
   return variables;

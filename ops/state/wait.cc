@@ -37,7 +37,7 @@ bool Wait::Start(const Caller& caller, std::string resource, std::function<void(
 }
 
 void Wait::End() {
-  // Does not wait for a running callback, which may be the one that called End.
+  // Does not wait for a callback that is running, because it may be the one that called End.
   if (cancellation_ != nullptr) cancellation_->TryDeregister(token_);
   if (stalls_ != nullptr) stalls_->Close(entry_);
   cancellation_ = nullptr;

@@ -14,7 +14,8 @@ std::string_view BytesOf(const void* from, size_t length) {
   return {static_cast<const char*>(from), length};
 }
 
-// The fingerprint of a row: that of a single string, or that of all strings' fingerprints.
+// Returns the fingerprint of a row. If it has several strings, this is the fingerprint of their
+// fingerprints.
 uint64_t FingerprintOf(const std::string* row, int64_t length) {
   if (length == 1) return Fingerprint64(row[0]);
   std::vector<uint64_t> all(static_cast<size_t>(length));

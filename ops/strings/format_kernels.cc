@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// The printf format of a number.
+// The parts of a printf format for a number.
 struct NumberFormat {
   int width = -1;
   int precision = -1;
@@ -52,7 +52,7 @@ class AsStringKernel : public Kernel {
     const int64_t width = init.attr<int64_t>("width"), precision = init.attr<int64_t>("precision");
     SLUICE_INVALID_IF(width > kMost || precision > kMost, "width and precision must be at most ",
                       kMost, ", got ", width, " and ", precision);
-    // A negative value means that none is given.
+    // A negative value means that none is requested.
     format.width = static_cast<int>(std::max<int64_t>(width, -1));
     format.precision = static_cast<int>(std::max<int64_t>(precision, -1));
     const bool is_floating = IsFloating(type) || IsComplex(type);
@@ -146,8 +146,9 @@ class AsStringKernel : public Kernel {
 KERNEL(AsString, AsStringKernel,
        {"T", RealTypes() | ComplexTypes() | TypeSet(DT_BOOL) | TypeSet(DT_STRING)});
 
-// Formats a number as TensorFlow does: with the number of digits that every value keeps or, if they
-// do not identify this value, with the number that identifies every value.
+// Formats a number as TensorFlow does: with the number of digits that every text keeps when it is
+// read and written again. If they do not identify the value, uses as many digits as identify any
+// value.
 template <typename T>
 std::string Shortest(T value) {
   constexpr int kDigits = std::numeric_limits<T>::digits10;
@@ -181,7 +182,7 @@ std::string ElementText(const Tensor& t, int64_t i) {
 }
 
 // Appends the part of `t` that begins at element `at` and has the dimensions from `dim` on. Shows
-// `ends` elements at both ends of a dimension.
+// only `ends` elements at each end of a dimension.
 void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::string* text) {
   if (dim == t.rank()) {
     text->append(ElementText(t, at));
@@ -195,7 +196,7 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
       text->append(static_cast<size_t>(dim) + 1, ' ');
     }
   };
-  // The product of an empty tensor's sizes may overflow.
+  // If the tensor is empty, the product of its sizes may overflow.
   int64_t row = t.num_elements() == 0 ? 0 : 1;
   for (int d = dim + 1; d < t.rank() && row != 0; ++d) row *= t.dim(d);
   const int64_t size = t.dim(dim);
@@ -215,8 +216,8 @@ void AppendNested(const Tensor& t, int64_t ends, int dim, int64_t at, std::strin
   text->push_back(']');
 }
 
-// Returns how many brackets and elements are printed for `t`. It limits tensors without elements,
-// which may have any number of brackets.
+// Returns how many brackets and elements are printed for `t`. This number is limited for tensors
+// without elements, which may have any number of brackets.
 int64_t ShownParts(const Tensor& t, int64_t ends) {
   int64_t parts = 1, all = 1;
   for (int64_t size : t.shape().dims()) {

@@ -1,4 +1,4 @@
-// Ops that hash their elements, to buckets or fingerprints.
+// Ops that hash their elements, to buckets or to fingerprints.
 #include "ops/op.h"
 
 namespace sluice {

@@ -58,7 +58,7 @@ class ReduceJoinKernel : public Kernel {
   }
 
  private:
-  // The last of `axes`, which was given first, varies fastest.
+  // Joins along `axes`. The last of them, which was given first, varies fastest.
   absl::Status Join(KernelContext& c, const Tensor& input, const std::vector<int>& axes,
                     const std::vector<bool>& joined) const {
     const int rank = input.rank();
@@ -70,7 +70,7 @@ class ReduceJoinKernel : public Kernel {
     }
     SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(sizes));
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-    if (input.num_elements() == 0) return absl::OkStatus();  // its sizes are not bounded
+    if (input.num_elements() == 0) return absl::OkStatus();  // its sizes may be huge
     const int64_t parts = input.num_elements() / out->num_elements();
     std::vector<int64_t> strides(static_cast<size_t>(rank), 1);
     for (int d = rank - 2; d >= 0; --d) strides[d] = strides[d + 1] * input.dim(d + 1);

@@ -14,14 +14,15 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Removes a sign, because std::from_chars does not accept a plus.
+// Removes a sign, because std::from_chars does not accept a plus. Returns whether it was a minus.
 bool TakeSign(std::string_view* text) {
   const bool negative = text->starts_with('-');
   if (negative || text->starts_with('+')) text->remove_prefix(1);
   return negative;
 }
 
-// Whether a number out of range is too small: the sign of the exponent says it.
+// Returns whether a number out of range is too small rather than too large. The sign of the
+// exponent shows it.
 bool IsSmall(std::string_view text, bool is_hex) {
   const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
   if (exponent != text.npos) return text.substr(exponent + 1).starts_with('-');

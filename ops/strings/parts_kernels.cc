@@ -33,7 +33,7 @@ KERNEL(StringLength, FunctionKernel<StringLength>);
 
 enum class Case { kLower, kUpper };
 
-// Converts UTF-8 text. Invalid bytes become the replacement character.
+// Converts UTF-8 text to upper or lower case. Replaces invalid bytes by the replacement character.
 template <Case kCase>
 std::string ToCase(const std::string& text) {
   icu::UnicodeString unicode = icu::UnicodeString::fromUTF8(text);
@@ -94,7 +94,7 @@ absl::Status DecodeBase64(KernelContext& c) {
 }
 KERNEL(DecodeBase64, FunctionKernel<DecodeBase64>);
 
-// Finds the begin and the end of a part in bytes. Returns false if `pos` is out of range.
+// Sets `begin` and `end` to the range of a part, in bytes. Returns false if `pos` is out of range.
 bool PartOf(std::string_view s, int64_t pos, int64_t len, bool characters, size_t* begin,
             size_t* end) {
   const auto size = static_cast<int64_t>(s.size());
@@ -102,7 +102,7 @@ bool PartOf(std::string_view s, int64_t pos, int64_t len, bool characters, size_
     if (pos > size || pos < -size) return false;
     const int64_t start = pos < 0 ? pos + size : pos;
     *begin = static_cast<size_t>(start);
-    // A negative length means the rest.
+    // A negative length requests the rest.
     const int64_t rest = size - start;
     *end = static_cast<size_t>(start + (len < 0 ? rest : std::min(len, rest)));
     return true;
@@ -127,7 +127,7 @@ absl::Status Substr(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape both, BroadcastShapes(input.shape(), pos.shape()));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, TensorShape::Make(both.dims()));
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
-  // The position of element i of the result in an input that is broadcast.
+  // Returns the position of element i of the result in an input that is broadcast.
   const auto place = [&](const TensorShape& from, int64_t i) {
     int64_t at = 0, stride = 1;
     for (int d = 0; d < shape.rank(); ++d) {

@@ -1,4 +1,4 @@
-// DecodeProtoV2 and EncodeProto.
+// Kernels of DecodeProtoV2 and EncodeProto.
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -26,7 +26,7 @@ absl::StatusOr<std::shared_ptr<const ProtoType>> TypeOf(const KernelInit& init) 
              : Annotate(type.status(), StrCat(init.node().op(), " node '", init.name(), "': "));
 }
 
-// An integer or float in the lowest bits of `bits`, as type T.
+// Returns the integer or float in the lowest bits of `bits`, as type T.
 template <typename T>
 T NumberOf(const Field& field, uint64_t bits) {
   switch (field.type()) {
@@ -126,8 +126,8 @@ bool ReadNumber(WireReader& reader, WireType type, uint64_t* bits) {
                                    : reader.ReadFixed(type == WireType::kFixed64 ? 8 : 4, bits);
 }
 
-// Calls take(field, number) and take(field, bytes) for each value of the fields in `type`. `field`
-// is a position in type.fields(). Returns what is wrong with the bytes, or null.
+// Calls take(field, number) or take(field, bytes) for each value of the fields in `type`. `field`
+// is a position in type.fields(). Returns null, or a description of what is wrong with the bytes.
 template <typename Take>
 const char* ForValues(const ProtoType& type, std::string_view message, const Take& take) {
   WireReader reader(message);
@@ -235,7 +235,7 @@ class DecodeProtoKernel : public Kernel {
   DecodeProtoKernel(std::shared_ptr<const ProtoType> type, bool is_text, bool sanitizes)
       : type_(std::move(type)), is_text_(is_text), sanitizes_(sanitizes) {}
 
-  // Writes row `row` of the values. The message is valid.
+  // Writes row `row` of the values. The message must be valid.
   void Decode(const std::string& message, int64_t row, const std::vector<int64_t>& most,
               const std::vector<Tensor*>& values) const {
     std::vector<int64_t> counts(most.size(), 0);
@@ -261,7 +261,7 @@ class DecodeProtoKernel : public Kernel {
 };
 KERNEL(DecodeProtoV2, DecodeProtoKernel);
 
-// The bits of element `at` on the wire.
+// Returns the bits of element `at` as they are on the wire.
 uint64_t BitsOf(const Field& field, const Tensor& t, int64_t at) {
   switch (t.dtype()) {
     case DT_DOUBLE: {
@@ -331,7 +331,7 @@ void AppendField(const Field& field, const Tensor& t, int64_t begin, int64_t n, 
   }
 }
 
-// The values of field i are input 1 + i.
+// Checks the values. Input 1 + i has the values of field i.
 absl::StatusOr<TensorShape> CheckValues(const KernelContext& c, const ProtoType& type) {
   const auto fields = static_cast<int>(type.fields().size());
   SLUICE_INVALID_IF(c.num_inputs() != 1 + fields, "EncodeProto node '", c.name(),

@@ -14,7 +14,7 @@ namespace {
 
 namespace protobuf = google::protobuf;
 
-// Keeps the first error instead of logging all.
+// Keeps the first error, instead of logging all errors.
 class FirstError : public protobuf::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& file, const std::string& element, const protobuf::Message*,

@@ -3,7 +3,7 @@
 namespace sluice {
 namespace {
 
-// Groups in groups are skipped to this depth.
+// The greatest depth to which groups inside groups are skipped.
 constexpr int kDepthMax = 100;
 
 }  // namespace

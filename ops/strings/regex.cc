@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// The string inputs after the first one are scalars.
+// Checks that the string inputs after the first one are scalars.
 absl::Status MatchShape(ShapeContext& c) {
   for (int i = 1; i < c.num_inputs(); ++i) SLUICE_RETURN_IF_ERROR(c.WithRank(i, 0).status());
   return c.SetOutput(0, c.input(0));

@@ -35,7 +35,8 @@ absl::Status StaticRegexFullMatch(KernelContext& c, const Prepared<PatternOf>& r
   return MatchAll(c, **regex);
 }
 
-// Does not change the text if the rewrite names a group that the pattern lacks.
+// Replaces matches. Leaves the text as it is if the rewrite refers to a group that the pattern
+// lacks.
 absl::Status ReplaceAll(KernelContext& c, const RE2& regex, const std::string& rewrite,
                         bool replace_global) {
   std::string problem;

@@ -39,7 +39,7 @@ absl::Status UnsortedSegmentJoin(KernelContext& c,
         "segment_ids are not allowed to exceed num_segments or to have negative values, got ",
         IntAt(ids, i), " of ", segments);
   }
-  // Without segments there are no ids, so this does not divide by 0.
+  // Avoids a division by 0. If there are no segments, there are no ids either.
   const int64_t length = segments == 0 ? 0 : shape.num_elements() / segments;
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, shape));
   for (int64_t i = 0; i < ids.num_elements(); ++i) {

@@ -1,11 +1,11 @@
-// Ops that split strings, and join neighbours.
+// Ops that split strings, and ops that join neighbours.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 
 namespace sluice {
 namespace {
 
-// Splits strings at the separator in input 1 to a sparse matrix.
+// Declares an op that splits strings at the separator in input 1. The result is a sparse matrix.
 void SplitsStrings(OpDefBuilder& op) {
   op.Output("indices", DT_INT64)
       .Output("values", DT_STRING)

@@ -1,4 +1,4 @@
-// Kernels that split strings, and join neighbours.
+// Kernels that split strings, and kernels that join neighbours.
 #include <algorithm>
 #include <limits>
 
@@ -28,7 +28,7 @@ Parts SplitAny(std::string_view s, std::string_view delimiters, bool skip_empty)
   return parts;
 }
 
-// Splits at sequences of blanks, as Python's str.split().
+// Splits at sequences of blanks, like Python's str.split().
 Parts SplitBlanks(std::string_view s, int64_t most) {
   const auto is_blank = [](char c) { return absl::ascii_isspace(static_cast<unsigned char>(c)); };
   const auto skip = [&] {
@@ -42,7 +42,7 @@ Parts SplitBlanks(std::string_view s, int64_t most) {
     s.remove_prefix(end);
     skip();
     if (static_cast<int64_t>(parts.size()) == most) {
-      parts.push_back(s);  // may be empty, as in TensorFlow
+      parts.push_back(s);  // as in TensorFlow, may be empty
       break;
     }
   }
@@ -127,8 +127,8 @@ struct NGrams {
   int64_t CountOf(int64_t length, int64_t width) const {
     return std::max<int64_t>(0, length + 2 * PadOf(width) - width + 1);
   }
-  // Checks the n-grams of `width` in a row of `length` with `pad` pads at both ends. Like in
-  // TensorFlow, their number must fit into int32. The size of the padding must be bounded.
+  // Checks the n-grams of `width` parts in a row of `length` parts with `pad` pads at both ends. As
+  // in TensorFlow, their number must fit into int32. The size of the padding is limited, too.
   absl::Status CheckCount(int64_t length, int64_t width, int64_t pad) const {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     SLUICE_INVALID_IF(pad > kMost / 2 - length,
@@ -136,7 +136,7 @@ struct NGrams {
     const auto piece =
         static_cast<int64_t>(std::max(left_pad.size(), right_pad.size()) + separator.size()) + 1;
     const int64_t count = std::max<int64_t>(0, length + 2 * pad - width + 1);
-    // The n-grams that begin or end in the padding.
+    // Counts the n-grams that begin or end in the padding.
     const int64_t padded = std::min(count, 2 * pad);
     const int64_t padding =
         SaturatedProduct(SaturatedProduct(padded, std::min(width, 2 * pad)), piece);
@@ -156,7 +156,7 @@ struct NGrams {
     if (any || !preserve_short_sequences || length == 0 || pad_width < 0) return absl::OkStatus();
     return CheckCount(length, SaturatedSum(length, SaturatedProduct(2, pad_width)), pad_width);
   }
-  // Joins `width` parts from `begin` on of a row with `pad` pads at both ends.
+  // Joins `width` parts of a row that has `pad` pads at both ends, from part `begin` on.
   std::string Join(absl::Span<const std::string> row, int64_t pad, int64_t begin,
                    int64_t width) const {
     std::string text;

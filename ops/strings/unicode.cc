@@ -7,7 +7,7 @@ namespace {
 
 absl::Status DecodeShape(ShapeContext& c) {
   const PartialShape& input = c.input(0);
-  const int64_t rows = input.num_elements();  // -1 even if there are too many
+  const int64_t rows = input.num_elements();  // -1 also if there are too many
   SLUICE_RETURN_IF_ERROR(c.SetOutputs(PartialShape::Vector()));
   return c.SetOutput(0, PartialShape::Vector(rows < 0 ? -1 : SaturatedSum(rows, 1)));
 }
@@ -18,7 +18,7 @@ absl::Status EncodeShape(ShapeContext& c) {
   return c.SetOutput(0, PartialShape::Vector(splits.dim(0) > 0 ? splits.dim(0) - 1 : -1));
 }
 
-// Attributes for the treatment of bytes that cannot be decoded.
+// Declares the attributes for the treatment of bytes that cannot be decoded.
 void DecodeErrorAttrs(OpDefBuilder& op) {
   op.Attr("errors", OneOf({"strict", "replace", "ignore"}, "replace"))
       .Attr("replacement_char", IntAttr(65533))

@@ -1,5 +1,5 @@
 // Kernels that decode, encode and convert Unicode text with ICU. Every call opens its own
-// converters, which are not thread-safe.
+// converters, because they are not thread-safe.
 #include <unicode/uchar.h>
 #include <unicode/ucnv.h>
 #include <unicode/ucnv_err.h>
@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-// The treatment of bytes and numbers that are not characters.
+// Says how to treat bytes and numbers that are not characters.
 struct BadText {
   bool is_error = false;
   bool is_ignored = false;
@@ -54,8 +54,7 @@ class Decoder {
   struct Found {
     bool bad = false, malformed = false;
   };
-  // Calls `f(character, offset)` for each character of `text`, after replacing or ignoring bad
-  // ones.
+  // Calls `f(character, offset)` for each character of `text`. Replaces or ignores bad characters.
   template <typename F>
   Found ForEach(const std::string& text, const BadText& bad, F f) {
     UConverter* converter = converter_.get();
@@ -82,7 +81,7 @@ class Decoder {
  private:
   explicit Decoder(UConverter* converter) : converter_(converter, &ucnv_close) {}
 
-  // Replaces as ICU does, and records that the text is malformed.
+  // Replaces bytes as ICU does, and records that the text is malformed.
   static void Substitute(const void* is_malformed, UConverterToUnicodeArgs* args, const char* units,
                          int32_t length, UConverterCallbackReason reason, UErrorCode* status) {
     if (reason == UCNV_UNASSIGNED || reason == UCNV_ILLEGAL || reason == UCNV_IRREGULAR) {
@@ -180,7 +179,7 @@ class UnicodeDecodeKernel final : public Kernel {
             characters.push_back(character);
             starts.push_back(offset);
           });
-      // Unlike UnicodeTranscode, replaces control characters even if errors are strict.
+      // Unlike UnicodeTranscode, this replaces control characters even if `errors` is strict.
       if (found.malformed && bad_.is_error) return Malformed();
       splits->data<T>()[i + 1] = static_cast<T>(characters.size());
     }

@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// A watched tensor. debug_urls names the directories to which the output is written.
+// These functions declare attributes of ops that watch a tensor. debug_urls names the directories
+// to which the output is written.
 void WatchesTensor(OpDefBuilder& op) {
   op.Attr("device_name", StringAttr("")).Attr("tensor_name", StringAttr(""));
 }

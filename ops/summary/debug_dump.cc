@@ -15,7 +15,8 @@
 namespace sluice {
 namespace {
 
-// "/job:localhost/replica:0/task:0/device:CPU:0" becomes the name of a directory.
+// Returns the name of the directory for a device such as
+// "/job:localhost/replica:0/task:0/device:CPU:0".
 std::string DirectoryOf(std::string device) {
   std::replace(device.begin(), device.end(), ':', '_');
   std::replace(device.begin(), device.end(), '/', ',');

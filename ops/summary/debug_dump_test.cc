@@ -1,4 +1,4 @@
-// Files of watched tensors.
+// Tests the files of watched tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

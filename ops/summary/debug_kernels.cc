@@ -1,4 +1,4 @@
-// Kernels of the debugger's ops.
+// Kernels of the ops that TensorFlow's debugger adds.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,13 +52,13 @@ absl::Status DebugIdentityV2(KernelContext& c,
 }
 KERNEL(DebugIdentityV2, FunctionKernel<DebugIdentityV2>);
 
-// Counts of the kinds of numbers in a tensor.
+// The number of elements of each kind in a tensor.
 struct Kinds {
   int64_t nan = 0, negative_infinite = 0, negative = 0, zero = 0, positive = 0,
           positive_infinite = 0;
 
   bool AreFinite() const { return nan + negative_infinite + positive_infinite == 0; }
-  // Counts finite numbers up to `low` or from `high` on as infinite.
+  // Counts `x`. Numbers up to `low` and from `high` on count as infinite.
   void Count(double x, double low, double high) {
     if (std::isnan(x)) {
       ++nan;
@@ -166,7 +166,7 @@ absl::StatusOr<std::vector<double>> Summary(KernelContext& c, int64_t mode, doub
                                  count(k.zero),
                                  count(k.positive)};
     case kShape: {
-      // The last six sizes, followed by zeros.
+      // The shape consists of the last six sizes, followed by zeros.
       std::vector<double> values = {id, type, rank, size};
       for (int d = std::max(0, in.rank() - 6); d < in.rank(); ++d) {
         values.push_back(count(in.dim(d)));

@@ -87,7 +87,7 @@ absl::Status EventFile::Flush() {
 absl::Status EventFile::Close() {
   ScopedLock lock(&mutex_);
   if (file_ == nullptr) return status_;
-  FlushLocked().IgnoreError();  // kept in status_
+  FlushLocked().IgnoreError();  // status_ keeps the error
   status_.Update(file_->Close());
   file_ = nullptr;
   return status_;

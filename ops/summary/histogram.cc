@@ -28,7 +28,7 @@ Histogram::Histogram() : counts_(Limits().size()) {}
 void Histogram::Add(double value) {
   const std::vector<double>& limits = Limits();
   const auto above = std::upper_bound(limits.begin(), limits.end(), value);
-  // No limit is greater than the largest double.
+  // Puts values above all limits into the last bucket: no limit exceeds the largest double.
   const size_t bucket = std::min<size_t>(above - limits.begin(), limits.size() - 1);
   ++counts_[bucket];
   min_ = std::min(min_, value);

@@ -17,7 +17,7 @@ absl::Status SetSummary(KernelContext& c, const pb::Summary& summary) {
   return absl::OkStatus();
 }
 
-// Adds the node to TensorFlow's text.
+// Adds the description of the node to TensorFlow's text.
 absl::Status At(const KernelContext& c, const absl::Status& status) {
   return Annotate(status, StrCat(c.node().Describe(), ": "));
 }
@@ -108,7 +108,7 @@ absl::Status MergeSummary(KernelContext& c) {
         return At(c, InvalidArgument("Could not parse one of the summary inputs"));
       }
       for (pb::Summary::Value& value : *summary.mutable_value()) {
-        // Values of TensorSummary have no tag.
+        // Skips values without a tag, such as those of TensorSummary.
         if (!value.tag().empty() && !tags.insert(value.tag()).second) {
           return At(c, InvalidArgument("Duplicate tag ", value.tag(), " found in summary inputs"));
         }
@@ -138,7 +138,7 @@ absl::Status TensorSummaryV2(KernelContext& c) {
   pb::Summary::Value* value = summary.add_value();
   value->set_tag(c.input(0).scalar<std::string>());
   SLUICE_RETURN_IF_ERROR(At(c, TensorToContentProto(c.input(1), value->mutable_tensor())));
-  // Metadata that cannot be parsed are ignored, as in TensorFlow.
+  // As in TensorFlow, ignores metadata that cannot be parsed.
   value->mutable_metadata()->ParseFromString(c.input(2).scalar<std::string>());
   return SetSummary(c, summary);
 }

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Returns "<tag>/image" if there can be only one, else "<tag>/image/3".
+// Returns "<tag>/image" if there can be only one image, and otherwise "<tag>/image/3".
 std::string TagOf(const std::string& tag, const char* kind, int64_t most, int64_t i) {
   return most > 1 ? StrCat(tag, "/", kind, "/", i) : StrCat(tag, "/", kind);
 }
@@ -24,7 +24,7 @@ bool IsFinitePixel(const T* pixel, int channels) {
   return true;
 }
 
-// value * scale + offset of a finite pixel is a byte.
+// Maps the values of finite pixels to bytes: value * scale + offset.
 struct Range {
   float scale;
   float offset;
@@ -64,7 +64,7 @@ void ToBytes(const T* values, int64_t pixels, int channels, const Tensor& bad_co
   }
 }
 
-// The pixels of image i as bytes.
+// Sets `out` to the pixels of image i as bytes.
 void ImageBytes(const Tensor& images, int64_t i, const Tensor& bad_color,
                 std::vector<uint8_t>* out) {
   const int64_t pixels = images.dim(1) * images.dim(2);
@@ -182,12 +182,13 @@ absl::Status AddAudio(const Tensor& samples, const std::string& tag, int64_t max
   const int64_t frames = samples.dim(1);
   const int64_t channels = samples.rank() == 3 ? samples.dim(2) : 1;
   const int64_t count = std::min(max_outputs, samples.dim(0));
-  // Sounds without samples take memory only when they are encoded.
+  // Limits the number of sounds without samples, because they take memory only when they are
+  // encoded.
   constexpr int64_t kMostSilent = int64_t{1} << 20;
   SLUICE_INVALID_IF(samples.num_elements() == 0 && count > kMostSilent,
                     "Tensor too large for summary ", samples.shape().ToString());
-  // Keeps the conversion defined. EncodeWav rejects the upper limit. As in TensorFlow, the file of
-  // a lower rate than 1 has a rate of 1.
+  // Clamps the rate, so that its conversion is defined. EncodeWav rejects the upper limit. As in
+  // TensorFlow, the file has rate 1 if the rate is lower than 1.
   const auto rate = static_cast<int64_t>(std::clamp(sample_rate, 1.0f, 1e12f));
   for (int64_t i = 0; i < count; ++i) {
     SLUICE_ASSIGN_OR_RETURN(std::string encoded,

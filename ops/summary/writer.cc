@@ -8,7 +8,7 @@ namespace {
 
 void UsesWriter(OpDefBuilder& op) { op.Input("writer", DT_RESOURCE).Stateful().Shape(NoOutputs()); }
 
-// Writes an event for a step.
+// Declares an op that writes an event for a step.
 void WritesEvent(OpDefBuilder& op) { op.With(UsesWriter).Input("step", DT_INT64); }
 
 OP(SummaryWriter, "Makes a writer of events. CreateSummaryFileWriter opens its file.")

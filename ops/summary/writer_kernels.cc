@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-// Outputs a handle. CreateSummaryFileWriter makes the writer that it names.
+// Outputs a handle. CreateSummaryFileWriter makes the writer that the handle names.
 struct SummaryWriterKernel {
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     SLUICE_ASSIGN_OR_RETURN(const ResourceName name, ResourceNameOf(init, false));
@@ -43,7 +43,7 @@ absl::Status At(const KernelContext& c, const absl::Status& status) {
   return Annotate(status, StrCat(c.node().Describe(), ": "));
 }
 
-// Requires inputs [first, last] to be scalars.
+// Checks that inputs [first, last] are scalars.
 absl::Status CheckScalars(const KernelContext& c, int first, int last) {
   for (int i = first; i <= last; ++i) {
     SLUICE_INVALID_IF(!c.input(i).shape().IsScalar(), c.node().Describe(),
@@ -57,7 +57,7 @@ absl::Status CreateSummaryFileWriter(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(CheckScalars(c, 1, 4));
   SLUICE_ASSIGN_OR_RETURN(const ResourceHandle* handle, HandleOf(c));
   const auto make = [&]() -> absl::StatusOr<std::shared_ptr<SummaryWriterResource>> {
-    // As in TensorFlow, distinguishes the writers of one second.
+    // As in TensorFlow, distinguishes writers that are made in the same second.
     static std::atomic<int> count{0};
     const std::string suffix =
         StrCat(".", getpid(), ".", count++, c.input(4).scalar<std::string>());
@@ -86,7 +86,7 @@ absl::Status CloseSummaryWriter(KernelContext& c) {
 }
 KERNEL(CloseSummaryWriter, FunctionKernel<CloseSummaryWriter>);
 
-// Writes an event that kFill fills, apart from the step.
+// Writes an event. kFill sets all of it except the step.
 using FillEvent = absl::Status (*)(KernelContext&, pb::Event*);
 template <FillEvent kFill>
 absl::Status WriteEvent(KernelContext& c) {

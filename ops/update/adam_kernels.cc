@@ -4,13 +4,13 @@
 namespace sluice {
 namespace {
 
-// The learning rate, corrected for moments that start at zero.
+// Returns the learning rate, corrected for moments that start at zero.
 template <typename T, const UpdateRule& kRule>
 T AdamRate(const UpdateCall<kRule, T>& c) {
   return c.scalar("lr") * Sqrt(T(1) - c.scalar("beta2_power")) / (T(1) - c.scalar("beta1_power"));
 }
 
-// The loop of Adam, and of AdamW, which decays the variable first.
+// The loop of Adam, and of AdamW, which first decays the variable.
 template <const UpdateRule& kRule, typename T>
 SLUICE_INLINE_IN_CLONES void AdamLoop(const UpdateCall<kRule, T>& c, int64_t begin, int64_t end) {
   constexpr bool kDecays = &kRule == &kAdamW;

@@ -1,5 +1,5 @@
-// Ops that executor/passes/defer_adam.h makes from the nodes of Adam with a sparse gradient. Users'
-// graphs do not contain them.
+// Ops that executor/passes/defer_adam.h makes from the nodes of Adam for a sparse gradient. They do
+// not occur in users' graphs.
 #include "ops/op.h"
 
 namespace sluice {
@@ -7,7 +7,7 @@ namespace {
 
 constexpr TypeSet kFloats = TypeSet{DT_FLOAT, DT_DOUBLE};
 
-// The operands after the three variables.
+// Declares the operands after the three variables.
 void AdamStep(OpDefBuilder& op) {
   op.Input("indices", "Tindices")
       .Input("to_m", "T")

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-// Nanoseconds per element to test whether a row still changes, and to apply a step to it.
+// The nanoseconds per element to test whether a row still changes, and to apply a step to it.
 constexpr double kLookCost = 4;
 constexpr double kStepCost = 0.5;
-constexpr uint64_t kStepsToRest = 200;  // after that many, most rows no longer change
+constexpr uint64_t kStepsToRest = 200;  // after so many steps, most rows no longer change
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void DeferredAdam<T>::Step(const AdamNumbers<T>& numbers, const RowIndex& indice
   const bool are_all_different = static_cast<int64_t>(touched.size()) == indices.size();
   const auto count = static_cast<int64_t>(touched.size());
   c.ParallelFor(count, CostOf(touched, now), [&](int64_t begin, int64_t end) {
-    mutex_.AssertHeld();  // by the caller
+    mutex_.AssertHeld();  // the caller holds it
     for (int64_t i = begin; i < end; ++i) {
       const AdamRow<T> row = RowAt(touched[i].row);
       ReplayDecay(history_, touched[i].from, now, row);
@@ -109,7 +109,7 @@ void DeferredAdam<T>::CatchUp(int64_t first, int64_t count, const StepContext& s
   const uint64_t now = history_.steps();
   step.ParallelFor(count, kLookCost * static_cast<double>(row_size_),
                    [&](int64_t begin, int64_t end) {
-                     mutex_.AssertHeld();  // by the caller
+                     mutex_.AssertHeld();  // the caller holds it
                      for (int64_t i = begin; i < end; ++i) {
                        const int64_t row = (first + i) % rows_;
                        ReplayDecay(history_, std::min(done_[row], now), now, RowAt(row));
@@ -126,7 +126,7 @@ const Tensor& DeferredAdam<T>::Rows(const Tensor* home, const Tensor& indices,
   const std::vector<Missed> missed = Claim(RowIndex(indices), now);
   step.ParallelFor(static_cast<int64_t>(missed.size()), CostOf(missed, now),
                    [&](int64_t begin, int64_t end) {
-                     mutex_.AssertHeld();  // by the caller
+                     mutex_.AssertHeld();  // the caller holds it
                      for (int64_t i = begin; i < end; ++i) {
                        ReplayDecay(history_, missed[i].from, now, RowAt(missed[i].row));
                      }
@@ -142,7 +142,7 @@ void DeferredAdam<T>::Settle(Tensor* home, const StepContext& step) {
     if (!is_settled_) CatchUp(0, rows_, step);
     is_settled_ = true;
     is_away_[k] = false;
-    // BringBack may release the last other reference to this object. The caller holds one.
+    // BringBack may release the last other reference to this object, but the caller holds one.
     BringBack(home, std::move(tensors_[k]));
   }
 }

@@ -1,4 +1,5 @@
-// Adam's sparse steps with deferred rows, and gathers that catch up the rows they read.
+// Kernels of Adam's sparse steps with deferred rows, and of gathers that catch up the rows which
+// they read.
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -16,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// Inputs of _DeferredAdam and _DeferredAdamOfHandles.
+// The inputs of _DeferredAdam and _DeferredAdamOfHandles.
 enum Inputs { kVar, kM, kV, kIndices, kToM, kToV, kRate, kBeta1, kBeta2, kEpsilon };
 
 absl::Status CheckInputs(KernelContext& c, const AdamHomes& homes, DataType dtype) {

@@ -9,10 +9,10 @@
 namespace sluice {
 namespace {
 
-constexpr int kNewtonSteps = 10;  // Newton's method converges quadratically
+constexpr int kNewtonSteps = 10;  // enough, because Newton's method converges quadratically
 constexpr double kInfeasible = std::numeric_limits<double>::max();
 
-// Maps 0 and 1 to -1 and 1.
+// Converts a label 0 or 1 to -1 or 1.
 absl::StatusOr<float> BinaryLabel(float label) {
   if (label == 0) return -1.0f;
   if (label == 1) return 1.0f;
@@ -20,12 +20,12 @@ absl::StatusOr<float> BinaryLabel(float label) {
       "Only labels of 0.0 or 1.0 are supported right now. Found example with label: ", label);
 }
 
-// The derivative of the prediction with respect to the dual value.
+// Returns the derivative of the prediction with respect to the dual value.
 double Strength(const DualExample& e, int partitions) {
   return partitions * e.squared_norm * e.weight;
 }
 
-// Clips label * dual to [0, 1].
+// Clips `dual` such that label * dual is in [0, 1]. Labels are -1 or 1.
 double Feasible(double dual, double label) {
   if (label * dual < 0) return 0;
   return label * dual > 1 ? label : dual;
@@ -34,7 +34,7 @@ double Feasible(double dual, double label) {
 class Logistic : public DualLoss {
  public:
   double NewDual(const DualExample& e, int partitions) const override {
-    // Newton's method for x in dual value = (1 + tanh x) / (2 * label).
+    // Finds x by Newton's method. The dual value is (1 + tanh x) / (2 * label).
     const double strength = Strength(e, partitions);
     double x = 0;
     for (int i = 0; i < kNewtonSteps; ++i) {
@@ -129,7 +129,7 @@ class SmoothHinge : public DualLoss {
 class Poisson : public DualLoss {
  public:
   double NewDual(const DualExample& e, int partitions) const override {
-    // Newton's method for x in dual value = label - exp x.
+    // Finds x by Newton's method. The dual value is label - exp x.
     const double strength = Strength(e, partitions);
     double x = e.label > e.dual ? std::log(e.label - e.dual) : 0;
     for (int i = 0; i < kNewtonSteps; ++i) {

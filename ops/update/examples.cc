@@ -74,7 +74,7 @@ absl::Status Examples::ReadSparse(KernelContext& c, const Places& places, int i)
   }
   absl::flat_hash_map<int64_t, int64_t> place_of;
   for (int64_t k = 0; k < indices.num_elements(); ++k) place_of[indices.data<int64_t>()[k]] = k;
-  // Entries after the first one that is out of order are ignored.
+  // Ignores the entries after the first one that is out of order.
   int64_t at = 0;
   for (int64_t example = 0; example < count_; ++example) {
     column.starts.push_back(at);

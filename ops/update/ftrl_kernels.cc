@@ -7,7 +7,7 @@ namespace {
 template <typename T>
 struct FtrlScalars {
   T lr, l1, l2, lr_power, shrinkage;
-  bool is_root;  // lr_power is -0.5
+  bool is_root;  // whether lr_power is -0.5
   bool multiply_linear_by_lr;
 };
 

@@ -1,4 +1,4 @@
-// The update loops of gradient descent, plain and proximal.
+// The update loops of plain and proximal gradient descent.
 #include "ops/update/update_math.h"
 
 namespace sluice {

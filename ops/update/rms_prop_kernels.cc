@@ -1,4 +1,4 @@
-// The update loops of RMSProp, plain and centered.
+// The update loops of plain and centered RMSProp.
 #include "ops/update/update_math.h"
 
 namespace sluice {

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The number of elements of a chunk: several vector registers per array, so that the
+// The number of elements of a chunk. Each array takes several vector registers, so that the
 // multiplications of different registers overlap.
 constexpr int64_t kChunk = 64;
 constexpr uint64_t kStepsBetweenLooks = 16;
@@ -26,8 +26,8 @@ bool IsRegular(const AdamNumbers<T>& n) {
          n.rate >= T(0) && std::isfinite(n.rate);
 }
 
-// Bounds for all remaining steps. Rounded operations are monotonic in each operand, so bounds of
-// the operands give a bound of the result.
+// Bounds that hold in all remaining steps. Rounded operations are monotonic in each operand, so
+// bounds of the operands give a bound of the result.
 template <typename T>
 struct Bound {
   T rate;     // at least the largest learning rate
@@ -48,8 +48,7 @@ Bound<T> BoundOf(const AdamHistory<T>& history, uint64_t from, uint64_t to) {
 // Returns whether no remaining step changes var, because rounding absorbs every possible change.
 template <typename T>
 SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const T* m, const T* v) {
-  // Below this, numbers may be subnormal, so that rounding errors are no longer relative to the
-  // value.
+  // Smaller numbers may be subnormal, so that rounding errors are no longer relative to the value.
   constexpr T kLeast = std::numeric_limits<T>::min() * T(1e8);
   int moves = 0;
   for (int64_t i = 0; i < kChunk; ++i) {
@@ -57,7 +56,7 @@ SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const
     least = least < kLeast ? T(0) : least;
     const T root = v[i] >= T(0) ? std::sqrt(least) * T(0.99) : v[i];
     const T most = (bound.rate * std::abs(m[i])) / (root + bound.epsilon);
-    // -0 counts as changing, because subtracting -0 from it gives +0.
+    // Treats -0 as if it changed, because subtracting -0 from it gives +0.
     const int stays = static_cast<int>(var[i] - most == var[i]) &
                       static_cast<int>(var[i] + most == var[i]) & static_cast<int>(v[i] >= T(0)) &
                       static_cast<int>(var[i] != T(0) || std::copysign(T(1), var[i]) > T(0));
@@ -66,7 +65,7 @@ SLUICE_INLINE_IN_CLONES bool IsAtRest(const Bound<T>& bound, const T* var, const
   return moves == 0;
 }
 
-// Multiplies x by `decay`, `times` times.
+// Multiplies each element of x by `decay`, `times` times.
 template <typename T>
 SLUICE_INLINE_IN_CLONES void Shrink(T* x, T decay, uint64_t times) {
   constexpr uint64_t kTimes = 32;

@@ -1,4 +1,4 @@
-// Steps that are done later and together give the bits of steps that are done one by one.
+// Steps that are done later and together must give the same bits as steps that are done one by one.
 #include "ops/update/row_decay.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Rounds after each operation.
+// Does the steps one by one. Rounds after each operation.
 template <typename T>
 void OneByOne(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row) {
   for (uint64_t step = from; step < to; ++step) {
@@ -39,7 +39,7 @@ bool SameBits(const std::vector<T>& a, const std::vector<T>& b) {
   return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// Regular numbers (kNothing), and kinds of irregular ones.
+// Regular numbers (kNothing), and the kinds of irregular numbers.
 enum class Odd {
   kNothing,
   kNegativeRate,

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-// The norm of value(i) for i in [begin, end), summed in this order.
+// Returns the norm of value(i) for i in [begin, end). Adds the squares in this order.
 template <typename T, typename Value>
 SLUICE_INLINE_IN_CLONES Wide<T> NormOf(int64_t begin, int64_t end, const Value& value) {
   Wide<T> sum = 0;
@@ -73,7 +73,7 @@ SLUICE_TARGET_CLONES void GroupAdam(const UpdateCall<kGroupAdam, T>& c, int64_t 
   const T l1 = lr * c.scalar("l1");
   const T l2 = lr * c.scalar("l2");
   for (int64_t i = begin; i < end; ++i) {
-    // At the first update, includes the share of the initial value, which `linear` does not contain
+    // The first update includes the share of the initial value, which `linear` does not contain
     // yet.
     const T first = v[i] == T(0) && linear[i] == T(0) ? epsilon : T(0);
     const T before = Sqrt(v[i]);

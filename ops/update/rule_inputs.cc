@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-// Converts a scalar to double. Only rules with real types and int64 restrict the domain of a
-// scalar, so other types are not needed.
+// Converts a scalar to double. Supports only real types and int64, because no other scalars have a
+// restricted domain.
 double ScalarAsDouble(const Tensor& t) {
   switch (t.dtype()) {
     case DT_HALF:

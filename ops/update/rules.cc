@@ -1,4 +1,4 @@
-// The ops of all update rules.
+// Declares the ops of all update rules.
 #include "ops/update/rules.h"
 
 #include "ops/op.h"
@@ -12,7 +12,7 @@ PartialShape SlotShape(ShapeContext& c, int i) {
   return handle == nullptr ? PartialShape::UnknownRank() : handle->shape;
 }
 
-// The shape of a sparse gradient of a variable of shape `var`: one row per index.
+// Returns the shape of a sparse gradient of a variable of shape `var`, which has one row per index.
 absl::StatusOr<PartialShape> RowsShape(ShapeContext& c, int indices, const PartialShape& var) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape vector, c.WithRank(indices, 1));
   if (!var.rank_known()) return PartialShape::UnknownRank();
@@ -20,7 +20,8 @@ absl::StatusOr<PartialShape> RowsShape(ShapeContext& c, int indices, const Parti
   return PartialShape(vector).Concatenate(PartialShape(var.dims().subspan(1)));
 }
 
-// The variable, its slots and a dense gradient have one shape, which is also that of the output.
+// Shape function of updates. The variable, its slots, a dense gradient and the output have the same
+// shape.
 absl::Status UpdateShape(ShapeContext& c) {
   const OpDef& def = c.node().def();
   const int indices = def.InputIndex("indices");
@@ -45,7 +46,8 @@ absl::Status UpdateShape(ShapeContext& c) {
   return c.num_outputs() > 0 ? c.SetOutput(0, std::move(var)) : absl::OkStatus();
 }
 
-// The rule's own text for its first op. The others refer to that op.
+// Returns the rule's own text for its first op, and texts that refer to the first op for the
+// others.
 std::string DocOf(const UpdateRule& rule, UpdateForm form) {
   const bool is_first = !form.is_sparse && form.is_resource != rule.has_ref;
   if (is_first) return std::string(rule.doc);
@@ -95,7 +97,7 @@ absl::Status TableUpdateShape(ShapeContext& c) {
   return MergeDim(c.input(keys).dim(0), c.input(keys - 1).dim(0)).status();
 }
 
-// Updates rows of an embedding table.
+// Returns the definition of the op that updates rows of an embedding table.
 OpDefBuilder TableOpOf(const UpdateRule& rule) {
   const UpdateForm dense = {.is_resource = !rule.has_ref, .is_sparse = false};
   const std::string what =

@@ -1,5 +1,5 @@
-// Stochastic dual coordinate ascent for linear models (Shalev-Shwartz & Zhang, 2012), with the
-// extension to distributed training of Ma et al., 2015 (https://arxiv.org/abs/1502.03508).
+// Ops for stochastic dual coordinate ascent for linear models (Shalev-Shwartz & Zhang, 2012), with
+// the extension to distributed training of Ma et al., 2015 (https://arxiv.org/abs/1502.03508).
 #include "ops/op.h"
 
 namespace sluice {
@@ -16,7 +16,8 @@ absl::Status OptimizerShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// The two versions differ in the spelling of one attribute.
+// Returns the definition of a version of the op. The versions differ only in the spelling of one
+// attribute.
 OpDefBuilder Optimizer(const char* name, const char* doc, const char* adaptive) {
   return OpDefBuilder(name, doc)
       .Input("sparse_example_indices", "num_sparse_features*int64")

@@ -64,9 +64,9 @@ class SdcaOptimizerKernel : public Kernel {
         partitions_(static_cast<int>(init.attr<int64_t>("num_loss_partitions"))),
         is_adaptive_(init.AttrOr<bool>("adaptative", init.AttrOr<bool>("adaptive", false))) {}
 
-  // Sets the dual value of example i to the optimal one, and changes the weights accordingly.
-  // `state` has four elements: the dual value, the primal and the dual loss before the step, and
-  // the weight of the example.
+  // Sets the dual value of example i to the optimal one, and adapts the weights. `state` has four
+  // elements: the dual value, the primal and the dual loss before the step, and the weight of the
+  // example.
   void Step(Examples& examples, int64_t i, float label, float* state) const {
     const Examples::Predictions p = examples.Predict(i, shrink_, partitions_);
     const DualExample e{label, examples.weight(i), state[0], p.now, examples.squared_norm(i) / l2_};
@@ -94,8 +94,8 @@ class SdcaOptimizerKernel : public Kernel {
   }
 
   // Samples examples in proportion to the distance from their optimal dual values (Csiba, Qu &
-  // Richtarik, 2015). After each time that an example is taken, the probability to take it again
-  // drops to a tenth. Examples that were not taken fill the rest of the order.
+  // Richtarik, 2015). Whenever an example is taken, the probability to take it again drops to a
+  // tenth. Examples that were never taken fill the rest of the order.
   std::vector<int64_t> AdaptiveOrder(const Examples& examples, const std::vector<float>& labels,
                                      const float* state, SingleNumbers& bits) const {
     const auto count = static_cast<int64_t>(labels.size());
@@ -170,7 +170,7 @@ absl::Status SdcaFprint(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {in.num_elements(), 2}));
   for (int64_t i = 0; i < in.num_elements(); ++i) {
     auto [low, high] = Fingerprint128(in.data<std::string>()[i]);
-    // 0 and 1 have other meanings in the tables that use these fingerprints.
+    // Avoids 0 and 1, which have other meanings in the tables that use these fingerprints.
     if (low < 2) low += ~uint64_t{1};
     out->data<int64_t>()[2 * i] = static_cast<int64_t>(low);
     out->data<int64_t>()[2 * i + 1] = static_cast<int64_t>(high);

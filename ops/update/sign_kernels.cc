@@ -29,7 +29,7 @@ SLUICE_TARGET_CLONES void PowerSign(const UpdateCall<kPowerSign, T>& c, int64_t 
   const T* grad = c.grad();
   const T lr = c.scalar("lr");
   const T beta = c.scalar("beta");
-  // The product of the signs is 1, 0 or -1, so that there are three factors.
+  // The product of the signs is 1, 0 or -1, so there are only three factors.
   const T exponent = c.scalar("logbase") * c.scalar("sign_decay");
   const T agreeing = T(std::exp(static_cast<double>(exponent)));
   const T opposed = T(std::exp(-static_cast<double>(exponent)));

@@ -69,10 +69,10 @@ absl::Status TableUpdateKernel::Compute(KernelContext& c) {
   return Run(c, *store, data, store->BeginUpdate(step));
 }
 
-// The keys are divided into shares by their hash, and one thread processes a share. Updates of
-// equal keys run in the order of the batch, so the result does not depend on the number of threads.
-// A share is a part of a table's part. So all keys of a block of Admission's filter are in one
-// share, unless there are many shares.
+// Divides the keys into shares by their hash. One thread processes a share, and updates equal keys
+// in the order of the batch, so the result does not depend on the number of threads. Since a share
+// is a range of hashes within the part, all keys of a block of Admission's filter are in one share,
+// unless there are many shares.
 absl::Status TableUpdateKernel::Run(KernelContext& c, RowStore& store, const UpdateData& data,
                                     int64_t step) const {
   const Tensor& keys_input = c.input(inputs_.rows());

@@ -14,16 +14,16 @@
 namespace sluice {
 namespace {
 
-// Hardware cannot predict the rows of a sparse update, so the first cache lines of each row are
-// prefetched. The hardware then prefetches the rest of the row.
+// Prefetches the first cache lines of each row, because the processor cannot predict the rows of a
+// sparse update. It then prefetches the rest of the row itself.
 constexpr size_t kRowsAhead = 8;
 void PrefetchForWriting(const char* row, int64_t bytes) {
   constexpr int64_t kLine = 64, kMost = 4 * kLine;
   for (int64_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at, 1);
 }
 
-// Makes the buffer of each target writable: copies it if a reader shares it. Sets the pointers in
-// `data`.
+// Makes the buffer of each target writable, by copying it if a reader shares it. Sets the pointers
+// in `data`.
 absl::Status MakeAllWritable(KernelContext& c, const UpdateTargets& targets, UpdateData* data) {
   for (int i = 0; i < targets.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(MakeWritable(targets.tensor(i), *c.step().allocator));
