@@ -27,8 +27,8 @@ Variable MakeBeside(const Variable& average, std::string_view name, const Partia
       {.dtype = average.dtype(), .trainable = false, .use_resource = average.is_resource()});
 }
 
-// average - value. A variable on the right is read inside the name scope of the difference, as in
-// Python.
+// Returns average - value. As in Python, a variable on the right is read inside the name scope of
+// the difference.
 Output Difference(const Variable& average, const Operand& value) {
   Graph& graph = average.graph();
   const Output left = average.Read();
@@ -37,7 +37,7 @@ Output Difference(const Variable& average, const Operand& value) {
   return Sub(left, right, {.name = scope.prefix()});
 }
 
-// Applies the update to `biased`; average = biased / (1 - decay ^ steps).
+// Applies the update to `biased`, and sets average = biased / (1 - decay ^ steps).
 Operation AssignDebiased(const Variable& average, const Operand& value, Output one_minus_decay,
                          std::string_view name) {
   const Variable biased = MakeBeside(average, "biased", average.shape());
@@ -69,13 +69,13 @@ Operation AssignMovingAverage(const Variable& average, Operand value, Output dec
   }
   if (zero_debias) return AssignDebiased(average, value, one_minus_decay, scope.prefix());
   const Output change = Difference(average, value) * one_minus_decay;
-  // For a resource variable TensorFlow gives the op its own name.
+  // For a resource variable, TensorFlow names the op after its type instead of the scope.
   if (average.is_resource()) return WithValueRead(average, average.AssignSub(change));
   return average.AssignSub(change, {.name = scope.prefix()});
 }
 
 struct ExponentialMovingAverage::Subject {
-  Variable variable;  // invalid for a tensor
+  Variable variable;  // invalid if the subject is a tensor
   Output tensor;      // the variable's handle
 
   std::pair<const Graph*, std::string> key() const { return {tensor.graph(), tensor.name()}; }

@@ -1,4 +1,4 @@
-// Errors and handles. Nodes and values are compared with TensorFlow's in tests/oracle/training.
+// Tests errors and handles. tests/oracle/training compares nodes and values with TensorFlow's.
 #include "training/average/exponential_moving_average.h"
 
 #include "executor/session/session.h"
@@ -47,7 +47,7 @@ TEST(ExponentialMovingAverageTest, ASecondApplyUsesTheSameAverage) {
   EXPECT_EQ((*session.Run({}, {shadow}))[0].scalar<float>(), 2 + 4 + 2);
 }
 
-// Averages of variables that are created in a branch are outside all branches.
+// If variables are created in a branch, their averages are still outside all branches.
 TEST(ExponentialMovingAverageTest, IsMadeOutsideOfBranches) {
   Graph g;
   Variable w(g, "w", 2.0f);

@@ -14,7 +14,7 @@ namespace {
 
 bool IsAbsolute(std::string_view path) { return path.starts_with('/'); }
 
-// Like Python's os.path.relpath: does not access the file system.
+// Returns a relative path like Python's os.path.relpath, which does not access the file system.
 std::string RelativeTo(const std::string& path, const std::string& folder) {
   namespace fs = std::filesystem;
   return fs::absolute(path)

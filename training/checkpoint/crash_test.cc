@@ -1,4 +1,4 @@
-// A process that is killed at any change to its files leaves the last complete checkpoint intact.
+// Kills a process at any change to its files. The last complete checkpoint must stay intact.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 struct Outcome {
   bool was_killed;
-  int last_saved = -1;  // the last save that returned
+  int last_saved = -1;  // number of the last save that returned
 };
 
 Outcome TrainUntil(const std::string& folder, int change, const std::string& form) {
@@ -43,7 +43,7 @@ std::vector<T> ValuesOf(const BundleReader& reader, const std::string& name) {
   return t.ok() ? std::vector<T>(t->data<T>(), t->data<T>() + t->num_elements()) : std::vector<T>();
 }
 
-// Checks the table of save_and_die: its records, and the keys that wait for admission.
+// Checks the records of the table of save_and_die, and the keys that wait for admission.
 void CheckTable(const BundleReader& reader, int step) {
   size_t records = 0, waiting = 0;
   for (const std::string& name : reader.names()) {
@@ -65,7 +65,7 @@ void CheckTable(const BundleReader& reader, int step) {
       EXPECT_EQ(x, 10.0f * static_cast<float>(step - 1)) << name;
     }
   }
-  // With the first update, the ten keys wait too.
+  // After their first update, the ten keys still wait for admission, too.
   EXPECT_EQ(records, step >= 2 ? 10u : 0u);
   EXPECT_EQ(waiting, static_cast<size_t>(step) + (step == 1 ? 10 : 0));
 }
@@ -104,19 +104,19 @@ void KillAtEveryChange(const std::string& form, int changes_min) {
   for (bool was_killed = true; was_killed; ++change) {
     std::filesystem::remove_all(folder);
     std::filesystem::copy(start, folder, std::filesystem::copy_options::recursive);
-    // Paths in the state file are absolute, so all rounds use the same folder.
+    // All rounds use the same folder, because paths in the state file are absolute.
     const Outcome outcome = TrainUntil(folder, change, form);
     was_killed = outcome.was_killed;
     const int step = CheckLatest(folder, form);
     EXPECT_GE(step, std::max(2, outcome.last_saved)) << "killed at change " << change;
-    // The remains of the killed run do not prevent the next one.
+    // The remains of a killed run must not prevent the next run.
     if (change % 16 == 3) {
       EXPECT_FALSE(TrainUntil(folder, -1, form).was_killed);
       EXPECT_EQ(CheckLatest(folder, form), step + 2);
     }
     if (::testing::Test::HasFailure()) FAIL() << "killed at change " << change;
   }
-  // Three saves, whose files are written in several pieces each.
+  // There are three saves, and their files are written in several pieces each.
   EXPECT_GT(change, changes_min);
 }
 

@@ -3,9 +3,10 @@
 //   save_and_die FOLDER CHANGE STEPS [sharded|tables]
 //
 // Continues from the folder's latest checkpoint. Writes "saved <step>" after each successful save.
-// CHANGE -1: never. In the model, every element of `w` is 10 times the step. With "tables" there is
-// an embedding table `t` in two parts, whose keys are admitted with their second update. Each step
-// adds 10 to the rows of keys 0 to 9, and updates key 1000 + step, which is never admitted.
+// If CHANGE is -1, it never kills itself. In the model, every element of `w` is 10 times the step.
+// With "tables", there is also an embedding table `t` in two parts, which admits keys with their
+// second update. Each step adds 10 to the rows of keys 0 to 9, and updates key 1000 + step, which
+// is never admitted.
 
 #include <algorithm>
 #include <csignal>
@@ -27,7 +28,7 @@
 namespace sluice {
 namespace {
 
-// Updates of a table; the keys are fed.
+// Adds updates of a table, whose keys are fed.
 class TableUpdates {
  public:
   explicit TableUpdates(Graph& g)
@@ -99,7 +100,7 @@ absl::Status Train(const std::string& folder, int steps, std::string_view form) 
   }
   int64_t at = 0;
   for (int i = 0; i <= steps; ++i) {
-    // The restored step is saved again, as a CheckpointSaverHook does.
+    // Like a CheckpointSaverHook, saves the restored step again.
     if (i > 0) {
       const std::vector<Feed> feeds = table ? table->FeedsOf(at) : std::vector<Feed>();
       SLUICE_RETURN_IF_ERROR(session.Run(feeds, {}, updates).status());

@@ -63,7 +63,7 @@ std::set<std::string> TagsOf(const pb::MetaGraphDef& meta) {
   return {tags.begin(), tags.end()};
 }
 
-// Returns whether the name, which comes from a file, is a path inside the model's folder.
+// Returns whether a name, which is read from a file, is a path inside the model's folder.
 bool IsPlainName(const std::string& name) {
   if (name.empty() || name.starts_with('/')) return false;
   for (const auto& part : std::filesystem::path(name)) {
@@ -148,7 +148,7 @@ absl::Status SavedModelBuilder::CopyAsset(Output asset, pb::MetaGraphDef* meta) 
   SLUICE_INVALID_IF(!value || value->dtype() != DT_STRING || value->num_elements() != 1, "asset '",
                     asset.name(), "': expected a constant string, the path of a file");
   const std::string& path = value->scalar<std::string>();
-  // A number distinguishes files with the same name from different folders.
+  // Adds a number to distinguish files that have the same name in different folders.
   std::string name = BaseNameOf(path);
   for (int i = 1; assets_.contains(name) && assets_[name] != path; ++i) {
     name = StrCat(BaseNameOf(path), "_", i);
@@ -239,7 +239,7 @@ absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
 
 namespace {
 
-// The main op is named in a signature, or in its own collection in older files.
+// Returns the name of the main op. A signature has it or, in older files, a collection.
 std::string InitOpOf(const pb::MetaGraphDef& meta) {
   if (const auto s = meta.signature_def().find(kInitOp); s != meta.signature_def().end()) {
     const auto info = s->second.outputs().find(kInitOp);

@@ -32,7 +32,7 @@ SavedVariable Describe(const Graph& graph, const Variable& v, std::string_view n
   return saved;
 }
 
-// The parts of embedding tables among the variables of the options.
+// Returns the parts of embedding tables that are among the variables of the options.
 std::vector<Variable> SavedTables(const Graph& graph, const SaverOptions& options) {
   if (options.variables.empty() && options.names.empty()) return Variables(graph, kEmbeddingTables);
   std::vector<Variable> tables;
@@ -190,7 +190,7 @@ absl::StatusOr<std::string> Saver::Save(Session& session, const std::string& pat
     SLUICE_ASSIGN_OR_RETURN(saved, Write(session, checkpoint));
     if (options_.verify) SLUICE_RETURN_IF_ERROR(Verify(saved));
   }
-  // The meta graph is written before the state file, which must list only complete checkpoints.
+  // Writes the meta graph before the state file, which must list only complete checkpoints.
   if (options.write_meta_graph) {
     SLUICE_ASSIGN_OR_RETURN(const pb::MetaGraphDef meta,
                             ExportMetaGraph(options.strip_default_attrs));
@@ -222,7 +222,7 @@ absl::Status Saver::Record(const std::string& path, const SaveOptions& options) 
       WriteCheckpointState(folder, state,
                            {.latest_filename = options.latest_filename,
                             .save_relative_paths = options_.save_relative_paths}));
-  // Files are deleted last, because the previous state file lists them.
+  // Deletes files last, because the previous state file lists them.
   return DeleteOld(options.meta_graph_suffix);
 }
 
@@ -287,7 +287,7 @@ std::string Saver::Mismatches(const std::string& path) const {
 absl::StatusOr<LatestCheckpoints> Saver::FindCheckpoints(const std::string& folder) {
   LatestCheckpoints found;
   const absl::StatusOr<std::string> latest = LatestCheckpoint(folder);
-  if (absl::IsNotFound(latest.status())) return found;  // none yet
+  if (absl::IsNotFound(latest.status())) return found;  // there is no checkpoint yet
   if (!latest.ok()) return latest.status();
   SLUICE_ASSIGN_OR_RETURN(const CheckpointState state, ReadCheckpointState(folder));
   found.latest = *latest;

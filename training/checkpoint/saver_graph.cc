@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kCpu0 = "/device:CPU:0";
 
-// The CPU of the same task as a device.
+// Returns the CPU of the task that has the device.
 std::string CpuOf(const std::string& device) {
   DeviceSpec spec = DeviceSpec::Parse(device).value_or(DeviceSpec());
   spec.type = "CPU";
@@ -63,7 +63,7 @@ class SaverBuilder {
  private:
   using PerDevice = std::map<std::string, std::vector<SavedVariable>>;
 
-  // Without options_.sharded, all variables are in one group.
+  // If options_.sharded is false, puts all variables in one group.
   PerDevice GroupByDevice(const std::vector<SavedVariable>& variables) const {
     PerDevice groups;
     for (const SavedVariable& v : variables) {
@@ -197,7 +197,7 @@ class SaverBuilder {
     return ShardedFilename(base, number, shards, {.name = scope.prefix()}, at_);
   }
 
-  // "<filename>_temp/part". In object stores "<filename>.part", because a rename there is a copy.
+  // Returns "<filename>_temp/part", or "<filename>.part" in object stores, which rename by copying.
   Output TemporaryPrefix() {
     DeviceScope cpu(graph_, "/device:CPU:*");
     const Output is_s3 = StaticRegexFullMatch(filename_, "^s3://.*", {}, at_);
@@ -236,7 +236,7 @@ class SaverBuilder {
     return Copy(filename_);
   }
 
-  // Saves or restores a part of an embedding table.
+  // Adds an op that saves or restores a part of an embedding table.
   Operation TableOp(const char* op, const Variable& table, Output prefix) {
     const Node& handle = *table.op().node;
     return NodeBuilder(&graph_, op, at_)

@@ -35,7 +35,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return names;
 }
 
-// A graph with a variable of each kind, and ops that change them.
+// Has a graph with a variable of each kind, and ops that change the variables.
 struct Model {
   explicit Model(SaverOptions options = {}, bool use_resource = true)
       : w(g, "w", Tensor::Of<float>({2, 2}, {1, 2, 3, 4}), {.use_resource = use_resource}),
@@ -86,7 +86,7 @@ TEST(Saver, KeepsTheLastOnesAndOneInSoManyHours) {
   double now = 0;
   Model m({.max_to_keep = 2, .keep_checkpoint_every_n_hours = 1, .clock = [&] { return now; }});
   ASSERT_TRUE(m.session.Run({m.init}).ok());
-  // Step 5 is the first that is saved more than an hour after the start.
+  // Step 5 is the first one that is saved more than an hour after the start.
   for (int step = 1; step <= 9; ++step, now += 1200) {
     ASSERT_TRUE(m.saver.Save(m.session, folder + "/m", {.global_step = step}).ok());
   }
@@ -269,7 +269,7 @@ TEST(Saver, ASaveWhoseBytesDoNotReadBackHasNotSucceeded) {
   ASSERT_TRUE(m.session.Run({m.init}).ok());
   ASSERT_TRUE(m.saver.Save(m.session, folder + "/m", 1).ok());
   SetFileHook([](const FileChange& change) -> absl::Status {
-    // The disk loses written data.
+    // Simulates a disk that loses written data.
     if (change.kind == FileChange::kRename && change.path.find(".data-") != std::string::npos) {
       std::filesystem::resize_file(change.path, 3);
     }

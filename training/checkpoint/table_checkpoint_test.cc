@@ -1,5 +1,5 @@
-// Checkpoints of embedding tables: training continues with the same bits, also with another number
-// of parts, and a model without a table can read the other variables.
+// Tests checkpoints of embedding tables. After a restore, training continues with the same bits,
+// even with another number of parts, and a model without a table can read the other variables.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -42,7 +42,7 @@ Output AllIds(Graph& g) {
 }
 
 // Copies a checkpoint to the folder of the test. `change` returns the tensor to write, or nullopt
-// to leave it out.
+// to omit it.
 using Change = std::function<std::optional<Tensor>(const std::string& name, const Tensor& tensor)>;
 std::string ChangedCopy(const std::string& path, const Change& change) {
   const std::string copy = FolderOfTest() + "/changed";
@@ -115,7 +115,7 @@ TEST(TableCheckpoint, TrainingContinuesWithAnyNumberOfParts) {
   for (const int shards : {1, 2, 3}) {
     for (const bool is_sharded : {false, true}) {
       Model restored(shards, is_sharded);
-      // Rows that the checkpoint does not have must disappear.
+      // Rows that the checkpoint lacks must disappear.
       restored.Train(3, 9);
       const absl::Status status = restored.Restore(path);
       ASSERT_TRUE(status.ok()) << status;
@@ -197,7 +197,8 @@ TEST(TableCheckpoint, AChunkOfAnotherShapeLeavesTheTable) {
   EXPECT_EQ(model.Rows(), rows);
 }
 
-// A table with rules. Each step updates two keys that stay, and others that come and go.
+// Has a table with rules for admission and eviction. Each step updates two keys that stay in the
+// table, and other keys that come and go.
 class ModelWithRules {
  public:
   ModelWithRules(int shards, AdmissionRule admission, EvictionRule eviction)
@@ -229,7 +230,7 @@ class ModelWithRules {
     const Tensor rows = session_->Run({}, {rows_})->at(0);
     return {rows.data<float>(), rows.data<float>() + rows.num_elements()};
   }
-  // Keys admitted, updates filtered and keys evicted.
+  // Returns the numbers of keys admitted, updates filtered, and keys evicted.
   std::vector<int64_t> Counts() {
     std::vector<int64_t> sums(3);
     const Tensors counts = *session_->Run({}, counts_);
@@ -310,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Rules{"CountersAndSteps", {.after_updates = 2}, {.idle_steps = 9}}),
     [](const auto& info) { return info.param.name; });
 
-// The checkpoint says that step 9, the last one, began long ago or not.
+// Changes a checkpoint such that step 9, the last one, began long ago or recently.
 TEST(TableCheckpoint, TimesOfSteps) {
   const EvictionRule rule = {.idle_seconds = 1e6f};
   ModelWithRules model(1, {}, rule);

@@ -46,7 +46,7 @@ absl::Status CheckPositive(std::optional<int64_t> value, const char* name) {
   return InvalidArgument("Must specify ", name, " > 0, given: ", *value);
 }
 
-// The spec's scaffold, with the saver that the configuration describes.
+// Returns the spec's scaffold, with the saver that the configuration describes.
 std::shared_ptr<Scaffold> ScaffoldOf(const EstimatorSpec& spec, const RunConfig& config) {
   auto scaffold = spec.scaffold ? spec.scaffold : std::make_shared<Scaffold>();
   if (scaffold->saver()) return scaffold;
@@ -83,7 +83,7 @@ SessionTarget TargetOf(const RunConfig& config) {
       .master = config.task.master, .config = config.session_config, .make = config.make_session};
 }
 
-// The number after the last '-' of "model.ckpt-100".
+// Returns the number after the last '-', for example 100 for "model.ckpt-100".
 int64_t StepOfCheckpoint(const std::string& path) {
   const size_t dash = path.rfind('-');
   return dash == std::string::npos ? 0 : std::atoll(path.c_str() + dash + 1);
@@ -104,7 +104,7 @@ absl::StatusOr<double> ScalarOf(const Tensor& value) {
   }
 }
 
-// Row `i` of each tensor.
+// Returns row `i` of each tensor.
 NamedTensors ExampleOf(const NamedTensors& batch, int64_t i) {
   NamedTensors example;
   for (const auto& [name, tensor] : batch) {
@@ -405,13 +405,15 @@ absl::StatusOr<std::string> Estimator::ExportSavedModel(const std::string& expor
   SLUICE_RETURN_IF_ERROR(saver.Restore(session, checkpoint));
   SLUICE_RETURN_IF_ERROR(session.Run({saved.init_op}));
 
-  // The folder's name is a time in seconds. A second export in the same second uses the next one.
+  // The folder's name is a time in seconds. If it is taken by another export, the next second is
+  // used.
   int64_t seconds = absl::ToUnixSeconds(absl::Now());
   std::string folder;
   do {
     folder = JoinPath(export_dir_base, std::to_string(seconds++));
   } while (FileExists(folder));
-  // The folder is renamed into place, so that programs that watch for exports see it complete.
+  // Writes to another folder and renames it, so that programs that watch for exports see only
+  // complete ones.
   const std::string beside = JoinPath(DirectoryOf(folder), StrCat("temp-", seconds - 1));
   SavedModelBuilder builder(beside);
   SLUICE_RETURN_IF_ERROR(builder.AddMetaGraphAndVariables(session, saved));

@@ -25,7 +25,7 @@ using ::sluice::testing::CapturedLog;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// Learns y = 2 x + 1.
+// A model function, whose model learns y = 2 x + 1.
 absl::StatusOr<EstimatorSpec> Line(const ModelFnInputs& in) {
   Graph& g = in.graph;
   Variable w(g, "w", 0.0f), b(g, "b", 0.0f);
@@ -42,7 +42,7 @@ absl::StatusOr<EstimatorSpec> Line(const ModelFnInputs& in) {
   return spec;
 }
 
-// Repeats the same batch `batches` times (negative: without end).
+// Repeats the same batch `batches` times, or without end if `batches` is negative.
 InputFn Points(int batches) {
   return [batches](Graph& g) -> absl::StatusOr<InputBatch> {
     InputBatch batch;
@@ -126,8 +126,8 @@ TEST(EstimatorTest, TrainingAndEvaluationWriteEventFiles) {
   EXPECT_EQ(EventFilesIn(f.config.model_dir), 0);
 }
 
-// The hook is passed to the estimator, as in the documentation of TensorFlow's
-// SyncReplicasOptimizer.
+// Passes the hook to the estimator, as the documentation of TensorFlow's SyncReplicasOptimizer
+// does.
 TEST(EstimatorTest, SynchronousReplicasTrainThroughTheirHook) {
   Fixture f;
   std::shared_ptr<SyncReplicasOptimizer> optimizer;
@@ -146,7 +146,7 @@ TEST(EstimatorTest, SynchronousReplicasTrainThroughTheirHook) {
   ASSERT_TRUE(loss.ok()) << loss.status();
   EXPECT_LT(*loss, 1e-6);
   EXPECT_THAT(estimator.LatestCheckpoint().value_or("none"), HasSubstr("model.ckpt-300"));
-  // The same graph without the queue runner can evaluate.
+  // Evaluation works without the hook's queue runner.
   const auto result = estimator.Evaluate(Points(3));
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->global_step, 300);
@@ -206,7 +206,7 @@ TEST(EstimatorTest, TrainsAndEvaluatesInOneProcess) {
   EXPECT_EQ((*result)->global_step, 30);
 }
 
-// Records the steps of the evaluations.
+// Returns a spec whose evaluations record their steps in `steps`.
 EvalSpec EvaluationInto(std::vector<int64_t>& steps, double throttle_secs) {
   return {.input_fn = Points(2),
           .after =
@@ -267,8 +267,8 @@ TEST(EstimatorTest, ATaskOfAClusterTrainsAtItsServerAndLeavesEvaluationToTheEval
   EXPECT_THAT(chief.LatestCheckpoint().value_or("none"), HasSubstr("model.ckpt-5"));
 }
 
-// Each worker's global step was a variable of its own task, so a worker other than the chief waited
-// forever for its first value.
+// Each worker's global step was once a variable of its own task, so that workers other than the
+// chief waited forever for its first value.
 TEST(EstimatorTest, ParameterServersNeedAFunctionThatPlacesVariables) {
   Fixture f;
   const char* cluster = R"({"cluster": {"chief": ["a:1"], "ps": ["b:1", "c:1"]},

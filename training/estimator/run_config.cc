@@ -19,7 +19,7 @@ const JsonValue* Field(const Json& object, const std::string& name) {
   return it == object.fields().end() ? nullptr : &it->second;
 }
 
-// Addresses of a job: a list, or a map from index to address.
+// Returns the addresses of a job. `value` is a list, or a map from index to address.
 absl::StatusOr<std::vector<std::string>> Addresses(const std::string& job, const JsonValue& value) {
   std::vector<std::string> addresses;
   const auto add = [&](const JsonValue& address) -> absl::Status {
@@ -81,7 +81,8 @@ absl::Status CheckCluster(const TaskConfig& task) {
   return absl::OkStatus();
 }
 
-// Numbers the chief, workers and parameter servers in this order; -1 for an evaluator.
+// Returns the number of a task: the chief, workers and parameter servers are numbered in this
+// order. Returns -1 for an evaluator.
 int GlobalId(const TaskConfig& task) {
   if (task.task_type == kEvaluatorTask) return -1;
   int before = 0;
@@ -155,12 +156,12 @@ absl::StatusOr<TaskConfig> TaskConfig::Parse(std::string_view tf_config) {
       SizeOf(task, kWorkerTask) + SizeOf(task, kChiefTask) + SizeOf(task, kMasterTask);
   task.global_id_in_cluster = GlobalId(task);
   if (task.task_type == kEvaluatorTask) {
-    // An evaluator works alone, with saved checkpoints.
+    // An evaluator works alone, from saved checkpoints.
     task.num_ps_replicas = 0;
     task.num_worker_replicas = 0;
     return task;
   }
-  // A cluster with one task needs no server.
+  // If the cluster has only one task, no server is needed.
   if (NumAddresses(task) > 1) {
     task.master = StrCat("grpc://", task.cluster[task.task_type][task.task_id]);
   }

@@ -17,14 +17,14 @@ absl::StatusOr<EvaluationResult> EvaluateOnce(Estimator& estimator, const EvalSp
   return result;
 }
 
-// Evaluates checkpoints while the same process trains.
+// Evaluates checkpoints in the process that trains.
 class EvaluateAtCheckpoints : public CheckpointSaverListener {
  public:
   EvaluateAtCheckpoints(Estimator& estimator, const EvalSpec& spec, Clock* clock)
       : estimator_(estimator), spec_(spec), timer_({.secs = spec.throttle_secs}, clock) {}
 
   absl::StatusOr<bool> AfterSave(Session&, int64_t global_step) override {
-    // The first checkpoint contains the untrained model.
+    // Skips the first checkpoint, because it contains the untrained model.
     if (!std::exchange(started_, true)) {
       timer_.Done(global_step);
       return false;

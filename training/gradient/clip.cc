@@ -24,7 +24,7 @@ std::string_view NameOr(std::string_view name, std::string_view otherwise) {
   return name.empty() ? otherwise : name;
 }
 
-// The nodes of tf.ones_like in graphs of TensorFlow 1.
+// Adds the nodes of tf.ones_like in graphs of TensorFlow 1.
 Output Ones(Output like) {
   Graph& graph = *like.graph();
   NameScope scope(graph, "ones_like");
@@ -57,7 +57,7 @@ Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes, std::string
   NameScope scope(*values.graph(), NameOr(name, "clip_by_norm"));
   clip_norm = std::max(clip_norm, 0.0f);
   const Output sum = ReduceSum(values * values, axes, {.keep_dims = true});
-  // The square root has no gradient at 0, so a sum of 0 replaces its root.
+  // The square root has no gradient at 0. So if the sum is 0, it is used instead of its root.
   const Output is_positive = Greater(sum, 0);
   const Output safe = Select(is_positive, sum, Ones(sum));
   const Output norm = Select(is_positive, Sqrt(safe), sum);

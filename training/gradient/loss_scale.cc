@@ -103,7 +103,7 @@ Operation LossScaleOptimizer::UpdateScale(Graph& graph, Output is_finite) {
   const Output zero = Constant(graph, int64_t{0});
   const Output next_scale = SelectV2(is_finite, SelectV2(grows, grown, scale), lower);
   const Output next_steps = SelectV2(LogicalAnd(is_finite, LogicalNot(is_due)), steps, zero);
-  // Both values are read before either is assigned.
+  // Reads both values before either is assigned.
   ControlDependencies after(graph, {next_scale, next_steps});
   return Group(graph, {current_scale_.Assign(next_scale), good_steps_.Assign(next_steps)});
 }

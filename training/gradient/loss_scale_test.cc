@@ -27,14 +27,14 @@ TEST(LossScaleTest, AFixedScaleCancels) {
   EXPECT_EQ((*session.Run({}, {w}))[0].scalar<float>(), 0);
 }
 
-// Without scaling, gradients of type half below 6e-8 are 0.
+// If they are not scaled, gradients of type half below 6e-8 are 0.
 TEST(LossScaleTest, SmallGradientsOfHalfSurvive) {
   Graph g;
   Variable w(g, "w", Tensor::Scalar(half(1.0f)));
   const Output loss = Cast(Output(w), DT_FLOAT) * 1e-8f;
   const Output plain = Sgd().ComputeGradients(loss).value()[0].grad.dense();
   LossScaleOptimizer optimizer(Sgd(), FixedLossScale{65536});
-  // The gradient before it is scaled back.
+  // The gradient as it is before it is scaled back.
   const Output scaled = Sgd().ComputeGradients(loss * 65536.0f).value()[0].grad.dense();
   const Operation init = InitializeVariables(g);
   Session session(g);
@@ -53,7 +53,7 @@ TEST(LossScaleTest, MustBeOneAtLeast) {
             absl::InvalidArgumentError("loss scale must be at least 1, but got: 0.5"));
 }
 
-// A step with an infinite gradient changes nothing but the scale.
+// A step with an infinite gradient must change only the scale.
 TEST(LossScaleTest, ADynamicScaleFollowsTheGradients) {
   Graph g;
   Variable step = GlobalStep(g);

@@ -19,16 +19,17 @@ namespace {
 
 using Lists = std::vector<OutputList>;
 
-// The parameters of a batch function: one list of tensors with several threads, or several lists.
+// The parameters of a batch function, which has one list of tensors and several threads, or several
+// lists.
 struct Plan {
   std::string scope;
-  Output keep;  // invalid: all elements are kept
+  Output keep;  // invalid if all elements are kept
   int num_threads = 1;
   bool enqueue_many = false;
   bool dynamic_pad = false;
   bool smaller_final_batch = false;
   std::vector<PartialShape> shapes;
-  // Creates the queue, and the value of its fill-level summary.
+  // Functions that create the queue, and the summary of its fill level.
   std::function<Queue(const std::vector<DataType>&, const std::vector<PartialShape>&)> make_queue;
   std::function<void(const Queue&)> summarize;
 };
@@ -47,7 +48,8 @@ absl::Status CheckLists(const Lists& lists) {
   return absl::OkStatus();
 }
 
-// The shape of component `i`: from the plan, or the common shape of the tensors of all lists.
+// Returns the shape of component `i`. It is from the plan, or the common shape of the tensors of
+// all lists.
 absl::StatusOr<PartialShape> ElementShape(const Lists& lists, size_t i, const Plan& plan) {
   if (!plan.shapes.empty()) return plan.shapes[i];
   PartialShape merged = PartialShape::UnknownRank();

@@ -12,7 +12,7 @@
 namespace sluice::input {
 namespace {
 
-// The type for a code in the third byte of the file.
+// Returns the type for a code, which is the third byte of the file.
 DataType TypeOf(unsigned char code) {
   switch (code) {
     case 0x08:

@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-// "name Op input input ^control" of each node, one per line.
+// Describes each node on a line "name Op input input ^control".
 std::string Lines(const Graph& g) {
   std::string text;
   for (const Node* node : g.nodes()) {
@@ -67,7 +67,7 @@ std::vector<T> Values(const Tensor& t) {
   return {t.flat<T>().begin(), t.flat<T>().end()};
 }
 
-// All nodes are those that tf.compat.v1.train of TensorFlow 2.21 creates for the same calls.
+// The nodes must be those that tf.compat.v1.train of TensorFlow 2.21 creates for the same calls.
 TEST(InputTest, StringInputProducerMakesTensorFlowsNodes) {
   Graph g;
   input::StringInputProducer(g, {"a", "b"}, {.num_epochs = 2, .seed = 3, .capacity = 4}).Dequeue();

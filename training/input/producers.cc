@@ -28,7 +28,8 @@ Operation AssertTrue(Graph& g, Output condition, const std::string& message, At 
   return Assert(condition, {Constant(g, message, "data_0", at)}, {.name = inner.prefix()}, at);
 }
 
-// Called in the producer's scope, whose prefix is also the queue's name.
+// Adds a queue and its runner. The caller has opened the producer's scope, whose prefix is also the
+// queue's name.
 Queue Produce(Graph& g, const std::string& scope, Output tensor, const PartialShape& element_shape,
               const ProducerOptions& options, std::string_view summary_name, At at) {
   if (!tensor) return {};

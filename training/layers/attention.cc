@@ -22,7 +22,8 @@ MultiHeadAttention::MultiHeadAttention(int64_t heads, MultiHeadAttentionOptions 
       heads_(heads),
       options_(std::move(options)) {}
 
-// Calls must come in the order of `i`, because each first call requests an initializer.
+// Returns projection `i`. The first calls must come in the order of `i`, because each of them
+// requests an initializer.
 Dense& MultiHeadAttention::Projection(int i, int64_t width, const char* name) {
   if (static_cast<int>(projections_.size()) <= i) {
     projections_.emplace_back(width,
@@ -35,7 +36,7 @@ Dense& MultiHeadAttention::Projection(int i, int64_t width, const char* name) {
   return projections_[i];
 }
 
-// [batch, n, heads * depth] -> [batch, heads, n, depth]
+// Converts [batch, n, heads * depth] to [batch, heads, n, depth].
 Output MultiHeadAttention::Heads(Output x, int64_t depth, At at) const {
   const int64_t length = x.shape().rank_known() ? x.shape().dim(1) : -1;
   const Output parts = Reshape(x, {length < 0 ? 0 : -1, length, heads_, depth}, {}, at);

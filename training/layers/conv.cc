@@ -18,7 +18,8 @@ std::string NameOr(const std::string& given, const char* otherwise) {
   return given.empty() ? otherwise : given;
 }
 
-// The output size of a transposed convolution for `size` pixels; -1 if it is not known.
+// Returns the output size of a transposed convolution for `size` pixels, or -1 if `size` is
+// unknown.
 int64_t Widened(int64_t size, int64_t kernel, int64_t stride, const std::string& padding) {
   if (size < 0) return -1;
   return size * stride + (padding == "VALID" ? std::max<int64_t>(kernel - stride, 0) : 0);
@@ -53,7 +54,8 @@ Conv2DTranspose::Conv2DTranspose(int64_t filters, Size2D kernel_size, Conv2DOpti
       size_(kernel_size),
       options_(std::move(options)) {}
 
-// [batch, height, width, filters] of the result. The batch size is read when the step runs.
+// Returns the result's shape [batch, height, width, filters]. The batch size is read during the
+// step.
 Output Conv2DTranspose::OutputSize(Output x, At at) const {
   Graph& g = *x.graph();
   const Output batch = ElementAt(ShapeOf(x, {}, at), 0, "strided_slice", at);

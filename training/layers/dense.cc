@@ -16,15 +16,15 @@
 namespace sluice::layers {
 namespace {
 
-// The shape of `x` with `units` as the last size: a Const if it is known, otherwise computed in the
-// step.
+// Returns the shape of `x` with `units` as the last size. It is a Const if it is known, and
+// otherwise computed during the step.
 Output WithLastDim(Output x, int64_t units, At at) {
   Graph& g = *x.graph();
   const int rank = x.shape().rank();
   std::vector<int64_t> dims;
   for (int i = 0; i + 1 < rank; ++i) dims.push_back(x.shape().dim(i));
   dims.push_back(units);
-  // Reshape infers one unknown size from the others.
+  // One size may be unknown, because Reshape infers it from the others.
   if (std::count(dims.begin(), dims.end(), -1) <= 1) {
     return Constant(g, IntegerTensor(dims), "shape", at);
   }
@@ -32,7 +32,8 @@ Output WithLastDim(Output x, int64_t units, At at) {
   return Concat({outer, Constant(g, IntegerTensor({units}), {}, at)}, 0, {}, at);
 }
 
-// x * kernel over the last dimension. The names are tf.tensordot's.
+// Returns x * kernel, summed over the last dimension. The names of the nodes are those of
+// tf.tensordot.
 Output Product(Output x, const Variable& kernel, At at) {
   if (x.shape().rank() == 2) return MatMulWith(x, kernel, at);
   return WithRead("Tensordot", kernel, at, [&](Output value, std::string_view name) {

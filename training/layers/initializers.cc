@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// The number of rows: the product of all sizes except the last.
+// Returns the number of rows, which is the product of all sizes except the last one.
 int64_t RowsOf(const TensorShape& shape) {
   int64_t rows = 1;
   for (int i = 0; i + 1 < shape.rank(); ++i) rows *= shape.dim(i);
@@ -30,8 +30,9 @@ Output Refuse(Graph& g, std::string_view what, const TensorShape& shape) {
   return Output();
 }
 
-// The factor Q of a random matrix's QR decomposition. Signs of columns make R's diagonal positive,
-// so Q is uniformly distributed over all orthonormal matrices.
+// Returns the factor Q of the QR decomposition of a random matrix. The signs of its columns are
+// chosen such that R has a positive diagonal, so Q is uniformly distributed over all orthonormal
+// matrices.
 Output RandomOrthonormal(Graph& g, int64_t rows, int64_t columns, DataType dtype, Seed seed) {
   const TensorShape tall = {std::max(rows, columns), std::min(rows, columns)};
   const Output random = RandomNormal(g, tall, 0, 1, {.dtype = dtype, .seed = seed});

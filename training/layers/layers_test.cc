@@ -1,4 +1,4 @@
-// Errors, and layers that TensorFlow does not have. The other tests are in
+// Tests errors, and layers that TensorFlow does not have. The other tests are in
 // //tests/oracle/training:layers_test.
 #include "executor/session/session.h"
 #include "gmock/gmock.h"
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 Output Floats(Graph& g, const PartialShape& shape) { return Placeholder(g, DT_FLOAT, shape, "x"); }
 
-// The graph's error after `make`.
+// Returns the graph's error after `make`.
 template <typename Make>
 std::string ErrorOf(const Make& make) {
   Graph g;
@@ -94,7 +94,8 @@ TEST(LayersTest, InitializersOfMatrices) {
               HasSubstr("IdentityInit: expected a matrix, got [3]"));
 }
 
-// The result has min(rows, columns) orthonormal vectors; all dimensions except the last are rows.
+// The result must have min(rows, columns) orthonormal vectors. All dimensions except the last one
+// count as rows.
 TEST(LayersTest, OrthogonalRowsOrColumns) {
   for (const TensorShape& shape :
        {TensorShape({6, 4}), TensorShape({4, 6}), TensorShape({2, 2, 3})}) {
@@ -115,7 +116,7 @@ TEST(LayersTest, OrthogonalRowsOrColumns) {
   }
 }
 
-// After one error no further layer is created.
+// After an error, no further layer is created.
 TEST(LayersTest, InvalidInputsGiveInvalidOutputs) {
   EXPECT_FALSE(layers::Dense(3)(Output()));
   EXPECT_FALSE(layers::Flatten(layers::Dropout(Output(), 0.5f)));

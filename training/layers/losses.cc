@@ -31,7 +31,7 @@ bool MayBroadcast(const PartialShape& weights, const PartialShape& values) {
   return true;
 }
 
-// The number of values with a nonzero weight.
+// Returns the number of values whose weight is not zero.
 Output Present(Output values, Output weights, At at) {
   NameScope scope(*values.graph(), "num_present");
   const Output is = NotEqual(Operand(weights, at), Operand(0, at));

@@ -13,7 +13,7 @@
 namespace sluice::layers {
 namespace {
 
-// average -= (average - value) * rate. The op is added to the collection of updates.
+// Adds average -= (average - value) * rate, and adds the op to the collection of updates.
 template <typename Rate>
 void UpdateAverage(const Variable& average, Output value, const Rate& rate, At at) {
   Graph& g = average.graph();
@@ -34,7 +34,7 @@ BatchNormalization::BatchNormalization(BatchNormalizationOptions options)
 
 void BatchNormalization::Build(Graph& graph, int64_t channels, DataType dtype, At at) {
   if (moving_mean_) return;
-  // Statistics of 16-bit types are kept in 32 bits.
+  // For 16-bit types, statistics are kept in 32 bits.
   if (dtype == DT_HALF || dtype == DT_BFLOAT16) dtype = DT_FLOAT;
   const TensorShape shape = {channels};
   if (options_.scale) {
@@ -68,7 +68,7 @@ Output BatchNormalization::Fused(Output x, int64_t channels, At at) {
   auto fixed = [&](float value) {
     return Constant(g, Splat(Tensor::Scalar(value), {channels}), {}, at);
   };
-  // tf.layers creates the constant for beta first.
+  // Like tf.layers, creates the constant for beta first.
   Output beta, gamma;
   if (!options_.center) beta = fixed(0);
   gamma = options_.scale ? gamma_.Read(at) : fixed(1);

@@ -17,7 +17,7 @@ void SetError(Graph& graph, std::string_view what, const PartialShape& got, At a
   graph.SetError(InvalidArgument(what, ", got ", got.ToString()), at);
 }
 
-// The batch size: a Const if it is known.
+// Returns the batch size, as a Const if it is known.
 Output BatchOf(Output x, int axis, At at) {
   if (const int64_t size = x.shape().dim(axis); size >= 0) {
     return Constant(*x.graph(), static_cast<int32_t>(size), "batch_size", at);
@@ -25,28 +25,28 @@ Output BatchOf(Output x, int axis, At at) {
   return ElementAt(Shape(x, {}, at), axis, "strided_slice", at);
 }
 
-// Keeps `before` for examples that have ended.
+// Selects `before` for examples that have ended, and `after` for others.
 Output Unless(Output ended, Output before, Output after, At at) {
   if (!ended) return after;
   return Select(ended, before, after, {}, at);
 }
 
-// Swaps the time and batch dimensions.
+// Swaps the time and batch dimensions, unless time already comes first.
 Output Swapped(Output x, bool time_major, At at) {
   return time_major ? x : Transpose(x, {1, 0, 2}, {}, at);
 }
 
-// The loop invariants: values that all iterations use.
+// Loop invariants, that is, values that all iterations use.
 struct Loop {
   RnnCell& cell;
   TensorArray in, out;
   Output steps;
-  Output lengths;  // may be invalid
+  Output lengths;  // invalid if there are none
   Output zero_output;
   std::string scope;
   At at;
 
-  // v: time, flow of the outputs, state.
+  // The loop variables `v` are the time, the flow of the outputs, and the state.
   OutputList Body(const OutputList& v) const {
     const Output time = v[0];
     const Output input = in.Read(time, "", at);
@@ -69,7 +69,7 @@ struct Loop {
   }
 };
 
-// The lengths as a vector [batch].
+// Returns the lengths as a vector [batch].
 Output Lengths(Output sequence_length, At at) {
   if (!sequence_length) return Output();
   Output lengths = sequence_length;

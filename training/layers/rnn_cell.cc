@@ -9,7 +9,7 @@
 namespace sluice::layers {
 namespace {
 
-// [x, h] * kernel + bias.
+// Returns [x, h] * kernel + bias.
 Output Affine(Output x, Output h, const Variable& kernel, const Variable& bias, At at) {
   const Output both = Concat({x, h}, 1, {}, at);
   return BiasAddWith(MatMulWith(both, kernel, at), bias, at);

@@ -21,7 +21,7 @@ struct Scored {
   Output labels, logits;  // [batch, true + sampled]
 };
 
-// The rows of the true classes, then those of the sampled ones, gathered by one op.
+// The rows of the true classes and those of the sampled classes. One op gathers all of them.
 struct Rows {
   Output true_rows, sampled_rows;
 };
@@ -52,8 +52,8 @@ Rows Read(const Variable& table, Output ids, Output true_count, At at) {
   return {first, rest};
 }
 
-// [batch, sampled]: the lowest float if a sampled class is one of the example's true classes, 0
-// otherwise.
+// Returns a matrix [batch, sampled], which has the lowest float if the sampled class is one of the
+// example's true classes, and otherwise 0.
 Output AccidentalHits(Output labels, Output sampled, int64_t true_classes, Output shape, At at) {
   const ComputeAccidentalHitsOutputs hits =
       ComputeAccidentalHits(labels, sampled, true_classes, {}, at);
@@ -80,7 +80,7 @@ Scored Score(const Variable& weights, const Variable& biases, Output labels, Out
   Output sampled = MatMul(inputs, w.sampled_rows, {.transpose_b = true}, at);
   const Output grouped = Reshape(w.true_rows, {-1, true_classes, size}, {}, at);
   const Output products = Reshape(ExpandDims(inputs, 1, {}, at) * grouped, {-1, size}, {}, at);
-  // Sums rows by a matmul with ones.
+  // Sums each row by multiplying with a vector of ones.
   const Output ones = Ones(g, {size, 1}, BaseType(inputs.dtype()), "ones", at);
   Output of_true = Reshape(MatMul(products, ones, {}, at), {-1, true_classes}, {}, at);
   of_true = of_true + Reshape(b.true_rows, {-1, true_classes}, {}, at);

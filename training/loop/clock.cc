@@ -75,7 +75,7 @@ bool ManualClock::Wait(const std::shared_ptr<Wake>& shared_wake, std::optional<D
       clock_changes = wake.clock_changes_;
     }
     if (end && Now() >= *end) break;
-    // If the clock advanced after Now, the loop below ends at once.
+    // If the clock has advanced since Now, the loop below ends at once.
     ScopedLock lock(&wake.mutex_);
     while (!wake.set_ && wake.clock_changes_ == clock_changes) wake.changed_.Wait(&wake.mutex_);
   }

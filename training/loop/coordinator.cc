@@ -13,7 +13,8 @@ namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// While this object exists, a cancellation sets it and notifies `changed`.
+// A flag that a cancellation sets while this object exists. The cancellation also notifies
+// `changed`.
 class CancelledFlag {
  public:
   CancelledFlag(CancellationManager* manager, Mutex& mutex, CondVar& changed) : manager_(manager) {
@@ -56,7 +57,8 @@ void Coordinator::RequestStop(absl::Status why) {
     ScopedLock lock(&mutex_);
     const bool clean = why.ok() || std::find(clean_stop_codes_.begin(), clean_stop_codes_.end(),
                                              why.code()) != clean_stop_codes_.end();
-    // Errors after a stop are mostly its consequences (closed queues, cancelled steps).
+    // Ignores errors after a stop, because most are consequences of it: closed queues, cancelled
+    // steps.
     if (!clean && !stop_ && first_error_.ok()) first_error_ = std::move(why);
     if (!stop_) callbacks.swap(on_stop_);
     stop_ = true;
@@ -176,8 +178,8 @@ std::vector<std::string> Coordinator::LiveThreads() const {
   return LiveNames();
 }
 
-// Joins the threads that have ended. Their Workers can be removed, because such a thread no longer
-// uses its Worker.
+// Joins the threads that have ended, and removes their Workers, which an ended thread no longer
+// uses.
 void Coordinator::JoinEnded() {
   std::list<Worker> ended;
   {

@@ -70,7 +70,8 @@ TEST(CoordinatorTest, WaitForStopTimesOutAndWakes) {
   EXPECT_TRUE(coord.WaitForStop());
 }
 
-// Cancels `manager` when another thread waits with it and only its callback can end the wait.
+// Cancels `manager` when another thread waits in such a way that only the callback of the
+// cancellation can end its wait.
 class Canceller {
  public:
   explicit Canceller(CancellationManager& manager)

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The log of the process.
+// The state of the process's log.
 struct LogState {
   Mutex mutex;
   LogSink sink ABSL_GUARDED_BY(mutex);
@@ -34,7 +34,7 @@ const char* Prefix(LogSeverity severity) {
   return "";
 }
 
-// "\r\x1b[K" moves to the start of the line and erases it.
+// Replaces the current line by `text`. "\r\x1b[K" moves to the start of the line and erases it.
 void Rewrite(std::string_view text) {
   std::fprintf(stderr, "\r\x1b[K%.*s", static_cast<int>(text.size()), text.data());
   std::fflush(stderr);

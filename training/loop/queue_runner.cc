@@ -57,7 +57,7 @@ std::string Identity(const QueueRunner& runner) {
   return identity;
 }
 
-// Removes "scope/" from the name.
+// Removes the prefix "scope/" from the name.
 std::string WithoutScope(const std::string& name, std::string_view scope) {
   if (scope.empty() || !name.starts_with(StrCat(scope, "/"))) return name;
   return name.substr(scope.size() + 1);
@@ -123,7 +123,7 @@ absl::StatusOr<QueueRunner> QueueRunner::FromProto(const pb::QueueRunnerDef& def
     SLUICE_ASSIGN_OR_RETURN(const Operation enqueue, FindOp(graph, name, import_scope));
     runner.enqueue_ops.push_back(enqueue);
   }
-  // Close and cancel ops may be missing in files of other programs.
+  // Files of other programs may lack the close and cancel ops.
   if (!def.close_op_name().empty()) {
     SLUICE_ASSIGN_OR_RETURN(runner.close_op, FindOp(graph, def.close_op_name(), import_scope));
   }
@@ -144,8 +144,8 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
       !RunningThreads::Global().Add(key, static_cast<int>(enqueue_ops.size()))) {
     return;
   }
-  // Closing the queue ends the ops that wait in it. Cancelling the step ends an enqueue that waits
-  // elsewhere (in an accumulator, or another queue).
+  // Closes the queue, which ends the ops that wait in it. Cancels the step, which ends an enqueue
+  // that waits elsewhere, such as in an accumulator or another queue.
   auto cancellation = std::make_shared<CancellationManager>();
   coordinator.OnStop([&session, &coordinator, cancellation, cancel = cancel_op] {
     if (cancel && !coordinator.GoesOn()) session.Run({cancel}).IgnoreError();
@@ -161,7 +161,7 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
       }
       const bool closed = Contains(codes, status.code());
       const bool last = RunningThreads::Global().Remove(key);
-      // The queue may be closed already, which is no error.
+      // Ignores errors, because the queue may have been closed already.
       if (last && closed && close && !coordinator.GoesOn()) session.Run({close}).IgnoreError();
       return closed ? absl::OkStatus() : status;
     };

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Counts up to `limit`, then returns OUT_OF_RANGE. Each number goes through the queue.
+// A queue of numbers, which count up to `limit`. Then the enqueue op returns OUT_OF_RANGE.
 struct Counting {
   explicit Counting(int64_t limit, int threads = 1) {
     queue = Queue::Fifo(g, 3, {DT_INT64}, {.shapes = {PartialShape::Scalar()}});
@@ -78,7 +78,8 @@ TEST(QueueRunnerTest, AStopEndsThreadsThatWaitForRoom) {
   EXPECT_TRUE(coordinator.Join().ok());
 }
 
-// The queue may be on another machine, and others may wait for elements from the next session.
+// The queue must stay open, because it may be on another machine, and others may wait for the
+// elements that the next session puts into it.
 TEST(QueueRunnerTest, TheQueueStaysOpenWhereTheWorkGoesOnInAnotherSession) {
   Counting c(1'000'000);
   const Output closed = c.queue.IsClosed("closed");
@@ -122,7 +123,8 @@ TEST(QueueRunnerTest, RunningThreadsAreNotStartedTwice) {
   coordinator.RequestStop();
   EXPECT_TRUE(coordinator.Join().ok());
   coordinator.ClearStop();
-  // The queue is closed now: its own error, CANCELLED, is not among the codes that end quietly.
+  // The queue is closed now. Its error, CANCELLED, is not among the codes that end the runner
+  // quietly.
   c.runner.Start(*c.session, coordinator);
   EXPECT_EQ(coordinator.Join().code(), absl::StatusCode::kCancelled);
 }

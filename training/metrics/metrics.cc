@@ -19,7 +19,7 @@
 namespace sluice::metrics {
 namespace {
 
-constexpr float kRatioEpsilon = 1e-6f;  // TensorFlow's epsilon for rates under a curve
+constexpr float kRatioEpsilon = 1e-6f;  // TensorFlow's epsilon for ratios under a curve
 constexpr float kThresholdEpsilon = 1e-7f;
 
 Variable MetricVariable(Graph& graph, std::string_view name, const TensorShape& shape, At at) {
@@ -39,7 +39,7 @@ struct Total {
       : variable(MetricVariable(graph, name, ShapeOfAmount(amount), at)),
         add(variable.AssignAdd(amount, {}, at)) {}
   Output Value() const { return variable.Read(); }
-  // The value after this step's addition.
+  // Returns the value after this step's addition.
   Output Updated(Graph& graph) const {
     ControlDependencies after(graph, {add});
     return variable.Read();
@@ -71,14 +71,14 @@ Output Weighted(Output values, Output weights) {
   return weights ? values * AsFloat(weights) : values;
 }
 
-// The sum of the values' weights.
+// Returns the sum of the weights of the values.
 Output Weight(Output values, Output weights) {
   if (!weights) return Cast(Size(values), DT_FLOAT);
   return ReduceSum(OnesLike(values) * AsFloat(weights));
 }
 
-// Adds a count that is updated only if `values` could be computed. A constant `amount` alone would
-// also be counted in the step that fails at the end of the input.
+// Adds a count that is updated only if `values` could be computed. Otherwise a constant `amount`
+// would also be counted in the step that fails at the end of the input.
 Total CountAfter(Output values, std::string_view name, Output amount, At at) {
   Graph& graph = *values.graph();
   ControlDependencies after(graph, {values});
@@ -105,7 +105,7 @@ Metric MeanInScope(Output values, Output weights, std::string_view name, At at) 
   });
 }
 
-// Selects one of the four kinds of results to count.
+// Selects one of the four kinds of results, for counting.
 struct Kind {
   const char* name;
   bool label;
@@ -158,7 +158,8 @@ Metric Ratio(Output labels, Output predictions, const Options& options, std::str
           ratio(right.Updated(graph), wrong.Updated(graph), "update_op")};
 }
 
-// A value slightly below 0, the given or evenly spaced thresholds, and one slightly above 1.
+// Returns a value slightly below 0, the given or evenly spaced thresholds, and a value slightly
+// above 1.
 std::vector<float> Thresholds(const AucOptions& options) {
   std::vector<float> thresholds = options.thresholds;
   std::sort(thresholds.begin(), thresholds.end());
@@ -171,11 +172,11 @@ std::vector<float> Thresholds(const AucOptions& options) {
   return thresholds;
 }
 
-// Counts results of one kind at each threshold.
+// Counts the results of one kind at each threshold.
 struct AtThresholds {
   Output labels;       // bool [1, n]
   Output predictions;  // bool [thresholds, n]
-  Output weights;      // float, may be invalid
+  Output weights;      // float, invalid if there are none
   Graph& graph;
   At at;
 
@@ -185,7 +186,7 @@ struct AtThresholds {
   }
 };
 
-// Counts at each threshold, in ascending order.
+// The counts of the four kinds at each threshold, in ascending order of the thresholds.
 struct Counts {
   Output tp, fn, tn, fp;
 };
@@ -193,9 +194,9 @@ struct Counts {
 Output First(Output v, int count) { return Slice(v, {0}, {count - 1}); }
 Output Last(Output v) { return Slice(v, {1}, {-1}); }
 
-// Within an interval, the true positives are a linear function of all positives p, with slope s
-// through (p, tp) at the higher threshold. So the integral of the precision is s * (dtp + (tp - s
-// p) log(p_low / p)).
+// Returns the area under the precision-recall curve. Within an interval, the true positives are a
+// linear function of all positives p, with slope s through (p, tp) at the higher threshold. So the
+// integral of the precision is s * (dtp + (tp - s p) log(p_low / p)).
 Output InterpolatedArea(const Counts& n, int count, std::string_view name, At at) {
   const auto not_negative = [](Output x) { return Maximum(x, ZerosLike(x)); };
   const Output positives = n.tp + n.fp;

@@ -23,7 +23,7 @@ struct Batch {
   std::vector<float> labels, predictions, weights;
 };
 
-// The expected values are TensorFlow 2.21's (tf.compat.v1.metrics) on the same two batches.
+// The expected values are those of TensorFlow 2.21 (tf.compat.v1.metrics) for the same two batches.
 const Batch kFirst = {{0, 1, 1, 0, 1}, {.1f, .8f, .4f, .3f, .9f}, {1, 2, .5f, 1, 1}};
 const Batch kSecond = {{1, 0, 0, 1, 1}, {.2f, .6f, .05f, .7f, .55f}, {3, 1, 1, .25f, 1}};
 
@@ -34,7 +34,7 @@ struct Inputs {
     weights = Placeholder(g, DT_FLOAT, {-1}, "weights");
     said = Cast(Greater(predictions, Constant(g, 0.5f)), DT_FLOAT);
   }
-  // The update's result after the first batch, and the metric's value after both.
+  // Returns the update's result for the first batch, and the metric's value after both batches.
   std::pair<float, float> Run(const Metric& metric) {
     EXPECT_TRUE(g.status().ok()) << g.status();
     const Operation init = InitializeLocalVariables(g);
@@ -65,7 +65,8 @@ void ExpectMetric(Inputs& in, const Metric& metric, float first, float both) {
   EXPECT_NEAR(got_both, both, 2e-6f * both + 1e-7f);
 }
 
-// The mean was too small: the step that found the end of the input failed, but its count was added.
+// The mean was once too small, because the step that found the end of the input failed, but its
+// count was added.
 TEST(MetricsTest, AStepThatFailsAddsNoCount) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {2}, "x");

@@ -30,7 +30,7 @@ AdagradDA::AdagradDA(const AdagradDAOptions& options)
   if (!global_step_) SetInvalid(InvalidArgument("AdagradDA needs a global step"));
 }
 
-// Copies the global step to the learning rate's device, which spares a transfer per variable.
+// Copies the global step to the device of the learning rate, which saves one transfer per variable.
 void AdagradDA::Prepare(Graph& graph) {
   RuleOptimizer::Prepare(graph);
   ColocateWith with(graph, scalar("lr").tensor);

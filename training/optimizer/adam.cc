@@ -33,7 +33,7 @@ void AMSGrad::CreateSlots(const std::vector<Variable>& vars) {
   }
 }
 
-// There is an op only for dense gradients of resource variables. Other updates are built from
+// An op exists only for dense gradients of resource variables. Other updates are built from
 // elementary ops.
 Operation AMSGrad::ApplyDense(Output grad, const Variable& var) {
   return var.is_resource() ? ApplyRule(grad, var) : ApplyInSteps(grad, var);

@@ -1,5 +1,5 @@
-// Embedding tables train like static tables with the same initial rows, for each optimizer that is
-// one rule, however the keys are partitioned.
+// For each optimizer that is one rule, embedding tables must train like static tables with the same
+// initial rows, however the keys are partitioned.
 #include "ops/embedding/embedding_table.h"
 
 #include <algorithm>
@@ -59,11 +59,12 @@ Make MakerOf(Options options) {
   return [options](Graph&) { return std::make_unique<O>(options); };
 }
 
-// A model with a table or a static variable that moves the rows of a batch towards targets.
+// A model that moves the rows of a batch towards targets. The rows are in a table or a static
+// variable.
 class Model {
  public:
-  // Uses a static variable with `initial_rows`, or a table of `shards` parts if they are not given.
-  // A dense model reads all rows in each step.
+  // Uses a static variable with `initial_rows` or, if they are not given, a table of `shards`
+  // parts. A dense model reads all rows in each step.
   Model(const Make& make, bool is_dense, std::optional<Tensor> initial_rows, int shards = 1,
         DataType dtype = DT_FLOAT) {
     ids_ = Placeholder(g_, DT_INT64, {.name = "ids"});
@@ -156,8 +157,8 @@ Make Decaying() {
 struct Case {
   const char* name;
   Make make;
-  // Whether the static table has an update of rows that is the same rule. Otherwise only dense
-  // gradients can be compared.
+  // Whether the static table has an update of rows by the same rule. If not, only dense gradients
+  // can be compared.
   bool has_sparse;
 };
 
@@ -223,7 +224,7 @@ TEST(EmbeddingTable, AdamAsyncTrainsRowsByRmsprop) {
       Batch::kRepeatedRows);
 }
 
-// Moves one row towards 2 and returns the row after each of some steps.
+// Moves one row towards 2. Returns the row before each step.
 std::vector<std::vector<float>> PathOfOneRow(const Make& make, std::optional<Tensor> initial) {
   Graph g;
   Output row;
@@ -247,7 +248,7 @@ std::vector<std::vector<float>> PathOfOneRow(const Make& make, std::optional<Ten
   return path;
 }
 
-// The norms of a variable with one row are those of its row.
+// If a variable has one row, its norms are those of the row.
 TEST(EmbeddingTable, LambTrainsARowLikeAVariable) {
   const Make make = MakerOf<Lamb>(LambOptions{.learning_rate = 0.05f, .weight_decay = 0.1f});
   const auto dynamic = PathOfOneRow(make, std::nullopt);
@@ -315,14 +316,14 @@ TEST(EmbeddingTable, SixteenBitRowsTrain) {
   }
 }
 
-// The error of a train op of `optimizer` over a table.
+// Returns the error of a train op that `optimizer` adds for a table.
 std::string ErrorOf(Graph& g, Optimizer& optimizer, const EmbeddingTable& table) {
   const Output loss = ReduceSum(EmbeddingLookup(table, Constant(g, Keys({1}))));
   optimizer.Minimize(loss);
   return std::string(g.status().message());
 }
 
-// An optimizer whose update is not one rule.
+// An optimizer whose update is not a single rule.
 class InSteps : public Optimizer {
  public:
   InSteps() : Optimizer("InSteps", false) {}

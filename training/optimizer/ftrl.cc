@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The same text as Python's %f.
+// Formats a number like Python's %f.
 std::string Text(double value) { return fmt::format("{:f}", value); }
 
 absl::Status CheckAtLeastZero(std::string_view what, double value) {

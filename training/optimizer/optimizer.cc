@@ -58,7 +58,8 @@ std::vector<Variable> TrainedByDefault(const Graph& graph) {
   return vars;
 }
 
-// Also differentiates with respect to ports of models that are trained elsewhere.
+// Appends the ports of models that are trained elsewhere, so that gradients with respect to them
+// are computed too.
 absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
   for (const std::string& name : graph.Collection("streaming_model_ports")) {
     SLUICE_ASSIGN_OR_RETURN(const Output port, graph.FindOutput(name));

@@ -1,5 +1,5 @@
-// The base class: errors by their text, gates, processors, constraints, slots. Nodes and values of
-// the optimizers are compared with TensorFlow's in tests/oracle/training.
+// Tests the base class: texts of errors, gates, processors, constraints and slots.
+// tests/oracle/training compares the nodes and values of the optimizers with TensorFlow's.
 #include "training/optimizer/optimizer.h"
 
 #include "executor/session/session.h"
@@ -27,7 +27,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A port of a model that is trained elsewhere, and a user-defined table.
+// Declare a port of a model that is trained elsewhere, and a user-defined table.
 OP(SubmodelPort, "A port.").Output("value", "float").Shape(ScalarOutput());
 OP(TestTable, "A user's own kind.").Output("value", "float").Shape(ScalarOutput());
 
@@ -37,7 +37,7 @@ GradientDescent Sgd(std::string name = "GradientDescent") {
 
 std::string ErrorOf(const absl::Status& status) { return std::string(status.message()); }
 
-// Values of `fetches` after one run of `train`.
+// Returns the values of `fetches` after one run of `train`.
 std::vector<float> After(Graph& g, Operation train, const OutputList& fetches) {
   const Operation init = InitializeVariables(g);
   Session session(g);
@@ -81,7 +81,8 @@ TEST(OptimizerErrors, TypesThatCannotBeTrained) {
             "Invalid type tf.int32 for n:0" + expected);
 }
 
-// A complex resource variable was accepted, because the type of its handle was checked.
+// A complex resource variable was once accepted, because the type of its handle was checked
+// instead.
 TEST(OptimizerErrors, VariablesThatCannotBeTrained) {
   for (const bool use_resource : {false, true}) {
     Graph g;
@@ -212,7 +213,7 @@ TEST(Processors, OfAUsersOwnKind) {
   EXPECT_NE(g.Find("GradientDescent/update_table/send_to_table"), nullptr);
 }
 
-// A constraint keeps the value in [0, 1], for both kinds of variables.
+// The constraint keeps the value of either kind of variable in [0, 1].
 class Constraints : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, Constraints, testing::Bool());
 
@@ -251,7 +252,7 @@ TEST_P(Constraints, GoWithTheGraph) {
   }
 }
 
-// A constructor that forgets the learning rate.
+// The constructor forgets the learning rate.
 struct ForgetfulOptions {
   bool use_locking = false;
   std::string name = "Forgetful";
@@ -360,8 +361,8 @@ TEST(HyperParameters, MayBeVariablesAndFunctions) {
   EXPECT_THAT(After(g, by_function, {w}), ElementsAre(4 - 0.5f * 8));
 }
 
-// TensorFlow's checkpoint of the same model has w, w/Adam and w/Adam_1 of [4, 2], whatever the
-// partition.
+// Whatever the partition is, TensorFlow's checkpoint of the same model has w, w/Adam and w/Adam_1
+// of shape [4, 2].
 TEST(OptimizerTest, SlotsOfAPartAreSavedAsParts) {
   for (const bool use_resource : {false, true}) {
     Graph g;

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Updates `source`, a reference or resource variable. `variable` is the same variable, or a value
+// Updates the reference or resource variable `source`. `variable` is the same variable, or a value
 // that was read from it.
 class VariableUpdate : public VariableProcessor {
  public:
@@ -28,7 +28,7 @@ class VariableUpdate : public VariableProcessor {
   Variable source_;
 };
 
-// A port of a model that is trained elsewhere. The "update" is the gradient itself.
+// Handles a port of a model that is trained elsewhere. The "update" is the gradient itself.
 class PortUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -37,7 +37,7 @@ class PortUpdate : public VariableProcessor {
   }
 };
 
-// A part of an embedding table.
+// Updates a part of an embedding table.
 class TableUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -48,7 +48,7 @@ class TableUpdate : public VariableProcessor {
   }
 };
 
-// A tensor. It has a gradient, but cannot be updated.
+// Handles a tensor, which has a gradient but cannot be updated.
 class TensorUpdate : public VariableProcessor {
  public:
   using VariableProcessor::VariableProcessor;
@@ -68,8 +68,8 @@ std::map<std::string, VariableProcessorFactory, std::less<>>& Factories() {
 
 absl::StatusOr<Variable> SourceOf(Operation handle, std::string_view got) {
   absl::StatusOr<Variable> source = Variable::Find(*handle.graph(), handle.name());
-  // A tensor that VariableOfTensor registered is not a variable. Its value and its handle are the
-  // same.
+  // A tensor that VariableOfTensor registered is not a variable. It is recognized by its value,
+  // which is its handle.
   const bool is_variable = source.ok() && source->snapshot() != source->handle();
   if (is_variable) return source;
   return InvalidArgument("Got ", got, " but could not locate source variable.");

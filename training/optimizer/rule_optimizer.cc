@@ -84,7 +84,8 @@ Variable RuleOptimizer::RuleSlotOf(const Variable& var, std::string_view slot) c
 
 namespace {
 
-// The value of all elements of a slot that the initializer makes; nullopt if they may differ.
+// Returns the value that all elements of a slot get from the initializer, or nullopt if they may
+// differ.
 std::optional<float> ValueOf(const RuleSlot& slot) {
   if (slot.table_value) return static_cast<float>(*slot.table_value);
   if (slot.constant) return static_cast<float>(*slot.constant);

@@ -55,8 +55,8 @@ Operation AdamW::ApplySparse(const IndexedSlices& grad, const Variable& var) {
   return Adam::ApplySparse(grad, var);
 }
 
-// The rule updates rows of embedding tables. For variables there is no op, so ApplyInSteps builds
-// the update from elementary ops.
+// The rule is used for rows of embedding tables. For variables there is no op, so ApplyInSteps
+// builds their updates from elementary ops.
 Lamb::Lamb(const LambOptions& options)
     : MomentOptimizer(kLamb, options), excluded_(options.exclude_from_weight_decay) {
   AddScalar({"weight_decay", options.weight_decay});

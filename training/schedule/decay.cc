@@ -26,7 +26,7 @@ Graph* GraphOf(const ScheduleNumber& a, const ScheduleNumber& b) {
   return a.graph() != nullptr ? a.graph() : b.graph();
 }
 
-// The beginning of every decay: its scope, and the rate, which determines the type.
+// The common beginning of all decays: the scope, and the rate, which determines the type.
 struct Start {
   Start(Graph& g, std::string_view name, std::string_view otherwise, const ScheduleNumber& r)
       : graph(g),
@@ -44,7 +44,7 @@ struct Start {
 
 Output Pi(Graph& g, DataType dtype) { return Constant(g, std::numbers::pi, dtype); }
 
-// (1 + cos(pi * fraction)), scaled.
+// Returns scale * (1 + cos(pi * fraction)).
 Output CosineOf(Graph& g, Output fraction, Operand scale) {
   const Output angle = Pi(g, BaseType(fraction.dtype())) * fraction;
   const Output cosine = Cos(angle);
@@ -52,7 +52,7 @@ Output CosineOf(Graph& g, Output fraction, Operand scale) {
   return scale * sum;
 }
 
-// x ** y
+// Returns x to the power of y. The nodes are those of x ** y in Python.
 Output Power(Output x, Output y) { return BinaryOp("Pow", "pow", x, y); }
 
 }  // namespace
@@ -128,7 +128,8 @@ Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber 
   Output now = s.As(step);
   Output steps = s.As(decay_steps);
   if (options.cycle) {
-    // The smallest multiple of decay_steps that is at least the step; decay_steps itself at step 0.
+    // The decay lasts for the smallest multiple of decay_steps that is not below the step, but at
+    // step 0 for decay_steps.
     const Output is_first = Equal(now, 0);
     Output periods;
     if (const Tensor* number = decay_steps.number()) {
@@ -186,7 +187,7 @@ Output CosineDecayRestarts(ScheduleNumber rate, ScheduleNumber step,
     const Output restart = Floor(fraction);
     return {restart, fraction - restart};
   };
-  // Periods have lengths t_mul ^ i, whose sums are geometric series.
+  // Period i has length t_mul ^ i, so sums of lengths are geometric series.
   auto geometric = [&]() -> OutputList {
     const Output rest = 1 - t_mul;
     const Output passed = fraction * rest;
@@ -278,7 +279,7 @@ Output PiecewiseConstant(ScheduleNumber x, const std::vector<double>& boundaries
   const Output at = x.In(*g, "x");
   const Output table = Cast(Constant(*g, values, "values"), dtype);
   const Output edges = Constant(*g, boundaries, "boundaries");
-  // The number of boundaries below x is the number of values that are passed.
+  // The number of boundaries below x is the index of the value.
   const Output over = Less(edges, Cast(at, DT_DOUBLE));
   return Gather(table, ReduceSum(Cast(over, DT_INT32)));
 }

@@ -60,7 +60,8 @@ absl::StatusOr<SessionRunArgs> StopAtStepHook::BeforeRun(SessionRunContext&) {
 }
 
 absl::Status StopAtStepHook::AfterRun(SessionRunContext& context, const SessionRunValues& values) {
-  // The fetched step may be from before or after the update, so it is read again to be certain.
+  // Reads the step again when it may be the last one, because the fetched step may be from before
+  // or after the update.
   if (StepOf(values.results[0]) + 1 < *options_.last_step) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(context.session(), global_step_));
   if (step >= *options_.last_step) context.RequestStop();

@@ -51,7 +51,8 @@ absl::Status CheckpointSaverHook::WriteGraph(const Graph& graph) {
   return events_->AddMetaGraph(meta);
 }
 
-// The graph is complete only when Begin of all hooks has returned.
+// Runs here and not in Begin, because the graph is complete only when Begin of all hooks has
+// returned.
 absl::Status CheckpointSaverHook::AfterCreateSession(Session& session, Coordinator&) {
   SLUICE_RETURN_IF_ERROR(MakeDirectories(options_.checkpoint_dir));
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(session, global_step_));

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The op of a label "<name> = <Op>(<inputs>)".
+// Returns the op in a label "<name> = <Op>(<inputs>)".
 std::string_view OpOf(const NodeExecStats& node) {
   const std::string_view label = node.timeline_label;
   const size_t begin = label.find(" = ");
@@ -30,7 +30,7 @@ std::string ChromeTrace(const StepStats& stats) {
   for (const DeviceStepStats& device : stats.dev_stats) {
     add(StrCat("{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": ", process,
                ", \"args\": {\"name\": ", JsonQuoted(device.device), "}}"));
-    std::map<uint32_t, int> lines;  // small numbers for threads, in order of appearance
+    std::map<uint32_t, int> lines;  // a small number for each thread, in order of appearance
     for (const NodeExecStats& node : device.node_stats) {
       const int line = lines.emplace(node.thread_id, static_cast<int>(lines.size())).first->second;
       const int64_t start = node.all_start_nanos + node.op_start_rel_nanos;

@@ -23,7 +23,7 @@ absl::StatusOr<Output> GlobalStepRead(Graph& graph, std::string_view user) {
         StrCat("Global step should be created to use ", user, "."));
   }
   SLUICE_ASSIGN_OR_RETURN(const Variable step, Variable::Find(graph, steps[0]));
-  // Control dependencies and devices of the caller do not apply to hooks.
+  // Leaves the control dependencies and devices of the caller, because they do not apply to hooks.
   InitScope outside(graph);
   NameScope root(graph, "");
   NameScope scope(graph, StrCat(step.name(), "/"));

@@ -28,7 +28,7 @@ struct Training {
     x = Placeholder(g, DT_FLOAT, PartialShape::Scalar(), "x");
     loss = x * 2.0f;
   }
-  // Trains until the loop ends, feeding 1, 2, 3, …, and returns the number of steps.
+  // Trains until the loop ends. Feeds 1, 2, 3, … Returns the number of steps.
   int Loop(MonitoredSession& session, int most = 1000) {
     int steps = 0;
     while (!session.ShouldStop() && steps < most) {
@@ -67,7 +67,7 @@ TEST(StepTimerTest, EverySoManySeconds) {
   clock.Advance(std::chrono::seconds(1));
   EXPECT_FALSE(timer.IsDue(100));
   clock.Advance(std::chrono::seconds(1));
-  EXPECT_FALSE(timer.IsDue(0));  // never twice at one step
+  EXPECT_FALSE(timer.IsDue(0));  // never due twice at one step
   EXPECT_TRUE(timer.IsDue(100));
   EXPECT_EQ(timer.Done(100)->time, std::chrono::seconds(2));
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Clock::Duration kLongestPause = std::chrono::seconds(30);
 
-// Errors that mean that a machine was lost, so a new session may succeed.
+// Codes of errors which mean that a machine was lost, so that a new session may succeed.
 constexpr absl::StatusCode kPreemptions[] = {absl::StatusCode::kAborted,
                                              absl::StatusCode::kUnavailable};
 
@@ -28,7 +28,7 @@ bool Feeds(const std::vector<Feed>& feeds, Output tensor) {
                      [&](const Feed& feed) { return feed.tensor == tensor; });
 }
 
-// Adds feeds, which must not be present already.
+// Adds feeds. They must not be in `feeds` already.
 absl::Status AddFeeds(const std::vector<Feed>& more, const char* clash, std::vector<Feed>& feeds) {
   for (const Feed& feed : more) {
     SLUICE_INVALID_IF(Feeds(feeds, feed.tensor), clash, " Conflict(s): [", feed.tensor.name(), "]");
@@ -43,7 +43,8 @@ void MergeRunOptions(const RunOptions& more, RunOptions& options) {
   if (options.cancellation == nullptr) options.cancellation = more.cancellation;
 }
 
-// The index of a fetch in the list, added if missing. Several hooks fetch the global step.
+// Returns the index of a fetch in the list. Adds the fetch only if it is missing, because several
+// hooks fetch the global step.
 size_t PlaceOf(Output fetch, std::vector<Output>& fetches) {
   const auto it = std::find(fetches.begin(), fetches.end(), fetch);
   if (it != fetches.end()) return it - fetches.begin();
@@ -51,7 +52,7 @@ size_t PlaceOf(Output fetch, std::vector<Output>& fetches) {
   return fetches.size() - 1;
 }
 
-// Cancels `to` when `from` is cancelled, during its lifetime.
+// During its lifetime, cancels `to` when `from` is cancelled.
 class CancelledWith {
  public:
   CancelledWith(CancellationManager* from, CancellationManager& to) : from_(from) {
@@ -101,7 +102,8 @@ absl::Status MonitoredSession::CreateOnce() {
   coordinator_ = std::make_unique<Coordinator>(std::vector<absl::StatusCode>());
   if (options_.recover) {
     coordinator_->set_goes_on_after({std::begin(kPreemptions), std::end(kPreemptions)});
-    // Queues stay open for the next session, so only cancellation can end a step that waits.
+    // Queues stay open for the next session, so a step that waits in one can only be ended by a
+    // cancellation.
     coordinator_->OnStop([coordinator = coordinator_.get(), steps = steps_.get()] {
       if (coordinator->GoesOn()) steps->StartCancel();
     });
@@ -145,8 +147,8 @@ absl::Status MonitoredSession::CloseSession() {
   if (coordinator_) {
     coordinator_->RequestStop();
     status = coordinator_->Join({.grace = options_.stop_grace_period, .ignore_live_threads = true});
-    // Live threads use the session. Cancelling the steps ends most of them; then the rest are
-    // joined.
+    // These threads still use the session. Close cancels their steps, which ends most of them. The
+    // destructor of the coordinator joins the others.
     if (const auto alive = coordinator_->LiveThreads(); !alive.empty()) {
       std::string names;
       for (const std::string& name : alive) StrAppend(&names, " ", name);
@@ -163,7 +165,7 @@ bool MonitoredSession::ShouldStop() {
   if (closed_ || stop_) return true;
   if (!status_.ok()) return failure_told_;
   if (!coordinator_->ShouldStop()) return false;
-  // A thread that failed because of a lost machine does not end the loop.
+  // If a thread failed because a machine was lost, the loop goes on.
   if (!options_.recover || !IsPreemption(coordinator_->RequestedError())) return true;
   LogInfo("A machine was lost while the loop was between two steps. Error: ",
           coordinator_->RequestedError().ToString());
@@ -224,7 +226,7 @@ absl::StatusOr<Tensors> MonitoredSession::RunHooked(const SessionRunArgs& reques
   return pick(places);
 }
 
-// Updates the loop's state after a step that ended with `status`.
+// Updates the state of the loop after a step that ended with `status`.
 absl::Status MonitoredSession::Ended(absl::Status status) {
   if (status.code() == absl::StatusCode::kOutOfRange) {
     stop_ = true;  // the end of the input
@@ -243,7 +245,7 @@ absl::Status MonitoredSession::RunRecoverably(const std::function<absl::Status()
   }
   while (true) {
     absl::Status status = step();
-    // If a thread's error caused the step's error, the thread's error is reported.
+    // If the step failed because of a thread's error, reports the thread's error.
     const absl::Status cause = coordinator_ ? coordinator_->RequestedError() : absl::OkStatus();
     if (!status.ok() && !cause.ok() && cause != status && !IsPreemption(status)) {
       status = AnnotateAfter(cause, StrCat("; then the step ended: ", status.message()));
@@ -296,7 +298,7 @@ absl::Status MonitoredSession::Close() {
     status_ = hooks_[i]->End(*session_);
   }
   const absl::Status closing = CloseSession();
-  // A machine that is lost after the end of the loop does not matter.
+  // If a machine is lost after the end of the loop, this does not matter.
   if (status_.ok() && !IsPreemption(closing)) {
     status_ = closing;
   } else if (!closing.ok()) {

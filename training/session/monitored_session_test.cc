@@ -23,7 +23,7 @@ using ::sluice::testing::RecordingHook;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A model with a counter as its training.
+// A model whose training increments a counter.
 struct Counter {
   Counter() {
     Variable step = GlobalStep(g);
@@ -49,7 +49,7 @@ struct Counter {
   std::vector<std::string> calls;
 };
 
-// Creates sessions as a chief does, but first fails a given number of times.
+// Creates sessions like a chief, but fails a given number of times before that.
 class FailingCreator : public ChiefSessionCreator {
  public:
   explicit FailingCreator(absl::Status failure, int times)
@@ -179,7 +179,7 @@ TEST(MonitoredSessionTest, ALostMachineIsANewSessionFromTheLastCheckpoint) {
   auto hook = c.Hook("h");
   int runs = 0;
   hook->before_run = [&](SessionRunContext&) {
-    // The fifth step fails.
+    // Makes the fifth step fail.
     return ++runs == 5 ? SessionRunArgs{.targets = {c.abort}} : SessionRunArgs();
   };
   hook->after_run = [&](SessionRunContext& context, const SessionRunValues&) {
@@ -192,7 +192,8 @@ TEST(MonitoredSessionTest, ALostMachineIsANewSessionFromTheLastCheckpoint) {
                            {hook, StopAtStep(6)});
   while (!session.ShouldStop()) ASSERT_TRUE(session.Run({c.train}).ok());
   EXPECT_EQ(c.Step(session), 6);
-  // 1 2 3 | 4 (lost) | from 3: 4 5 6. The failed step runs again.
+  // The runs were 1 2 3, then 4, in which the machine was lost, and 4 5 6 from the checkpoint of
+  // step 3. The failed step runs again.
   EXPECT_EQ(runs, 8);
   EXPECT_EQ(std::count(c.calls.begin(), c.calls.end(), "h.after_create_session"), 2);
   EXPECT_THAT(saver->recovered(), ElementsAre("dir/model-3"));
@@ -214,7 +215,7 @@ TEST(MonitoredSessionTest, CreationIsTriedAgainWithGrowingPauses) {
   ManualClock clock;
   auto creator = std::make_shared<FailingCreator>(absl::UnavailableError("refused"), 4);
   std::thread time([&] {
-    // Retries at once after the first failure, then after 0.1, 0.2 and 0.4 s.
+    // The creation is retried at once after the first failure, then after 0.1, 0.2 and 0.4 s.
     const double pauses[] = {0.1, 0.2, 0.4};
     for (int i = 0; i < 3; ++i) {
       clock.AwaitWaits(i + 1);
@@ -245,7 +246,7 @@ TEST(MonitoredSessionTest, OtherErrorsOfTheCreationAreNotTriedAgain) {
   EXPECT_EQ(session.Run({c.train}), absl::InternalError("no"));
 }
 
-// A thread fills a queue from a placeholder that is not fed.
+// The thread fills a queue from a placeholder that is not fed.
 TEST(MonitoredSessionTest, TheErrorOfAThreadIsToldBeforeItsEcho) {
   Counter c;
   const Queue queue = Queue::Fifo(c.g, 3, {DT_FLOAT});
@@ -292,8 +293,8 @@ TEST(MonitoredSessionTest, AThreadThatLostItsMachineBringsANewSessionBetweenStep
   EXPECT_TRUE(session.Close().ok());
 }
 
-// A step waited for a token of one parameter server when a thread noticed that another server had
-// died, and the loop hung.
+// Once, a step waited for a token of one parameter server when a thread noticed that another server
+// had died, and the loop hung.
 TEST(MonitoredSessionTest, AStepThatWaitsEndsWhenAThreadLostItsMachine) {
   Counter c;
   const Queue queue = Queue::Fifo(c.g, 3, {DT_FLOAT});

@@ -12,7 +12,7 @@ namespace {
 constexpr double kCheckpointSecs = 600;
 constexpr int64_t kSummarySteps = 100;
 
-// Combines the two settings. Neither field is set if the meaning is "never".
+// Combines two settings. If they mean "never", sets neither field.
 Every Setting(std::optional<int64_t> steps, std::optional<double> secs, Every otherwise) {
   if (!steps && !secs) return otherwise;
   Every every;
@@ -21,7 +21,7 @@ Every Setting(std::optional<int64_t> steps, std::optional<double> secs, Every ot
   return every;
 }
 
-// Returns the error of the hooks' creation when the loop begins.
+// When the loop begins, returns the error that occurred when the hooks were created.
 class Failure : public SessionRunHook {
  public:
   explicit Failure(absl::Status why) : why_(std::move(why)) {}

@@ -95,7 +95,7 @@ struct Training {
   std::shared_ptr<RecordedEvents> events = std::make_shared<RecordedEvents>();
 };
 
-// Records its notifications.
+// A listener that records its notifications.
 class Listener : public CheckpointSaverListener {
  public:
   Listener(std::vector<std::string>& calls, int64_t stop_at) : calls_(calls), stop_at_(stop_at) {}
@@ -230,7 +230,7 @@ TEST(MonitoredTrainingSessionTest, GoesOnFromTheLastCheckpoint) {
   EXPECT_THAT(t.saver->recovered(), ElementsAre(prefix + "0", prefix + "3"));
 }
 
-// Each run is a separate program. Runs share only the folder.
+// Each run stands for a separate program. The runs share only the folder.
 TEST(MonitoredTrainingSessionTest, AnotherProgramGoesOnFromTheFilesOfTheFirst) {
   Training first;
   std::filesystem::remove_all(first.folder);
@@ -251,8 +251,8 @@ TEST(MonitoredTrainingSessionTest, AnotherProgramGoesOnFromTheFilesOfTheFirst) {
         std::filesystem::exists(t.folder + "/model.ckpt-" + std::to_string(last) + ".meta"));
   }
   EXPECT_TRUE(std::filesystem::exists(first.folder + "/checkpoint"));
-  // Five checkpoints are kept over all runs: 3 (from the start of the second run), 5, 7, 8 and one
-  // earlier.
+  // Five checkpoints are kept over all runs: 3, which the second run saves at its start, 5, 7, 8
+  // and an earlier one.
   EXPECT_FALSE(std::filesystem::exists(first.folder + "/model.ckpt-0.index"));
   EXPECT_TRUE(std::filesystem::exists(first.folder + "/model.ckpt-8.index"));
 }
@@ -283,7 +283,7 @@ TEST(MonitoredTrainingSessionTest, HooksStandInTensorFlowsOrder) {
   EXPECT_THAT(*TrainingHooks(options), ElementsAre(mine));
 }
 
-// The contents of an event file, one entry per line, without times and sizes.
+// Returns the contents of an event file, one entry per line, without times and sizes.
 std::vector<std::string> LinesOf(const std::string& path) {
   std::vector<std::string> lines;
   for (const pb::Event& event : EventsOf(path)) {

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// The only entry of a collection; an invalid handle if it is empty.
+// Returns the only entry of a collection, or an invalid handle if the collection is empty.
 absl::StatusOr<Output> OnlyEntry(const Graph& graph, std::string_view key,
                                  std::string_view argument) {
   const std::vector<std::string>& entries = graph.Collection(key);
@@ -32,7 +32,7 @@ absl::StatusOr<Output> OnlyEntry(const Graph& graph, std::string_view key,
   return graph.FindOutput(entries[0]);
 }
 
-// The ops that a collection names. Names without a node are skipped.
+// Returns the ops that a collection names. Skips names without a node.
 std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
   std::vector<Operation> entries;
   for (const std::string& name : graph.Collection(key)) {
@@ -41,7 +41,7 @@ std::vector<Operation> Entries(const Graph& graph, std::string_view key) {
   return entries;
 }
 
-// The result of TensorFlow's resources.initialize_resources for a graph without such resources.
+// Adds what TensorFlow's resources.initialize_resources adds to a graph without such resources.
 Operation InitializeResources(Graph& graph, At at) { return NoOp(graph, {.name = "init"}, at); }
 
 Output ReportUninitializedResources(Graph& graph, At at) {
@@ -83,7 +83,7 @@ absl::Status FillIn(Graph& graph, std::string_view key, std::string_view argumen
   return absl::OkStatus();
 }
 
-// The graph's saver, or a new one of all variables, which is added to the graph.
+// Returns the graph's saver, or a new saver of all variables, which it adds to the graph.
 absl::StatusOr<std::shared_ptr<ModelSaver>> SaverOrDefault(Graph& graph) {
   const std::vector<std::string>& defs = graph.Collection(kSavers);
   if (!defs.empty()) {
@@ -118,7 +118,7 @@ Operation InitializeTables(Graph& graph, std::string_view name, At at) {
 }
 
 Operation DefaultLocalInitOp(Graph& graph, At at) {
-  // Created one after the other, because the order determines the names.
+  // Creates these ops one after the other, because their order determines their names.
   const Operation variables = InitializeLocalVariables(graph, "init", at);
   const Operation tables = InitializeTables(graph, "init_all_tables", at);
   const Operation resources = InitializeResources(graph, at);

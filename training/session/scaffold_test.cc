@@ -89,7 +89,7 @@ TEST(ScaffoldTest, SummariesAreMergedAsOneOp) {
   EXPECT_THAT(g.collections()["summary_op"], ElementsAre("Merge/MergeSummary:0"));
 }
 
-// tf.train.Scaffold also uses the saver of the collection.
+// Like tf.train.Scaffold, uses the saver in the collection.
 TEST(ScaffoldTest, TheSaverOfTheGraphIsTakenAndOneOfTwoIsNot) {
   CapturedLog log;
   Graph g;

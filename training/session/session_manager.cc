@@ -19,15 +19,15 @@ namespace {
 // The first pause is short, because a chief that starts at the same time will soon be ready.
 constexpr Clock::Duration kFirstPause = std::chrono::milliseconds(50);
 
-// Notifies threads of this process that wait for a model when another thread has initialized it.
-// Thread safety: all methods may be called from any thread.
+// Notifies the threads of this process that wait for a model when another thread has initialized
+// it. Thread safety: all methods may be called from any thread.
 class Readiness {
  public:
   static Readiness& Global() {
     static auto* readiness = new Readiness;
     return *readiness;
   }
-  // Registers `wake`. Announce sets it, until Leave.
+  // Registers `wake`. Announce sets it, until Leave is called.
   void Join(const std::shared_ptr<Wake>& wake) {
     ScopedLock lock(&mutex_);
     waiting_.insert(wake);
@@ -46,8 +46,8 @@ class Readiness {
   std::set<std::shared_ptr<Wake>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A wait for the model or a checkpoint. It ends early if readiness is announced in this process, if
-// its waker is called, or if the caller cancels.
+// A wait for the model or a checkpoint. It ends early if another thread of this process announces
+// readiness, if its waker is called, or if the caller cancels.
 class Waiter {
  public:
   Waiter(Clock& clock, std::optional<Clock::Duration> max_wait, CancellationManager* cancellation)
@@ -71,7 +71,7 @@ class Waiter {
     return [wake = wake_] { wake->Set(); };
   }
   bool cancelled() const { return cancellation_ != nullptr && cancellation_->IsCancelled(); }
-  // Waits until the next check. False if the deadline has passed.
+  // Waits until the next check. Returns false if the deadline has passed.
   bool WaitForNextLook(Clock::Duration pace) {
     if (cancelled()) return true;
     if (deadline_) {

@@ -21,7 +21,8 @@ using ::testing::HasSubstr;
 
 using SessionOr = absl::StatusOr<std::unique_ptr<Session>>;
 
-// A graph with a global and a local variable. Sessions share its devices, like tasks of a cluster.
+// Has a graph with a global and a local variable. Its sessions share the devices, like tasks of a
+// cluster.
 struct Model {
   Model() {
     Variable v(g, "v", 3.0f);
@@ -172,7 +173,8 @@ TEST(SessionManagerTest, OthersGoOnAtOnceWhenTheChiefIsReady) {
   EXPECT_EQ(m.Value(**session), 3.0f);
 }
 
-// Another process initializes the model, so nothing is announced here. Row 23 of docs/demands.md.
+// Another process initializes the model, so nothing is announced in this one. See row 23 of
+// docs/demands.md.
 TEST(SessionManagerTest, OthersAreToldByWhatTheyWatch) {
   Model m;
   std::promise<std::function<void()>> watched;
@@ -188,7 +190,7 @@ TEST(SessionManagerTest, OthersAreToldByWhatTheyWatch) {
   });
   const std::function<void()> ready = watched.get_future().get();
   clock.AwaitWaiting(1);
-  ready();  // too early: it checks and waits again
+  ready();  // too early: the waiter checks and waits again
   clock.AwaitWaits(2);
   Session chief(m.g, {.devices = m.target.config.devices});
   ASSERT_TRUE(chief.Run({m.init}).ok());

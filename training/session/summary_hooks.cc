@@ -67,7 +67,7 @@ absl::Status StepCounterHook::Begin(Graph& graph) {
   SLUICE_INVALID_IF(options_.every.steps.has_value() == options_.every.secs.has_value(),
                     "exactly one of every_n_steps and every_n_secs should be provided.");
   SLUICE_ASSIGN_OR_RETURN(global_step_, GlobalStepRead(graph, "StepCounterHook"));
-  // The tag is the variable's name, whatever the step's own name is.
+  // The tag is the name of the variable, even if the tensor of the step has another name.
   const auto it = graph.collections().find(kGlobalStep);
   std::string name = it == graph.collections().end() ? "global_step" : it->second.at(0);
   tag_ = StrCat(name.substr(0, name.find(':')), "/sec");
@@ -120,7 +120,7 @@ absl::StatusOr<SessionRunArgs> ProfilerHook::BeforeRun(SessionRunContext&) {
 
 absl::Status ProfilerHook::AfterRun(SessionRunContext& context, const SessionRunValues& values) {
   const int64_t read = StepOf(values.results[0]);
-  // The first trace is written at the end of the first interval.
+  // The first interval begins now, so the first trace is written at its end.
   if (!next_step_) timer_.Done(read);
   int64_t step = read + 1;
   if (requested_ && values.metadata.step_stats) {

@@ -18,7 +18,7 @@ namespace {
 
 Output Cat(const OutputList& parts) { return parts.size() == 1 ? parts[0] : Concat(parts, 0); }
 
-// The sum on one device.
+// Returns the sum of the gradients, computed on the current device.
 Grad SumOf(const std::vector<Grad>& grads) {
   bool all_slices = true;
   for (const Grad& g : grads) all_slices &= g.is_slices();
@@ -39,8 +39,8 @@ Grad SumOf(const std::vector<Grad>& grads) {
 
 }  // namespace
 
-// The state with which the replicas' threads take turns. Only one thread runs at a time, so the
-// graph and all other objects are used by one thread only. Each replica has its own scopes.
+// The state by which the threads of the replicas take turns. Only one thread runs at a time, so the
+// graph and all other objects need no locks. Each replica has its own scopes.
 // Invariants:
 // 1. Only replica `turn` may run.
 // 2. A replica that waits in MergeCall has stored its argument.
@@ -68,7 +68,8 @@ class MirroredReplica : public ReplicaContext {
   Strategy& strategy() override { return strategy_; }
   int replica() const override { return replica_; }
 
-  // The body of the thread: waits for its turn, builds, and gives the turn to the next replica.
+  // Runs in the thread of the replica. Waits for its turn, builds, and gives the turn to the next
+  // replica.
   absl::Status Build(const std::function<absl::Status(ReplicaContext&)>& program) {
     {
       ScopedLock lock(&meeting_.mutex);
@@ -114,7 +115,7 @@ class MirroredReplica : public ReplicaContext {
       ++meeting_.merged;
       return meeting_.results[replica_];
     }
-    // The next replica begins or continues with its own scopes.
+    // Saves the scopes, because the next replica begins or continues with other scopes.
     Graph& graph = strategy_.graph_;
     meeting_.scopes[replica_] = std::exchange(graph.scopes(), outside_);
     PassTurn();
@@ -195,7 +196,7 @@ absl::Status MirroredStrategy::RunReplicas(
   }
   for (Thread& t : threads) t.Join();
   SLUICE_RETURN_IF_ERROR(graph_.status());
-  // The error of a MergeCall is only the consequence of another replica's error.
+  // Skips errors of MergeCall, which are only consequences of another replica's error.
   absl::Status first;
   for (const absl::Status& s : statuses) {
     if (!s.ok() && s.message().find("MergeCall: ") == s.message().npos) return s;
@@ -247,7 +248,7 @@ Variable MirroredStrategy::MakeVariable(std::string_view name, const PartialShap
         copies.emplace_back(graph_, name, shape, SharedInitializer(initializer), options);
         if (num_local_replicas() > 1) first_value = InitializedValue(copies[0]);
       } else {
-        // The optimizer trains copies through the first one.
+        // Only the first copy is trainable, because the optimizer trains all copies through it.
         VariableOptions copy = options;
         copy.trainable = false;
         copies.emplace_back(graph_, StrCat(name, "/replica_", i), first_value, copy);

@@ -1,4 +1,4 @@
-// Two devices give the same result as one device with the whole batch.
+// Two devices must give the same result as one device with the whole batch.
 #include "training/strategy/mirrored_strategy.h"
 
 #include "executor/session/session.h"
@@ -27,7 +27,8 @@ Tensor Numbers(const TensorShape& shape, int seed) {
 
 using MakeVariable = std::function<Variable(std::string_view name, const Tensor& first)>;
 
-// A dense layer over rows of a table: dense and sparse gradients, with repeated rows.
+// Returns the loss of a dense layer over rows of a table. It has dense and sparse gradients, with
+// repeated rows.
 Output Loss(Graph& g, int64_t begin, int64_t end, const MakeVariable& make) {
   const Variable table = make("table", Numbers({5, 3}, 1));
   const Variable w = make("w", Numbers({3, 2}, 2));

@@ -66,7 +66,8 @@ Output MultiWorkerMirroredStrategy::SumOfWorkers(const Output& value) {
                           {0});
 }
 
-// Workers may have different numbers of rows, so all are padded to the largest for the transfer.
+// Returns the rows of all workers. They may have different numbers of rows, so pads all to the
+// largest number for the transfer.
 IndexedSlices MultiWorkerMirroredStrategy::RowsOfWorkers(const IndexedSlices& rows) {
   const int workers = options_.workers, key = options_.group_key;
   const Output count = Slice(Shape(rows.indices), {0}, {1});

@@ -82,17 +82,17 @@ absl::Status SummaryFileWriter::Start() {
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<EventFile> file,
                           EventFile::Open(logdir_, options_.filename_suffix));
   ScopedLock lock(&mutex_);
-  // The thread waits for the lock, so it starts its work after all members are set.
+  // The thread starts its work only after all members are set, because it waits for the lock.
   SLUICE_ASSIGN_OR_RETURN(thread_,
                           Thread::Start("summaries", ThreadUse::kProcess, [this] { Work(); }));
   file_ = std::move(file);
   is_open_ = true;
   status_ = absl::OkStatus();
-  next_flush_ = Clock::now();  // so that TensorBoard shows the first event at once
+  next_flush_ = Clock::now();  // shows the first event in TensorBoard at once
   return absl::OkStatus();
 }
 
-// Writes the events of the queue. Flushes on request, and every flush_secs.
+// Writes the events in the queue. Flushes on request and every flush_secs.
 void SummaryFileWriter::Work() {
   const auto period = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(options_.flush_secs));

@@ -141,7 +141,8 @@ TEST(FileWriterTest, AFolderThatCannotBeMadeIsNamed) {
   EXPECT_THAT(std::string(writer.status().message()), HasSubstr(file + "/logs"));
 }
 
-// A full disk: the error of the writer's thread must be reported, and no caller may block forever.
+// If the disk is full, the error of the writer's thread must be reported, and no caller may block
+// forever.
 TEST(FileWriterTest, AFullDiskIsReportedByEveryLaterCall) {
   auto writer = SummaryFileWriter::Open(NewFolder("full"), nullptr, {.max_queue = 2});
   ASSERT_TRUE(writer.ok());

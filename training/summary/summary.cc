@@ -12,7 +12,7 @@
 namespace sluice::summary {
 namespace {
 
-// Keeps letters, digits and "-/_.". The result does not begin with '/'.
+// Keeps only letters, digits and "-/_.". The result does not begin with '/'.
 std::string CleanTag(std::string_view name) {
   std::string clean;
   for (char c : name) {
@@ -28,7 +28,7 @@ std::string WithoutSlash(const std::string& prefix) {
   return prefix.empty() ? prefix : prefix.substr(0, prefix.size() - 1);
 }
 
-// The name scope of a summary, and the tag derived from it.
+// The name scope of a summary, and the tag that is derived from it.
 class SummaryScope {
  public:
   SummaryScope(Graph& graph, std::string_view name, std::string_view family)
@@ -113,7 +113,7 @@ Output Merge(const OutputList& inputs, std::string_view name,
   Graph* graph = GraphOf({}, {&inputs});
   if (graph == nullptr) return {};
   const NameScope scope(*graph, name.empty() ? "Merge" : CleanTag(name));
-  // TensorFlow uses the cleaned name again inside the scope with that name.
+  // Like TensorFlow, uses the cleaned name again inside the scope with that name.
   const std::string clean = CleanTag(name);
   return Collect(MergeSummary(inputs, {.name = clean}, at), collections);
 }

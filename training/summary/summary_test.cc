@@ -18,7 +18,7 @@ std::string StringOf(const Graph& graph, std::string_view node) {
   return value == nullptr ? "" : value->scalar<std::string>();
 }
 
-// Names, tags and collections are those of tf.compat.v1.summary of TensorFlow 2.21.
+// Names, tags and collections must be those of tf.compat.v1.summary of TensorFlow 2.21.
 TEST(SummaryTest, NamesAndTagsAreTensorFlows) {
   Graph g;
   {

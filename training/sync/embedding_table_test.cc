@@ -1,5 +1,5 @@
-// Synchronous training of an embedding table: gradients of the replicas meet by key, as those of a
-// static table meet by row.
+// Tests synchronous training of an embedding table: gradients of replicas are combined by key, as
+// those of a static table are combined by row.
 #include "ops/embedding/embedding_table.h"
 
 #include <optional>
@@ -27,7 +27,7 @@ Tensor Ids(const std::vector<int64_t>& ids) {
 
 class Model {
  public:
-  // Two initial tokens: each push returns before the update.
+  // Puts two tokens at first, so that each push returns before the update.
   explicit Model(std::optional<Tensor> static_rows)
       : step_(GlobalStep(g_)),
         ids_(Placeholder(g_, DT_INT64, {.name = "ids"})),

@@ -108,7 +108,7 @@ Output LegacySyncReplicasOptimizer::Queues::Aggregate(Output grad, const Variabl
   return gradients.empty() ? Output() : ReduceSum(gradients[0], 0);
 }
 
-// Gradients differ in their number of rows, so the queue declares no shapes. Elements that are
+// The queue declares no shapes, because gradients differ in their number of rows. Elements that are
 // dequeued together are concatenated.
 IndexedSlices LegacySyncReplicasOptimizer::Queues::Aggregate(const IndexedSlices& grad,
                                                              const Variable& var) {
@@ -119,14 +119,14 @@ IndexedSlices LegacySyncReplicasOptimizer::Queues::Aggregate(const IndexedSlices
   shape.set_dim(0, PartialShape::kUnknown);
   rows[0].node->set_output_shape(0, shape);
   rows[0].node->set_output_shape(1, PartialShape({PartialShape::kUnknown}));
-  // Equal indices are summed before the update: Momentum with g1 + g2 differs from Momentum with g1
-  // and then with g2.
+  // Sums rows with equal indices before the update, because Momentum with g1 + g2 differs from
+  // Momentum with g1 and then with g2.
   return SumDuplicateIndices(
       {.values = rows[0], .indices = rows[1], .dense_shape = grad.dense_shape});
 }
 
-// A queue runner closes its queue when it stops, and the queue stays closed. So TensorFlow gives
-// the runner a queue that restarted workers do not use.
+// Returns a queue for the queue runner alone, as TensorFlow does. A queue runner closes its queue
+// when it stops, and the queue stays closed, so restarted workers must not use this queue.
 std::optional<Queue> LegacySyncReplicasOptimizer::Queues::MakeRunnerQueue() {
   return Queue::Fifo(graph(), 1, {DT_INT32},
                      {.shapes = {PartialShape::Scalar()},

@@ -1,4 +1,5 @@
-// Guarantees of the queue form only. The other tests are in sync_replicas_optimizer_test.cc.
+// Tests what only the queue form guarantees. The other tests are in
+// sync_replicas_optimizer_test.cc.
 #include "training/sync/legacy_sync_replicas_optimizer.h"
 
 #include <thread>
@@ -97,7 +98,7 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_EQ(abort->device(), "/job:ps/task:1");
   EXPECT_NE(g.Find("sync_replicas/cond/no_grad_enqueue"), nullptr);
 
-  // The tokens depend on the update.
+  // The tokens must depend on the update.
   const Node* put = optimizer.sync_op().node;
   EXPECT_EQ(put->op(), "QueueEnqueueManyV2");
   const Node* dims = put->input(1).node->input(0).node;
@@ -105,8 +106,8 @@ TEST(LegacySyncReplicas, MakesWhatTheSeedMakes) {
   EXPECT_EQ(dims->control_inputs().front()->op(), "AssignAddVariableOp");
 }
 
-// A comment in TensorFlow: "Note that ref() is used to avoid reading from the identity with old the
-// step."
+// TensorFlow's code comments this: "Note that ref() is used to avoid reading from the identity with
+// old the step."
 TEST(LegacySyncReplicas, TokensAreFilledFromTheReferenceOfTheStep) {
   Graph g;
   const VariableOptions ref = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
@@ -131,9 +132,9 @@ TEST(LegacySyncReplicas, TokensAreFilledFromTheReferenceOfTheStep) {
   }
 }
 
-// A checkpoint contained the local steps of replicas that waited for their tokens. When training
-// continued, their first gradients were dropped as stale. Deterministic training, which has no
-// spare tokens, waited forever.
+// Once, a checkpoint contained the local steps of replicas that waited for their tokens. When
+// training continued, their first gradients were dropped as stale. Deterministic training, which
+// has no spare tokens, then waited forever.
 TEST(LegacySyncReplicas, ADeterministicReplicaStartsAtTheGlobalStep) {
   Legacy world({.replica_id = 0, .deterministic = true});
   const Operation restored = world.step.Assign(Constant(world.g, int64_t{7}));
@@ -155,7 +156,7 @@ TEST(LegacySyncReplicas, TheCleanUpOpEndsItsStep) {
   EXPECT_THAT(Message(status), HasSubstr("From sync_replicas"));
 }
 
-// In TensorFlow the enqueues were created outside the branch, so a stale gradient was added anyway.
+// In TensorFlow, the enqueues are created outside the branch, so a stale gradient is added anyway.
 TEST(LegacySyncReplicas, AStaleGradientIsReallyDropped) {
   Legacy world({.replica_id = 0});
   const Output totals = world.optimizer.LedgerTotals();

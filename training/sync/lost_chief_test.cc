@@ -1,5 +1,5 @@
-// A chief that is lost, or that returns to an older model, leaves nothing that blocks or disturbs
-// its successor. tests/simulate covers every point in time.
+// If a chief is lost, or returns to an older model, nothing that it leaves behind may block or
+// disturb its successor. tests/simulate covers every point in time.
 #include <thread>
 
 #include "executor/session/session.h"
@@ -23,7 +23,7 @@ class ALostChief : public ::testing::Test {};
 using Forms = ::testing::Types<World<SyncReplicasOptimizer>, World<LegacySyncReplicasOptimizer>>;
 TYPED_TEST_SUITE(ALostChief, Forms);
 
-// The ops that the hook of a chief's MonitoredSession runs at its start.
+// Runs the ops that the hook of a chief's MonitoredSession runs at its start.
 template <typename W>
 absl::Status StartAgain(W& world, Session& session, int tokens = -1) {
   SLUICE_ASSIGN_OR_RETURN(const Operation init_tokens, world.optimizer.InitTokensOp(tokens));
@@ -32,8 +32,8 @@ absl::Status StartAgain(W& world, Session& session, int tokens = -1) {
   return session.Run({init_tokens});
 }
 
-// The chief was killed after it had taken the gradients of one variable, while it waited for those
-// of another. In the queue form the first queue then rejected every later gradient as stale, and
+// The chief is killed after it has taken the gradients of one variable, while it waits for those of
+// another one. In the queue form, the first queue once rejected every later gradient as stale, and
 // training never continued.
 TYPED_TEST(ALostChief, GradientsThatALostChiefTookAreMadeAnew) {
   TypeParam world({.replicas_to_aggregate = 2, .total_num_replicas = 2, .replica_id = 0});
@@ -55,7 +55,7 @@ TYPED_TEST(ALostChief, GradientsThatALostChiefTookAreMadeAnew) {
 }
 
 // A restarted chief restores its last checkpoint, so the parameter server returns to an older step.
-// Gradient queues did not, and dropped all new gradients.
+// Gradient queues once kept the newer step, and dropped all new gradients.
 TYPED_TEST(ALostChief, AnOlderModelThatIsRestoredIsTrainedOn) {
   TypeParam world({.replica_id = 0});
   const Operation restore = world.step.Assign(Constant(world.g, int64_t{1}));
@@ -87,7 +87,8 @@ TYPED_TEST(ALostChief, AnOlderModelThatIsRestoredIsTrainedOn) {
   }
 }
 
-// Otherwise both would take gradients, and the lost chief's step could still apply an update.
+// If the waiting chief did not end, both would take gradients, and its step could still apply an
+// update.
 TYPED_TEST(ALostChief, AChiefThatWaitsEndsWhereAnotherStarts) {
   TypeParam world({.replica_id = 0});
   Session session(world.g);

@@ -1,5 +1,5 @@
-// The options after the loss of a replica that an update needs: training waits for it, continues
-// with fewer gradients, or ends.
+// Tests the options for the loss of a replica that an update needs: training waits for it,
+// continues with fewer gradients, or ends.
 #include "training/sync/lost_replicas.h"
 
 #include <functional>
@@ -29,7 +29,7 @@ using ::testing::Not;
 
 constexpr char kWho[] = "/job:worker/replica:0/task:2";
 
-// A chief of three replicas whose hook runs. The test reports the losses.
+// Has a chief of three replicas, whose hook runs. The test reports the losses of replicas.
 class LostReplicasTest : public ::testing::Test {
  protected:
   ~LostReplicasTest() override {
@@ -119,13 +119,13 @@ TEST_F(LostReplicasTest, AnUpdateThatWaitsTakesWhatThoseGiveWhoAreLeft) {
   AwaitReport(*session_, {"2 of 3 gradients"});
   Hear(ReplicaNews::kLost);
   AwaitStep(1);
-  EXPECT_EQ(world_->Value(*session_), 5 - 0.5f * 2);  // their mean
+  EXPECT_EQ(world_->Value(*session_), 5 - 0.5f * 2);  // minus 0.5 * the mean
   while (Step() < 5) Push(0);
   AwaitReport(*session_, {" of 2 gradients"});
   EXPECT_EQ(Applied(), 2 * Step());
 }
 
-// If the lost replica had taken the last token, a replica that waits for one gets another.
+// If a lost replica has taken the last token, a replica that waits for a token gets another one.
 TEST_F(LostReplicasTest, ATokenThatIsLostWithItsReplicaIsMadeUpFor) {
   Start(OnLostReplica::kShrink);
   AwaitFit(3);
@@ -139,7 +139,8 @@ TEST_F(LostReplicasTest, ATokenThatIsLostWithItsReplicaIsMadeUpFor) {
   const Output token = world_->optimizer.token_queue().Dequeue()[0];
   const int32_t left = Read(tokens_left_).scalar<int32_t>();
   EXPECT_THAT(left, AnyOf(1, 2));
-  for (int i = 0; i < left; ++i) EXPECT_EQ(Read(token).scalar<int64_t>(), 1);  // the replica's
+  // Takes all tokens, as if the lost replica had taken them.
+  for (int i = 0; i < left; ++i) EXPECT_EQ(Read(token).scalar<int64_t>(), 1);
   Hear(ReplicaNews::kLost);
   AwaitFit(2);
   while (Step() < 4) Push(0);
@@ -206,7 +207,7 @@ TEST_F(LostReplicasTest, WhoWasNeverThereOrHasLeftIsNotLost) {
   EXPECT_FALSE(coordinator_->ShouldStop());
 }
 
-// Its replicas wait for tokens that the previous chief would have put into the queue.
+// The replicas of the chief wait for tokens that the previous chief would have put into the queue.
 TEST(LostReplicas, AChiefThatGoesOnGivesOutTokensAsAfterAnUpdate) {
   World<SyncReplicasOptimizer> world({.replicas_to_aggregate = 2, .total_num_replicas = 3});
   const Output left = world.optimizer.token_queue().Size();

@@ -34,7 +34,7 @@ absl::Status CheckForm(const SyncReplicasOptions& options, bool has_accumulators
                          "replica is lost would decide");
 }
 
-// The ops that return the aggregated gradients.
+// Returns the ops that output the aggregated gradients.
 std::vector<Operation> Sources(const GradientsAndVariables& aggregated) {
   std::vector<Operation> sources;
   for (const GradientAndVariable& gv : aggregated) {
@@ -288,8 +288,8 @@ absl::StatusOr<ReplicaSynchronizer::Resize> ReplicaSynchronizer::MakeResize() {
   resize.replicas_to_aggregate =
       Placeholder(graph(), DT_INT32, PartialShape::Scalar(), "update_size");
   resize.tokens = Placeholder(graph(), DT_INT32, PartialShape::Scalar(), "num_tokens");
-  // Tokens first: an update that needs more gradients than the previous one needs more tokens
-  // before it.
+  // Sets the number of tokens first: if an update needs more gradients than the previous one, more
+  // tokens must be put before it.
   ControlDependencies after(graph(), {tokens_.num_tokens()->Assign(resize.tokens)});
   resize.op = Group(graph(), exchange_->SetReplicasToAggregate(resize.replicas_to_aggregate));
   SLUICE_RETURN_IF_ERROR(graph().status());

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Collections that list the synchronous optimizers of a graph, to number them.
+// Collections that list the synchronous optimizers of a graph, by which these are numbered.
 constexpr char kTokenQueues[] = "sync_token_queues";
 constexpr char kGradientNames[] = "sync_gradient_names";
 

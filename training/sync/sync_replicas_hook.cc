@@ -66,7 +66,7 @@ absl::Status SyncReplicasHook::PutFirstTokens(Session& session) const {
   return session.Run({continues ? give_tokens_ : init_tokens_});
 }
 
-// The watch lasts from the first session to the end, so that no change between two sessions is
+// Watches the replicas from the first session to the end, so that no change between two sessions is
 // missed.
 void SyncReplicasHook::WatchReplicas() {
   if (!optimizer_.options().watch) return;

@@ -33,7 +33,7 @@ class SyncReplicasOptimizer::Accumulators final : public GradientExchange {
   };
   void Add(Output handle, bool is_sparse, const Variable& var);
   void AddPush(Operation push);
-  // The gradient that the accumulator receives, cast back from wire_dtype.
+  // Returns the gradient that the accumulator receives, which is cast back from wire_dtype.
   Output OffTheWire(Output gradient);
   Output NumRequired(const std::string& scope);
 
@@ -114,7 +114,8 @@ IndexedSlices SyncReplicasOptimizer::Accumulators::Aggregate(const IndexedSlices
   if (has_shape) {
     shape = CastTo64(grad.dense_shape);
   } else {
-    // An empty shape for a gradient of unknown shape, with the nodes of TensorFlow's Python code.
+    // If the shape of the gradient is unknown, passes an empty shape, built by the nodes of
+    // TensorFlow's Python code.
     const std::string scope = OpScope(graph(), "Cast");
     const Output none = Constant(graph(), Tensor(DT_FLOAT, {0}), scope + "x/");
     shape = Cast(none, DT_INT64, {.name = scope});

@@ -1,5 +1,5 @@
-// Guarantees of both forms of synchronous training: texts, bounds, tokens, closing, hooks, reports.
-// Invariants are in tests/simulate, nodes in tests/structure.
+// Tests what both forms of synchronous training guarantee: texts, bounds, tokens, closing, hooks
+// and reports. tests/simulate tests invariants, and tests/structure tests nodes.
 #include "training/sync/sync_replicas_optimizer.h"
 
 #include <set>
@@ -67,7 +67,8 @@ TYPED_TEST(BothForms, RefuseToTellTooEarly) {
                 "SyncReplicasOptimizer.apply_gradient should be called before using the hook."));
 }
 
-// As in TensorFlow it is an option of the wrapper. The wrapped optimizer has its own.
+// As in TensorFlow, use_locking is an option of the wrapper. The wrapped optimizer has a separate
+// one.
 TYPED_TEST(BothForms, KeepWhetherTheyLock) {
   EXPECT_FALSE(TypeParam({}).optimizer.use_locking());
   EXPECT_TRUE(TypeParam({.use_locking = true}).optimizer.use_locking());
@@ -153,7 +154,7 @@ class Updates {
   std::thread thread_;
 };
 
-// Row 16 of docs/demands.md.
+// See row 16 of docs/demands.md.
 TYPED_TEST(BothForms, OneReplicaIsTheInnerOptimizerBitForBit) {
   TypeParam world({}, 0.1f);
   Session session(world.g);
@@ -175,8 +176,8 @@ TYPED_TEST(BothForms, OneReplicaIsTheInnerOptimizerBitForBit) {
   }
 }
 
-// Several batches of one replica make an update: their mean with accumulators, their sum with
-// queues.
+// Returns the result of an update that consists of two batches of one replica. Accumulators give
+// their mean, and queues their sum.
 template <typename W>
 float AfterTwoBatches() {
   W world({.replicas_to_aggregate = 2, .total_num_replicas = 1});
@@ -190,7 +191,7 @@ float AfterTwoBatches() {
 TEST(SyncReplicas, ThePresentFormAppliesTheMean) { EXPECT_EQ(AfterTwoBatches<Sync>(), 4.0f); }
 TEST(SyncReplicas, TheLegacyFormAppliesTheSum) { EXPECT_EQ(AfterTwoBatches<Legacy>(), 3.0f); }
 
-// The aggregated gradient is an ordinary tensor. Row 17 of docs/demands.md.
+// The aggregated gradient is an ordinary tensor. See row 17 of docs/demands.md.
 TYPED_TEST(BothForms, TheAggregatedGradientCanBeFetched) {
   TypeParam world({});
   Session session(world.g);
@@ -226,7 +227,7 @@ TYPED_TEST(BothForms, AveragesFollowTheTokens) {
 }
 
 // All reads of a reference variable share one node, which may run before the update. Tokens must
-// still have the step after the update.
+// have the step after the update even then.
 const VariableOptions kRef = {.dtype = DT_INT64, .trainable = false, .use_resource = false};
 TYPED_TEST(BothForms, TokensHaveTheNewStepOfAReferenceVariableToo) {
   Graph g;
@@ -270,7 +271,7 @@ TYPED_TEST(BothForms, ClosingTheTokensEndsReplicasThatWait) {
   EXPECT_TRUE((*session.Run({}, {closed}, {}))[0].template scalar<bool>());
 }
 
-// #11071: the tokens of two optimizers were mixed, and a worker waited forever. Row 12 of
+// Issue #11071: the tokens of two optimizers were mixed, and a worker waited forever. See row 12 of
 // docs/demands.md.
 TYPED_TEST(BothForms, TwoOptimizersOfAGraphHaveTheirOwnQueues) {
   using O = decltype(TypeParam::optimizer);
@@ -368,15 +369,15 @@ TYPED_TEST(BothForms, TheLedgerTellsWhereEveryGradientWent) {
   Session session(world.g);
   ASSERT_TRUE(world.Start(session, 4).ok());
   ASSERT_TRUE(world.Push(session, 1).ok());
-  ASSERT_TRUE(world.Push(session, 1).ok());  // in time, but one is enough: surplus
+  ASSERT_TRUE(world.Push(session, 1).ok());  // in time, but surplus: one is enough
   ASSERT_TRUE(session.Run({world.optimizer.sync_op()}).ok());
-  ASSERT_TRUE(world.Push(session, 1).ok());  // of step 0, at step 1: stale
+  ASSERT_TRUE(world.Push(session, 1).ok());  // stale: of step 0, at step 1
   absl::StatusOr<Tensors> got = session.Run({}, {totals, updates}, {});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT((*got)[0].template flat<int64_t>(), ElementsAre(0, 0, 0, 1, 1, 1, 0, 0, 0));
   EXPECT_THAT((*got)[1].template flat<int64_t>(),
-              ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0,    // before the first
-                          0, 0, 0, 1, 0, 1, 0, 0, 0));  // of step 0
+              ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0,    // before the first update
+                          0, 0, 0, 1, 0, 1, 0, 0, 0));  // the update of step 0
   EXPECT_EQ(LedgerText((*got)[0]),
             "1 gradients applied, 1 dropped as stale, 1 dropped as surplus; replica 0: 0 applied, "
             "0 stale, 0 surplus; replica 1: 1 applied, 1 stale, 1 surplus");
@@ -421,7 +422,8 @@ TYPED_TEST(BothForms, QueuesWithoutRoomAreRefused) {
                               "(token|gradient)"));
 }
 
-// A dequeue of three gradients keeps the first two. An enqueue of three tokens waits for dequeues.
+// A capacity of one is enough: a dequeue of three gradients keeps the first two, and an enqueue of
+// three tokens waits for dequeues.
 TYPED_TEST(BothForms, RoomForOneIsEnoughForAnUpdateOfThree) {
   TypeParam world({.replicas_to_aggregate = 3, .total_num_replicas = 1});
   const Operation tokens = *world.optimizer.InitTokensOp(2);
@@ -484,8 +486,8 @@ TYPED_TEST(BothForms, TheHookStartsEverything) {
   EXPECT_EQ(world.Value(session), 3.5f);
 }
 
-// #20342: replicas without more data kept their tokens, and the others waited forever. Row 9 of
-// docs/demands.md.
+// Issue #20342: replicas without more data kept their tokens, and the others waited forever. See
+// row 9 of docs/demands.md.
 TYPED_TEST(BothForms, AReplicaThatEndsGivesItsTokenBack) {
   TypeParam world({});
   auto hook = world.optimizer.MakeSessionRunHook(/*is_chief=*/false);

@@ -18,7 +18,8 @@ void TokenQueues::Make() {
                     {.shapes = {PartialShape::Scalar()}, .name = unique, .shared_name = unique}));
   }
   if (!options.Shrinks()) return;
-  // The collection keeps it out of checkpoints and out of the replicas' initialization.
+  // A separate collection keeps the variable out of checkpoints and out of the replicas'
+  // initialization.
   num_tokens_ =
       Variable(graph(), nodes_->Numbered("sync_num_tokens"),
                Tensor::Scalar(int32_t{options.TokensPerStep()}),

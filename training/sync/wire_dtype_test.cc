@@ -1,4 +1,4 @@
-// Gradients that are rounded on their way from the replica to the accumulator.
+// Tests gradients that are rounded on their way from the replica to the accumulator.
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -31,7 +31,7 @@ TEST(SyncReplicas, GradientsCanTravelInHalfTheBytes) {
   }
 }
 
-// The tensor sent between the tasks is the small one.
+// The small tensor must be the one that is sent between the tasks.
 TEST(SyncReplicas, GradientsAreRoundedOnTheReplica) {
   Graph g;
   std::optional<Variable> step, w;
