@@ -16,8 +16,8 @@
 
 namespace sluice {
 
-// The number of failed rounds of a group, and of broken groups, whose errors are kept to answer
-// later requests of other tasks.
+// Collectives keeps the errors of the last failed rounds of each group, and of the last broken
+// groups, to answer later requests of other tasks. This is the number of errors in each list.
 inline constexpr size_t kRememberedFailures = 64;
 
 inline std::string TaskOfDevice(const std::string& device) {
@@ -73,10 +73,10 @@ struct Collectives::Group {
   std::map<std::string, RoundRef> rounds;
   std::map<std::pair<std::string, std::string>, int64_t> calls;  // counts by device and instance
   std::deque<std::pair<std::string, absl::Status>> failed;       // rounds and their errors
-  // The rounds that have ended with success. A later call of the same step is an error.
+  // The rounds that have ended with success. A further call in one of these rounds is an error.
   std::deque<std::string> ended_order;
   std::set<std::string> ended;
-  std::map<std::string, absl::Status> unreported;  // by device: the error that it has yet to get
+  std::map<std::string, absl::Status> unreported;  // by device: an error that it has not received
 
   struct Joining {
     uint64_t ticket = 0;

@@ -95,8 +95,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
  public:
   static constexpr const char* kTypeName = "sluice::Collectives";
 
-  // The object for the task of a device, which the first call makes. NOT_FOUND if the device
-  // belongs to no device set.
+  // Returns the object of the task that the device belongs to. The first call makes the object.
+  // NOT_FOUND if the device belongs to no device set.
   static absl::StatusOr<std::shared_ptr<Collectives>> Of(ResourceManager& device);
   // `devices` are the task's devices, with their incarnations.
   explicit Collectives(std::map<std::string, uint64_t> devices);

@@ -3,8 +3,8 @@
 //
 //   ring  n-1 steps that reduce a part each, then n-1 steps that distribute the sums. Every task
 //         sends 2 (n-1) / n of the data. It is for large tensors.
-//   tree  up and down a binomial tree: 2 log2(n) steps with all of the data. It is for small
-//         tensors.
+//   tree  sums go up a binomial tree, and the result goes down: 2 log2(n) steps with all of the
+//         data. It is for small tensors.
 //
 // Thread safety: the functions may be called from any thread. Blocking: none; `done` is called
 // once, on the thread that delivers the last message. All tasks get results with the same bits.
@@ -27,7 +27,7 @@ class ExchangeLinks {
  public:
   virtual ~ExchangeLinks() = default;
   virtual void Post(const std::string& name, Tensor value) = 0;
-  // `done` may be called at once.
+  // `done` may be called before Fetch returns.
   virtual void Fetch(int from, const std::string& name,
                      std::function<void(absl::StatusOr<Tensor>)> done) = 0;
 };
@@ -40,8 +40,8 @@ struct ExchangeParty {
 
 using ExchangeDone = std::function<void(absl::StatusOr<Tensor>)>;
 
-// Merges the `values` of all tasks by `op`. This task's `values` has an unshared buffer and becomes
-// the result.
+// Merges the `values` of all tasks by `op`. This task's `values` must have a buffer that nobody
+// else uses, because the result is computed in it.
 void RingReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 void TreeReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 

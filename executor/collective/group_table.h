@@ -1,13 +1,14 @@
 // The table that forms collective groups. A group is complete when as many devices have joined as
 // its size says. All of them are then notified.
 //
-// The leader's table serves the whole cluster. If a member of a complete group joins again, it no
-// longer belongs to that group. The group is then broken, and a new one forms.
+// The table of one task, the leader, serves the whole cluster. If a member of a complete group
+// joins again, the group ends, and a new one forms.
 //
 // Thread safety: all methods may be called from any thread. `done` is called once, without a lock.
 //
-// Errors are TensorFlow's: INTERNAL if a device joins a full group, or with another size. They end
-// the calls of all waiting members of the group.
+// Errors, in TensorFlow's words: INTERNAL if a device joins a complete group of which it is no
+// member, or if it joins with another size. The error ends the calls of all waiting members of the
+// group. ABORTED for a waiting member whose device joins again.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_GROUP_TABLE_H_
 
@@ -41,11 +42,13 @@ class GroupTable {
   using Done = std::function<void(absl::StatusOr<CollectiveGroup>)>;
   GroupTable();
   // Adds the member to the group with this key, and calls `done` when the group is complete.
-  // `cancellation` may be null and outlives the call of `done`. CANCELLED when it fires.
+  // `cancellation` may be null and outlives the call of `done`. If it fires before the group is
+  // complete, `done` gets CANCELLED.
   void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
             Done done);
-  // The members that have joined, and the former members that have not: "1 of 2 members have come
-  // (/job:…:0), missing: /job:…:1". "" if no member waits.
+  // Returns the members that have joined the incomplete group with this key, and the members of the
+  // previous group that have not joined again: "1 of 2 members have come (/job:…:0), missing:
+  // /job:…:1". Returns "" if no member waits.
   std::string Describe(int key) const;
 
  private:

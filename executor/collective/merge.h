@@ -13,10 +13,10 @@ enum class MergeOp { kAdd, kMul, kMin, kMax };
 // The last operation on the merged values: none, or a division by the number of members.
 enum class FinalOp { kId, kDiv };
 
-// values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both have
-// the same type, which CollectiveReduce allows.
+// values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both
+// tensors have the same type, one of those that CollectiveReduce allows.
 void Merge(MergeOp op, Tensor& values, int64_t begin, const Tensor& more);
-// Divides by `n`. Integers are truncated.
+// Divides each element by `n`. Results of integer types are truncated.
 void Divide(Tensor& values, int n);
 
 // Elements [begin, end) as a vector that shares the buffer.

@@ -31,8 +31,9 @@ struct CompileOptions {
 absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Graph> graph,
                                                         const CompileOptions& options);
 
-// Changes the graph so that its steps, with feeds of these shapes, need at most
-// PassOptions::memory_limit_bytes, and compiles it. The plan may still need more.
+// Compiles the graph. If its steps, with feeds of these shapes, need more memory than
+// PassOptions::memory_limit_bytes, first changes the graph so that they need less. They may still
+// need more than the limit.
 absl::StatusOr<PlannedStep> CompileWithinLimit(const std::shared_ptr<Graph>& graph,
                                                const std::vector<TensorShape>& feeds,
                                                const CompileOptions& options);

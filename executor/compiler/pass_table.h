@@ -26,9 +26,9 @@ struct Pass {
   // "same bits", or how results may differ from those without the pass.
   const char* exactness;
   const char* description;
-  // All stages except kDraft.
+  // Set for all stages except kDraft. Changes the graph, and returns how many changes it made.
   absl::StatusOr<int> (*run)(Graph& graph, const PassOptions& options) = nullptr;
-  // kDraft: changes a body of the draft, and returns how many changes it made.
+  // Set for kDraft. Changes a body of the draft, and returns how many changes it made.
   int (*fuse)(DraftBody& body, Draft& draft) = nullptr;
   // False for passes without which steps would return wrong results.
   bool can_be_disabled = true;

@@ -20,8 +20,8 @@
 
 namespace sluice {
 
-// An attribute of nodes whose kernels call functions: whether the session allows soft placement.
-// The kernels place the nodes of the functions by the same rule.
+// An attribute of nodes whose kernels call graph functions: whether the session allows soft
+// placement. The kernels place the nodes of these functions by the same rule as the session.
 inline constexpr const char* kAllowSoftPlacement = "_allow_soft_placement";
 
 // Thread safety: one thread at a time.

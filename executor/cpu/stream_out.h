@@ -14,14 +14,14 @@ namespace sluice {
 // Whether streaming a result of `bytes` bytes (0 if its elements are objects) saves time. It does
 // if the result exceeds the private caches of `threads` threads and the shared cache, and if the
 // processor is AMD's: Intel's lose time. For tests, the environment variable SLUICE_STREAM_OUT (0
-// or 1) overrides the choice by processor. Do not stream results in place, whose lines have been
-// read.
+// or 1) overrides the choice by processor. Do not stream a result that overwrites its operand: its
+// lines were just read, so streaming saves nothing.
 bool IsWorthStreaming(size_t bytes, int threads);
 // In bytes. Shorter rows are not streamed one by one.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
-// The addresses of the operands that are read next. Each has as many bytes as are copied. Null: no
-// operand.
+// The addresses of the operands that are read next. Each has as many bytes as are copied. Null
+// stands for no operand.
 struct ReadNext {
   const char* x = nullptr;
   const char* y = nullptr;

@@ -8,8 +8,9 @@
 //
 // A thread that has worked on a loop spins for a while before it sleeps. Loops that follow each
 // other closely then wake no thread and take no lock, so much shorter loops can be shared. Threads
-// do not spin while other processes contend for the cores. Each thread begins with the same part of
-// every loop, whose data is in its cache, and then takes blocks from the other parts.
+// do not spin while other processes contend for the cores. Thread i begins with part i of every
+// loop, because loops over the same data then find it in the thread's cache. After its part it
+// takes blocks of the other parts.
 #ifndef SLUICE_EXECUTOR_CPU_THREAD_POOL_H_
 #define SLUICE_EXECUTOR_CPU_THREAD_POOL_H_
 
@@ -87,7 +88,8 @@ class ThreadPool {
   void Work(int thread);
   // Spins until there is a loop or closure newer than `seen` (true) or the time is over.
   bool LookForNews(uint32_t seen, int64_t until_ns);
-  // Sleeps until there is one. False if the pool is being destroyed.
+  // Sleeps until there is a loop or closure newer than `seen`. False if the pool is being
+  // destroyed.
   bool Sleep(uint32_t seen);
   // Whether short loops have followed each other so closely that it pays to wake a thread for them.
   // Counts a loop of `work_ns` as the latest one.
@@ -100,9 +102,9 @@ class ThreadPool {
   std::atomic<uint32_t> news_{0};  // loops and closures so far
   char rest_of_line_[kLine - sizeof(uint32_t)];
   std::atomic<int> looking_{0};               // threads in LookForNews
-  std::atomic<int> sleeping_{0};              // raised under mutex_
-  std::atomic<int64_t> others_ran_ns_{0};     // when a thread last found its core in use
-  std::atomic<int64_t> crowded_until_ns_{0};  // until then no thread looks
+  std::atomic<int> sleeping_{0};              // increased under mutex_
+  std::atomic<int64_t> others_ran_ns_{0};     // when another process last used a core
+  std::atomic<int64_t> crowded_until_ns_{0};  // until then no thread calls LookForNews
   // ComeThick counts short loops: since when, and their work in total.
   std::atomic<int64_t> short_since_ns_{0};
   std::atomic<int64_t> short_work_ns_{0};

@@ -10,7 +10,7 @@
 // ResourceManager has its own lock.
 // Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. It is
 // removed with the set that made it, not with sets that share it. A resource may hold a set that
-// Borrow made: the destructor of the lending set removes the resource.
+// Borrow made from its own set. The destructor of its own set then removes the resource.
 // Errors: if a graph names a device that does not exist, the placer reports INVALID_ARGUMENT at the
 // first Run.
 // Reference: tensorflow::DeviceMgr.
@@ -109,7 +109,7 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   Device& device(int i) const { return *devices_[i]; }
   // The device of this full name. Null if there is none.
   Device* Find(std::string_view name) const;
-  // Names, or names with incarnations, in the order of the devices.
+  // The names of all devices, or their descriptions, in the order of the devices.
   std::vector<std::string> names() const;
   std::vector<DeviceInfo> Describe() const;
   // Removes the resources of these containers from all devices. Empty: those of all containers.

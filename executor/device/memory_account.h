@@ -43,7 +43,8 @@ class MemoryAccount final : public Allocator {
   Allocator& source_;
   const int64_t limit_;
   const int64_t session_;
-  // The bytes in use, and one for the owners. The account is destroyed when it becomes 0.
+  // The number of bytes in use, plus 1 as long as a shared_ptr owns the account. The account is
+  // destroyed when the number becomes 0.
   std::atomic<int64_t> held_{1};
 };
 

@@ -5,9 +5,10 @@
 // threads. Size classes are at most 1/8 apart, so at most 1/8 of a large block is unused.
 //
 // A process may limit its memory for tensors. The limit covers the blocks that the pool holds, used
-// or free, those of the heap, and held bytes (graph/tensor/limited_heap.h). Large blocks are also
-// refused if uncounted memory, such as strings, has let the process's heap grow too much. The limit
-// costs warm steps nothing, because it is only checked before a block is allocated from the system.
+// or free, and the blocks and held bytes of LimitedHeap (graph/tensor/limited_heap.h). Large blocks
+// are also refused if uncounted memory, such as strings, has let the process's heap grow too much.
+// The limit costs warm steps nothing, because it is only checked before a block is allocated from
+// the system.
 //
 // Thread safety: all methods may be called from any thread. A block may be freed by another thread
 // than the one that allocated it.
@@ -33,9 +34,9 @@ class PoolAllocator final : public Allocator {
 
   // Allocations from the system since the process started. Constant over warm steps.
   int64_t SystemAllocations() const;
-  // Bytes held, used or free.
+  // The bytes that the pool holds in blocks, used or free.
   int64_t SystemBytes() const;
-  // Bytes of blocks that are in use, and of free ones that threads keep.
+  // The bytes of used blocks, and of free blocks that single threads keep.
   int64_t BytesInUse() const;
   // Returns the shared free blocks to the system.
   void Trim();
@@ -44,9 +45,9 @@ class PoolAllocator final : public Allocator {
   // blocks that they use.
   int64_t TrimUnused();
 
-  // Limits the memory of the pool and the heap to `bytes`. 0 means no limit. Beyond the limit
-  // Allocate returns null. Blocks of at least kLimitedFrom bytes may only use 15/16 of it, so that
-  // cheap steps of other sessions can go on.
+  // Limits the memory of the pool and of LimitedHeap to `bytes`. 0 means no limit. Beyond the limit
+  // Allocate returns null. Blocks of at least kLimitedFrom bytes may only use 15/16 of the limit,
+  // so that cheap steps of other sessions can go on.
   void SetLimit(int64_t bytes);
   int64_t Limit() const;
   // The bytes that count for the limit.

@@ -30,8 +30,8 @@ class Resource {
   virtual std::string DebugString() const = 0;
 };
 
-// A resource class has `static constexpr const char* kTypeName`, the name of the class in messages:
-// TensorFlow's mangled name ("N10tensorflow3VarE").
+// A resource class has `static constexpr const char* kTypeName`, the name of the class in messages.
+// If TensorFlow has the class, that is TensorFlow's mangled name ("N10tensorflow3VarE").
 class ResourceManager {
  public:
   static constexpr const char* kDefaultContainer = "localhost";
@@ -92,8 +92,8 @@ class ResourceManager {
 };
 
 // The container and the name of a stateful op's resource. By TensorFlow's rule the name is the
-// attribute shared_name. If that is empty, it is the node's name if `use_node_name`, otherwise the
-// private name "_<process counter>_<node name>".
+// attribute shared_name. If shared_name is empty, the name is the node's name with `use_node_name`,
+// and the private name "_<process counter>_<node name>" without.
 class KernelInit;
 struct ResourceName {
   std::string container;

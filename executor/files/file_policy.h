@@ -19,8 +19,9 @@ namespace sluice {
 struct FilePolicy {
   // False: no file can be used.
   bool files = true;
-  // Only files in this folder can be used, and only local ones. Relative paths begin in it. Paths
-  // with ".." and symbolic links that leave it or are absolute are forbidden. Empty: no limit.
+  // Only files of the local disk that are in this folder can be used. Relative paths begin in it.
+  // Forbidden are paths with "..", absolute symbolic links, and links that lead out of the folder.
+  // Empty: no limit.
   std::string root;
   // False: FIFOs, devices and sockets cannot be opened, as they may block or never end.
   bool special_files = true;
@@ -42,7 +43,7 @@ struct ConfinedPath {
 // Needs a policy with a root. PERMISSION_DENIED if the path is outside of the root or contains
 // "..". Symbolic links are checked later, when the path is opened.
 absl::StatusOr<ConfinedPath> Confine(std::string_view path);
-// Whether the path is the root or one of the folders that contain it, all of which exist.
+// Whether the path is the root or one of the folders that contain the root.
 bool IsAboveRoot(std::string_view local_path);
 
 // Called with "read", "write", "rename" or "remove" and the path before a file is used so.

@@ -16,11 +16,11 @@ class ReadWaiter {
   // Blocks until a read of the descriptor would not block. If it returns an error, the read fails.
   virtual absl::Status AwaitReadable(int descriptor) = 0;
 
-  // The waiter of the calling thread. Null: its reads block until there are bytes.
+  // The waiter of the calling thread. Null: the thread's reads block until there are bytes.
   static ReadWaiter* Current() { return current_; }
 
  protected:
-  // While it lives, its thread uses it instead of the outer one.
+  // While the object lives, the thread that made it uses this waiter instead of its previous one.
   ReadWaiter() : outer_(current_) { current_ = this; }
   ~ReadWaiter() { current_ = outer_; }
   ReadWaiter(const ReadWaiter&) = delete;

@@ -45,7 +45,7 @@ struct FusedOperand {
   bool operator==(const FusedOperand&) const = default;
 };
 
-// Whether `part` equals `full`, which has at least one dimension, except for a last dimension of 1.
+// Whether `part` is the shape `full` with a last dimension of 1. `full` has at least one dimension.
 bool HasOneElementARow(absl::Span<const int64_t> part, absl::Span<const int64_t> full);
 
 struct FusedMember {
@@ -67,7 +67,7 @@ struct FusedCall {
 
 class FusedElementwise {
  public:
-  // Limits, so that the state of a call fits into a stack frame.
+  // Limits on the size of a group, so that the state of a call fits into a stack frame.
   static constexpr int kMostMembers = 64;
   static constexpr int kMostInputs = 48;
   static constexpr int kMostRegisters = 6;
@@ -76,7 +76,7 @@ class FusedElementwise {
   // The longest row for members that map rows.
   static constexpr int64_t kMostInARow = 1024;
 
-  // Whether few enough results are alive at a time to fuse the members in this order.
+  // Whether a group of these members, in this order, is within kMostMembers and kMostRegisters.
   static bool Fits(const std::vector<FusedMember>& members);
 
   // Each member comes after its operands. The last one computes the group's result.
@@ -141,7 +141,7 @@ class FusedElementwise {
     int64_t n;  // elements
   };
   bool IsAlone(const FusedOperand& operand, const Shapes& shapes) const;
-  // The address of an operand's elements in a tile.
+  // Gives the address of an operand's elements in each tile.
   struct Place {
     const char* base;
     int64_t step;      // bytes per element; 0: the same address for all tiles

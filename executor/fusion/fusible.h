@@ -10,10 +10,11 @@
 
 namespace sluice {
 
-// False if the shapes are known to differ. A scalar is compatible with every shape.
+// Returns false if the shapes are known to differ. A scalar is compatible with every shape.
 bool IsCompatible(const PartialShape& operand, const PartialShape& result);
 
-// Marks the items whose kernels only run their loops, over operands that may be scalars.
+// Sets DraftItem::is_scalar_loop of the items whose kernels only run elementwise loops and whose
+// result may be a scalar. The executor computes scalars without a call of the kernel.
 void MarkScalarLoops(DraftBody& body);
 
 // The form in which a group computes an item: by loops, by rows as its last member, or not at all.

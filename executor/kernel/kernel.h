@@ -1,6 +1,6 @@
 // Kernels, which compute nodes on a device, and their registry.
 //
-// A kernel is made once per node of a plan and called by many steps at once.
+// A kernel is made once per node of a plan. Many steps may call it at the same time.
 // Thread safety: Compute must not change the object without a lock.
 // Blocking: Compute never blocks a thread. An op that has to wait (queue, accumulator, Recv) has an
 // AsyncKernel, which stores its callback and returns.
@@ -96,7 +96,8 @@ class AsyncKernel : public Kernel {
   AsyncKernel* AsAsync() final { return this; }
 };
 
-// A registration. An op may have several; the first one whose constraints hold is used.
+// Registers a kernel for an op. An op may have several KernelDefs. The first one whose constraints
+// hold is used.
 struct KernelDef {
   std::string op;
   std::string device_type = "CPU";

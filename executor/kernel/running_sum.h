@@ -20,8 +20,8 @@ class SumKernel : public Kernel {
   virtual absl::Status SumOf(KernelContext& context, int count) = 0;
 };
 
-// A kernel with one output, which can be called with an additional last input of the output's
-// shape. It then adds this input to its result.
+// A kernel with one output. If it is called with one more input, which has the shape of the output,
+// it adds this input to its result.
 class AddingKernel : public Kernel {
  public:
   virtual bool CanAdd() const { return true; }

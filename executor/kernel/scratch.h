@@ -1,6 +1,7 @@
 // Standard containers for the scratch data of a kernel call. They use the step's allocator, so that
-// a warm step does not use the heap. If there is no memory, a standard container ends the process.
-// So use KernelContext::AllocateTemp for sizes that a user chooses freely.
+// a warm step does not use the heap. If this allocator has no memory, they use the heap, which the
+// limit of a session does not cover. So use KernelContext::AllocateTemp for sizes that a user
+// chooses freely.
 #ifndef SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 #define SLUICE_EXECUTOR_KERNEL_SCRATCH_H_
 

@@ -1,8 +1,8 @@
 // The memory that a step's tensors need, known before the step runs.
 //
 // It follows from the plan (the order of the nodes, and the last reader of each result) and from
-// shapes, which are inferred from those of the feeds. It does not include the scratch memory of
-// kernels, or results whose shapes depend on values.
+// the shapes of results, which are inferred from the shapes of the feeds. It does not include the
+// scratch memory of kernels, or results whose shapes depend on values.
 #ifndef SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
 #define SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
 
@@ -24,10 +24,11 @@ struct PlannedTensor {
   const Node* node = nullptr;
   int output = 0;
   int64_t bytes = -1;   // -1: unknown before the step
-  int computed_at = 0;  // the number of its node in the step's order
+  int computed_at = 0;  // the number of its node in the StepOrder
   // The number of its last reader. MemoryPlan::num_nodes for results that are fetched.
   int released_at = 0;
-  OutputList results;  // in this buffer: the result itself and those that take it over or share it
+  // All results in this buffer: this one, and results that take over or share the buffer.
+  OutputList results;
 };
 
 struct MemoryPlan {

@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// Adds the copies. The changes can be undone.
+// Adds copies of nodes, and redirects readers to the copies. The changes can be undone.
 class NodeCopies {
  public:
   explicit NodeCopies(Graph& graph) : graph_(graph) {}
@@ -26,11 +26,11 @@ class NodeCopies {
   Node* TriggerOf(const Node& copy) const { return triggers_.at(&copy); }
   int size() const { return static_cast<int>(triggers_.size()); }
 
-  // Adds a copy that waits for `trigger`. It reads the copies of its original's inputs if there are
-  // any, but reads the inputs in `sources` themselves.
+  // Adds a copy that waits for `trigger`. If an input of the original has a copy, the new copy
+  // reads the copy of the input. For inputs in `sources` it reads the input itself.
   absl::Status Add(const Node& original, Node* trigger, const std::vector<Output>& sources);
   void SetTrigger(Node* copy, Node* trigger);
-  // Makes a reader of an original read its copy.
+  // Makes a reader of an original read the copy of the original instead.
   absl::Status Redirect(const Use& use);
 
   // Keeps or undoes all changes since the last call of Keep or Undo, including the order of edges.

@@ -3,16 +3,16 @@
 // First, the pass lets some late readers run earlier, so that their inputs are released before the
 // peak (early_readers.h). Then it recomputes results. Activations, for example, are read in the
 // forward pass and again in the backward pass. Of the tensors that are alive at a plan's peak, the
-// pass copies the nodes whose recomputation costs least per byte. Late readers then read the copy.
-// By a control edge, the copy waits for the same node as its first reader. Copies read other
-// copies, or tensors that are alive at that time anyway. Each change is planned and undone if it
-// does not lower the peak. Matrix products and convolutions are copied only if nothing else is
-// left.
+// pass copies the nodes whose recomputation costs least per byte. Late readers of a copied node
+// then read the copy. A control edge makes the copy wait for the node that its first reader waits
+// for. Copies read other copies, or tensors that are alive at that time anyway. Each change is
+// planned and undone if it does not lower the peak. Matrix products and convolutions are copied
+// only if nothing else is left.
 //
-// Runs after all other graph passes, because it needs placed nodes and plans. It does not copy nodes
-// that are stateful, random, fetched, run for their effect, placed on another device than their
-// readers, or dependent on a branch or a loop. Results keep their bits. Cost: at most 65 plans, and
-// only one if the first plan meets the limit.
+// Runs after all other graph passes, because it needs placed nodes and plans. It does not copy
+// nodes that are stateful, random, fetched, run for their effect, placed on another device than
+// their readers, or dependent on a branch or a loop. Results keep their bits. Cost: at most 65
+// plans, and only one if the first plan meets the limit.
 #ifndef SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
 #define SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
 
@@ -36,7 +36,7 @@ struct PlannedStep {
 class StepPlanner {
  public:
   virtual ~StepPlanner() = default;
-  // A step of the graph as it is now.
+  // Returns the plan of the graph as it is now, and the memory of its steps.
   virtual absl::StatusOr<PlannedStep> Plan() = 0;
 };
 

@@ -30,7 +30,8 @@ class StepOrder {
   bool IsCertain(const Node& node) const { return is_certain_[node.id()]; }
   // The sums that add each term when it is computed (executor/kernel/running_sum.h). For each sum
   // there are the id of its node and then the ids of its terms in the order of the additions.
-  // Passes must keep this order, because another one would change the bits.
+  // Passes must keep the order of the terms, because another order would change the bits of the
+  // sum.
   const std::vector<int>& sums() const { return sums_; }
 
  private:

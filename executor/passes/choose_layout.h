@@ -10,8 +10,8 @@
 //
 // Exactness: convolutions and sums over images (BiasAddGrad, batch norm, reductions) may differ in
 //   their last bits, because their kernels sum the elements in another order. Everything else keeps
-//   its bits. Errors stay the same: only nodes are changed that cannot fail because of the sizes of
-//   their images, or whose error does not show them (graph/infer/image_roles.h).
+//   its bits. Errors stay the same: a node is changed only if it cannot fail because of the sizes
+//   of its images, or if its error does not name these sizes (graph/infer/image_roles.h).
 // Left alone: impure nodes, nodes in PassOptions::keep, and nodes whose images may lie in the
 //   memory of a variable, since a Transpose could read the variable at another time.
 // Order: after fold_constants, which makes axes and sizes constant. Before simplify, which cancels

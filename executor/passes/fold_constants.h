@@ -1,5 +1,6 @@
-// Replaces nodes whose inputs are constants by their results, which are computed once, before the
-// first step. Shape, Size and Rank are replaced too, if the shape of their input is known.
+// Replaces nodes whose inputs are constants by constants with their results. The results are
+// computed once, before the first step. Shape, Size and Rank are replaced too, if the shape of
+// their input is known.
 //
 // Left alone: impure nodes, nodes in PassOptions::keep, nodes of branches and loops, results larger
 //   than PassOptions::max_constant_bytes, and nodes whose kernel fails (the step reports the

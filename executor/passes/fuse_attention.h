@@ -1,6 +1,6 @@
 // Replaces attention that is built of ops, softmax(q * k^T * scale + mask) * v, by one node, and
-// its gradients with respect to q, k and v by another. Both compute the scores block by block in
-// the cache and never store them. (After Dao et al., 2022, "FlashAttention".)
+// its gradients with respect to q, k and v by another node. Both compute the scores block by block
+// in the cache and never store them. (After Dao et al., 2022, "FlashAttention".)
 #ifndef SLUICE_EXECUTOR_PASSES_FUSE_ATTENTION_H_
 #define SLUICE_EXECUTOR_PASSES_FUSE_ATTENTION_H_
 

@@ -1,8 +1,8 @@
 // Finds tensors that have equal batch sizes although the size is not known before the step.
 //
-// A batch is identified by the oldest tensor that has it. The results that convolutions, pools and
-// elementwise nodes compute from x have the batch of x. So do tensors that a node makes in the
-// shape of such a result.
+// Tensors have the same batch if their batch sizes are equal by construction: the results that
+// convolutions, pools and elementwise nodes compute from x have the batch of x, and so do tensors
+// that a node makes in the shape of such a result. The oldest tensor with a batch identifies it.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_
@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// Returns the tensor whose shape `sizes` is, if `sizes` is an output of a Shape or ShapeN. Invalid
-// otherwise.
+// If `sizes` is an output of a Shape or ShapeN, returns the tensor whose shape it is. Otherwise
+// returns an invalid Output.
 Output TensorWithShape(Output sizes);
 
 class ImageBatches {
@@ -27,7 +27,8 @@ class ImageBatches {
   // batch of the same tensor.
   bool HaveSame(Output a, Output b) const;
 
-  // Records that output 0 of `node` has the batch of all of `images`. Called in topological order.
+  // Records that output 0 of `node` has the batch of `images`, which have the same batch. Called in
+  // topological order.
   void Record(const Node& node, absl::Span<const Output> images);
   // If output 0 of the node is made in the shape of another tensor, records that it has the batch
   // of that tensor.

@@ -4,7 +4,8 @@
 // for example, slice the rows that they look up. Each part is then copied once, instead of padded
 // to the size of the whole tensor and added. Sizes and paddings must be known.
 //
-// Exactness: a -0 keeps its sign, which a sum with 0 loses. Everything else keeps its bits.
+// Exactness: a -0 in a part stays -0, but the sum of -0 and the padding's 0 was 0. Everything else
+// keeps its bits.
 // Left alone: what Rewriter (rewrite.h) leaves alone.
 // Order: after fold_constants, which makes the paddings constant.
 // Cost: linear in the graph.

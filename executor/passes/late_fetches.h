@@ -8,13 +8,15 @@
 
 namespace sluice {
 
-// Delays each fetch of a variable until the step's updates of it have run, except for updates that
-// the graph orders after the fetch. A fetch of a variable is a fetch of its reference, of a read of
-// the resource, or of an Identity of either. TensorFlow's training loops rely on this order: `while
-// step < n: _, step = run([train, step])`. In TensorFlow a fetched reference shares the variable's
-// memory, and so shows all updates. A fetch of a resource variable is a race in TensorFlow.
+// Delays each fetch of a variable until the step's updates of the variable have run, except for
+// updates that the graph orders after the fetch. A fetch of a variable is a fetch of its reference,
+// of a read of the resource, or of an Identity of either. TensorFlow's training loops rely on this
+// order: `while step < n: _, step = run([train, step])`. In TensorFlow a fetched reference shares
+// the variable's memory, and so shows all updates. A fetch of a resource variable is a race in
+// TensorFlow.
 //
-//   1. If other nodes use the value of a fetched read, they keep it: the fetch gets a second read.
+//   1. If other nodes use the value of a fetched read, they keep this value, and the fetch gets a
+//      second read.
 //   2. If an update waits for the fetched read, the fetch keeps the value that was read. For a
 //      reference, only control dependencies count. Every gradient depends on the value by data, and
 //      a reference that TensorFlow fetches then shows the update.

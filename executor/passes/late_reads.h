@@ -1,4 +1,5 @@
-// Lets nodes read reference variables at the time at which they do in TensorFlow.
+// Lets a node that is ordered after an update of a reference variable read the updated value, as in
+// TensorFlow.
 #ifndef SLUICE_EXECUTOR_PASSES_LATE_READS_H_
 #define SLUICE_EXECUTOR_PASSES_LATE_READS_H_
 

@@ -1,9 +1,9 @@
 // Computes only those columns of a matrix product that are read: a Slice of a MatMul becomes a
 // _MatMulColumns.
 //
-// Such a slice is part of the gradient of a recurrent cell, which multiplies its input and its
-// state by one matrix, if the gradient of the input is not needed. All sizes but the number of rows
-// must be known, so that the slice cannot fail.
+// For example, a recurrent cell multiplies its input and its state by one matrix. If the gradient
+// of the input is not needed, the gradient of the cell has such a slice. All sizes except the
+// number of rows must be known, so that the slice cannot fail.
 //
 // Exactness: sums may be computed in another order.
 // Order: after fold_constants, which makes the bounds of the slice constant, and after

@@ -29,7 +29,7 @@ struct PassOptions {
   std::set<std::string> disabled;
   // Allocates the constants that passes and expanded function calls add. It outlives the graph.
   Allocator* memory = &LimitedHeap();
-  // The largest constant that folding makes.
+  // The size of the largest constant that fold_constants makes.
   int64_t max_constant_bytes = 10 << 20;
   // For rematerialize: the memory that a step's tensors may take, and the planner of steps.
   int64_t memory_limit_bytes = 0;

@@ -3,8 +3,8 @@
 // The copy has the targets and all nodes on which a fetch or target depends, except those needed
 // only for fed tensors. Fed tensors become outputs of `_Arg` nodes, and fetched tensors become
 // inputs of `_Retval` nodes. Attribute `index` numbers both. Control edges from a fed placeholder
-// become edges from the feed. It runs before everything else, so that no later stage sees nodes
-// that do not run. The original graph is only read. Cost: linear in the copied part.
+// become edges from the feed. Pruning runs before all other passes, so that they see no nodes that
+// do not run. The original graph is only read. Cost: linear in the copied part.
 #ifndef SLUICE_EXECUTOR_PASSES_PRUNE_H_
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 
@@ -23,7 +23,8 @@ struct PruneOptions {
   // device, which exchange the tensors with the client through the step's rendezvous.
   std::string client_device;
 };
-// The key under which the client sends or receives the tensor.
+// The key under which the client of a partial run sends or receives the tensor through the
+// rendezvous.
 std::string ClientKey(const Output& tensor, const std::string& client_device);
 bool IsClientKey(std::string_view key);
 

@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// Whether the readers of the node need neither wait for it nor check whether it is dead. This holds
-// for a constant without control inputs, which is never dead, and for a value that enters a loop,
-// which is dead only together with the whole loop.
+// Whether a reader of the node needs neither to wait for the node nor to check whether it is dead.
+// This holds for a constant without control inputs, which is never dead, and for a value that
+// enters a loop, which is dead only together with the whole loop.
 bool IsAliveWithItsReaders(const Node& node);
 
 // Adds a node with one output, on the device of `like` and with its line in the user's program.
@@ -45,7 +45,7 @@ struct Bypass {
 
 // Applies bypasses that change neither a result nor the time at which it is computed:
 //   1. The nodes that are passed are pure, and only the first one may have control inputs.
-//   2. They and x were requested for the same device.
+//   2. The passed nodes and the node of x were requested for the same device.
 //   3. Readers keep waiting for whatever the passed nodes waited for.
 //   4. No reader gets a tensor in memory that others write. So x does not lie in a variable that is
 //      updated in place. If x lies in a fed tensor, which the caller may overwrite after the step,

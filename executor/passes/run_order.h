@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns all nodes that wait, directly or indirectly, for one of `nodes` in the same iteration of
-// a loop. Takes time linear in their edges.
+// Returns all nodes that wait, directly or indirectly, for one of `nodes`. Waiting for an earlier
+// iteration of a loop does not count. Takes time linear in the edges of the returned nodes.
 std::unordered_set<const Node*> NodesAfter(const std::vector<Node*>& nodes);
 
 }  // namespace sluice

@@ -11,7 +11,7 @@
 // of a view reads the viewed tensor itself, if the view cannot fail.
 //
 // Exactness: results keep their bits, except that arithmetic would silence a signaling NaN.
-// Left alone: nodes that may have failed, and what Rewriter (rewrite.h) leaves alone.
+// Left alone: nodes that could fail, and what Rewriter (rewrite.h) leaves alone.
 // Order: after fold_constants, which makes permutations, axes and shapes constant. Before
 //   common_subexpressions, which merges nodes that become equal here.
 // Cost: linear in the graph. A chain is followed for a few steps only.

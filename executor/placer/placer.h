@@ -19,15 +19,16 @@
 namespace sluice {
 
 struct PlaceOptions {
-  // If no device fits, the requested type and number are ignored. Job, replica and task are not.
+  // If no device fits a request, its device type and device number are ignored. Its job, replica
+  // and task still count.
   bool allow_soft_placement = false;
   // Writes each node's device to stderr.
   bool log_device_placement = false;
 };
 
-// Sets Node::assigned_device. `devices` are in order of preference. INVALID_ARGUMENT if no device
-// fits: TensorFlow's message, which names the contradicting requests or the known devices. Linear
-// in the graph.
+// Sets Node::assigned_device of every node. `devices` are in order of preference. INVALID_ARGUMENT
+// if no device fits: TensorFlow's message, which names the contradicting requests or the known
+// devices. Linear in the graph.
 absl::Status Place(Graph& graph, const std::vector<DeviceInfo>& devices,
                    const PlaceOptions& options = {});
 absl::Status Place(Graph& graph, const DeviceSet& devices, const PlaceOptions& options = {});

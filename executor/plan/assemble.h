@@ -8,11 +8,11 @@
 
 namespace sluice {
 
-// Builds the arrays of one body: nodes, slots, last readers, edges and pending counts. References
-// to other bodies are missing.
+// Builds the arrays of one body: nodes, slots, last readers, edges and pending counts. LinkFrames
+// adds the references to other bodies.
 Body AssembleBody(const DraftBody& draft, const UnitAssignment& units);
-// Adds the references between the bodies, which must all be built: the destinations of values that
-// go to another frame or iteration (`plan->arrivals`, Body::exits, Body::invariant_units).
+// Adds the references between the bodies, after all bodies were built: the destinations of values
+// that go to another frame or iteration (`plan->arrivals`, Body::exits, Body::invariant_units).
 void LinkFrames(const Draft& draft, const std::vector<UnitAssignment>& units, Plan* plan);
 
 }  // namespace sluice

@@ -11,10 +11,10 @@
 
 namespace sluice {
 
-// By frame: whether the loop is simple. A simple loop has the form that builders of while loops
-// produce: Merge(Enter, NextIteration) for each variable, no other node that depends on the number
-// of its iteration, and no node that can block. Its iterations give the same results whether they
-// run one after another or overlap.
+// Returns for each frame whether its loop is simple. A simple loop has the form that builders of
+// while loops produce: each loop variable is a Merge(Enter, NextIteration), and no other node reads
+// the variable's Enter or NextIteration. Neither the loop nor a loop inside it has nodes that can
+// block. Its iterations give the same results whether they run one after another or overlap.
 std::vector<bool> FindSimpleLoops(const Graph& graph, const Frames& frames,
                                   const std::vector<std::shared_ptr<Kernel>>& kernels);
 

@@ -1,6 +1,7 @@
 // The pending word of a unit that is one Merge (Unit::pending), which counts control inputs and
-// data inputs separately. A Merge is ready when its control inputs have arrived and it has a live
-// data input, or a dead Enter has arrived, or all data inputs are dead.
+// data inputs separately. A Merge is ready when all its control inputs have arrived and one of
+// three conditions holds: a live data input is stored, a dead Enter has arrived, or all data inputs
+// are dead.
 #ifndef SLUICE_EXECUTOR_PLAN_MERGE_WORD_H_
 #define SLUICE_EXECUTOR_PLAN_MERGE_WORD_H_
 

@@ -14,8 +14,8 @@ namespace sluice {
 //   1. All Switches of the body read one LoopCond.
 //   2. Every NextIteration is on the true branch of a Switch, and every Exit on the false branch.
 //   3. If no input of the loop is dead, no other node of the body can be dead.
-// `loops` has the bodies of the simple loops (Draft::loops), and `phased` says by body which of
-// them have phases.
+// `loops` has the bodies of the simple loops (Draft::loops). phased[b] says whether body b has
+// phases.
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,
                                   const std::vector<bool>& phased);
 

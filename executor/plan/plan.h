@@ -84,7 +84,8 @@ struct UnitEdge {
   uint32_t merge_input = 0;  // kMergeData
 };
 
-// A value that several units read is copied to a slot for each of them, so that each owns one.
+// A copy of a value for one of the units that read it, so that each unit owns a slot with the
+// value.
 struct SlotCopy {
   uint32_t from;
   uint32_t to;
@@ -149,7 +150,7 @@ struct Loop {
   uint32_t body = 0;
   uint32_t num_variables = 0;
   uint32_t num_invariants = 0;
-  // The same body, divided into phases, for runs without dead inputs. 0: there is none.
+  // The same body, divided into phases (phases.h), for runs without dead inputs. 0: no such body.
   uint32_t phased_body = 0;
 };
 
@@ -165,7 +166,7 @@ struct Plan {
   std::vector<ArrivalPoint> arrivals;
   std::vector<Value> constants;
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
-  uint32_t num_feeds = 0;  // up to the last feed that a node reads
+  uint32_t num_feeds = 0;  // number of the last feed that a node reads, plus 1
   uint32_t num_fetches = 0;
   std::shared_ptr<const Graph> graph;            // the nodes
   std::vector<std::shared_ptr<Kernel>> kernels;  // by node id, then those made by fusions

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// The number of inputs that read an item, and the number of items that wait for it.
+// The number of data inputs that read an item, and the number of control inputs from it.
 struct Users {
   int reads = 0, waits = 0;
 };

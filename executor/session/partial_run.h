@@ -1,6 +1,6 @@
 // A step that is fed and fetched piece by piece.
 //
-//   session.StartPartialRun({"x", "y"}, {"a:0", "b:0"});
+//   auto run = *session.StartPartialRun({"x", "y"}, {"a:0", "b:0"});
 //   run->Run({{"x", xs}}, {"a:0"});      // "a:0" must need no other feed than "x"
 //   run->Run({{"y", ys}}, {"b:0"});      // everything is fed and fetched: the step has ended
 //
@@ -67,7 +67,7 @@ class PartialRun {
   // Checks a piece and marks its feeds and fetches as done.
   absl::Status CheckPiece(absl::Span<const NamedFeed> feeds, absl::Span<const std::string> fetches)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Checks that all were announced and that none has been fed or fetched before.
+  // Checks that all tensors were announced and that none was fed or fetched before.
   absl::Status CheckAnnounced(absl::Span<const NamedFeed> feeds,
                               absl::Span<const std::string> fetches)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,5 +1,5 @@
-// Interface to the other tasks of a cluster, which run parts of the steps of a session of this
-// task. distributed/ implements it. ClusterRunner uses it.
+// Interface to the other tasks of a cluster. They run parts of the steps of one session, whose
+// master is this task. distributed/ implements it. ClusterRunner uses it.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_EXECUTOR_SESSION_REMOTE_TASKS_H_
@@ -31,8 +31,8 @@ class RemoteTasks {
   // answer is listed with its first CPU only, with incarnation 0.
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
-  // Prepares the task for Register and returns its devices. If the task has not started, waits
-  // until a time limit or until `cancellation` fires.
+  // Prepares the task for Register and returns its devices. If the task has not started, waits for
+  // it until a time limit or until `cancellation` fires.
   virtual absl::StatusOr<std::vector<DeviceInfo>> Join(const std::string& task,
                                                        CancellationManager& cancellation) = 0;
 

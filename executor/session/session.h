@@ -97,8 +97,8 @@ struct SessionOptions {
   int64_t operation_timeout_ms = 0;
   // Receives warnings. Not set: they go to stderr.
   std::function<void(const std::string&)> warn;
-  // A step that waits longer for a queue, an accumulator, … warns once with the operations that it
-  // waits for. 0: never.
+  // A step that waits longer than this for a queue, an accumulator, … warns once with the
+  // operations that it waits for. 0: never.
   int64_t stall_warning_ms = 60'000;
   // The name of this session in errors of other sessions on the same devices. "": "session
   // <number>".
@@ -125,8 +125,8 @@ struct RunOptions {
   bool output_partition_graphs = false;
 };
 
-// Reports of one step, in addition to its fetches. Filled as far as RunOptions request it, also if
-// the step fails while it runs.
+// Reports of one step, in addition to its fetches. RunOptions choose which of them are filled. They
+// are filled even if the step fails while it runs.
 struct RunMetadata {
   // Null unless RunOptions::trace.
   std::shared_ptr<const StepStats> step_stats;
@@ -157,8 +157,8 @@ class Callable {
   absl::StatusOr<Tensors> Run(absl::Span<const Tensor> feeds, const RunOptions& options = {},
                               RunMetadata* metadata = nullptr) const;
   // Like Run, but stores the fetches in `*fetches`. Before the step, it drops the previous values,
-  // so that the step can reuse their memory. After an error they may be lost. `feeds` may be
-  // among them.
+  // so that the step can reuse their memory. After an error the previous values may be lost.
+  // `feeds` may be values in `*fetches`.
   absl::Status RunInto(absl::Span<const Tensor> feeds, Tensors* fetches,
                        const RunOptions& options = {}, RunMetadata* metadata = nullptr) const;
 

@@ -41,7 +41,8 @@ class TaskExecutor {
   void Close() { closed_.store(true); }
   // Returns CANCELLED after Close.
   absl::Status CheckOpen() const;
-  // Returns the timeout of a Run: its own if it has one, otherwise the session's. 0: none.
+  // Returns the timeout of a Run: that of its options if they set one, otherwise that of the
+  // session. 0: none.
   int64_t TimeoutMs(const RunOptions& run) const {
     return run.timeout_ms != 0 ? run.timeout_ms : options_.operation_timeout_ms;
   }

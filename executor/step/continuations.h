@@ -1,5 +1,5 @@
-// Lets the thread that receives a response of another task run the nodes that waited for it, so
-// that no second thread has to be woken.
+// Lets the thread that receives a response of another task run the nodes that waited for the
+// response, so that no second thread has to be woken.
 //
 // Such a thread opens a ContinuationScope, delivers the responses, and closes the scope. Steps that
 // waited for a response add themselves to the scope as a Continuation. They continue on this thread
@@ -35,7 +35,7 @@ class ContinuationScope {
   // Returns false if the scope already has `continuation`.
   bool Add(Continuation* continuation);
   bool is_empty() const { return continuations_.empty(); }
-  // Runs the continuations, and those that they add.
+  // Runs the continuations of the scope, and the continuations that are added meanwhile.
   void GoOn();
   // While a Closed exists, this thread has no scope, so other threads run the work at once.
   class Closed {
@@ -52,8 +52,8 @@ class ContinuationScope {
     ContinuationScope* const scope_;
   };
   // Moves the continuations of this thread's scope to other threads. Call it before long work,
-  // because they would have to wait for it, and before any wait, because the wait might be for one
-  // of them.
+  // because the continuations would have to wait until the work is done. Call it before any wait,
+  // because the thread may wait for the result of a continuation.
   static void BeforeWork() {
     if (current_ != nullptr && !current_->continuations_.empty()) current_->Release();
   }

@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-// Thread safety: only the thread that created an outbox uses it. An Outbox within another one does
-// nothing.
+// Thread safety: only the thread that created an outbox uses it. If the thread already has an
+// Outbox, another Outbox does nothing.
 class Outbox {
  public:
   // A connection that queues messages.

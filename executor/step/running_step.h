@@ -129,7 +129,7 @@ struct FrameInstance {
   const Body* body = nullptr;
   Iteration* parent = nullptr;  // the iteration that the loop was entered from
   uint64_t id = 0;
-  int pending_enters = 0;                        // Enters to come before iteration 0 can end
+  int pending_enters = 0;                        // Enters that have not arrived yet
   int64_t newest = -1;                           // number of the last started iteration
   std::vector<std::unique_ptr<Iteration>> open;  // the oldest first
   std::vector<std::unique_ptr<Iteration>> spare;
@@ -221,7 +221,7 @@ class StepState {
 
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
-  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run, but Cancel may use it later
+  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; a late Cancel may use it
   Mutex mutex_;
   CondVar not_aborting_;
   int aborting_ ABSL_GUARDED_BY(mutex_) = 0;  // number of Cancels that use the rendezvous
@@ -233,7 +233,7 @@ class StepState {
 // Runs dynamic loops by TensorFlow's rules: values enter a frame, go round, and leave it. An
 // iteration ends when none of its units is running or ready, it has no child frame, and the
 // previous iteration has ended. The first iteration also waits for all Enters. A frame ends with
-// its last iteration, and only then passes dead Exits on.
+// its last iteration. Only then do its Exits pass on deadness.
 class DynamicFrames {
  public:
   DynamicFrames(StepState& state, UnitScheduler& scheduler);
@@ -274,7 +274,7 @@ class NodeRunner {
 
   // Runs a segment's nodes from number `first` on.
   Outcome RunSegment(Iteration& it, const Unit& unit, uint32_t first, Worker& worker);
-  // Runs a unit of one Merge, whose inputs arrive at different times and one of which has arrived.
+  // Runs a unit of one Merge whose inputs arrive at different times, after the unit became ready.
   Outcome RunMergeUnit(Iteration& it, const Unit& unit);
   // Starts an asynchronous kernel. EndAsync follows on the thread that takes its answer.
   Outcome StartAsync(Iteration& it, const Unit& unit, Worker& worker);
@@ -351,12 +351,12 @@ class UnitScheduler {
   absl::Status Run(const StepArguments& arguments) noexcept;
   StepState& state() { return state_; }
 
-  // Used by the other parts. Adds `change` to the number of active units. The step ends when the
-  // number becomes zero.
+  // The other parts call this. Adds `change` to the number of units that are ready or running. The
+  // step ends when the number becomes zero.
   void CountActive(int change, const Worker& worker);
   // Passes the unit's values on. Returns the number of units that became ready.
   int SignalSuccessors(Iteration& it, const Unit& unit, Worker& worker);
-  // Leaves a unit to any thread of the step. May be called from any thread.
+  // Lets any thread of the step run this unit. May be called from any thread.
   void Share(const ReadyUnit& ready);
 
  private:
@@ -399,7 +399,7 @@ class UnitScheduler {
   Worker caller_;
   std::atomic<std::thread::id> caller_thread_;
   InScope continuation_{this};
-  bool has_warned_ = false;  // of this step's stall
+  bool has_warned_ = false;  // has called `warn` because this step waits
 
   Mutex mutex_;
   CondVar wake_;  // wakes the caller

@@ -44,7 +44,7 @@ class SharingTrial {
   int num_timed_ = 0;     // steps timed in this phase
   int64_t usual_ns_ = 0;  // the shortest step in the usual mode
   int64_t other_ns_ = 0;  // the shortest step in the other mode
-  int64_t lost_ns_ = 0;   // the time that this trial has cost
+  int64_t lost_ns_ = 0;   // sum of time above usual_ns_ of the steps of this trial
   int wins_ = 0;          // number of trials in a row that the other mode won
 };
 

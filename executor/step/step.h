@@ -39,8 +39,9 @@ namespace sluice {
 // node.
 inline constexpr char kUninitializedPayload[] = "sluice/uninitialized_variable";
 
-// A node that has run. Times are of the steady clock. `inputs` is null for asynchronous nodes,
-// because their inputs are dropped before the observer is called.
+// A node that has run. Times are nanoseconds of the steady clock (executor/cpu/steady_time.h).
+// `inputs` is null for asynchronous nodes, because their inputs are dropped before the observer is
+// called.
 struct NodeRun {
   const PlanNode& node;
   int64_t start_ns;
@@ -82,8 +83,9 @@ struct StepEnvironment {
   ThreadPool* inter_op = nullptr;
   Stalls* stalls = nullptr;
   StepScheduler* scheduler = nullptr;
-  int64_t session = 0;  // its number, for session_scope.h; 0: none
-  // A step that waits longer calls `warn` once with the operations that it waits for. 0: never.
+  int64_t session = 0;  // the number of the session (executor/wait/session_scope.h); 0: none
+  // A step that waits longer than this calls `warn` once with the operations that it waits for. 0:
+  // never.
   std::chrono::milliseconds stall_warning = {};
   std::function<void(const std::string&)> warn;
 };
@@ -109,8 +111,8 @@ class Step {
   absl::Status Run(const StepArguments& arguments);
   // A result of the last Run, which returned OK. May be moved from.
   Tensor& fetch(int i);
-  // Ends the step with `status` unless it has an error already. If the step is not running, the
-  // next Run ends at once.
+  // Ends the step with `status`, unless the step already has an error. If the step is not running,
+  // the next Run ends at once.
   void Cancel(const absl::Status& status);
   // Forgets a Cancel that came after the end of Run.
   void ForgetCancellation();

@@ -29,7 +29,7 @@ Output Less(Output a, Output b, const std::string& name = "");
 Output Identity(Output a, const std::string& name = "");
 Node* NoOp(Graph& g, const std::vector<Operation>& controls, const std::string& name = "");
 Node* ControlTrigger(Graph& g, const std::vector<Operation>& controls);
-// Appends its name to the log of Trace() when it runs.
+// Appends its name to the trace when it runs (TakeTrace).
 Output Logged(Output a, const std::string& name, const std::vector<Operation>& controls = {});
 // Fails with INTERNAL "boom".
 Output Fail(Output a, const std::string& name = "", At at = At::current());
@@ -66,7 +66,7 @@ using LoopFunction = std::function<OutputList(const OutputList&)>;
 OutputList WhileLoop(const std::string& frame, const OutputList& first, const LoopFunction& cond,
                      const LoopFunction& body, int parallel_iterations = 10);
 
-// Names of Logged nodes that ran, in order.
+// Returns the names of the Logged nodes that have run since the last call, in order.
 std::vector<std::string> TakeTrace();
 int CountInTrace(const std::vector<std::string>& trace, const std::string& name);
 

@@ -17,7 +17,7 @@ namespace sluice {
 
 class StatsCollector final : public NodeObserver {
  public:
-  // `devices[i]` is the name of the device whose PlanNode::device is i.
+  // `devices[i]` is the name of the device of all nodes whose PlanNode::device is i.
   explicit StatsCollector(std::vector<std::string> devices);
   absl::Status OnNode(const NodeRun& run) override;
   // Called after the step has ended.

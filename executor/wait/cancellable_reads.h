@@ -1,10 +1,11 @@
-// Ends reads of files that wait for bytes when a step or the reading of a dataset is cancelled.
+// Lets a step or the reader of a dataset that is cancelled end its reads of files that wait for
+// bytes.
 //
 //   const CancellableReads reads(cancellation);
 //   … ReadWholeFile("/tmp/fifo")   // CANCELLED after cancellation.StartCancel()
 //
-// Thread safety: as ReadWaiter.
-// Lifetime: the manager outlives the object.
+// Thread safety: each thread makes its own object (executor/files/read_waiter.h).
+// Lifetime: the CancellationManager outlives the object.
 // Errors: CANCELLED after a cancellation. DEADLINE_EXCEEDED at the manager's deadline.
 // RESOURCE_EXHAUSTED if the process has no file descriptor left.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLABLE_READS_H_

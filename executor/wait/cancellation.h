@@ -30,7 +30,7 @@ class CancellationManager {
   CancellationManager() = default;
   // A child is cancelled with its parent and has its deadline. The parent outlives the child.
   explicit CancellationManager(CancellationManager* parent);
-  // Leaves the parent. No callback may be registered any more.
+  // Leaves the parent. All callbacks must have run or been deregistered before.
   ~CancellationManager();
   CancellationManager(const CancellationManager&) = delete;
   CancellationManager& operator=(const CancellationManager&) = delete;
@@ -77,8 +77,8 @@ class CancellationManager {
   std::unordered_map<Token, Callback> callbacks_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Cancels `to` when `from` is cancelled, as long as this object lives. Cancels it at once if `from`
-// is cancelled already. `from` may be null.
+// While this object lives, cancels `to` when `from` is cancelled. If `from` is cancelled already,
+// the constructor cancels `to`. `from` may be null.
 class LinkedCancellation {
  public:
   LinkedCancellation(CancellationManager* from, CancellationManager& to)

@@ -1,10 +1,11 @@
 // A lock for the value of a variable: many readers at a time, or one writer.
 //
-// A claim is one atomic word, and kernels do not block on it. A kernel that finds it taken returns
-// KernelContext::RunAgainAfter. Its thread goes on with other nodes, and the node runs again when
-// the claim is released. A thread blocks, in a Turn or in `lock`, only if it has no other work: in
-// steps and loops of one segment, in code outside of nodes, and in a few kernels that hold a claim
-// very briefly (SdcaShrinkL1, NameInStrings, the strings of TensorArrays).
+// A claim is one atomic word, and kernels do not block on it. A kernel that finds the claim taken
+// returns KernelContext::RunAgainAfter. Its thread goes on with other nodes, and the node runs
+// again when the claim is released. A thread blocks, in a Turn or in `lock`, only if it has no
+// other work: in steps and loops of one segment (executor/plan/plan.h), in code outside of nodes,
+// and in a few kernels that hold a claim very briefly (SdcaShrinkL1, NameInStrings, the strings of
+// TensorArrays).
 //
 // std::unique_lock and std::shared_lock take a claim with std::try_to_lock, like a mutex. A claim
 // is not fair: the first thread that tries after the release gets it.
@@ -41,9 +42,9 @@ class Claim {
   };
 
   // Blocks the calling thread: the constructor returns when the claim is released, or at once if it
-  // is free. The thread may then try to take it. Waiters that came later are not notified before
-  // this object is destroyed, so that one thread wakes at a time. Until then this thread must not
-  // wait for another claim.
+  // is free. The thread may then try to take the claim. Waiters that came later are not notified
+  // before this object is destroyed, so that one thread wakes at a time. Until then this thread
+  // must not wait for another claim.
   class Turn final : private Waiter {
    public:
     explicit Turn(Claim& claim);
@@ -118,7 +119,8 @@ class Claim {
 };
 
 // Tries to take all `claims`, which are sorted and distinct, for writing, so that locks[i] holds
-// claims[i]. Returns null if it took them. Otherwise holds none and returns one that is taken.
+// claims[i]. Returns null if it took all. Otherwise it takes none, and returns a claim that another
+// thread holds.
 template <typename C>
 C* TryLockAll(absl::Span<C* const> claims, std::unique_lock<C>* locks) {
   for (size_t i = 0; i < claims.size(); ++i) {

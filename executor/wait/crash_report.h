@@ -7,8 +7,8 @@
 //
 // Then the signal has its usual effect on the exit status and the core file.
 //
-// Limits: a thread that ran out of stack reports nothing. Threads that help with a node's loops
-// report their stack only.
+// Limits: a thread that ran out of stack reports nothing. The report of a thread that helps with a
+// node's loops does not name the node.
 // Thread safety: ReportCrashes is called once, before other threads start.
 #ifndef SLUICE_EXECUTOR_WAIT_CRASH_REPORT_H_
 #define SLUICE_EXECUTOR_WAIT_CRASH_REPORT_H_
@@ -19,7 +19,8 @@ namespace sluice {
 
 void ReportCrashes();
 
-// Records, while it lives, the node that its thread runs. `name` and `op` must outlive it.
+// While the object lives, it is recorded that its thread runs this node. `name` and `op` must
+// outlive the object.
 class RunningNode {
  public:
   RunningNode(const char* name, const char* op, int64_t step) : outer_(current_) {

@@ -19,7 +19,7 @@
 namespace sluice {
 
 // Marks an error as derived. Annotate and AnnotateAfter keep the mark. Messages between tasks do
-// not carry it.
+// not contain the mark.
 absl::Status DerivedError(absl::Status status);
 bool IsDerived(const absl::Status& status);
 

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// While it lives, its thread works for the session with this number.
+// While the object lives, the thread that made it works for the session with this number.
 class SessionScope {
  public:
   // 0 stands for an unknown session: the thread goes on working for the session of the outer scope.
@@ -22,7 +22,8 @@ class SessionScope {
   SessionScope(const SessionScope&) = delete;
   SessionScope& operator=(const SessionScope&) = delete;
 
-  // The thread works for no session any more. For threads that serve all sessions of the process.
+  // From now on the thread works for no session. For threads that serve all sessions of the
+  // process.
   static void Leave() { current_ = 0; }
 
   // 0: no session, or an unknown one.

@@ -35,7 +35,7 @@ struct Stall {
 class Stalls {
  public:
   using Entry = int64_t;
-  // Registers the table with the process; the destructor removes it.
+  // Adds the table to the tables of the process. The destructor removes it from there.
   Stalls();
   ~Stalls();
   Stalls(const Stalls&) = delete;
@@ -44,7 +44,7 @@ class Stalls {
   static Stalls& Global();
 
   Entry Open(Stall stall);
-  // Waits until no report reads the entry.
+  // Removes the entry. Waits until no report reads it.
   void Close(Entry entry);
 
   struct Report {
@@ -55,11 +55,11 @@ class Stalls {
     std::string state;  // the result of `describe`
     double seconds;     // waited so far
   };
-  // The waits of one step, the longest first. 0 stands for all steps.
+  // Returns the waits of one step, the longest first. 0 stands for all steps.
   std::vector<Report> Describe(int64_t step_id = 0);
   // One line per wait: "'q_dequeue' (QueueDequeueV2) has waited 3.2 s for queue 'q': 0 elements".
   std::string ToString(int64_t step_id = 0);
-  // The same for all tables of the process. Each line begins with its step.
+  // The same for all tables of the process. Each line begins with its step: "step 7: ".
   static std::string AllToString();
 
  private:

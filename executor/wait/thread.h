@@ -3,12 +3,13 @@
 //
 // The threads for clients' calls and for graphs are limited, so that the process can always start
 // its own. Each of these two uses may have a quarter of the threads that the system allows to the
-// process (RLIMIT_NPROC, pids.max of its control group), but at most 4096. Their stacks have 2 MB.
+// process (RLIMIT_NPROC, pids.max of its control group), but at least 8 and at most 4096. Threads
+// of these uses have stacks of 2 MB.
 //
 // Thread safety: an object belongs to one thread at a time. Start may be called from any thread.
 // Lifetime: the destructor waits for the end of the thread.
-// Errors: RESOURCE_EXHAUSTED, with the thread's purpose, if the limit is reached or the system
-// cannot start another thread.
+// Errors: RESOURCE_EXHAUSTED, with the thread's purpose, if as many threads of its use run as may
+// run, or if the system cannot start another thread.
 #ifndef SLUICE_EXECUTOR_WAIT_THREAD_H_
 #define SLUICE_EXECUTOR_WAIT_THREAD_H_
 
@@ -34,7 +35,7 @@ class Thread {
   // `purpose` appears in errors and, cut to 15 characters, in debuggers.
   static absl::StatusOr<Thread> Start(std::string purpose, ThreadUse use,
                                       std::function<void()> body);
-  // The most threads of one use. Counted once, at the first call.
+  // The largest number of threads that may run for this use. Computed once, at the first call.
   static int MaxOf(ThreadUse use);
 
   Thread() = default;  // no thread

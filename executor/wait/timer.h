@@ -26,7 +26,8 @@ class Timer {
   using Id = int64_t;
   // RESOURCE_EXHAUSTED if the thread cannot be started.
   absl::StatusOr<Id> After(std::chrono::nanoseconds delay, std::function<void()> function);
-  // Removes a function that has not been called. Does not wait for one that is running.
+  // Removes the function if it has not been called yet. If it is running, does not wait for its
+  // end.
   void Drop(Id id);
 
  private:
