@@ -1,5 +1,5 @@
-// Concatenation of text. It is also the one place that converts between std::string_view and the
-// string_view of Debian's Abseil. Thread safety: pure functions.
+// Concatenates text. Only this file converts between std::string_view and the string_view of
+// Debian's Abseil. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_STRINGS_H_
 #define SLUICE_GRAPH_STRINGS_H_
 

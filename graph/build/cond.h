@@ -5,8 +5,8 @@
 // Ops that a branch adds run only when the branch is taken. Ops that were added before always run,
 // even if only one branch uses them: build an op with a side effect inside the branch.
 //
-// Each value from outside enters a branch through a Switch; each pair of results meets in a Merge.
-// Gradients flow through both.
+// Each value from outside enters a branch through a Switch, and a Merge joins each pair of results.
+// Gradients flow through Switches and Merges.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the contexts of the branches.
@@ -45,14 +45,14 @@ class BranchResult {
   std::variant<OutputList, Operation> value_;
 };
 
-// Adds the nodes of one branch to the graph. Cond calls each branch once, during the call, and does
-// not keep it.
+// Adds the nodes of one branch to the graph. Cond calls each Branch once before it returns, and
+// does not keep it.
 using Branch = std::function<BranchResult()>;
 
 // Adds both branches. `pred` is a bool scalar.
 // Returns one tensor per result of the branches, in their order. For branches that return an
 // operation it returns one bool: the value of the predicate, once the operation has run.
-// The static shape of a result is the part in which both branches agree.
+// The static shape of a result has the rank and the sizes in which both branches agree.
 //
 // `name` is made unique and prefixes all names inside. `at` is the user's line, which errors name.
 //

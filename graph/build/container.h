@@ -38,7 +38,7 @@ class ContainerScope {
  private:
   Graph& graph_;
   const std::string container_;
-  const size_t first_;  // of the nodes inside, in order of creation
+  const size_t first_;  // number of nodes before the scope
 };
 
 }  // namespace sluice

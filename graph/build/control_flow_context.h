@@ -12,7 +12,7 @@ namespace sluice {
 
 class WhileContext;
 
-// The graph owns it; the nodes inside point to it. Thread safety: that of the graph.
+// The graph owns the context, and the nodes inside point to it. Thread safety: that of the graph.
 class ControlFlowContext {
  public:
   enum class Kind { kCond, kWhile };
@@ -29,18 +29,25 @@ class ControlFlowContext {
   bool Contains(const Output& value) const;
   // The values from outside that nodes inside use, with their replacements inside.
   const std::map<Output, Output>& entered() const { return entered_; }
-  // `inside` replaces `outside` from now on.
+  // From now on, nodes inside use `inside` instead of `outside`.
   void SetEntered(Output outside, Output inside) { entered_[outside] = inside; }
 
   // Returns what replaces `value` inside. Adds a Switch or Enter if the value is from outside.
   virtual Output AddValue(Output value) = 0;
-  // Prepares `spec`, a node that NodeBuilder is about to add inside. Inputs from outside are
-  // replaced by their values inside. In a loop, so are control inputs from outside. A node without
-  // data inputs gets a control input, so that it runs only when the context does. Returns the
-  // context of the node: this one, or a context of the forward loop if a gradient's loop needs only
-  // the shape of a forward value.
+  // Prepares `spec`, a node that NodeBuilder is about to add inside, and returns the context that
+  // the node belongs to.
+  //
+  // Each input from outside is replaced by the tensor that AddValue returns for it. A node inside
+  // cannot wait for a node outside of its loop: a loop replaces such a control input by an Identity
+  // inside (or drops it, if the node outside has no output), and a cond in a loop drops it. A node
+  // without data inputs waits for a node inside, so that it runs only when the context does.
+  //
+  // The returned context is this one, with one exception. If this is the loop of a gradient and the
+  // node needs only the shape of a value of the forward loop, the node belongs to the context of
+  // that value.
   virtual absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) = 0;
-  // A node that is alive when the context runs. Null before a loop has its first nodes.
+  // A node that is alive if the branch is taken, or in each iteration of the loop. Null before a
+  // loop has its first nodes.
   virtual Node* control_pivot() const = 0;
 
  protected:
@@ -56,7 +63,8 @@ class ControlFlowContext {
   ControlFlowContext* outer_;
 };
 
-// The context of a node's outputs: those of an Exit are outside its loop.
+// Returns the context to which the outputs of a node belong. It is the context of the node, except
+// that the output of an Exit belongs to the context around its loop.
 ControlFlowContext* ContextOfOutputs(const Node& node);
 // The innermost loop around `context`, or null. It may be `context` itself.
 inline WhileContext* LoopOf(ControlFlowContext* context) {

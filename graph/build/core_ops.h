@@ -16,7 +16,8 @@ namespace sluice::core {
 
 // --- control flow
 
-// Identity reads a reference; IdentityOrRef returns the reference itself (RefIdentity).
+// If x is a reference, Identity reads the variable, and IdentityOrRef returns the reference itself
+// (RefIdentity).
 Output Identity(Output x, std::string_view name = "", At at = At::current());
 Output IdentityOrRef(Output x, std::string_view name = "", At at = At::current());
 // Output 0 is alive if `pred` is false, output 1 if it is true. Null after an error. If `data` is a
@@ -81,7 +82,7 @@ Output LogicalOr(Output a, Output b);
 
 // --- calls of functions
 
-// Whether x is true, non-zero or not empty.
+// Returns a bool scalar: whether x is true, non-zero or not empty.
 Output ToBool(Output x);
 // The step fails with `data` if `condition` is false.
 Node* Assert(Output condition, const OutputList& data);

@@ -19,7 +19,7 @@ namespace sluice {
 // op the NoOp has no inputs.
 //
 // If the ops are on several devices, each device first gets its own NoOp (`<name>/NoOp`, …), so
-// that only one edge per device crosses. A name that ends in '/' is used unchanged.
+// that only one edge per device leads to another device. A name that ends in '/' is used unchanged.
 Operation Group(Graph& graph, const std::vector<Operation>& ops,
                 std::string_view name = "group_deps", At at = At::current());
 

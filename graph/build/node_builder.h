@@ -1,10 +1,11 @@
-// Adds one node under the graph's open scopes: unique name, device, colocation, control
-// dependencies, cond or while context. Type and number attributes follow from the inputs.
+// Adds one node. The graph's open scopes give it a unique name, a device, colocation, control
+// dependencies, and its cond or loop. Its type and number attributes follow from the inputs.
 //
 //   Output sum =
 //       NodeBuilder(x.graph(), "AddV2", At::current()).Name("sum").Input(x).Input(y).Finish();
 //
-// Every builder function uses it. Use it directly for an op that is declared outside the library.
+// Every builder function uses NodeBuilder. Use it directly for an op that is declared outside the
+// library.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the node.

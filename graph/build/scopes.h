@@ -57,8 +57,9 @@ class DeviceScope {
   DeviceScope(Graph& graph, std::string_view device);
 
   // Calls `device` for each node inside, with the device so far in NodeSpec::device, and uses the
-  // device that it returns. The graph copies the function. It is called for the inner scopes first.
-  // ReplicaDevices (distributed/cluster/replica_devices.h) makes such functions.
+  // device that it returns. The graph copies the function. The functions of inner scopes are called
+  // before those of outer scopes. ReplicaDevices (distributed/cluster/replica_devices.h) makes such
+  // functions.
   DeviceScope(Graph& graph, DeviceFunction device);
   // Ignores the outer scopes.
   static DeviceScope None(Graph& graph);
@@ -101,9 +102,9 @@ class ControlDependencies {
 };
 
 // Places the ops of its block on the device of `op`, and records this in attribute `_class`, which
-// the placer follows. With ignore_existing it replaces the outer scopes' colocation; otherwise it
-// adds to it. Open DeviceScopes have no effect inside. An invalid operation colocates with nothing.
-// Reference: tf.colocate_with.
+// the placer follows. With ignore_existing, the outer ColocateWith blocks have no effect inside.
+// Otherwise the ops are colocated with the ops of these blocks, too. Open DeviceScopes have no
+// effect inside. An invalid operation colocates with nothing. Reference: tf.colocate_with.
 class ColocateWith {
  public:
   ColocateWith(Graph& graph, Operation op, bool ignore_existing = false);

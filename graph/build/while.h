@@ -32,8 +32,8 @@ struct WhileOptions {
   int parallel_iterations = 10;
 
   // Whether gradients flow through the loop. They need intermediate values of all iterations, and
-  // Gradients makes the loop keep these. Set it to false if you do not need the gradient: it then
-  // stops at the loop's results, and the loop keeps nothing.
+  // Gradients makes the loop keep these values. If false, gradients stop at the loop's results, and
+  // the loop keeps nothing.
   bool back_prop = true;
   // For programs that run the graph on a GPU; not used here.
   bool swap_memory = false;
@@ -50,13 +50,15 @@ struct WhileOptions {
 
 // Adds the loop. `condition` gets the current values of the variables and returns a bool scalar.
 // `body` gets them too and returns the values for the next iteration, one per variable. Each
-// function is called once, during the call. `variables` are the first values, at least one.
+// function is called once, during the call. `variables` are the first values of the variables, of
+// which there is at least one.
 //
-// Returns the values of the variables after the loop: the first values, if the condition does not
-// hold at first.
+// Returns the values of the variables after the loop. If the condition does not hold at the
+// beginning, these are the first values.
 //
-// Empty after an error: INVALID_ARGUMENT if number, types or shapes of the body's results differ
-// from those of the variables, if the condition is no bool, or if an option is invalid.
+// Returns an empty list after an error: INVALID_ARGUMENT if number, types or shapes of the body's
+// results differ from those of the variables, if the condition is no bool, or if an option is
+// invalid.
 OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
                      const std::function<OutputList(const OutputList&)>& body,
                      const OutputList& variables, const WhileOptions& options = {},

@@ -18,7 +18,7 @@ struct FormatLimits {
   int max_attr_depth = 32;                     // of functions in attributes of functions
 };
 
-// The limits, and the memory that the part of a message that is not read yet may use.
+// The limits, and the number of bytes that tensors in the rest of the message may use.
 struct FormatBudget {
   explicit FormatBudget(const FormatLimits& l = {}) : limits(l), bytes_left(l.max_total_bytes) {}
   FormatLimits limits;

@@ -28,8 +28,8 @@ bool IsFunctional(const Node& node);
 bool TakesFunctions(const Node& node);
 
 struct LowerOptions {
-  // True: each call is also replaced by a node with its name and outputs, so that it can still be
-  // fetched or run by name. False: only the calls in `keep_names` get such a node.
+  // True: for each call, a node with the name and the outputs of the call is added, so that the
+  // call can still be fetched or run by name. False: only for the calls in `keep_names`.
   bool keep_all_names = false;
   std::set<std::string> keep_names;
   int max_depth = 64;  // of nested calls, because a function may call itself

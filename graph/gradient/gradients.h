@@ -48,8 +48,8 @@ class Grad {
 };
 
 // Methods to add the gradients of the uses of one tensor: one AddN per device, a tree of AddN with
-// two inputs each, or AccumulateNV2. The last falls back to the tree if a shape is unknown or there
-// are fewer than three summands. Reference: tf.AggregationMethod.
+// two inputs each, or AccumulateNV2. AccumulateNV2 is replaced by the tree if a shape is unknown or
+// there are fewer than three summands. Reference: tf.AggregationMethod.
 enum class AggregationMethod { kAddN = 0, kExperimentalTree = 1, kExperimentalAccumulateN = 2 };
 // The result of Gradients for an x without a path to any y. Reference: tf.UnconnectedGradients.
 enum class UnconnectedGradients { kNone, kZero };

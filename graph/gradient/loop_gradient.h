@@ -1,5 +1,5 @@
-// Gradient functions of the ops of a while loop. The gradient of an Exit enters the backward loop,
-// and that of an Enter leaves it.
+// Gradient functions of the ops of a while loop. The backward loop begins with the gradients of the
+// forward loop's Exits, and its results are the gradients of the forward loop's Enters.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_GRADIENT_H_
 
@@ -16,7 +16,8 @@ void NextIterationGradient(Backprop& b);
 namespace gradient {
 
 // Gradient functions of the Switch of a loop variable (IsLoopSwitch in graph/ir/control_flow.h) and
-// of its Merge. The Switch is visited twice: once from the Exit and once from the body.
+// of its Merge. The traversal of Gradients visits the Switch twice: once from the Exit and once
+// from the body.
 void LoopSwitchGradient(Backprop& b);
 void LoopMergeGradient(Backprop& b);
 

@@ -46,7 +46,7 @@ class LoopState final : public LoopHistory {
   // Adds nodes that sum `grad`, the gradient with respect to the constant Enter `op`, over the
   // iterations.
   Grad Accumulate(const Node& op, const Grad& grad);
-  // Take the gradient that reaches a loop variable's Switch. It comes first from the Exit and then
+  // Handle the gradient that reaches the Switch of a loop variable, first from the Exit and then
   // from the body.
   Output SwitchFromExit(const Node& op, Output grad);
   bool HasSwitch(const Node& op) const { return switches_.contains(&op); }

@@ -32,15 +32,16 @@ class LoopStates {
 
   // The Enters of the variables of all forward loops.
   OutputList Enters() const;
-  // Takes the loops of which no Exit is read on a path to the ys. Returns their Exits that are not
-  // ys themselves. The traversal starts from these Exits as well, with zeros as their gradients.
-  // `pending` counts the readers of each node on such paths.
+  // Finds the loops whose Exits have no reader on a path to the ys, and returns those of their
+  // Exits that are not ys themselves. The traversal starts from the returned Exits too, with zeros
+  // as their gradients. `pending` counts the readers of each node on paths to the ys.
   OutputList UnusedExits(const std::map<const Node*, int>& pending,
                          const std::set<const Node*>& ys) const;
-  // Zeros as the gradient of `exit`. The ys do not depend on the last value of the loop variable,
-  // but they may depend on earlier ones.
+  // Returns zeros as the gradient of `exit`, which gets no gradient from the ys. The backward loop
+  // starts with them, because the ys may depend on earlier values of the loop variable.
   Output ZerosForExit(Output exit);
-  // Zeros for output i of `op`. Invalid for a loop's Switch.
+  // Returns zeros as the gradient of output i of `op`. Invalid if `op` is the Switch of a loop
+  // variable.
   Output ZerosFor(Node* op, int i);
   void Close();
 

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// OK if a dimension's size is unknown (negative) or as expected. "Dimension must be 2 but is 3"
-// otherwise.
+// Returns OK if the size of a dimension is unknown (negative) or as expected. Otherwise returns
+// INVALID_ARGUMENT "Dimension must be 2 but is 3".
 inline absl::Status ExpectSize(int64_t size, int64_t expected) {
   SLUICE_INVALID_IF(size >= 0 && size != expected, "Dimension must be ", expected, " but is ",
                     size);

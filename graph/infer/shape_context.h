@@ -96,7 +96,8 @@ absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
 // The size that both agree on. -1 is unknown and agrees with every size. INVALID_ARGUMENT
 // "Dimensions must be equal, but are 2 and 3" otherwise.
 absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b);
-// NumPy's rule. "Dimensions must be equal, but are 2 and 3" if two sizes differ and neither is 1.
+// The broadcast of both shapes by NumPy's rule. INVALID_ARGUMENT "Dimensions must be equal, but are
+// 2 and 3" if two sizes differ and neither is 1.
 absl::StatusOr<PartialShape> BroadcastShapes(const PartialShape& a, const PartialShape& b);
 // Turns an axis in [-rank, rank) into one in [0, rank). INVALID_ARGUMENT if it is outside. If the
 // rank is unknown (rank < 0), a negative axis becomes -1 and any other stays as it is.

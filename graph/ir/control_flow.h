@@ -20,12 +20,13 @@ inline bool IsConstantEnter(const Node& node) {
   return IsEnter(node) && node.AttrOr<bool>("is_constant", false);
 }
 
-// Whether it is the Switch of a loop's variable, which continues or leaves the loop.
+// Whether the node is the Switch of a loop variable, which passes the value on to the loop's body
+// or to the Exit.
 inline bool IsLoopSwitch(const Node& node) {
   return IsSwitch(node) && node.input(1) && IsLoopCond(*node.input(1).node);
 }
 
-// The edge on which a loop's value returns to the beginning of the loop.
+// Whether the edge is the one on which the value of a loop variable goes to the next iteration.
 inline bool IsBackEdge(const Node& from, const Node& to) {
   return IsMerge(to) && IsNextIteration(from);
 }

@@ -86,11 +86,11 @@ struct Operation {
   Operation(Node* n) : node(n) {}        // NOLINT: handles convert freely
   Operation(Output o) : node(o.node) {}  // NOLINT: the op that computes a tensor
   explicit operator bool() const { return node != nullptr; }
-  // "" if invalid. `device` is the requested device.
+  // "" if the handle is invalid. `device` is the requested device.
   const std::string& name() const;
   const std::string& device() const;
   Graph* graph() const;
-  // The tensor that output i, which must exist, computes.
+  // Output i of the node, which must exist.
   Output output(int i) const { return Output(node, i); }
   bool operator==(const Operation&) const = default;
 };
@@ -319,23 +319,25 @@ class Graph {
   // unchanged.
   absl::StatusOr<Node*> Add(NodeSpec spec);
 
-  // Removes and deletes the node with its edges. Users of its outputs must have been redirected:
-  // their inputs become invalid. Handles to the node dangle.
+  // Removes and deletes the node with its edges. Before the call, connect the readers of its
+  // outputs to other nodes (UpdateInput): an input that still reads the node becomes invalid.
+  // Handles to the node dangle.
   void Remove(Node* node);
 
   // Connects input i of `node` to `source`. Shapes are not inferred again. INVALID_ARGUMENT if
   // there is no input i, `source` is invalid or the types differ; the node is then unchanged.
   absl::Status UpdateInput(Node* node, int i, Output source);
 
-  // Makes `to` wait for `from`. No effect if it does already. Cycles are not detected here:
-  // TopologicalOrder reports them.
+  // Makes `to` wait for `from`. No effect if `to` already has this control input. Cycles are not
+  // detected here: TopologicalOrder reports them.
   void AddControlEdge(Node* from, Node* to);
   void RemoveControlEdge(Node* from, Node* to);
   // The node of this name. Null if there is none.
   Node* Find(std::string_view name) const;
 
-  // The tensor with this name: "name" (output 0), "name:1", or "^name" (as operation). NOT_FOUND if
-  // there is no such node, INVALID_ARGUMENT if it has no such output.
+  // The tensor with this name: "name" (output 0) or "name:1". "^name" and "name" also find a node
+  // without outputs, as output 0, which converts to an Operation. NOT_FOUND if there is no such
+  // node, INVALID_ARGUMENT if it has no such output.
   absl::StatusOr<Output> FindOutput(std::string_view tensor_name) const;
   // One more than the largest id so far, and the number of nodes that were not removed.
   int num_node_ids() const { return static_cast<int>(nodes_.size()); }
@@ -349,8 +351,8 @@ class Graph {
   // differ in case only are equal, as in TensorFlow. With mark = false the name is not reserved.
   std::string UniqueName(std::string_view base, bool mark = true);
 
-  // OK, or the first error of the builder functions, with the node and the user's line. It stays:
-  // build a new graph after an error.
+  // OK, or the first error of the builder functions, with the node and the user's line. An error
+  // stays for ever: build a new graph after it.
   const absl::Status& status() const { return status_; }
   // Keeps the first error; no effect with OK or after another error.
   void SetError(const absl::Status& error) { status_.Update(error); }
@@ -400,7 +402,8 @@ class Graph {
 
   // The builder's open scopes. Programs use the classes of graph/build/scopes.h instead.
   Scopes& scopes() { return *scopes_; }
-  // Keeps an object alive as long as the graph (control-flow contexts, state of optimizers).
+  // Keeps `object` alive as long as the graph. For control-flow contexts and the state of
+  // optimizers.
   void Own(std::shared_ptr<void> object) { owned_.push_back(std::move(object)); }
 
   // Forbids further nodes: from now on Add returns FAILED_PRECONDITION. Call it before a training

@@ -1,6 +1,6 @@
 // Checks that there is memory for a number of elements that a graph, an attribute or a feed chose.
-// Call it before constructing a container of that size, because a container that gets no memory
-// ends the program.
+// Call it before constructing a container of that size. Otherwise the container throws
+// std::bad_alloc, which ends the program if nothing catches it (executor/wait/out_of_memory.h).
 //
 // Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_TENSOR_ROOM_H_

@@ -23,7 +23,8 @@ class TensorShape {
 
   TensorShape() = default;  // a scalar
   TensorShape(const TensorShape&) = default;
-  // A move of up to four sizes copies 40 bytes at once. Assigning to an InlinedVector loops.
+  // Copies to a temporary and moves it, because a move copies up to four sizes as one block of 40
+  // bytes. Copy assignment of an InlinedVector copies them in a loop.
   TensorShape& operator=(const TensorShape& o) { return *this = TensorShape(o); }
   // The moved-from shape is a scalar.
   TensorShape(TensorShape&& o) noexcept

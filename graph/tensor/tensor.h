@@ -172,8 +172,8 @@ class Tensor {
     return true;
   }
   // Turns this tensor into an uninitialized scalar of `bytes` that uses the memory of `from`. The
-  // old element of `from` can be read until the new one is written. Returns false, and changes
-  // nothing, if the memory of `from` is larger or shared.
+  // old element of `from` can be read until the element of this tensor is written. Returns false,
+  // and changes nothing, if the memory of `from` has another size, is shared, or is only wrapped.
   bool TakeOverScalar(DataType dtype, size_t bytes, Tensor& from) {
     if (!from.BufferIsUnique() || from.buffer_->bytes() != bytes) return false;
     dtype_ = dtype;
