@@ -8,9 +8,10 @@
 // the tasks exchange their results, and all members share the outcome.
 //
 // If a call fails (a mismatch, a cancelled step, a timeout, a lost task), all calls of its round
-// end with the cause. If the members belong to different sessions, the group is then broken: each
-// member gets the error once, at its present or next call, and its following call joins a new
-// group. So no session continues with an update that another session did not make.
+// end with the cause. If the members belong to different sessions, each other member also gets the
+// error once, at its present or next call, so that no session continues with an update that another
+// session did not make. In this case, and if a task is lost, the group is then broken: later calls
+// join a new group.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks. `done` is called once, without a lock.

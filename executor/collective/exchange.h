@@ -40,8 +40,8 @@ struct ExchangeParty {
 
 using ExchangeDone = std::function<void(absl::StatusOr<Tensor>)>;
 
-// Merges the `values` of all tasks by `op`. This task's `values` must have a buffer that nobody
-// else uses, because the result is computed in it.
+// Merges the `values` of all tasks by `op`. This task's `values` must have a buffer that no other
+// tensor shares, because the result is computed in it.
 void RingReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 void TreeReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 

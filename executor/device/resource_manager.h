@@ -69,10 +69,13 @@ class ResourceManager {
   absl::Status Delete(std::string_view container, std::string_view name) {
     return DeleteAny(container, name, typeid(T), T::kTypeName);
   }
-  // Removes all resources of a container ("" stands for the default one).
+  // Removes all resources of a container ("" stands for the default one). ClearAll removes those of
+  // all containers, except containers whose name begins with '_': they hold resources of the task
+  // itself.
   void Clear(std::string_view container);
   void ClearAll();
-  // DebugString of each resource, by name.
+  // DebugString of each resource, in the order of their containers. Resources of the task itself
+  // are left out.
   std::vector<std::string> Describe() const;
 
  private:
@@ -91,9 +94,10 @@ class ResourceManager {
   std::map<Key, std::shared_ptr<Resource>> resources_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The container and the name of a stateful op's resource. By TensorFlow's rule the name is the
-// attribute shared_name. If shared_name is empty, the name is the node's name with `use_node_name`,
-// and the private name "_<process counter>_<node name>" without.
+// Returns the container and the name of a stateful op's resource. INVALID_ARGUMENT if attribute
+// `container` has a character that is not allowed, or if `shared_name` begins with '_'. By
+// TensorFlow's rule the name is the attribute shared_name. If shared_name is empty, the name is the
+// node's name with `use_node_name`, and the private name "_<process counter>_<node name>" without.
 class KernelInit;
 struct ResourceName {
   std::string container;

@@ -30,8 +30,8 @@ struct FilePolicy {
   bool mapped_files = true;
 };
 
-// NOT_FOUND if the root is not a folder. UNIMPLEMENTED if the kernel cannot confine paths (Linux
-// before 5.6).
+// NOT_FOUND if the root does not exist, FAILED_PRECONDITION if it is not a folder. UNIMPLEMENTED if
+// the kernel cannot confine paths (Linux before 5.6).
 absl::Status SetFilePolicy(FilePolicy policy);
 const FilePolicy& GetFilePolicy();
 
@@ -43,10 +43,11 @@ struct ConfinedPath {
 // Needs a policy with a root. PERMISSION_DENIED if the path is outside of the root or contains
 // "..". Symbolic links are checked later, when the path is opened.
 absl::StatusOr<ConfinedPath> Confine(std::string_view path);
-// Whether the path is the root or one of the folders that contain the root.
+// Whether the path is the root or one of the folders that contain the root. False without a root.
 bool IsAboveRoot(std::string_view local_path);
 
-// Called with "read", "write", "rename" or "remove" and the path before a file is used so.
+// Called before a file is used, with its path and "read", "write", "rename", "remove" or "map"
+// (into memory).
 using FileAudit = std::function<void(std::string_view action, const std::string& path)>;
 // Sets the function, or none if `audit` is null. Call it before other threads use files.
 void SetFileAudit(FileAudit audit);

@@ -52,7 +52,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view conte
 // Appends to the file, which need not exist. Does not sync.
 absl::Status AppendToFile(const std::string& path, std::string_view text);
 
-// False also if the path's scheme has no file system.
+// False also if the policy forbids the path, or if its scheme has no file system.
 bool FileExists(const std::string& path);
 bool IsDirectory(const std::string& path);
 // Seconds since 1970. NOT_FOUND if there is no such file.

@@ -96,8 +96,8 @@ class AsyncKernel : public Kernel {
   AsyncKernel* AsAsync() final { return this; }
 };
 
-// Registers a kernel for an op. An op may have several KernelDefs. The first one whose constraints
-// hold is used.
+// Registers a kernel for an op. An op may have several KernelDefs. The first one whose device type,
+// label and constraints fit the node is used.
 struct KernelDef {
   std::string op;
   std::string device_type = "CPU";

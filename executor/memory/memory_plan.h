@@ -2,7 +2,8 @@
 //
 // It follows from the plan (the order of the nodes, and the last reader of each result) and from
 // the shapes of results, which are inferred from the shapes of the feeds. It does not include the
-// scratch memory of kernels, or results whose shapes depend on values.
+// scratch memory of kernels, strings and variants, results of loops and of asynchronous kernels,
+// and results whose shapes depend on values.
 #ifndef SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
 #define SLUICE_EXECUTOR_MEMORY_MEMORY_PLAN_H_
 
@@ -40,8 +41,8 @@ struct MemoryPlan {
   std::string peak_node;
   std::shared_ptr<const Graph> graph;  // owns the nodes
 
-  // A table of the `rows` largest tensors: node, op, bytes, lifetime, and whether it is alive at
-  // the peak.
+  // The peak, and a table of the `rows` largest tensors: node, op, bytes, lifetime, and whether the
+  // tensor is alive at the peak.
   std::string ToString(int rows = 20) const;
 };
 

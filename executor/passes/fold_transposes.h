@@ -6,7 +6,8 @@
 // Exactness: products of float and of 16-bit types may change in their last bits, because their
 //   kernels may sum in another order if an operand is transposed. Products of other types keep
 //   their bits. An error about matrices that do not fit names their shapes as they are stored.
-// Left alone: what Rewriter (rewrite.h) leaves alone.
+// Left alone: BatchMatMuls of complex types, because they would also conjugate the operand, and
+// what Rewriter (rewrite.h) leaves alone.
 // Order: after simplify, which leaves at most one Transpose in a row. Before common_subexpressions,
 //   since Transposes that stay for other readers may be merged.
 // Cost: linear in the graph.

@@ -3,8 +3,9 @@
 // The copy has the targets and all nodes on which a fetch or target depends, except those needed
 // only for fed tensors. Fed tensors become outputs of `_Arg` nodes, and fetched tensors become
 // inputs of `_Retval` nodes. Attribute `index` numbers both. Control edges from a fed placeholder
-// become edges from the feed. Pruning runs before all other passes, so that they see no nodes that
-// do not run. The original graph is only read. Cost: linear in the copied part.
+// are dropped, because the feed is there from the start; in a partial run they become edges from
+// the _Recv. Pruning runs before all other passes, so that they see no nodes that do not run. The
+// original graph is only read. Cost: linear in the copied part.
 #ifndef SLUICE_EXECUTOR_PASSES_PRUNE_H_
 #define SLUICE_EXECUTOR_PASSES_PRUNE_H_
 
@@ -29,7 +30,8 @@ std::string ClientKey(const Output& tensor, const std::string& client_device);
 bool IsClientKey(std::string_view key);
 
 // INVALID_ARGUMENT `Endpoint "<t>" fed more than once.`, "<t> is both fed and fetched.", or "Must
-// specify at least one target to fetch or execute.".
+// specify at least one target to fetch or execute.", and if an input of a needed node is not
+// connected. NOT_FOUND if a needed op is not registered.
 absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
                                              absl::Span<const Operation> targets,

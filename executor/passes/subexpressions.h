@@ -1,6 +1,7 @@
 // Merges nodes that compute the same.
 //
-// Two nodes are merged if op, attributes, device, inputs and control inputs are equal.
+// Two nodes are merged if their op, attributes (except `_class`), device, inputs and control inputs
+// are equal. Constants above 1 MB count as equal only if they share their memory.
 // Left alone: impure nodes, and nodes in PassOptions::keep.
 // Order: after fold_constants, whose constants make more nodes equal.
 #ifndef SLUICE_EXECUTOR_PASSES_SUBEXPRESSIONS_H_

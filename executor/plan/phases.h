@@ -11,9 +11,10 @@
 namespace sluice {
 
 // Returns the divided body, or nullopt if it cannot be divided. The conditions are:
-//   1. All Switches of the body read one LoopCond.
+//   1. All Switches of the body read one LoopCond, which no other node reads.
 //   2. Every NextIteration is on the true branch of a Switch, and every Exit on the false branch.
 //   3. If no input of the loop is dead, no other node of the body can be dead.
+//   4. All loops inside the body have phases.
 // `loops` has the bodies of the simple loops (Draft::loops). phased[b] says whether body b has
 // phases.
 std::optional<DraftBody> InPhases(const DraftBody& body, const std::vector<int>& loops,

@@ -27,7 +27,8 @@ struct SlotPlan {
 // Assigns a slot to each value by these rules. A value that only its own unit reads shares its slot
 // with earlier and later values of that unit. A value that other units read gets a slot for each of
 // them, because their order is not known: the first unit gets the original, the others get copies.
-// A handle or reference that a node without inputs returns has one slot for all readers.
+// A handle or reference that a node without inputs returns has one slot for all readers, unless a
+// Merge unit reads it.
 SlotPlan AssignSlots(const DraftBody& body, const UnitAssignment& units);
 
 }  // namespace sluice

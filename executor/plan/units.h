@@ -22,9 +22,10 @@ struct UnitAssignment {
 // Groups the items of a body by the boundaries for which they wait, directly or indirectly. An item
 // is a boundary if:
 //   1. it is asynchronous,
-//   2. its value comes from another frame or iteration (arrival), or
+//   2. its value comes from another frame or iteration (arrival),
 //   3. it may run before all its inputs are available (a Merge whose inputs arrive at different
-//      times).
+//      times), or
+//   4. it waits for more than 32 boundaries, because the sets of boundaries must stay small.
 // Items that wait for the same boundaries become ready at the same time and form one segment. So no
 // item waits for a boundary that it does not depend on, and a body without boundaries is one
 // segment.
