@@ -1,10 +1,10 @@
 // Divides a placed graph into one graph per task.
 //
 // An edge between tasks becomes a Send and a Recv, one pair per tensor and receiving task. Control
-// edges send an empty tensor. Constants and Enters are copied to every task that uses them. If a
-// loop has nodes on several tasks, each task that receives values inside the loop gets a small
-// control loop, which makes its Recvs run once per iteration. The predicate of the control loop
-// comes from the task of the LoopCond.
+// edges send an empty tensor. Constants without control inputs, and Enters, are copied to every
+// task that uses them. If a loop has nodes on several tasks, each task that receives values inside
+// the loop gets a small control loop, which makes its Recvs run once per iteration. The predicate
+// of the control loop comes from the task of the LoopCond.
 //
 // Runs after the placer and before the plan. Feeds and fetches stay on the tasks that use or
 // compute them. Linear in the graph and its edges.

@@ -185,9 +185,9 @@ class Session {
   //
   // After an error there are no values, and effects of the nodes that had run remain. In addition
   // to the errors at the top of this file: INVALID_ARGUMENT for invalid handles, handles of another
-  // graph, and feeds that do not fit; FAILED_PRECONDITION for a variable without a value;
-  // OUT_OF_RANGE at the end of the input; ABORTED and UNAVAILABLE if another task failed, after
-  // which a program restores a checkpoint.
+  // graph, feeds that do not fit, and a fetch on a branch that was not taken; FAILED_PRECONDITION
+  // for a variable without a value; OUT_OF_RANGE at the end of the input; ABORTED and UNAVAILABLE
+  // if another task failed, after which a program restores a checkpoint.
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);

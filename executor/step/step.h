@@ -11,7 +11,8 @@
 //
 // Errors: the first error of a kernel cancels all blocked operations. Run returns when every kernel
 // has ended, with a summary of the errors (executor/wait/error_group.h). Each error names its node
-// and the line that built the node.
+// and the line that built the node. INVALID_ARGUMENT if a fetched value is dead, because its branch
+// was not taken.
 // Thread safety: one thread at a time may call Run. Any thread may call Cancel while the object
 // lives.
 #ifndef SLUICE_EXECUTOR_STEP_STEP_H_
