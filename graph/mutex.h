@@ -72,9 +72,9 @@ class ABSL_SCOPED_LOCKABLE ScopedLock {
   bool is_held_ = true;
 };
 
-// A condition variable of a Mutex. A wait may end without a notification. So check the condition
-// again in a loop around it, in the function that holds the lock, so that the analysis sees the
-// accesses.
+// A condition variable of a Mutex. A wait may end without a notification, so check the condition
+// again in a loop around the wait. Write the loop in the function that holds the lock: only there
+// does the analysis see that the accesses are guarded.
 class CondVar {
  public:
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

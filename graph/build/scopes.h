@@ -104,7 +104,8 @@ class ControlDependencies {
 // Places the ops of its block on the device of `op`, and records this in attribute `_class`, which
 // the placer follows. With ignore_existing, the outer ColocateWith blocks have no effect inside.
 // Otherwise the ops are colocated with the ops of these blocks, too. Open DeviceScopes have no
-// effect inside. An invalid operation colocates with nothing. Reference: tf.colocate_with.
+// effect inside. With an invalid operation, the ops are colocated with nothing, and open
+// DeviceScopes apply. Reference: tf.colocate_with.
 class ColocateWith {
  public:
   ColocateWith(Graph& graph, Operation op, bool ignore_existing = false);

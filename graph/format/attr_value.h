@@ -19,7 +19,7 @@ namespace sluice {
 // kinds. Allocates tensors from `memory`, which must outlive them.
 absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget,
                                         Allocator& memory = LimitedHeap());
-// UNIMPLEMENTED for tensors that cannot be written (see TensorToProto).
+// Returns the errors of TensorToProto for tensors that cannot be written.
 absl::Status AttrToProto(const AttrValue& value, pb::AttrValue* proto);
 
 // Writes a declaration for TensorFlow's tools, with the documentation as `summary`.

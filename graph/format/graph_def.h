@@ -11,9 +11,10 @@
 // Thread safety: that of the graph, into which one thread at a time imports. An export only reads
 // the graph.
 // Ownership: the graph owns the imported nodes, and copies what it needs of the message.
-// Errors have TensorFlow's texts and name the node. They are INVALID_ARGUMENT, except NOT_FOUND for
-// an unknown op, UNIMPLEMENTED for an op that the version of the writer no longer has, and
-// RESOURCE_EXHAUSTED if there is no memory for a constant.
+// Errors have TensorFlow's texts and name the node. They are INVALID_ARGUMENT, except UNIMPLEMENTED
+// for an op that the version of the writer no longer has, RESOURCE_EXHAUSTED if there is no memory
+// for a constant, and FAILED_PRECONDITION if the graph is finalized. An op that is not registered
+// is no error of the import: a step that runs its node fails (graph/ir/unregistered_op.h).
 // Reference: tf.import_graph_def, tf.Graph.as_graph_def.
 #ifndef SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_
 #define SLUICE_GRAPH_FORMAT_GRAPH_DEF_H_

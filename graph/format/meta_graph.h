@@ -5,6 +5,7 @@
 // - Collections of VariableDefs become entries, too: the names of the variables. The VariableDefs
 //   become entries of Graph::variables().
 // - Collections of SaverDefs and QueueRunnerDefs become entries that are serialized messages.
+// - The contexts of conds and loops become the contexts of the nodes (contexts.h).
 // - Other collections, the SaverDef, signatures and assets stay in ImportedMetaGraph::rest.
 //
 // Thread safety: that of the graph. Errors: INVALID_ARGUMENT, and those of graph_def.h.

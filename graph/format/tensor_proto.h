@@ -32,6 +32,7 @@ absl::StatusOr<Tensor> TensorFromProto(const pb::TensorProto& proto);
 // Writes the tensor as Python's make_tensor_proto does: tensor_content for several numbers, *_val
 // for a single one and for bool and string. More than 64 equal elements are written as one *_val,
 // which readers repeat. UNIMPLEMENTED for variants that hold objects of this process.
+// INVALID_ARGUMENT for a tensor without a value, or with more than 2 GB of numbers.
 absl::Status TensorToProto(const Tensor& tensor, pb::TensorProto* proto);
 // Writes the tensor as tasks send it: tensor_content for all types whose elements are plain bytes.
 absl::Status TensorToContentProto(const Tensor& tensor, pb::TensorProto* proto);

@@ -10,8 +10,9 @@ namespace sluice::gradient {
 
 // Returns the sum of the gradients that reach one output of `op`, or a Grad that is none if
 // `summands` is empty. Slices are concatenated. If there are both tensors and slices, the slices
-// are converted to tensors. Tensors are added by `method`: kAddN adds them first on each device and
-// then across devices. A tree of additions is in the name scope "<op>_gradient_sum".
+// are converted to tensors, and one AddN adds all. Otherwise tensors are added by `method`: kAddN
+// adds them first on each device and then across devices. A tree of additions is in the name scope
+// "<op>_gradient_sum".
 Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method);
 
 }  // namespace sluice::gradient

@@ -78,8 +78,9 @@ struct GradientOptions {
 //
 // NOT_FOUND if an op on a path from an x to a y has no registered gradient. The error names the op,
 // the node and the path. INVALID_ARGUMENT for grad_ys that do not fit, for complex ys without a
-// grad_y, for invalid handles and for handles of several graphs. If the graph already has an error,
-// returns that error.
+// grad_y, for empty ys or xs, for invalid handles and for handles of several graphs. UNIMPLEMENTED
+// for the second gradient of a while loop. FAILED_PRECONDITION for a loop that was imported without
+// its context (graph/format/contexts.h). If the graph already has an error, returns that error.
 absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
                                             GradientOptions options = {});
 

@@ -33,7 +33,7 @@ struct ImageRoles {
   // The kernel transposes images that have channels first, on every call.
   bool transposes_inside = false;
   bool is_convolution = false;
-  // Different batch sizes are no error, or their error names no shapes.
+  // Images with different batch sizes are no error, or the error of the node names no shapes.
   bool fits_any_batch = false;
   // Unless the node fails, output 0 has the batch size of all images.
   bool keeps_batch = true;

@@ -59,7 +59,8 @@ class ShapeContext {
   // Input i as integers (int32 or int64; scalar or vector), with -1 for unknown ones and for the
   // value -1. Nothing if the length is unknown.
   std::optional<std::vector<int64_t>> InputInts(int i) const;
-  // The shape that input i, a shape tensor, denotes, as far as it is known.
+  // The shape that input i, a shape tensor, denotes, as far as it is known. INVALID_ARGUMENT for a
+  // size below -1, or if input i is neither a vector nor a scalar.
   absl::StatusOr<PartialShape> InputAsShape(int i) const;
   // Input i, an integer scalar, as a size. Unknown if the value does not follow from constants.
   // INVALID_ARGUMENT "Dimension size, given by scalar input 1, must be non-negative but is -1".

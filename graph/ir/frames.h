@@ -24,7 +24,8 @@ struct Frames {
 };
 
 // `order` is the TopologicalOrder of the graph. INVALID_ARGUMENT "{{node <n>}} has inputs from
-// different frames. ..." if frames do not fit together, and for an Exit outside of loops.
+// different frames. ..." if frames do not fit together, and for an Exit or a back edge
+// (NextIteration -> Merge) outside of loops.
 absl::StatusOr<Frames> AssignFrames(const Graph& graph, const std::vector<Node*>& order);
 
 }  // namespace sluice

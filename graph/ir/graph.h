@@ -106,7 +106,7 @@ struct IndexedSlices {
   explicit operator bool() const { return static_cast<bool>(values); }
 };
 
-// A use of a node's output: input `dst_input` of `dst`.
+// A use of output `src_output` of a node: input `dst_input` of `dst` reads it.
 struct Use {
   Node* dst;
   int src_output;
@@ -258,7 +258,7 @@ class Node {
   bool has_location_ = false;
 };
 
-// The argument of Graph::Add: a complete NodeDef, with the types of inputs as attributes.
+// The argument of Graph::Add: everything that a NodeDef has. Type attributes must be set, too.
 struct NodeSpec {
   // Unique in the graph: letters, digits, and `._-/\>` after the first character.
   std::string name;
@@ -279,7 +279,7 @@ struct NodeSpec {
 struct VariableNodes {
   // The op that assigns the first value: "w/Assign".
   std::string initializer;
-  // The tensor that reads it: "w/read:0", "w/Read/ReadVariableOp:0".
+  // The tensor with the variable's value: "w/read:0", "w/Read/ReadVariableOp:0".
   std::string snapshot;
   // The tensor with the first value.
   std::string initial_value;
@@ -351,16 +351,16 @@ class Graph {
   // differ in case only are equal, as in TensorFlow. With mark = false the name is not reserved.
   std::string UniqueName(std::string_view base, bool mark = true);
 
-  // OK, or the first error of the builder functions, with the node and the user's line. An error
-  // stays for ever: build a new graph after it.
+  // OK, or the first error of the builder functions, with the node and the user's line. Nothing
+  // resets the error: build a new graph after it.
   const absl::Status& status() const { return status_; }
   // Keeps the first error; no effect with OK or after another error.
   void SetError(const absl::Status& error) { status_.Update(error); }
   // The same, followed by " [built at <file>:<line>]".
   void SetError(const absl::Status& error, At at);
 
-  // The collections of a MetaGraphDef: names of nodes or tensors by key. Reference:
-  // tf.Graph.get_collection.
+  // The collections of a MetaGraphDef: by key, the names of nodes or tensors (or serialized
+  // messages, see graph/format/meta_graph.h). Reference: tf.Graph.get_collection.
   std::map<std::string, std::vector<std::string>, std::less<>>& collections() {
     return collections_;
   }

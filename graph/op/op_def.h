@@ -37,7 +37,7 @@ struct ArgDef {
   std::string name;
   DataType type = DT_INVALID;
   std::string type_attr;
-  std::string number_attr;     // if not empty: the attribute with the number of tensors
+  std::string number_attr;     // if not empty: the name of the attribute with the number of tensors
   std::string type_list_attr;  // a tensor for each type of the list
   bool is_ref = false;
   bool is_list() const { return !number_attr.empty() || !type_list_attr.empty(); }
@@ -225,7 +225,8 @@ class OpDefBuilder {
 class OpRegistry {
  public:
   static OpRegistry& Global();
-  // A second op of the same name is rejected and reported by `status`.
+  // Does not add an op that is declared twice, has no shape function, or names attributes that it
+  // does not declare. `status` then returns the first such error.
   void Add(OpDef def);
   // Null if the op is unknown.
   const OpDef* Find(std::string_view name) const;

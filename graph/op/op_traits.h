@@ -119,9 +119,9 @@ using ViewSizes = absl::InlinedVector<int64_t, 6>;
 
 struct OpTraits {
   OpRole role = OpRole::kKernel;
-  // Why passes must not merge, move or remove nodes of this op, or kNone. Set for stateful ops,
-  // calls of functions and control flow. A single node may also be impure because of its tensors
-  // (graph/ir/purity.h).
+  // Why passes must not merge, move or remove nodes of this op. kNone if they may. Set for stateful
+  // ops, calls of functions and control flow. A single node may also be impure because of its
+  // tensors (graph/ir/purity.h).
   Impurity impurity = Impurity::kNone;
   // Always kForwards for roles that pass input 0 on, such as kSwitch.
   VariableUse variable_use = VariableUse::kUpdates;
@@ -135,7 +135,8 @@ struct OpTraits {
   bool runs_when_dead = false;
   // The op is stateful, but a second run in the same step returns what the first one returned.
   bool is_repeatable = false;
-  // The op holds state that the replicas of a model share, so it belongs on a parameter server.
+  // The op holds state that the replicas of a model share. ReplicaDevices places it on a parameter
+  // server.
   bool is_shared_by_replicas = false;
   // The input that holds the shape of output 0; -1: none.
   int8_t shape_input = -1;

@@ -1,6 +1,7 @@
 // Element types: TensorFlow's DataType with its numbers and names, and the C++ type of each.
 //
-// A type above 100 is the reference form of (type - 100), the output of a ref variable.
+// A type above 100 is the reference form of (type - 100). It is the type of the output of a ref
+// variable.
 // Thread safety: pure functions and values.
 #ifndef SLUICE_GRAPH_TENSOR_DTYPE_H_
 #define SLUICE_GRAPH_TENSOR_DTYPE_H_

@@ -94,7 +94,7 @@ class PartialShape {
   int64_t dim(int i) const { return rank_known_ ? dims_[i] : kUnknown; }
   absl::Span<const int64_t> dims() const { return dims_; }
   bool IsFullyDefined() const;
-  int64_t num_elements() const;  // -1 unless fully defined
+  int64_t num_elements() const;  // -1 if a size is unknown or the product exceeds int64
   // Must be fully defined.
   TensorShape AsShape() const { return TensorShape(dims_); }
 
