@@ -2,10 +2,11 @@
 // inputs.
 //
 // A group has a key and consists of the first `group_size` devices that call with it, on this task
-// or, with a network, on several tasks. Calls with one instance key meet in rounds. If one session
-// runs all members, a round is the calls of one step. If the members belong to different sessions,
-// round n is the n-th call of each member. The inputs of this task's members are merged first, then
-// the tasks exchange their results, and all members share the outcome.
+// or, with a network, on several tasks. Calls with the same instance key meet in rounds, which
+// merge one call of each member. If one session runs all members, a round is the calls of one step.
+// If the members belong to different sessions, round n is the n-th call of each member. The inputs
+// of this task's members are merged first, then the tasks exchange their results, and all members
+// share the outcome.
 //
 // If a call fails (a mismatch, a cancelled step, a timeout, a lost task), all calls of its round
 // end with the cause. If the members belong to different sessions, each other member also gets the

@@ -1,6 +1,6 @@
 // Streaming stores for results that do not fit into the caches. The processor then does not read
 // the overwritten lines first, which saves a quarter of the memory traffic of a binary elementwise
-// op and a third of that of a unary one.
+// op, and a third for a unary op.
 #ifndef SLUICE_EXECUTOR_CPU_STREAM_OUT_H_
 #define SLUICE_EXECUTOR_CPU_STREAM_OUT_H_
 
@@ -17,7 +17,7 @@ namespace sluice {
 // or 1) overrides the choice by processor. Do not stream a result that overwrites its operand: its
 // lines were just read, so streaming saves nothing.
 bool IsWorthStreaming(size_t bytes, int threads);
-// In bytes. Shorter rows are not streamed one by one.
+// The length in bytes of the shortest row that is worth its own StreamOut.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
 // The addresses of the operands that are read next. Each has as many bytes as are copied. Null

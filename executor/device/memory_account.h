@@ -1,9 +1,9 @@
 // Counts and limits the memory of a session's tensors.
 //
-// An account is the allocator of the session's steps and takes its blocks from another one. Blocks
-// stay on the account until they are freed, also after the session's end: a variable of a server
-// outlives the session that assigned it. Feeds, the characters of strings, and the tensors of
-// dataset functions are not counted.
+// An account is the allocator of the session's steps and takes its blocks from another allocator.
+// Blocks stay on the account until they are freed, also after the session's end: a variable of a
+// server outlives the session that assigned it. Feeds, the characters of strings, and the tensors
+// of dataset functions are not counted.
 //
 // Thread safety: all methods may be called from any thread.
 // Ownership: shared. The memory of an account itself is released with its last block.

@@ -1,8 +1,9 @@
 // Functions for files of every file system: buffered writing with a sync, reading and writing of
 // whole files, directories, names by pattern, and a hook for tests that inject faults.
 //
-// Thread safety: the functions may be used from any thread, a writer from one.
-// Errors: those of file_system.h.
+// Thread safety: the functions may be called from any thread. One thread at a time may use a
+// FileWriter.
+// Errors: the errors of file_system.h.
 #ifndef SLUICE_EXECUTOR_FILES_FILES_H_
 #define SLUICE_EXECUTOR_FILES_FILES_H_
 

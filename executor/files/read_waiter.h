@@ -1,6 +1,6 @@
 // Ends the wait of a thread for a file that has no bytes yet, such as a FIFO without a writer.
 //
-// The executor implements it for the threads of a step, and for those that read a dataset
+// The executor implements it for the threads of a step, and for the threads that read a dataset
 // (executor/wait/cancellable_reads.h).
 //
 // Thread safety: each thread has its own waiter.

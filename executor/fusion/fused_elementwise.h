@@ -4,12 +4,12 @@
 // (means). The last member may map rows of the others' result: a softmax, or a sum over the last
 // dimension.
 //
-// The result of the last member is the group's result. Only members read the results of the others.
-// If the inputs do not have the shapes that the plan expects, the members run one by one, as they
-// would without the group. Values, shapes and errors are those of the nodes. Results have the same
-// bits for any number of threads, with and without fusion.
+// The result of the last member is the group's result. Only members read the results of the other
+// members. If the inputs do not have the shapes that the plan expects, the members run one by one,
+// as they would without the group. Values, shapes and errors are those of the nodes. Results have
+// the same bits for any number of threads, with and without fusion.
 //
-// Thread safety: immutable; many steps run it at once.
+// Thread safety: immutable; many steps may run one group at the same time.
 #ifndef SLUICE_EXECUTOR_FUSION_FUSED_ELEMENTWISE_H_
 #define SLUICE_EXECUTOR_FUSION_FUSED_ELEMENTWISE_H_
 

@@ -111,10 +111,10 @@ class KernelContext {
   // Allocates output i, whose tensor the context owns. Numbers are left uninitialised.
   // RESOURCE_EXHAUSTED if there is no memory.
   absl::StatusOr<Tensor*> AllocateOutput(int i, const TensorShape& shape);
-  // Makes output i in the buffer of an input that nobody else holds, if the input has as many
-  // elements as `shape`, of the same size as the output's. Takes the first such input in
-  // `candidates` (indices), or allocates if there is none. The kernel may still read an element of
-  // the input until it writes the element of the output at the same position.
+  // Makes output i in the buffer of an input, if no other tensor shares the buffer and the input
+  // has as many elements as `shape`, each as large as an element of the output. Takes the first
+  // such input in `candidates` (indices), or allocates if no candidate fits. The kernel may still
+  // read an element of the input until it writes the element of the output at the same position.
   absl::StatusOr<Tensor*> ForwardOrAllocate(absl::Span<const int> candidates, int i,
                                             const TensorShape& shape);
   absl::StatusOr<Tensor*> ForwardOrAllocate(std::initializer_list<int> candidates, int i,

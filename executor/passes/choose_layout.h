@@ -15,7 +15,8 @@
 // Left alone: impure nodes, nodes in PassOptions::keep, and nodes whose images may lie in the
 //   memory of a variable, since a Transpose could read the variable at another time.
 // Order: after fold_constants, which makes axes and sizes constant. Before simplify, which cancels
-//   the user's Transposes with the new ones, and before common_subexpressions, which merges them.
+//   the user's Transposes with the new ones, and before common_subexpressions, which merges equal
+//   Transposes.
 // Cost: linear in the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_CHOOSE_LAYOUT_H_
 #define SLUICE_EXECUTOR_PASSES_CHOOSE_LAYOUT_H_

@@ -1,8 +1,9 @@
 // Chooses the image nodes that become channels-last (NHWC), so that few elements are transposed.
 //
 // A node whose kernel transposes NCHW images inside is channels-last from the beginning: at worst,
-// its images are transposed before and after it instead. Other nodes follow if fewer elements are
-// then transposed. A few sweeps over all nodes find good chains, but not always the best ones.
+// Transposes before and after the node do what its kernel did inside. Other nodes follow if fewer
+// elements are then transposed. A few sweeps over all nodes find good chains, but not always the
+// best ones.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_CHAINS_H_

@@ -4,9 +4,9 @@
 // reference edges (a variable and the ops that update it), or by resource handles. A group gets the
 // first device that satisfies the requests of all its nodes and has kernels for all of them. A
 // request of a node that reads a resource handle, or of a fetch, is ignored if it conflicts with
-// the others of the group. A node with an assigned device keeps this device. To avoid transfers, a
-// node without inputs goes to the device of its users if they all have the same, and a fetch to the
-// device of the fetched tensor.
+// the other requests of the group. A node with an assigned device keeps this device. To avoid
+// transfers, a node without inputs goes to the device of its users if all users have the same
+// device, and a fetch to the device of the fetched tensor.
 //
 // Runs after the passes, because folded constants have no requested device, and before the plan.
 #ifndef SLUICE_EXECUTOR_PLACER_PLACER_H_

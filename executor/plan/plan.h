@@ -108,8 +108,8 @@ struct Unit {
 };
 
 // Divides the nodes of a loop's body into five ranges, in this order: the loop variables; the nodes
-// of the condition; one node that reads the condition; the nodes that run if it is true, of which
-// the last ones carry values to the next iteration; the nodes that run if it is false.
+// of the condition; one node that reads the condition; the nodes that run if the condition is true,
+// of which the last ones carry values to the next iteration; the nodes that run if it is false.
 struct LoopPhases {
   uint32_t num_variables = 0;
   uint32_t condition = 0;  // the node that reads the condition; 0: no phases

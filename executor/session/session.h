@@ -8,8 +8,8 @@
 // Nodes that are added to the graph later can be run too. Each new combination of feeds, fetches
 // and targets is compiled once, at its first Run.
 //
-// Thread safety: any number of threads may call Run, Callables and Close at once. No thread may
-// change the graph meanwhile, except by Extend.
+// Thread safety: any number of threads may call Run, Callables and Close at the same time. No
+// thread may change the graph meanwhile, except by Extend.
 // Lifetime: the graph outlives the session, and the session outlives its Callables. The destructor
 // does not wait: no Run may be in progress.
 // Errors: Run returns the graph's first error if building it failed. Otherwise it returns the first
@@ -65,10 +65,10 @@ struct SessionOptions {
   int cpu_devices = 1;
   // The other tasks of the cluster that `devices` belong to. Null: none.
   std::shared_ptr<RemoteTasks> remote_tasks;
-  // Runs the session's steps in another process. Null: they run in this one.
+  // Runs the session's steps in another process. Null: the steps run in this process.
   std::shared_ptr<RemoteMaster> master;
-  // The numbers of threads that work at once on one op (intra), and on different ops of a step
-  // (inter). The caller's thread counts. 0 stands for a thread per core, in a pool that all
+  // The numbers of threads that work at the same time on one op (intra), and on different ops of a
+  // step (inter). The caller's thread counts. 0 stands for a thread per core, in a pool that all
   // sessions of the process share. With intra_op_threads = 0, a step that is faster on the caller's
   // thread alone does not use the pool for its ops.
   int intra_op_threads = 0;
@@ -118,8 +118,8 @@ struct RunOptions {
   CancellationManager* cancellation = nullptr;
   // Fills RunMetadata::step_stats. Slows the step down.
   bool trace = false;
-  // Ends the step at the first node that produces a NaN or an infinity, with its name and the
-  // ranges of its inputs. Slows the step down.
+  // Ends the step with an error at the first node that produces a NaN or an infinity. The error has
+  // the name of the node and the ranges of its inputs. Slows the step down.
   bool check_numerics = false;
   // Fills RunMetadata::partition_graphs.
   bool output_partition_graphs = false;

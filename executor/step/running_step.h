@@ -7,7 +7,7 @@
 // - Iteration: the values and pending counts of one iteration of a body
 //
 // A unit is work that runs as a whole: a segment of nodes, one Merge, or one asynchronous node. One
-// thread at a time runs a unit. Several threads may run units of one step at once.
+// thread at a time runs a unit. Several threads may run units of one step at the same time.
 // Ownership: the scheduler owns the other parts. They keep their memory for the next step.
 #ifndef SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
 #define SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
@@ -153,9 +153,9 @@ struct FrameInstance {
 
 // --- the parts
 
-// A unit to run, or an asynchronous unit that has ended. It has two words, which are written and
-// read one by one, because it is read soon after it is written: one wider read would have to wait
-// until both stores have reached the cache.
+// A unit to run, or an asynchronous unit that has ended. The object has two words, which are
+// written and read one by one. The reason is that it is read soon after it is written: one wider
+// read would have to wait until both stores have reached the cache.
 struct ReadyUnit {
   Iteration* iteration;
   uint64_t unit : 32;

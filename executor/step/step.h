@@ -51,7 +51,7 @@ struct NodeRun {
   const Value* outputs;
 };
 
-// Observes every node that has run. Thread safety: several threads call it at once.
+// Observes every node that has run. Thread safety: several threads call OnNode at the same time.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
@@ -62,7 +62,7 @@ class NodeObserver {
 };
 
 // Decides when a blocked step goes on, so that tests and simulations control the interleaving of
-// steps. Thread safety: several threads call it at once.
+// steps. Thread safety: several threads call the methods at the same time.
 class StepScheduler {
  public:
   virtual ~StepScheduler() = default;

@@ -28,7 +28,8 @@ class CancellationManager {
   using Time = std::chrono::steady_clock::time_point;
 
   CancellationManager() = default;
-  // A child is cancelled with its parent and has its deadline. The parent outlives the child.
+  // Makes a child, which is cancelled with its parent and takes over the parent's present deadline.
+  // The parent outlives the child.
   explicit CancellationManager(CancellationManager* parent);
   // Leaves the parent. All callbacks must have run or been deregistered before.
   ~CancellationManager();
@@ -52,8 +53,8 @@ class CancellationManager {
   // False if the manager is cancelled already: the callback is then not kept and will not run.
   bool Register(Token token, Callback callback);
   // Returns true if the callback was removed before it ran. Otherwise waits until it has run, and
-  // returns false. In both cases the callback does not use what it captured after this call. Do not
-  // call it while holding a lock that the callback takes.
+  // returns false. In both cases the callback does not run after this call, so what it captured may
+  // be destroyed. Do not call it while holding a lock that the callback takes.
   bool Deregister(Token token);
   // Like Deregister, but does not wait: if it returns false, the callback may still be running.
   bool TryDeregister(Token token);

@@ -41,10 +41,10 @@ class Claim {
     bool is_turn_ = false;
   };
 
-  // Blocks the calling thread: the constructor returns when the claim is released, or at once if it
-  // is free. The thread may then try to take the claim. Waiters that came later are not notified
-  // before this object is destroyed, so that one thread wakes at a time. Until then this thread
-  // must not wait for another claim.
+  // Blocks the calling thread: the constructor returns when the claim is released, or immediately
+  // if the claim is free. The thread may then try to take the claim. Waiters that came later are
+  // not notified before this object is destroyed, so that one thread wakes at a time. Until then
+  // this thread must not wait for another claim.
   class Turn final : private Waiter {
    public:
     explicit Turn(Claim& claim);

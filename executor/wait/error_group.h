@@ -32,8 +32,8 @@ class ErrorGroup {
 
   // Returns OK if there is no error, and the root error if there is exactly one. For several root
   // errors, the message begins with "<n> root error(s) found.", and the code is that of the first
-  // one that is not CANCELLED. Without a root error, returns the first derived error that is not
-  // CANCELLED, or the first one if all are.
+  // root error that is not CANCELLED. Without a root error, returns the first derived error that is
+  // not CANCELLED, or the first one if all are.
   absl::Status Summary() const;
   // Like Summary, but several root errors are listed between two lines of "=====", with the code of
   // the first one. The result is the error of the whole step, so it is never marked as derived.
