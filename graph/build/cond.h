@@ -46,7 +46,7 @@ class BranchResult {
 };
 
 // Adds the nodes of one branch to the graph. Cond calls each Branch once before it returns, and
-// does not keep it.
+// does not keep the function.
 using Branch = std::function<BranchResult()>;
 
 // Adds both branches. `pred` is a bool scalar.

@@ -23,10 +23,10 @@ namespace sluice {
 
 // Sets attribute `container` of the stateful nodes that are added during its lifetime.
 //
-// The nodes get the attribute when the scope's destructor runs. Until then they do not show their
-// container, and an exported graph does not contain it. A node keeps a container that it has
-// already, because it was set explicitly or by an inner scope. Do not remove nodes from the graph
-// while a scope is open.
+// The nodes get the attribute when the scope's destructor runs. Until then their attribute is
+// empty, also in an exported graph. A node keeps a container that it has already, because it
+// was set explicitly or by an inner scope. Do not remove nodes from the graph while a scope is
+// open.
 class ContainerScope {
  public:
   // "" leaves nodes in the device's default container.

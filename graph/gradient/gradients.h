@@ -56,7 +56,7 @@ enum class UnconnectedGradients { kNone, kZero };
 
 struct GradientOptions {
   // The gradients with respect to the ys, in their order. A grad_y that is none stands for ones. If
-  // the list is empty, all are ones. Complex ys need a grad_y.
+  // the list is empty, all grad_ys are ones. Complex ys need a grad_y.
   std::vector<Grad> grad_ys;
   std::string name = "gradients";
 
@@ -65,7 +65,7 @@ struct GradientOptions {
   bool colocate_gradients_with_ops = false;
 
   // Whether each gradient of an op waits until all gradients of that op are computed. This avoids
-  // races, but less can run at once.
+  // races, but fewer ops can run at the same time.
   bool gate_gradients = false;
   AggregationMethod aggregation = AggregationMethod::kAddN;
   // Tensors that count as constants in this call.
@@ -84,8 +84,8 @@ struct GradientOptions {
 absl::StatusOr<std::vector<Grad>> Gradients(const OutputList& ys, const OutputList& xs,
                                             GradientOptions options = {});
 
-// Replaces each gradient by an Identity that waits for all of them, so that no use of one changes a
-// variable before the others are computed. Gradients that are none stay none.
+// Replaces each gradient by an Identity that waits for all of them, so that an op that applies one
+// of them cannot change a variable before all are computed. Gradients that are none stay none.
 void GateTogether(Graph& graph, std::vector<Grad>& grads);
 
 // Returns the gradient as a tensor. Slices become a dense tensor of the size of the whole variable,

@@ -3,8 +3,8 @@
 // The forward loop gets a counter, from which the backward loop counts down. A forward value that
 // the gradient needs is pushed on a stack in each iteration and popped in the corresponding
 // backward iteration. Constants of the loop enter the backward loop instead. Pushes are ordered
-// before the next forward iteration and pops before the next backward one, so that the stack has
-// the order of the iterations even if several run at once.
+// before the next forward iteration and pops before the next backward iteration, so that the stack
+// has the order of the iterations even if several of them run at the same time.
 //
 // Thread safety: that of the graph. The nodes and their names are those of TensorFlow's gradients
 // of loops with control flow v1.
@@ -56,8 +56,8 @@ class LoopState final : public LoopHistory {
   void CloseSwitches();
 
   // The Exits of the forward loop. The traversal of Gradients continues behind a loop only when it
-  // has reached all Exits of the loop. `exits_to_come` counts those that it has not reached yet,
-  // `deferred_exits` are those that it has reached, `unused_exits` those without a gradient.
+  // has reached all Exits of the loop. `exits_to_come` counts the Exits that it has not reached
+  // yet. `deferred_exits` are the reached Exits, and `unused_exits` the Exits without a gradient.
   OutputList forward_exits;
   int exits_to_come = 0;
   OutputList unused_exits;

@@ -16,9 +16,9 @@ class LoopStates {
   explicit LoopStates(Graph& graph);
 
   // `between` and `between_list` are the nodes on paths from the xs to the ys. Adds a backward loop
-  // for each loop with an Exit among them, and adds the loop's other Exits to both. If `colocate`,
-  // the nodes of a backward loop are colocated with that Exit. FAILED_PRECONDITION if a loop has no
-  // context (graph/format/contexts.h).
+  // for each loop with an Exit among these nodes, and adds the loop's other Exits to `between` and
+  // `between_list`. If `colocate`, the nodes of a backward loop are colocated with that Exit.
+  // FAILED_PRECONDITION if a loop has no context (graph/format/contexts.h).
   absl::Status Find(std::vector<Node*>& between_list, std::set<const Node*>& between,
                     bool colocate);
   bool empty() const { return states_.empty(); }

@@ -56,8 +56,8 @@ class ShapeContext {
 
   // The value of an input if it follows from constants and static shapes (ConstantValue below).
   std::optional<Tensor> InputValue(int i) const;
-  // Input i as integers (int32 or int64; scalar or vector), with -1 for unknown ones and for the
-  // value -1. Nothing if the length is unknown.
+  // Input i as integers (int32 or int64; scalar or vector), with -1 for elements that are unknown
+  // and for elements that are -1. Nothing if the length is unknown.
   std::optional<std::vector<int64_t>> InputInts(int i) const;
   // The shape that input i, a shape tensor, denotes, as far as it is known. INVALID_ARGUMENT for a
   // size below -1, or if input i is neither a vector nor a scalar.
@@ -94,8 +94,8 @@ absl::Status InferShapes(Node* node);
 // Returns `s` if it has this rank, or a shape of this rank with unknown sizes if the rank of `s` is
 // unknown. INVALID_ARGUMENT otherwise.
 absl::StatusOr<PartialShape> WithRank(const PartialShape& s, int rank);
-// The size that both agree on. -1 is unknown and agrees with every size. INVALID_ARGUMENT
-// "Dimensions must be equal, but are 2 and 3" otherwise.
+// Returns the size that `a` and `b` agree on. -1 is unknown and agrees with every size.
+// INVALID_ARGUMENT "Dimensions must be equal, but are 2 and 3" otherwise.
 absl::StatusOr<int64_t> MergeDim(int64_t a, int64_t b);
 // The broadcast of both shapes by NumPy's rule. INVALID_ARGUMENT "Dimensions must be equal, but are
 // 2 and 3" if two sizes differ and neither is 1.

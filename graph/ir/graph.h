@@ -393,7 +393,7 @@ class Graph {
   std::map<std::string, VariableNodes, std::less<>>& variables() { return variables_; }
   const std::map<std::string, VariableNodes, std::less<>>& variables() const { return variables_; }
 
-  // The compatibility of the graph. An import merges it with that of the imported graph.
+  // The compatibility of the graph. An import merges it with the versions of the imported graph.
   GraphVersions& versions() { return versions_; }
   const GraphVersions& versions() const { return versions_; }
   // A serialized FunctionDefLibrary. "" if the graph has no functions.

@@ -118,7 +118,7 @@ class PartialShape {
   absl::InlinedVector<int64_t, 4> dims_;
 };
 
-// Product of two sizes, or -1 if it does not fit in int64 (both >= 0).
+// The product of two sizes >= 0, or -1 if the product does not fit in int64.
 int64_t MultiplyWithoutOverflow(int64_t a, int64_t b);
 
 }  // namespace sluice

@@ -7,8 +7,8 @@
 //
 // Thread safety: a value; different threads may use copies of one tensor. Elements of a shared
 // buffer must not be written: kernels check `BufferIsUnique` or copy.
-// Ownership: tensors share the buffer by reference counts. It is freed with the last of them, and
-// pointers and spans of elements are valid until then.
+// Ownership: tensors share the buffer by reference counts. The buffer is freed with the last tensor
+// that shares it. Pointers and spans of elements are valid until then.
 // Errors: accessors do not check types, indices or shapes. The caller does.
 // Reference: tensorflow::Tensor.
 #ifndef SLUICE_GRAPH_TENSOR_TENSOR_H_
