@@ -69,8 +69,8 @@ struct CollectiveCall {
   std::function<void(absl::StatusOr<Tensor>)> done;
 };
 
-// A request for a message of another task. `call` describes the requesting task's call, so that
-// mismatched calls fail instead of waiting for each other.
+// A request for a message that another task posts. `call` describes the requesting task's call, so
+// that mismatched calls fail instead of waiting for each other.
 struct CollectiveMessage {
   int group_key = 0;
   uint64_t generation = 0;

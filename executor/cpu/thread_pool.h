@@ -70,7 +70,8 @@ class ThreadPool {
   };
   // A place where threads find and join a loop.
   struct Place {
-    // kTaken: there is a loop. kOpen: threads may join. Plus kJoined for each helper inside.
+    // The bits kTaken (there is a loop) and kOpen (threads may join), plus kJoined for each helper
+    // that has joined.
     std::atomic<uint32_t> state{0};
     Loop* loop = nullptr;  // used by the caller and by helpers that have joined
     char rest_of_line[kLine - 16];

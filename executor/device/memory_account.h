@@ -23,8 +23,8 @@ namespace sluice {
 
 class MemoryAccount final : public Allocator {
  public:
-  // Takes blocks from `source`, which outlives them. If `limit` is 0, there is no limit. `session`
-  // is the session's number, or 0 (executor/wait/session_scope.h).
+  // Makes an account that takes blocks from `source`, which outlives them. If `limit` is 0, there
+  // is no limit. `session` is the session's number, or 0 (executor/wait/session_scope.h).
   static std::shared_ptr<MemoryAccount> Open(Allocator& source, int64_t limit, int64_t session = 0);
 
   void* Allocate(size_t bytes) override;

@@ -40,9 +40,9 @@ class PoolAllocator final : public Allocator {
   int64_t BytesInUse() const;
   // Returns the shared free blocks to the system.
   void Trim();
-  // Returns to the system the shared blocks that have been free since the last call. Returns the
-  // number of their bytes. If the time between two calls is longer than a step, warm steps keep all
-  // blocks that they use.
+  // Gives the shared blocks that have been free since the last call back to the system, and returns
+  // the number of their bytes. If the time between two calls is longer than a step, warm steps keep
+  // all blocks that they use.
   int64_t TrimUnused();
 
   // Limits the memory of the pool and of LimitedHeap to `bytes`. 0 means no limit. Beyond the limit

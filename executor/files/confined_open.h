@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-// Opens `path`, which is relative to the folder of the descriptor `root`. Returns a descriptor, or
-// -1 and sets errno, to EXDEV if the path leaves the folder. Reference: openat2(2).
+// Opens `path`, which is relative to the folder of the descriptor `root`. Returns a descriptor.
+// After an error returns -1 and sets errno: EXDEV if the path leaves the folder. Reference:
+// openat2(2).
 inline int OpenBeneath(int root, const char* path, int flags) {
   open_how how = {};
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);

@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-// Returns the kernel of the product if it can be delayed, otherwise null. It cannot if an operand
-// is a reference, because the variable must be read when the product's own node runs.
+// Returns the kernel of the product if it can be delayed, otherwise null. A product cannot be
+// delayed if an operand is a reference, because the variable must be read when the product's own
+// node runs.
 inline const TileMaker* DelayableMaker(const DraftItem& product) {
   if (product.kind != OpKind::kKernel || product.inputs.size() != 2) return nullptr;
   const auto* maker = dynamic_cast<const TileMaker*>(product.kernel);

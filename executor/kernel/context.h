@@ -135,9 +135,9 @@ class KernelContext {
     return Tensor::Allocate(*step_->allocator, dtype, shape);
   }
 
-  // A kernel calls this if another kernel holds `claim`, and returns the status that it gets. It
-  // must not have changed anything before. The executor calls the kernel again when the claim may
-  // be free. Asynchronous kernels wait for claims themselves and must not call this.
+  // A kernel calls this if another kernel holds `claim`. The kernel must return the status of this
+  // call, and must not have changed anything before. The executor calls the kernel again when the
+  // claim may be free. Asynchronous kernels wait for claims themselves and must not call this.
   absl::Status RunAgainAfter(std::shared_ptr<Claim> claim);
   // For a claim that lives as long as the resource manager, like those of references.
   absl::Status RunAgainAfter(Claim* claim) { return RunAgainAfter(UnownedClaim(claim)); }

@@ -170,7 +170,7 @@ class Prepared {
 
 // A kernel without mutable state: a function of the context and of what the node determines. Each
 // parameter after the context has a type that is constructible from KernelInit&, such as Attr and
-// Prepared. It is constructed once, with the kernel.
+// Prepared. The parameter is constructed once, with the kernel.
 //   absl::Status Join(KernelContext& c, const Attr<std::string, "separator">& separator);
 //   KERNEL(StringJoin, FunctionKernel<Join>);
 template <auto kFunction, bool kExpensive = true>

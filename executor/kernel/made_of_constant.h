@@ -29,8 +29,8 @@ class MadeOfConstant {
     return constant_.IsInitialized() && input.raw() == constant_.raw();
   }
   // Returns the derived tensor, which this object owns. `make` computes it and must return the same
-  // value each time. Null on the first call, if `input` is not the constant, and if `make` fails
-  // because there is no memory.
+  // value each time. Returns null in three cases: on the first call, if `input` is not the
+  // constant, and if `make` fails because there is no memory.
   const Tensor* Get(const Tensor& input, absl::FunctionRef<absl::StatusOr<Tensor>()> make);
 
  private:

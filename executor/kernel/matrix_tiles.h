@@ -24,10 +24,10 @@ class TileMaker {
   virtual bool CanMakeTiles() const = 0;
   // The shape of the matrix, or the error of Compute.
   virtual absl::StatusOr<TensorShape> ShapeOf(const Tensor& a, const Tensor& b) const = 0;
-  // Computes the matrix. Calls `take` once for each tile, on several threads at once. `cost` is the
-  // approximate time of a call of `take` in nanoseconds per element. The tiles have the same bits
-  // as the result of Compute. RESOURCE_EXHAUSTED, before the first call of `take`, if there is no
-  // memory.
+  // Computes the matrix. Calls `take` once for each tile, on several threads at the same time.
+  // `cost` is the approximate time of a call of `take` in nanoseconds per element. The tiles have
+  // the same bits as the result of Compute. RESOURCE_EXHAUSTED, before the first call of `take`, if
+  // there is no memory.
   using Take = absl::FunctionRef<void(const MatrixTile&)>;
   virtual absl::Status MakeTiles(KernelContext& context, const Tensor& a, const Tensor& b,
                                  double cost, Take take) const = 0;

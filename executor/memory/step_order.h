@@ -22,7 +22,7 @@ class StepOrder {
 
   // -1 for nodes without a number: constants, feeds and nodes in loops.
   int NumberOf(const Node& node) const { return numbers_[node.id()]; }
-  // The nodes with a number: one node, or the members of a fusion group, of which the last one
+  // The nodes with this number: one node, or the members of a fusion group, of which the last one
   // computes the result.
   absl::Span<const Node* const> At(int number) const { return at_[number]; }
   int UnitOf(int number) const { return units_[number]; }

@@ -1,6 +1,6 @@
-// Packs weights once per step if many products of the step read them, as in a recurrent network.
-// The MatMuls of an unrolled network or of a loop become _PackedMatMuls, which read the result of
-// one _PackColumns.
+// Packs weights once per step if at least four products of the step read them, or products of a
+// loop, as in a recurrent network. The MatMuls of an unrolled network or of a loop become
+// _PackedMatMuls, which read the result of one _PackColumns.
 #ifndef SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 #define SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 

@@ -23,7 +23,8 @@ namespace sluice {
 class StepPlanner;  // executor/memory/rematerialize.h
 
 struct PassOptions {
-  // Names of nodes that are fed, fetched or run for their effect. They stay under their names.
+  // Names of nodes that are fed, fetched or run for their effect. Passes keep these nodes, with
+  // their names.
   std::set<std::string> keep;
   // Names of passes that do not run. "all" stands for every pass that can be disabled.
   std::set<std::string> disabled;

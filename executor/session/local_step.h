@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// Holds a plan and the Steps that run it. Concurrent Runs use different Steps. Idle ones are
+// Holds a plan and the Steps that run it. Concurrent Runs use different Steps. Idle Steps are
 // reused.
 class LocalStep final : public PreparedStep {
  public:

@@ -45,8 +45,9 @@ class StepScheduler;        // executor/step/step.h
 struct StepStats;           // executor/trace/step_stats.h
 
 // A tensor of the graph, and the value to use for it in one step. Any tensor can be fed, not only
-// placeholders: the nodes that only it needs do not run. The value has the tensor's type and a
-// shape that fits its static shape, otherwise Run returns INVALID_ARGUMENT.
+// placeholders: nodes that are needed only to compute a fed tensor do not run. The value must have
+// the tensor's type and a shape that fits the tensor's static shape. Otherwise Run returns
+// INVALID_ARGUMENT.
 struct Feed {
   Output tensor;
   Tensor value;
@@ -79,9 +80,8 @@ struct SessionOptions {
   bool allow_soft_placement = false;
   // Logs the device of every node when a step is compiled.
   bool log_device_placement = false;
-  // Names of passes that do not run (PassNames). "all" stands for all passes except late_fetches
-  // and late_reads, which always run. If a name is unknown, all steps of the session fail with
-  // INVALID_ARGUMENT.
+  // Names of passes that do not run (PassNames). "all" stands for all passes that can be disabled.
+  // If a name is unknown, all steps of the session fail with INVALID_ARGUMENT.
   std::set<std::string> disabled_passes;
   // The limit for the memory of a step's tensors, without feeds and variables. 0: no limit. If the
   // plan of a step needs more memory, the session recomputes results that are read late instead of

@@ -36,7 +36,8 @@ class ErrorGroup {
   // not CANCELLED, or the first one if all are.
   absl::Status Summary() const;
   // Like Summary, but several root errors are listed between two lines of "=====", with the code of
-  // the first one. The result is the error of the whole step, so it is never marked as derived.
+  // the first root error. The result is the error of the whole step, so it is never marked as
+  // derived.
   absl::Status Concatenation() const;
 
  private:
