@@ -27,8 +27,8 @@
 namespace sluice {
 
 struct WhileOptions {
-  // The number of iterations that may run at once, at least 1. With 1 they run one after another.
-  // More of them take more memory.
+  // The number of iterations that may run at the same time, at least 1. With 1 they run one after
+  // another. A larger number takes more memory.
   int parallel_iterations = 10;
 
   // Whether gradients flow through the loop. They need intermediate values of all iterations, and
@@ -38,8 +38,8 @@ struct WhileOptions {
   // For programs that run the graph on a GPU; not used here.
   bool swap_memory = false;
 
-  // One per variable, or empty: a shape that holds in every iteration. By default a variable keeps
-  // the shape of its first value, and a body that changes it is an error.
+  // One shape per variable, which holds in every iteration. If the list is empty, a variable keeps
+  // the shape of its first value, and a body that changes the shape is an error.
   std::vector<PartialShape> shape_invariants;
 
   // A scalar, int32 or int64: the largest number of iterations. Invalid: no limit.

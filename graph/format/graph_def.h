@@ -38,7 +38,7 @@ inline constexpr int kGraphDefVersion = 2474;
 
 struct ImportOptions {
   // Nodes are named "<prefix>/<name>". The prefix has no slash at its end. If it is empty, nodes
-  // keep their names. It is an error if the graph already has a node of that name.
+  // keep their names. INVALID_ARGUMENT if the graph already has a node of that name.
   std::string prefix;
 
   // Outputs of the graph that replace tensors of the message. The keys are names in the message:

@@ -48,8 +48,9 @@ bool IsVectorOf(Output output, int64_t size);
 
 // Attribute data_format is NCHW.
 bool HasChannelsFirst(const Node& node);
-// Whether in addition attribute strides and the attributes named `windows` have 4 elements each, of
-// which those for batch and channels are 1.
+// Whether HasChannelsFirst holds, and attribute `strides` and the attributes named `windows` have 4
+// elements each, with 1 for batch and channels, and attribute `explicit_paddings`, if there is any,
+// is empty or has 8 elements.
 bool SlidesChannelsFirst(const Node& node, std::initializer_list<std::string_view> windows);
 // Whether an op that slides windows over images of shape `in` returns shape `out`. Shape functions
 // of gradients do not check this.

@@ -87,8 +87,8 @@ class ShapeContext {
 };
 
 // Runs the op's shape function and stores the results in `node`, merged with those of earlier runs.
-// After an error, which has TensorFlow's text, the outputs are unknown. NodeBuilder and
-// ImportGraphDef call it for each node; call it again after a change of inputs.
+// After an error, which has TensorFlow's text, the shapes of the outputs are unknown. NodeBuilder
+// and ImportGraphDef call it for each node; call it again after a change of inputs.
 absl::Status InferShapes(Node* node);
 
 // Returns `s` if it has this rank, or a shape of this rank with unknown sizes if the rank of `s` is

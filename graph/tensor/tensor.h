@@ -194,8 +194,8 @@ class Tensor {
   // negative.
   std::string ToString(int max_values = 10) const;
 
-  // The elements, as Assert and Print show them: "1 2 3...". All values if `max_values` is
-  // negative. "uninitialized Tensor" if there are none to read.
+  // The first `max_values` elements, as Assert and Print show them: "1 2 3...". All elements if
+  // `max_values` is negative. "uninitialized Tensor" if there are no elements to read.
   std::string SummarizeValues(int64_t max_values) const;
 
  private:
