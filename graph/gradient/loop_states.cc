@@ -10,7 +10,6 @@
 #include "graph/status.h"
 
 namespace sluice::gradient {
-namespace {}  // namespace
 
 LoopStates::LoopStates(Graph& graph) : graph_(graph), call_(graph.scopes().context) {}
 
@@ -66,7 +65,7 @@ OutputList LoopStates::Enters() const {
 }
 
 OutputList LoopStates::UnusedExits(const std::map<const Node*, int>& pending,
-                                   const std::set<const Node*>& ys) const {
+                                   const std::set<const Node*>& ys) {
   OutputList ready;
   for (LoopState* state : order_) {
     for (const Output& exit : state->forward_exits) {

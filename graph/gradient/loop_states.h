@@ -36,7 +36,7 @@ class LoopStates {
   // Exits that are not ys themselves. The traversal starts from the returned Exits too, with zeros
   // as their gradients. `pending` counts the readers of each node on paths to the ys.
   OutputList UnusedExits(const std::map<const Node*, int>& pending,
-                         const std::set<const Node*>& ys) const;
+                         const std::set<const Node*>& ys);
   // Returns zeros as the gradient of `exit`, which gets no gradient from the ys. The backward loop
   // starts with them, because the ys may depend on earlier values of the loop variable.
   Output ZerosForExit(Output exit);
