@@ -46,8 +46,8 @@ class Master {
 
   // The master must outlive the server of the methods.
   std::vector<RpcMethod> Methods();
-  // Closes all sessions. Their running steps end with CANCELLED. `awaiting`, which may be null, is
-  // released when these steps have ended.
+  // Closes all sessions. Their running steps end with CANCELLED. The sessions keep `awaiting`,
+  // which may be null, until these steps have ended, so its destructor can continue then.
   void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
   // Closes the sessions that exceed MasterOptions::limits. To be called at intervals.
   void CloseExpiredSessions();

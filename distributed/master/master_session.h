@@ -52,8 +52,9 @@ class MasterSession {
                            pb::RunMetadata* metadata);
   absl::Status ReleaseCallable(int64_t handle);
 
-  // Cancels the running steps. `awaiting`, which may be null, is released when these steps and the
-  // session have ended.
+  // Cancels the running steps. The session keeps `awaiting`, which may be null, until these steps
+  // have ended and the session is destroyed. CloseSession passes an object whose destructor sends
+  // the response.
   void Close(std::shared_ptr<void> awaiting);
   Session& session() { return session_; }
 

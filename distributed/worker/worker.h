@@ -102,12 +102,12 @@ class Worker {
   absl::Status AddSession(const pb::CreateWorkerSessionRequest& request, const std::string& client);
   std::set<std::string> LostClients(
       const std::function<bool(const std::string& client)>& is_connected);
-  // Forgets the sessions for which `is_ended` is true and cancels their parts. `awaiting` may be
-  // null. It is released when all these parts have ended, including those of sessions that were
-  // forgotten before.
+  // Forgets the sessions for which `is_ended` is true and cancels their parts. The parts keep
+  // `awaiting`, which may be null, until all of them have ended, including those of sessions that
+  // were forgotten before. So its destructor can continue then.
   void EndSessions(const std::function<bool(const WorkerSession&)>& is_ended,
                    const std::shared_ptr<void>& awaiting);
-  // Cancels the part of a step. `awaiting` may be null. It is released when the part has ended.
+  // Cancels the part of a step, which keeps `awaiting` (may be null) until it has ended.
   void EndPart(int64_t step_id, const std::shared_ptr<void>& awaiting);
   absl::Status Run(WorkerSession& session, const pb::RunGraphRequest& request,
                    const std::vector<NamedTensor>& feeds, CancellationManager* cancellation,
@@ -135,7 +135,8 @@ class Worker {
   // Sessions by handle, the rest by step id.
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_ ABSL_GUARDED_BY(mutex_);
   std::map<int64_t, std::shared_ptr<RunningPart>> running_ ABSL_GUARDED_BY(mutex_);
-  // Released when the part of the step has ended.
+  // The `awaiting` objects of EndSessions and EndPart, which are released when the part of the step
+  // has ended.
   std::multimap<int64_t, std::shared_ptr<void>> awaiting_ ABSL_GUARDED_BY(mutex_);
 };
 

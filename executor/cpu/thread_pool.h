@@ -33,8 +33,8 @@ class ThreadPool {
   using RangeFunction = absl::FunctionRef<void(int64_t, int64_t)>;
 
   // Debuggers show `name`. If the pool has no threads, Schedule runs the closure in the caller. The
-  // pool has fewer threads if the system or the limit for graphs (executor/wait/thread.h) allows no
-  // more.
+  // pool has fewer threads if the system allows no more, or if the limit on threads that run graphs
+  // (ThreadUse::kGraphs in executor/wait/thread.h) is reached.
   ThreadPool(std::string name, int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -3,11 +3,11 @@
 // MatMul and all versions of BatchMatMul can transpose an operand themselves. So a Transpose that
 // swaps the last two dimensions is not needed.
 //
-// Exactness: products of float and of 16-bit types may change in their last bits, because their
+// Exactness: products of float, half and bfloat16 may change in their last bits, because their
 //   kernels may sum in another order if an operand is transposed. Products of other types keep
 //   their bits. An error about matrices that do not fit names their shapes as they are stored.
-// Left alone: BatchMatMuls of complex types, because they would also conjugate the operand, and
-// what Rewriter (rewrite.h) leaves alone.
+// Left alone: what Rewriter (rewrite.h) leaves alone, and BatchMatMuls of complex types, because
+//   their attributes adj_x and adj_y would also conjugate the operand.
 // Order: after simplify, which leaves at most one Transpose in a row. Before common_subexpressions,
 //   since Transposes that stay for other readers may be merged.
 // Cost: linear in the graph.

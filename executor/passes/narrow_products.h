@@ -2,8 +2,9 @@
 // _MatMulColumns.
 //
 // For example, a recurrent cell multiplies its input and its state by one matrix. If the gradient
-// of the input is not needed, the gradient of the cell has such a slice. All sizes except the
-// number of rows must be known, so that the slice cannot fail.
+// of the input is not needed, the gradient of the cell has such a slice. The slice must be the only
+// reader of the product, and all sizes except the number of rows must be known, so that the slice
+// cannot fail.
 //
 // Exactness: sums may be computed in another order.
 // Order: after fold_constants, which makes the bounds of the slice constant, and after

@@ -30,8 +30,9 @@ std::string ClientKey(const Output& tensor, const std::string& client_device);
 bool IsClientKey(std::string_view key);
 
 // INVALID_ARGUMENT `Endpoint "<t>" fed more than once.`, "<t> is both fed and fetched.", or "Must
-// specify at least one target to fetch or execute.", and if an input of a needed node is not
-// connected. NOT_FOUND if a needed op is not registered.
+// specify at least one target to fetch or execute.", if an input of a needed node is not connected,
+// and if an imported _Feed node that is needed is not fed. NOT_FOUND if a needed op is not
+// registered.
 absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
                                              absl::Span<const Operation> targets,

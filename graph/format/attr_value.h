@@ -1,6 +1,7 @@
-// Reads and writes AttrValue, NameAttrList and OpDef.
+// Converts attributes from and to TensorFlow's protocol buffers, and writes OpDefs.
 //
-// Thread safety: pure functions. All calls of one reader share one FormatBudget (limits.h).
+// Thread safety: pure functions, except that AttrFromProto takes bytes from its FormatBudget
+// (limits.h). Code that reads a message passes one budget to all calls, on one thread.
 #ifndef SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 #define SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 

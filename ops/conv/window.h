@@ -66,8 +66,8 @@ struct Window {
   int64_t after = 0;
 };
 
-// INVALID_ARGUMENT if the stride or the dilation is below 1, if the window does not fit, or if a
-// number is negative or too large.
+// INVALID_ARGUMENT if the stride or the dilation is below 1, if the window or a padding is
+// negative, if the number of outputs would be negative, or if a number is too large.
 absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding& sliding);
 // The number of outputs, or -1 if it depends on an `input` or `window` of -1 (unknown).
 absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Sliding& sliding);

@@ -28,8 +28,9 @@ class ResourceDeleter : public VariantObject {
   const std::shared_ptr<void> resource_;
 };
 
-// Outputs a handle of `resource`, which nothing else can find by its name, and a deleter if the op
-// has an output for it.
+// Sets output 0 to a handle that owns `resource`. The resource is not in the resource manager, so
+// no op can find it by a name. If the op has a second output, sets it to a ResourceDeleter, which
+// also owns the resource.
 template <typename R>
 void SetOwnedHandle(KernelContext& c, std::shared_ptr<R> resource) {
   c.set_output(0, Tensor::Scalar(OwningHandle(c.name(), resource)));

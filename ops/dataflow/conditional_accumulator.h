@@ -67,8 +67,10 @@ class ConditionalAccumulator : public Resource,
   // Sets the current step. Gradients of earlier steps are dropped. If the replicas are known, the
   // call means that a chief starts at this step.
   void SetGlobalStep(int64_t step);
-  // Sets the largest number of gradients that a take requires, at least one. A smaller number
-  // applies immediately, to waiting takes too. A larger one applies after the next update.
+  // Limits the number of gradients that a take requires: a take with a larger num_required waits
+  // for only `gradients` of them, which must be at least 1. A limit that is smaller than the
+  // current one applies immediately, also to waiting takes. A larger one applies after the next
+  // update.
   void SetUpdateSize(int64_t gradients);
 
   // Counts since the accumulator was made, except for the last two, which are current values.

@@ -5,13 +5,16 @@
 // also decides whether sessions run in the replicas' own processes, or through MasterService as
 // RemoteSessions do.
 //
-// After every event the state of the parameter server is checked:
+// These invariants are checked: S1, S2 and S4 after each update; S5 after a restore; S3 when
+// nothing can continue, or the time limit has passed; S6, and the number of tokens if there was no
+// fault, after the chief's last step.
 //   S1  A gradient in an update was computed from the parameters of that update's step.
 //   S2  An update uses exactly `aggregate` gradients, none of them twice. Tokens are not lost.
 //   S3  Everything ends within a time limit, with results. No process waits forever.
 //   S4  If the job is deterministic, equal gradients give equal bits in any order of arrival.
-//   S5  A restored state equals the saved one, and training continues from it. No later state
-//       returns.
+//   S5  A restored state equals the saved one, and training continues from it. No update uses
+//       a gradient from before a restart of the parameter server, or for a step that the restore
+//       has undone.
 //   S6  The ledger's count of applied gradients equals the observed count for each replica. No
 //       count exceeds the number of computed gradients.
 // S7 is checked when the job is built: status() rejects a job that cannot make progress.

@@ -71,12 +71,14 @@ class TableModel {
   // Checks all records and counters. No update may be running.
   void CheckAll(RowStore& store);
 
-  // Takes over those keys of saved parts for which `is_own` returns true. A part was saved at time
-  // `saved_at` of its own clock.
+  // A saved part, and the time in milliseconds at which it was saved.
   struct Saved {
     std::shared_ptr<const TableModel> model;
     int64_t saved_at;
   };
+  // Replaces the content by that of the saved parts, but only with the keys for which `is_own`
+  // returns true. Times in a part are moved by `now - saved_at`, so the time between its save and
+  // the restore does not count.
   void Restore(const std::vector<Saved>& parts, int64_t now,
                const std::function<bool(int64_t key)>& is_own);
 

@@ -41,7 +41,8 @@ struct FtrlOptions {
   std::string name = "Ftrl";
 };
 
-// Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1". A sparse gradient changes
+// Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1" unless FtrlOptions has other
+// names. A sparse gradient changes
 // its own rows only.
 class Ftrl : public RuleOptimizer {
  public:

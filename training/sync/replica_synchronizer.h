@@ -44,8 +44,9 @@ class ReplicaSynchronizer : public Optimizer {
   // after apply_gradients().".
   absl::StatusOr<QueueRunner> ChiefQueueRunner() const;
   // Fills the token queue before the first step. -1: replicas_to_aggregate tokens. Deterministic
-  // training always gets exactly the tokens that it needs. INVALID_ARGUMENT "Too few tokens to
-  // finish the first step: <given> (given) vs <needed> (needed)".
+  // training gets exactly the tokens that it needs, also if more are given. INVALID_ARGUMENT "Too
+  // few tokens to finish the first step: <given> (given) vs <needed> (needed)". FAILED_PRECONDITION
+  // before ApplyGradients.
   absl::StatusOr<Operation> InitTokensOp(int num_tokens = -1);
   // A hook that does all of this in a MonitoredSession, including the queue runner and the first
   // tokens on the chief. At the end it calls `report` (may be empty): every replica reports its
