@@ -93,7 +93,11 @@ class AttackTest(unittest.TestCase):
         limits = "data=%d threads=%d files=%d ipv6=%d" % (self.data_bytes, self.threads, self.files, self.ipv6)
         return subprocess.Popen(
             [sys.executable, "-I", LIMITS, limits, SLUICE, "server", "--port=0"] + self.server_flags(),
-            stdout=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=self.server_log(), text=True)
+
+    def server_log(self):
+        """The file for the log of the server. None: that of the test."""
+        return None
 
     def attack(self, function, *arguments, timeout_s=120):
         """Runs function(server, *arguments) in a process of its own, which must not raise."""

@@ -8,9 +8,7 @@ import unittest
 import urllib.request
 
 from tests.attacks import attack
-
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-SETTINGS, HEADERS, CONTINUATION = 4, 1, 9
+from tests.attacks.http2 import CONTINUATION, HEADERS, PREFACE, SETTINGS, frame
 
 
 class ConnectionsTest(attack.AttackTest):
@@ -60,10 +58,6 @@ class HeadersTest(attack.AttackTest):
     def test_endless_headers_before_a_call(self):
         """HEADERS and CONTINUATION frames without an end took 425 MB per second."""
         self.attack(send_endless_headers)
-
-
-def frame(kind, body=b"", stream=0):
-    return len(body).to_bytes(3, "big") + bytes([kind, 0]) + stream.to_bytes(4, "big") + body
 
 
 def open_connections(server, count, greeting=b""):
