@@ -1,5 +1,9 @@
 #include "executor/passes/fold_transposes.h"
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "executor/passes/rewrite.h"
 #include "graph/ir/constant.h"
 #include "graph/status.h"
@@ -52,12 +56,14 @@ absl::StatusOr<bool> FoldOperand(Rewriter& rewriter, Node* node, int i) {
 }  // namespace
 
 absl::StatusOr<int> FoldTransposes(Graph& graph, const PassOptions& options) {
-  SLUICE_ASSIGN_OR_RETURN(const std::vector<Node*> order, TopologicalOrder(graph));
-  std::vector<Node*> products;
-  for (Node* node : order) {
-    if (IsOperandTransposed(*node, 0) || IsOperandTransposed(*node, 1)) products.push_back(node);
-  }
-  if (products.empty()) return 0;  // most graphs; making a Rewriter visits all nodes
+  const auto reads_transpose = [](const Node* node) {
+    return IsOperandTransposed(*node, 0) || IsOperandTransposed(*node, 1);
+  };
+  // Most graphs have none. An order and a Rewriter look at all of a graph.
+  const std::vector<Node*> nodes = graph.nodes();
+  if (std::none_of(nodes.begin(), nodes.end(), reads_transpose)) return 0;
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Node*> products, TopologicalOrder(graph));
+  std::erase_if(products, std::not_fn(reads_transpose));
   Rewriter rewriter(graph, options.keep);
   int folded = 0;
   for (Node* node : products) {

@@ -1,5 +1,9 @@
 #include "executor/plan/slots.h"
 
+#include <cstdint>
+#include <set>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -71,6 +75,22 @@ TEST_F(SlotsTest, EachUnitThatReadsAValueHasACopyThatItMayTakeOver) {
   ASSERT_EQ(plan.copies[0].size(), 1);
   EXPECT_EQ(plan.copies[0][0].from, original);
   EXPECT_EQ(plan.copies[0][0].to, plan.items[q].inputs[0].index);
+}
+
+// Each reader was compared with all others: ten seconds for so many.
+TEST_F(SlotsTest, AValueMayHaveManyReaders) {
+  constexpr int kReaders = 100'000;
+  const int a = Item({});
+  std::set<uint32_t> slots;
+  for (int i = 0; i < kReaders; ++i) Async({a, a});
+  const SlotPlan plan = Slots();
+  for (int reader = a + 1; reader <= kReaders; ++reader) {
+    const std::vector<ValueRef>& inputs = plan.items[reader].inputs;
+    EXPECT_EQ(inputs[0].index, inputs[1].index);
+    slots.insert(inputs[0].index);
+  }
+  EXPECT_EQ(slots.size(), kReaders);
+  EXPECT_EQ(plan.copies[0].size(), kReaders - 1);
 }
 
 TEST_F(SlotsTest, AllUnitsReadAHandleInOneSlotUntilTheStepEnds) {

@@ -100,7 +100,10 @@ class Expander {
     const std::vector<FunctionAttr>& branches;
     Output index;
     OutputList args;
+    bool has_effects;  // of RunForEffect
   };
+  // Whether one of the functions has nodes that run for their effect, or has no results.
+  bool RunForEffect(const std::vector<FunctionAttr>& functions);
   // Adds a binary tree of conds that selects one of the branches [first, end) by the index, and
   // calls the function of that branch. The last branch is also for every index out of range.
   absl::StatusOr<Expansion> Branches(const Choice& choice, size_t first, size_t end);

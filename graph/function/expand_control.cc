@@ -55,12 +55,21 @@ Output Expander::IsBefore(const Choice& choice, size_t first, size_t middle, siz
   return core::LogicalAnd(core::GreaterEqual(index, number(first)), is_before);
 }
 
+bool Expander::RunForEffect(const std::vector<FunctionAttr>& functions) {
+  return std::any_of(functions.begin(), functions.end(), [this](const FunctionAttr& function) {
+    if (function == nullptr) return true;
+    const absl::StatusOr<const FunctionBody*> body = Read(function->name);
+    return !body.ok() || !(*body)->controls.empty() || (*body)->returns.empty();
+  });
+}
+
 absl::StatusOr<Expansion> Expander::Branches(const Choice& choice, size_t first, size_t end) {
-  // A part has one additional result, which indicates its end.
+  // A part with effects has one additional result, which indicates its end.
   const auto part = [&](size_t from, size_t to) -> BranchResult {
     absl::StatusOr<Expansion> made =
         to == from + 1 ? Branch(choice, from) : Branches(choice, from, to);
     if (!made.ok()) return Fail(made.status());
+    if (!choice.has_effects) return made->outputs;
     const Output pivot(graph_.scopes().context->control_pivot());
     ControlDependencies after(graph_,
                               std::vector<Operation>(made->controls.begin(), made->controls.end()));
@@ -73,8 +82,10 @@ absl::StatusOr<Expansion> Expander::Branches(const Choice& choice, size_t first,
       [&] { return part(middle, end); });
   SLUICE_RETURN_IF_ERROR(TakeFailure());
   Expansion result;
-  result.controls = {merged.back().node};
-  merged.pop_back();
+  if (choice.has_effects) {
+    result.controls = {merged.back().node};
+    merged.pop_back();
+  }
   result.outputs = std::move(merged);
   return result;
 }
@@ -86,7 +97,8 @@ absl::StatusOr<Expansion> Expander::If(const Call& call) {
   const std::vector<FunctionAttr> branches = {std::make_shared<const FunctionRef>(then_branch),
                                               std::make_shared<const FunctionRef>(else_branch)};
   const OutputList args(call.inputs.begin() + 1, call.inputs.end());
-  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches({call, branches, pred, args}, 0, 2));
+  SLUICE_ASSIGN_OR_RETURN(Expansion result,
+                          Branches({call, branches, pred, args, RunForEffect(branches)}, 0, 2));
   SetShapes(*call.attrs, result.outputs);
   return result;
 }
@@ -102,8 +114,8 @@ absl::StatusOr<Expansion> Expander::Case(const Call& call) {
   }
   SLUICE_ASSIGN_OR_RETURN(const Output index,
                           Scalar(call.inputs[0], "branch_index must be scalar, but "));
-  SLUICE_ASSIGN_OR_RETURN(Expansion result,
-                          Branches({call, *branches, index, args}, 0, branches->size()));
+  const Choice choice{call, *branches, index, args, RunForEffect(*branches)};
+  SLUICE_ASSIGN_OR_RETURN(Expansion result, Branches(choice, 0, branches->size()));
   SetShapes(*call.attrs, result.outputs);
   return result;
 }

@@ -1,15 +1,16 @@
 #include "graph/ir/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
+
+#include "absl/strings/ascii.h"
 
 namespace sluice {
 
 bool IsValidNodeName(std::string_view name, bool allow_internal) {
   bool at_start = true;
   for (const char c : name) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.';
+    const bool is_plain = absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.';
     const bool is_ok =
         is_plain || (at_start ? allow_internal && c == '_'
                               : c == '_' || c == '-' || c == '/' || c == '\\' || c == '>');
