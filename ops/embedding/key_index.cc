@@ -57,9 +57,9 @@ std::optional<KeyIndex::Entry> KeyIndex::FindIn(const Page& page, int64_t key,
   return std::nullopt;
 }
 
-Records::Number KeyIndex::FindAll(int64_t key, uint64_t hash) const {
+Record* KeyIndex::FindAll(int64_t key, uint64_t hash) const {
   const std::optional<Entry> entry = FindIn(*PageOf(hash), key, hash);
-  return entry ? entry->number : Records::kNone;
+  return entry ? records_->at(entry->number) : nullptr;
 }
 
 // Only the holder of the page's lock writes, so that these need no atomic read-modify-write.

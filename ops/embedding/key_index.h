@@ -41,6 +41,9 @@ class KeyIndex {
  private:
   static constexpr int kEntries = 12;  // per bucket
   struct Bucket;
+  struct Page;
+  // A directory has 1 << depth pages. A page with less depth stands there several times.
+  using Slot = std::atomic<Page*>;
 
  public:
   // Both must outlive the index.
@@ -57,40 +60,44 @@ class KeyIndex {
     return h ^ h >> 33;
   }
 
-  // A search in three steps, between which the caller can begin other searches, so that their loads
-  // from memory overlap.
+  // A search in four steps. Between them the caller does the same steps for other keys, so that
+  // their loads from memory overlap.
   struct Search {
     int64_t key;
     uint64_t hash;
+    const Slot* slot;
     const Bucket* bucket;
-    Records::Number guess;
+    Record* guess;
     bool is_absent;  // the key is known to have no entry
   };
-  // Fetches the bucket of the key, without waiting for it.
+  // Fetches the entry of the key's page in the directory, without waiting for it.
   void Begin(int64_t key, Search& search) const {
     search.key = key;
     search.hash = HashOf(key);
-    search.bucket = PageOf(search.hash)->buckets + HomeOf(search.hash);
+    search.slot = SlotOf(search.hash);
+    __builtin_prefetch(search.slot);
+  }
+  // Fetches the bucket of the key.
+  static void FetchBucket(Search& search) {
+    search.bucket = search.slot->load(std::memory_order_acquire)->buckets + HomeOf(search.hash);
     __builtin_prefetch(search.bucket);
   }
-  // Sets `guess` to the likely number of the key, or kNone, so that the caller can fetch its
-  // record.
-  static void Guess(Search& search) {
+  // Sets `guess` to the likely record of the key, or null, so that the caller can fetch it.
+  void Guess(Search& search) const {
     const uint64_t second = search.bucket->tags[1].load(std::memory_order_acquire);
     const uint64_t first = search.bucket->tags[0].load(std::memory_order_acquire);
     const uint64_t matches = Matches(first, second, TagOf(search.hash));
     search.is_absent = matches == 0 && second >> kOverflowShift == 0;
-    search.guess = Records::kNone;
+    search.guess = nullptr;
     if (matches != 0) {
-      search.guess = search.bucket->numbers[EntryOf(matches)].load(std::memory_order_acquire);
+      search.guess =
+          records_->at(search.bucket->numbers[EntryOf(matches)].load(std::memory_order_acquire));
     }
   }
-  // Records::kNone if the key is not in the index.
-  Records::Number Find(const Search& search) const {
-    if (search.guess != Records::kNone && records_->at(search.guess)->key == search.key) {
-      return search.guess;
-    }
-    return search.is_absent ? Records::kNone : FindAll(search.key, search.hash);
+  // Null if the key is not in the index.
+  Record* Find(const Search& search) const {
+    if (search.guess != nullptr && search.guess->key == search.key) return search.guess;
+    return search.is_absent ? nullptr : FindAll(search.key, search.hash);
   }
   // Fetches what an insertion of the key needs besides its bucket.
   void PrefetchInsertion(const Search& search) const { __builtin_prefetch(PageOf(search.hash), 1); }
@@ -118,6 +125,7 @@ class KeyIndex {
   static constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
   static constexpr int kBuckets = 63;  // per page
   static constexpr int kDepthMax = 30;
+  static constexpr uint64_t kDepthMask = 63;
   // Beyond this a page is replaced by two.
   static constexpr int kKeysMax = kBuckets * kEntries * 13 / 16;
 
@@ -139,10 +147,6 @@ class KeyIndex {
     Bucket buckets[kBuckets];
   };
   static_assert(sizeof(Page) == IndexPages::kBytes);
-
-  // A directory has 1 << depth pages. A page with less depth stands there several times.
-  using Slot = std::atomic<Page*>;
-  static constexpr uint64_t kDepthMask = 63;
 
   struct Entry {
     int bucket;
@@ -190,13 +194,13 @@ class KeyIndex {
   static Slot* SlotsOf(uint64_t directory) {
     return reinterpret_cast<Slot*>(directory & ~kDepthMask);
   }
-  Page* PageOf(uint64_t hash) const {
+  const Slot* SlotOf(uint64_t hash) const {
     const uint64_t word = directory_.load(std::memory_order_acquire);
-    const Slot* slots = SlotsOf(word);
-    return slots[PlaceOf(hash) >> (32 - (word & kDepthMask))].load(std::memory_order_acquire);
+    return SlotsOf(word) + (PlaceOf(hash) >> (32 - (word & kDepthMask)));
   }
+  Page* PageOf(uint64_t hash) const { return SlotOf(hash)->load(std::memory_order_acquire); }
   std::optional<Entry> FindIn(const Page& page, int64_t key, uint64_t hash) const;
-  Records::Number FindAll(int64_t key, uint64_t hash) const;
+  Record* FindAll(int64_t key, uint64_t hash) const;
   absl::StatusOr<Page*> NewPage(int depth);
   // Replaces the page of the hash by two. The caller frees the page and, if it is not null, the
   // directory that was replaced, when no reader can see them.

@@ -10,10 +10,15 @@
 #ifndef SLUICE_OPS_EMBEDDING_RECORDS_H_
 #define SLUICE_OPS_EMBEDDING_RECORDS_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 #include "absl/status/statusor.h"
 #include "graph/mutex.h"
@@ -56,27 +61,41 @@ class RowLock {
   Record* const record_;
 };
 
-// Copies the first `bytes` bytes of a record's weights. They are those before or after an update.
-// Waits while a writer holds the record's lock. The acquiring loads keep the second load of the
-// lock behind those of the words.
-inline void ReadRow(const Record& record, int64_t bytes, void* row) {
-  const int64_t words = bytes / 8;
-  char* out = static_cast<char*>(row);
+// Copies 16 bytes that another thread may write at the same time. The copy is then worthless, but
+// the program stays defined: the compiler and ThreadSanitizer do not see the load.
+inline void CopyChunk(const std::atomic<uint64_t>* from, char* to) {
+#if defined(__x86_64__)
+  __m128i chunk;
+  asm volatile("movdqu %1, %0" : "=x"(chunk) : "m"(*reinterpret_cast<const __m128i_u*>(from)));
+  _mm_storeu_si128(reinterpret_cast<__m128i_u*>(to), chunk);
+#else
+  const uint64_t words[] = {from[0].load(std::memory_order_acquire),
+                            from[1].load(std::memory_order_acquire)};
+  std::memcpy(to, words, sizeof words);
+#endif
+}
+
+// Copies the first `bytes` bytes of a record's weights, before or after an update, and returns
+// `updated` of the same moment. Waits while a writer holds the record's lock. The fence keeps the
+// second load of the lock behind the others.
+inline int64_t ReadRow(const Record& record, int64_t bytes, void* row) {
+  const int64_t chunks = bytes / 16, rest = bytes % 16;
   for (;;) {
     const uint32_t before = record.lock.load(std::memory_order_acquire);
     if (before & 1) {
       record.lock.wait(before);
       continue;
     }
-    for (int64_t i = 0; i < words; ++i) {
-      const uint64_t word = record.words()[i].load(std::memory_order_acquire);
-      std::memcpy(out + 8 * i, &word, 8);
+    const int64_t updated = record.updated.load(std::memory_order_acquire);
+    const std::atomic<uint64_t>* from = record.words();
+    char* to = static_cast<char*>(row);
+    for (const auto* end = from + 2 * chunks; from != end; from += 2, to += 16) CopyChunk(from, to);
+    for (int64_t left = rest; left > 0; left -= 8, to += 8) {
+      const uint64_t word = (from++)->load(std::memory_order_acquire);
+      std::memcpy(to, &word, static_cast<size_t>(std::min<int64_t>(left, 8)));
     }
-    if (words * 8 < bytes) {
-      const uint64_t word = record.words()[words].load(std::memory_order_acquire);
-      std::memcpy(out + 8 * words, &word, static_cast<size_t>(bytes - words * 8));
-    }
-    if (record.lock.load(std::memory_order_relaxed) == before) return;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (record.lock.load(std::memory_order_relaxed) == before) return updated;
   }
 }
 
@@ -114,6 +133,25 @@ class Records {
     char* slab = slabs_[number >> shift_].load(std::memory_order_acquire);
     return reinterpret_cast<Record*>(slab + (number & mask_) * record_bytes_);
   }
+  // The cache lines of the first bytes of a record.
+  struct Lines {
+    int64_t count;  // at most 8
+    int64_t bytes;
+    // Fetches them, without waiting for them.
+    void Prefetch(const Record* record) const {
+      const char* begin = reinterpret_cast<const char*>(record);
+      for (int64_t i = 0; i + 1 < count; ++i) __builtin_prefetch(begin + i * kLine);
+      __builtin_prefetch(begin + bytes - 1);
+    }
+  };
+  Lines LinesOf(int64_t bytes) const {
+    constexpr int64_t kLinesMost = 8;
+    bytes = std::min(bytes, kLinesMost * kLine);
+    // A record begins at a multiple of `alignment`, at worst the last one of a line.
+    const auto alignment = static_cast<int64_t>(record_bytes_ & -record_bytes_);
+    const int64_t worst = kLine - std::min(alignment, kLine);
+    return {(worst + bytes - 1) / kLine + 1, bytes};
+  }
   // The first slot; the others follow, RowBytes() apart.
   char* slots_of(Record* record) const { return reinterpret_cast<char*>(record + 1) + row_bytes_; }
 
@@ -128,6 +166,7 @@ class Records {
   int64_t bytes() const;
 
  private:
+  static constexpr int64_t kLine = 64;
   static constexpr size_t kSlabsMax = 1 << 18;
   absl::Status MakeSlab(size_t slab);
 

@@ -81,28 +81,34 @@ std::string RowStore::DebugString() const {
   return StrCat("embedding table '", options_.name, "': ", size(), " keys, ", bytes(), " bytes");
 }
 
-// Calls f(position, number or kNone) for each key. While it waits for the bucket of a key, or for
-// the first `bytes` bytes of its record, it begins the searches of the next keys.
+// Calls f(position, record or null) for each key. A search waits for memory up to three times. So
+// the keys are searched in groups, and each step of a group is one step of the search behind that
+// of the next group. Loops over one step have many loads at the same time.
 template <bool inserts, typename F>
 void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
-  constexpr size_t kAhead = 16;  // keys between the steps of a search
-  constexpr int64_t kLine = 64, kLinesMost = 8;
-  const int64_t end = std::min(bytes, kLinesMost * kLine);
-  std::array<KeyIndex::Search, 2 * kAhead> searches;
-  for (size_t i = 0; i < keys.size() + 2 * kAhead; ++i) {
-    KeyIndex::Search& search = searches[i % (2 * kAhead)];
-    if (i >= 2 * kAhead) f(i - 2 * kAhead, index_.Find(search));
-    if (i < keys.size()) index_.Begin(keys[i], search);
-    if (i < kAhead || i - kAhead >= keys.size()) continue;
-    KeyIndex::Search& next = searches[(i - kAhead) % (2 * kAhead)];
-    KeyIndex::Guess(next);
-    if (next.guess == Records::kNone) {
-      if (inserts) index_.PrefetchInsertion(next);
-      continue;
-    }
-    const char* record = reinterpret_cast<const char*>(records_.at(next.guess));
-    for (int64_t at = 0; at < end; at += kLine) __builtin_prefetch(record + at);
-    __builtin_prefetch(record + end - 1);
+  constexpr size_t kGroup = 16, kSteps = 4;
+  std::array<std::array<KeyIndex::Search, kGroup>, kSteps> searches;
+  const size_t groups = (keys.size() + kGroup - 1) / kGroup;
+  const auto for_group = [&](size_t group, const auto& step) {
+    if (group >= groups) return;  // or group is before the first one
+    std::array<KeyIndex::Search, kGroup>& some = searches[group % kSteps];
+    const size_t begin = group * kGroup, n = std::min(kGroup, keys.size() - begin);
+    for (size_t i = 0; i < n; ++i) step(begin + i, some[i]);
+  };
+  using Search = KeyIndex::Search;
+  const Records::Lines lines = records_.LinesOf(bytes);
+  for (size_t group = 0; group < groups + kSteps - 1; ++group) {
+    for_group(group, [&](size_t i, Search& s) { index_.Begin(keys[i], s); });
+    for_group(group - 1, [](size_t, Search& s) { KeyIndex::FetchBucket(s); });
+    for_group(group - 2, [&](size_t, Search& s) {
+      index_.Guess(s);
+      if (s.guess != nullptr) {
+        lines.Prefetch(s.guess);
+      } else if (inserts) {
+        index_.PrefetchInsertion(s);
+      }
+    });
+    for_group(group - 3, [&](size_t i, Search& s) { f(i, index_.Find(s)); });
   }
 }
 
@@ -110,24 +116,19 @@ void RowStore::Gather(Keys keys, void* rows) const {
   const ReaderPhases::Reader reader(&phases_);
   char* out = static_cast<char*>(rows);
   const IdleLimits::Limits limits = idle_.ForLookups();
-  const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes_;
-  ForEachRecord<false>(keys, record_bytes, [&](size_t i, Records::Number number) {
-    Observe(TableEvent::kPause, keys[i]);
-    char* row = out + static_cast<int64_t>(i) * row_bytes_;
-    if (number != Records::kNone && ReadIfPresent(*records_.at(number), limits, row)) return;
+  const bool is_observed = options_.observer != nullptr;
+  const int64_t row_bytes = row_bytes_;
+  const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes;
+  ForEachRecord<false>(keys, record_bytes, [&](size_t i, const Record* record) {
+    if (is_observed) Observe(TableEvent::kPause, keys[i]);
+    char* row = out + static_cast<int64_t>(i) * row_bytes;
+    if (record != nullptr) {
+      const int64_t updated = ReadRow(*record, row_bytes, row);
+      // Not removed or evicted.
+      if (updated != 0 && !IsEvicted(updated - 1, row, limits)) return;
+    }
     options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
   });
-}
-
-// Row and step must be of the same moment, and a row that is being updated is not idle.
-bool RowStore::ReadIfPresent(const Record& record, const IdleLimits::Limits& limits,
-                             char* row) const {
-  for (;;) {
-    const int64_t updated = record.updated.load(std::memory_order_acquire);
-    ReadRow(record, row_bytes_, row);
-    if (record.updated.load(std::memory_order_acquire) != updated) continue;
-    return updated != 0 && !IsEvicted(updated - 1, row, limits);
-  }
 }
 
 void RowStore::FillSlots(Record* record) {
@@ -151,8 +152,8 @@ absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
   return number;
 }
 
-absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Records::Number found, Admit admit) {
-  if (found != Records::kNone) return records_.at(found);
+absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Record* found, Admit admit) {
+  if (found != nullptr) return found;
   const auto make = [&]() -> absl::StatusOr<Records::Number> {
     if (admit == Admit::kByRule && !admission_.Admits(key)) {
       filtered_.fetch_add(1, std::memory_order_relaxed);
@@ -225,13 +226,13 @@ absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions
     count(record);
     return true;
   };
-  const auto update_one = [&](size_t i, Records::Number number) {
+  const auto update_one = [&](size_t i, Record* found) {
     while (status.ok()) {
       Observe(TableEvent::kPause, block[i]);
-      const absl::StatusOr<Record*> record = FindOrAdd(block[i], number, admit);
+      const absl::StatusOr<Record*> record = FindOrAdd(block[i], found, admit);
       status = record.status();
       if (!record.ok() || *record == nullptr || try_update(i, *record)) return;
-      number = Records::kNone;
+      found = nullptr;
       Evict(block[i], is_evicted);
     }
   };

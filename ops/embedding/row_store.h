@@ -141,7 +141,7 @@ class RowStore : public Resource {
   // Whether the update of a record needs the admission of its key.
   enum class Admit { kByRule, kAlways };
   // Null if the key is not admitted.
-  absl::StatusOr<Record*> FindOrAdd(int64_t key, Records::Number found, Admit admit);
+  absl::StatusOr<Record*> FindOrAdd(int64_t key, Record* found, Admit admit);
   void FillSlots(Record* record);
   void Observe(TableEvent event, int64_t key) const {
     if (options_.observer) options_.observer(event, key);
@@ -150,8 +150,6 @@ class RowStore : public Resource {
   bool IsEvicted(int64_t last_step, const void* row, const IdleLimits::Limits& limits) const;
   // For a record whose lock the caller holds.
   bool IsEvicted(const Record& record, const IdleLimits::Limits& limits) const;
-  // Copies the row, unless it was removed or evicted.
-  bool ReadIfPresent(const Record& record, const IdleLimits::Limits& limits, char* row) const;
   // Removes the key if `may_remove` accepts its record, whose lock it holds.
   bool RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_remove);
   void Evict(int64_t key, absl::FunctionRef<bool(const Record&)> may_evict);
