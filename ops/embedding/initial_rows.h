@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "absl/types/span.h"
 #include "graph/tensor/dtype.h"
 
 namespace sluice {
@@ -25,8 +26,10 @@ struct InitialRows {
     return {Kind::kTruncatedNormal, mean, stddev};
   }
 
-  // Writes the row of `key`: `size` elements of type float, half or bfloat16.
-  void Fill(int64_t seed, int64_t key, DataType dtype, int64_t size, void* row) const;
+  // Writes the rows of `keys`, each to where an element of `rows` points: `size` elements of type
+  // float, half or bfloat16. Many short rows at once take less time.
+  void Fill(int64_t seed, absl::Span<const int64_t> keys, DataType dtype, int64_t size,
+            void* const* rows) const;
 
   Kind kind = Kind::kUniform;
   float first = -0.05f;  // the constant, the lower bound, the mean

@@ -14,6 +14,10 @@
 namespace sluice {
 namespace {
 
+using Search = KeyIndex::Search;
+
+constexpr size_t kGroup = 16;  // keys that are searched at once
+
 // A row as words, on the stack unless it is large.
 using Words = absl::InlinedVector<uint64_t, 64>;
 
@@ -81,21 +85,20 @@ std::string RowStore::DebugString() const {
   return StrCat("embedding table '", options_.name, "': ", size(), " keys, ", bytes(), " bytes");
 }
 
-// Calls f(position, record or null) for each key. A search waits for memory up to three times. So
-// the keys are searched in groups, and each step of a group is one step of the search behind that
-// of the next group. Loops over one step have many loads at the same time.
+// Calls f(position of the first key, searches) for groups of keys. A search waits for memory up to
+// three times. So the keys are searched in groups, and each step of a group is one step of the
+// search behind that of the next group. Loops over one step have many loads at the same time.
 template <bool inserts, typename F>
-void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
-  constexpr size_t kGroup = 16, kSteps = 4;
-  std::array<std::array<KeyIndex::Search, kGroup>, kSteps> searches;
+void RowStore::ForEachGroup(Keys keys, int64_t bytes, const F& f) const {
+  constexpr size_t kSteps = 4;
+  std::array<std::array<Search, kGroup>, kSteps> searches;
   const size_t groups = (keys.size() + kGroup - 1) / kGroup;
   const auto for_group = [&](size_t group, const auto& step) {
     if (group >= groups) return;  // or group is before the first one
-    std::array<KeyIndex::Search, kGroup>& some = searches[group % kSteps];
+    std::array<Search, kGroup>& some = searches[group % kSteps];
     const size_t begin = group * kGroup, n = std::min(kGroup, keys.size() - begin);
     for (size_t i = 0; i < n; ++i) step(begin + i, some[i]);
   };
-  using Search = KeyIndex::Search;
   const Records::Lines lines = records_.LinesOf(bytes);
   for (size_t group = 0; group < groups + kSteps - 1; ++group) {
     for_group(group, [&](size_t i, Search& s) { index_.Begin(keys[i], s); });
@@ -108,7 +111,10 @@ void RowStore::ForEachRecord(Keys keys, int64_t bytes, const F& f) const {
         index_.PrefetchInsertion(s);
       }
     });
-    for_group(group - 3, [&](size_t i, Search& s) { f(i, index_.Find(s)); });
+    if (group < kSteps - 1) continue;
+    const size_t begin = (group - (kSteps - 1)) * kGroup;
+    f(begin, absl::MakeConstSpan(searches[(group + 1) % kSteps].data(),
+                                 std::min(kGroup, keys.size() - begin)));
   }
 }
 
@@ -119,15 +125,23 @@ void RowStore::Gather(Keys keys, void* rows) const {
   const bool is_observed = options_.observer != nullptr;
   const int64_t row_bytes = row_bytes_;
   const auto record_bytes = static_cast<int64_t>(sizeof(Record)) + row_bytes;
-  ForEachRecord<false>(keys, record_bytes, [&](size_t i, const Record* record) {
-    if (is_observed) Observe(TableEvent::kPause, keys[i]);
-    char* row = out + static_cast<int64_t>(i) * row_bytes;
-    if (record != nullptr) {
-      const int64_t updated = ReadRow(*record, row_bytes, row);
-      // Not removed or evicted.
-      if (updated != 0 && !IsEvicted(updated - 1, row, limits)) return;
+  ForEachGroup<false>(keys, record_bytes, [&](size_t begin, absl::Span<const Search> searches) {
+    int64_t missing[kGroup];
+    void* missing_rows[kGroup];
+    size_t n = 0;
+    char* row = out + static_cast<int64_t>(begin) * row_bytes;
+    for (const Search& search : searches) {
+      if (is_observed) Observe(TableEvent::kPause, search.key);
+      const Record* record = index_.Find(search);
+      const int64_t updated = record == nullptr ? 0 : ReadRow(*record, row_bytes, row);
+      if (updated == 0 || IsEvicted(updated - 1, row, limits)) {
+        missing[n] = search.key;
+        missing_rows[n++] = row;
+      }
+      row += row_bytes;
     }
-    options_.initial_rows.Fill(options_.seed, keys[i], options_.dtype, options_.dim, row);
+    options_.initial_rows.Fill(options_.seed, {missing, n}, options_.dtype, options_.dim,
+                               missing_rows);
   });
 }
 
@@ -139,28 +153,66 @@ void RowStore::FillSlots(Record* record) {
   }
 }
 
-absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key) {
+// The initial rows of the keys of a group, in one computation.
+class RowStore::NewRows {
+ public:
+  explicit NewRows(const RowStore& store) : store_(store), row_words_(store.slot_stride() / 8) {}
+
+  // Begins a group.
+  void Clear() { rows_.fill(nullptr); }
+  // Begins a group, and computes the rows of its keys that have no records.
+  void Prepare(absl::Span<const Search> searches) {
+    Clear();
+    int64_t keys[kGroup];
+    void* rows[kGroup];
+    size_t n = 0;
+    for (size_t i = 0; i < searches.size(); ++i) {
+      if (!searches[i].is_absent) continue;
+      memory_.resize(kGroup * row_words_);
+      keys[n] = searches[i].key;
+      rows[n++] = rows_[i] = memory_.data() + i * row_words_;
+    }
+    const RowStoreOptions& o = store_.options();
+    o.initial_rows.Fill(o.seed, {keys, n}, o.dtype, o.dim, rows);
+  }
+
+  // The row of a key of the group. Computes it if Prepare did not.
+  const void* RowOf(size_t i, int64_t key) {
+    if (rows_[i] != nullptr) return rows_[i];
+    memory_.resize(kGroup * row_words_);
+    rows_[i] = memory_.data() + i * row_words_;
+    const RowStoreOptions& o = store_.options();
+    o.initial_rows.Fill(o.seed, {&key, 1}, o.dtype, o.dim, &rows_[i]);
+    return rows_[i];
+  }
+
+ private:
+  const RowStore& store_;
+  const size_t row_words_;
+  std::vector<uint64_t> memory_;
+  std::array<void*, kGroup> rows_ = {};
+};
+
+absl::StatusOr<Records::Number> RowStore::NewRecord(int64_t key, const void* row) {
   SLUICE_ASSIGN_OR_RETURN(const Records::Number number, records_.Allocate());
   Record* record = records_.at(number);
   record->key = key;
-  Words row(static_cast<size_t>(slot_stride() / 8));
-  options_.initial_rows.Fill(options_.seed, key, options_.dtype, options_.dim, row.data());
-  WriteRow(*record, row_bytes_, row.data());
+  WriteRow(*record, row_bytes_, row);
   FillSlots(record);
   record->count.store(0, std::memory_order_relaxed);
   record->updated.store(UpdatedAt(idle_.latest()), std::memory_order_release);
   return number;
 }
 
-absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Record* found, Admit admit) {
-  if (found != nullptr) return found;
+absl::StatusOr<Record*> RowStore::FindOrAdd(int64_t key, Admit admit,
+                                            absl::FunctionRef<const void*()> row) {
   const auto make = [&]() -> absl::StatusOr<Records::Number> {
     if (admit == Admit::kByRule && !admission_.Admits(key)) {
       filtered_.fetch_add(1, std::memory_order_relaxed);
       Observe(TableEvent::kFiltered, key);
       return Records::kNone;
     }
-    SLUICE_ASSIGN_OR_RETURN(const Records::Number number, NewRecord(key));
+    SLUICE_ASSIGN_OR_RETURN(const Records::Number number, NewRecord(key, row()));
     if (admit == Admit::kByRule) admitted_.fetch_add(1, std::memory_order_relaxed);
     Observe(TableEvent::kAdmitted, key);
     return number;
@@ -226,19 +278,36 @@ absl::Status RowStore::ChangeSome(Keys keys, absl::Span<const int64_t> positions
     count(record);
     return true;
   };
-  const auto update_one = [&](size_t i, Record* found) {
+  NewRows new_rows(*this);
+  const auto update_one = [&](size_t i, size_t in_group, Record* found) {
+    const int64_t key = block[i];
+    const auto row_of = [&] { return new_rows.RowOf(in_group, key); };
     while (status.ok()) {
-      Observe(TableEvent::kPause, block[i]);
-      const absl::StatusOr<Record*> record = FindOrAdd(block[i], found, admit);
-      status = record.status();
-      if (!record.ok() || *record == nullptr || try_update(i, *record)) return;
+      Observe(TableEvent::kPause, key);
+      if (found == nullptr) {
+        const absl::StatusOr<Record*> record = FindOrAdd(key, admit, row_of);
+        status = record.status();
+        if (!record.ok() || *record == nullptr) return;
+        found = *record;
+      }
+      if (try_update(i, found)) return;
       found = nullptr;
-      Evict(block[i], is_evicted);
+      Evict(key, is_evicted);
     }
   };
   block.reserve(positions.size());
   for (const int64_t position : positions) block.push_back(keys[static_cast<size_t>(position)]);
-  ForEachRecord<true>(block, record_bytes, update_one);
+  const bool makes_all = admit == Admit::kAlways || options_.admission == AdmissionRule();
+  ForEachGroup<true>(block, record_bytes, [&](size_t begin, absl::Span<const Search> searches) {
+    if (makes_all) {
+      new_rows.Prepare(searches);
+    } else {
+      new_rows.Clear();
+    }
+    for (size_t i = 0; i < searches.size(); ++i) {
+      update_one(begin + i, i, index_.Find(searches[i]));
+    }
+  });
   return status;
 }
 

@@ -136,12 +136,13 @@ class RowStore : public Resource {
 
  private:
   template <bool inserts, typename F>
-  void ForEachRecord(Keys keys, int64_t bytes, const F& f) const;
-  absl::StatusOr<Records::Number> NewRecord(int64_t key);
+  void ForEachGroup(Keys keys, int64_t bytes, const F& f) const;
+  class NewRows;
+  absl::StatusOr<Records::Number> NewRecord(int64_t key, const void* row);
   // Whether the update of a record needs the admission of its key.
   enum class Admit { kByRule, kAlways };
-  // Null if the key is not admitted.
-  absl::StatusOr<Record*> FindOrAdd(int64_t key, Record* found, Admit admit);
+  // Null if the key is not admitted. `row` returns the initial row of the key.
+  absl::StatusOr<Record*> FindOrAdd(int64_t key, Admit admit, absl::FunctionRef<const void*()> row);
   void FillSlots(Record* record);
   void Observe(TableEvent event, int64_t key) const {
     if (options_.observer) options_.observer(event, key);

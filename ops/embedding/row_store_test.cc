@@ -6,10 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
 #include <thread>
+
+#include "ops/random/distributions.h"
+#include "ops/random/philox.h"
 
 namespace sluice {
 namespace {
@@ -83,6 +88,49 @@ TEST(RowStore, InitialRowsHaveTheirDistribution) {
   EXPECT_GT(truncated[2], -2);
   EXPECT_LT(truncated[3], 2);
   EXPECT_EQ(moments(InitialRows::Constant(0.5f)), (std::array<double, 4>{0.5, 0, 0.5, 0.5}));
+}
+
+// The row of a key as the definition says, one call of the generator after the other.
+std::vector<float> DefinedRow(const InitialRows& rows, int64_t seed, int64_t key, int64_t dim) {
+  Philox generator(static_cast<uint64_t>(seed), static_cast<uint64_t>(key));
+  std::vector<float> row;
+  while (static_cast<int64_t>(row.size()) < dim) {
+    const Philox::Results r = generator();
+    const auto a = random::BoxMuller(r[0], r[1]), b = random::BoxMuller(r[2], r[3]);
+    const float normal[] = {a.first, a.second, b.first, b.second};
+    for (int i = 0; i < 4; ++i) {
+      const bool is_truncated = rows.kind == InitialRows::Kind::kTruncatedNormal;
+      if (rows.kind == InitialRows::Kind::kUniform) {
+        row.push_back(rows.first + (rows.second - rows.first) * random::ToFloat(r[i]));
+      } else if (!is_truncated || std::abs(normal[i]) < 2) {
+        row.push_back(rows.first + rows.second * normal[i]);
+      }
+    }
+  }
+  row.resize(static_cast<size_t>(dim));
+  return row;
+}
+
+// Initial rows are part of the meaning of checkpoints, and they are computed for many keys at once.
+TEST(RowStore, InitialRowsHaveTheBitsOfTheGenerator) {
+  std::vector<int64_t> keys = Range(37);
+  keys.insert(keys.end(), {-1, int64_t{1} << 40, std::numeric_limits<int64_t>::min()});
+  for (const InitialRows rows : {InitialRows::Uniform(-0.3f, 0.7f), InitialRows::Normal(1, 0.1f),
+                                 InitialRows::TruncatedNormal(-1, 3)}) {
+    for (const int64_t dim : {1, 3, 4, 16, 18, 67, 130}) {
+      RowStoreOptions options = Options(dim);
+      options.initial_rows = rows;
+      RowStore store(options);
+      // Half of the keys get records. Their rows are initial rows, too.
+      Add(store, {keys.begin(), keys.begin() + 20}, 0);
+      std::vector<float> expected;
+      for (const int64_t key : keys) {
+        const std::vector<float> row = DefinedRow(rows, options.seed, key, dim);
+        expected.insert(expected.end(), row.begin(), row.end());
+      }
+      EXPECT_EQ(Rows(store, keys), expected) << dim;
+    }
+  }
 }
 
 TEST(RowStore, ActsAsAMapUnderRandomOperations) {
@@ -195,6 +243,27 @@ TEST(RowStore, KeysWithPatterns) {
     EXPECT_LT(store.bytes(), (4 << 20) + kKeys * 12) << factor;
     store.Remove(keys);
     EXPECT_EQ(store.size(), 0);
+  }
+}
+
+// Splits of a page move some keys without reading their records. A place may have had another key.
+TEST(RowStore, KeysAreFoundThroughSplitsAndRemovals) {
+  RowStoreOptions options = Options(1);
+  options.initial_rows = InitialRows::Constant(0);
+  RowStore store(options);
+  constexpr int64_t kStep = 5'000;
+  int64_t first = 0;
+  for (int64_t end = kStep; end <= 40 * kStep; end += kStep) {
+    std::vector<int64_t> added = Range(kStep), removed;
+    for (int64_t& key : added) key += end - kStep;
+    Add(store, added, 1);
+    for (int64_t key = first; key < first + kStep / 2; ++key) removed.push_back(key);
+    store.Remove(removed);
+    first += kStep / 2;
+    ASSERT_EQ(store.size(), end - first);
+    const std::vector<float> rows = Rows(store, Range(end));
+    ASSERT_EQ(std::count(rows.begin(), rows.begin() + first, 0.0f), first);
+    ASSERT_EQ(std::count(rows.begin() + first, rows.end(), 1.0f), end - first);
   }
 }
 
