@@ -70,21 +70,27 @@ void KeyIndex::SetTag(Bucket& bucket, int entry, uint64_t tag) {
   word.store(others | tag << shift, std::memory_order_release);
 }
 
+// The largest count stays, because it may stand for more keys.
 void KeyIndex::AddOverflow(Bucket& bucket, int64_t added) {
+  constexpr uint64_t kLargest = ~uint64_t{0} >> kOverflowShift;
   const uint64_t word = bucket.tags[1].load(std::memory_order_relaxed);
+  if (word >> kOverflowShift == kLargest) return;
   bucket.tags[1].store(word + (static_cast<uint64_t>(added) << kOverflowShift),
                        std::memory_order_release);
 }
 
-void KeyIndex::Put(Page& page, uint64_t hash, Records::Number number) {
-  for (int at = HomeOf(hash);; at = Next(at)) {
+void KeyIndex::Put(Page& page, int home, uint64_t tag, uint64_t hint, Records::Number number) {
+  for (int at = home;; at = Next(at)) {
     Bucket& bucket = page.buckets[at];
-    const uint64_t free = Matches(bucket.tags[0].load(std::memory_order_relaxed),
-                                  bucket.tags[1].load(std::memory_order_relaxed), 0);
+    const uint64_t second = bucket.tags[1].load(std::memory_order_relaxed);
+    const uint64_t free = Matches(bucket.tags[0].load(std::memory_order_relaxed), second, 0);
     if (free != 0) {
-      const int entry = EntryOf(free);
+      const int entry = EntryOf(free), shift = kHintShift + 2 * entry;
       bucket.numbers[entry].store(number, std::memory_order_release);
-      SetTag(bucket, entry, TagOf(hash));
+      const uint64_t others = second & ~(uint64_t{3} << shift);
+      bucket.tags[1].store(others | (at == home ? hint : kNoHint) << shift,
+                           std::memory_order_release);
+      SetTag(bucket, entry, tag);
       return;
     }
     AddOverflow(bucket, 1);
@@ -102,7 +108,7 @@ absl::StatusOr<KeyIndex::Found> KeyIndex::FindOrInsert(int64_t key, Maker make) 
     if (page->count < kKeysMax) {
       SLUICE_ASSIGN_OR_RETURN(const Records::Number number, make());
       if (number == Records::kNone) return Found{number, false};
-      Put(*page, hash, number);
+      Put(*page, HomeOf(hash), TagOf(hash), HintOf(PlaceOf(hash), page->depth), number);
       ++page->count;
       size_.fetch_add(1, std::memory_order_relaxed);
       return Found{number, true};
@@ -168,27 +174,43 @@ absl::Status KeyIndex::Split(Page& page, uint64_t hash, Slot** old_directory) {
   return absl::OkStatus();
 }
 
-// Fetches the records ahead, because their keys decide. No other thread can reach the new pages.
-void KeyIndex::Distribute(const Page& page, Page& low, Page& high) const {
-  std::array<Records::Number, kBuckets * kEntries> numbers;
+int KeyIndex::DistributeByHints(const Page& page, Page& low, Page& high, const Records& records,
+                                const Record** rest, Records::Number* numbers) {
   int n = 0;
-  for (const Bucket& bucket : page.buckets) {
+  for (int at = 0; at < kBuckets; ++at) {
+    const Bucket& bucket = page.buckets[at];
     const uint64_t first = bucket.tags[0].load(std::memory_order_relaxed);
     const uint64_t second = bucket.tags[1].load(std::memory_order_relaxed);
     for (int e = 0; e < kEntries; ++e) {
       const uint64_t word = e < kTagsInFirstWord ? first : second;
-      if ((word >> e % kTagsInFirstWord * 8 & 0xff) == 0) continue;
-      numbers[n++] = bucket.numbers[e].load(std::memory_order_relaxed);
+      const uint64_t tag = word >> e % kTagsInFirstWord * 8 & 0xff;
+      if (tag == 0) continue;
+      const Records::Number number = bucket.numbers[e].load(std::memory_order_relaxed);
+      const uint64_t hint = second >> (kHintShift + 2 * e) & 3;
+      if (hint == kNoHint) {
+        rest[n] = records.at(number);
+        __builtin_prefetch(rest[n]);
+        numbers[n++] = number;
+      } else {
+        Page& to = hint == kHigh ? high : low;
+        Put(to, at, tag, kNoHint, number);
+        ++to.count;
+      }
     }
   }
-  constexpr int kAhead = 24;
-  for (int i = 0; i < std::min(n, kAhead); ++i) __builtin_prefetch(records_->at(numbers[i]));
+  return n;
+}
+
+// The keys of the records without hints decide, and give hints for the next split.
+void KeyIndex::Distribute(const Page& page, Page& low, Page& high) const {
+  std::array<const Record*, kBuckets * kEntries> rest;
+  std::array<Records::Number, kBuckets * kEntries> numbers;
+  const int n = DistributeByHints(page, low, high, *records_, rest.data(), numbers.data());
   for (int i = 0; i < n; ++i) {
-    if (i + kAhead < n) __builtin_prefetch(records_->at(numbers[i + kAhead]));
-    const uint64_t hash = HashOf(records_->at(numbers[i])->key);
-    const bool is_high = PlaceOf(hash) >> (31 - page.depth) & 1;
-    Put(is_high ? high : low, hash, numbers[i]);
-    ++(is_high ? high : low).count;
+    const uint64_t hash = HashOf(rest[i]->key), place = PlaceOf(hash);
+    Page& to = HintOf(place, page.depth) == kHigh ? high : low;
+    Put(to, HomeOf(hash), TagOf(hash), HintOf(place, page.depth + 1), numbers[i]);
+    ++to.count;
   }
 }
 

@@ -3,10 +3,11 @@
 //
 // A bucket is one cache line with up to 12 entries: a tag (8 bits of the hash) and a record number
 // each. A key that finds its bucket full goes to the next one of the page. The full bucket counts
-// such keys, so that a search ends at the first bucket whose count is 0, and removed keys leave no
-// marks behind. A page with many keys is replaced by two. Pages at the beginning of the directory
-// get twice as many keys as those at its end, so that pages become full at different times. So a
-// growing index moves few keys at a time, at a constant rate.
+// such keys, so that a search ends at the first bucket whose count is 0. Removed keys leave no
+// marks behind, unless a bucket ever counted 255 keys: then its count stays. A page with many keys
+// is replaced by two. Pages at the beginning of the directory get twice as many keys as those at
+// its end, so that pages become full at different times. So a growing index moves few keys at a
+// time, at a constant rate.
 //
 // The hash depends on a random number, so that clients cannot choose keys with equal hashes.
 //
@@ -121,7 +122,8 @@ class KeyIndex {
 
  private:
   static constexpr int kTagsInFirstWord = 8;
-  static constexpr int kOverflowShift = 32;  // in the second word
+  // In the second word: hints, and the number of keys that went on to the next bucket.
+  static constexpr int kHintShift = 32, kOverflowShift = 56;
   static constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
   static constexpr int kBuckets = 63;  // per page
   static constexpr int kDepthMax = 30;
@@ -130,8 +132,8 @@ class KeyIndex {
   static constexpr int kKeysMax = kBuckets * kEntries * 13 / 16;
 
   struct alignas(64) Bucket {
-    // A byte per entry, 0 if it is empty. The upper half of the second word is the number of keys
-    // that went on to the next bucket.
+    // A byte per entry, 0 if it is empty. In the second word, hints of 2 bits per entry, and the
+    // number of keys that went on to the next bucket follow.
     std::atomic<uint64_t> tags[2] = {};
     std::atomic<Records::Number> numbers[kEntries] = {};
   };
@@ -188,8 +190,15 @@ class KeyIndex {
   }
   static void SetTag(Bucket& bucket, int entry, uint64_t tag);
   static void AddOverflow(Bucket& bucket, int64_t added);
-  // Writes the number to the first free entry from the home of the hash on.
-  static void Put(Page& page, uint64_t hash, Records::Number number);
+  // The hint of an entry says to which of two pages a split moves it. Only entries in their home
+  // buckets can have one. A split then needs not read their records.
+  static constexpr uint64_t kNoHint = 0, kLow = 2, kHigh = 3;
+  static uint64_t HintOf(uint64_t place, int depth) {
+    return (place >> (31 - depth) & 1) != 0 ? kHigh : kLow;
+  }
+  // Writes the number to the first free entry from the bucket `home` on, and the hint if it is in
+  // this bucket.
+  static void Put(Page& page, int home, uint64_t tag, uint64_t hint, Records::Number number);
 
   static Slot* SlotsOf(uint64_t directory) {
     return reinterpret_cast<Slot*>(directory & ~kDepthMask);
@@ -209,6 +218,10 @@ class KeyIndex {
   // Copies the keys of a page, whose lock is held, to two pages that no other thread can reach.
   // Their locks are not needed.
   void Distribute(const Page& page, Page& low, Page& high) const ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  // Copies the keys with hints. Writes the records of the others to `rest`, and returns how many.
+  static int DistributeByHints(const Page& page, Page& low, Page& high, const Records& records,
+                               const Record** rest,
+                               Records::Number* numbers) ABSL_NO_THREAD_SAFETY_ANALYSIS;
   absl::Status DoubleDirectory(Slot** old_directory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(directory_mutex_);
   void RetirePage(Page* page);
