@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "executor/files/file_system.h"
@@ -19,12 +20,12 @@ class FileSource : public ByteSource {
 
  protected:
   absl::Status Fill(size_t bytes, std::string* out) override {
-    const size_t had = out->size();
     const size_t most = std::clamp(bytes, kChunk, 16 * kChunk);
-    out->resize(had + most);
+    // Small files use a few bytes of the chunk. A string would write zeros to all of it.
+    const auto chunk = std::make_unique_for_overwrite<char[]>(most);
     const absl::StatusOr<int64_t> n =
-        file_->ReadSome(offset_, static_cast<int64_t>(most), out->data() + had);
-    out->resize(had + static_cast<size_t>(n.value_or(0)));
+        file_->ReadSome(offset_, static_cast<int64_t>(most), chunk.get());
+    out->append(chunk.get(), static_cast<size_t>(n.value_or(0)));
     offset_ += n.value_or(0);
     return n.status();
   }

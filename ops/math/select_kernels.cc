@@ -10,14 +10,17 @@
 namespace sluice {
 namespace {
 
-// Selects by masks, because the compiler does not vectorize a choice by a bool.
-template <typename W>
+// See SelectLoop. Uses masks: the compiler does not vectorize a choice by a bool, and processors
+// mispredict branches on random conditions.
+template <typename W, int kTStep, int kEStep>
 SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, const W* e, W* out,
                                         int64_t n) {
+  const W only_t = *t, only_e = *e;
   SLUICE_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     const W mask = static_cast<W>(W(0) - static_cast<W>(condition[i]));
-    out[i] = static_cast<W>((t[i] & mask) | (e[i] & static_cast<W>(~mask)));
+    const W chosen = kTStep == 0 ? only_t : t[i], other = kEStep == 0 ? only_e : e[i];
+    out[i] = static_cast<W>((chosen & mask) | (other & static_cast<W>(~mask)));
   }
 }
 
@@ -26,25 +29,13 @@ SLUICE_TARGET_CLONES void SelectNumbers(const uint8_t* condition, const W* t, co
 template <typename W>
 void SelectLoop(const bool* condition, int condition_step, const W* t, int t_step, const W* e,
                 int e_step, W* out, int64_t n) {
-  if (condition_step == 1 && t_step == 1 && e_step == 1) {
-    if constexpr (std::is_integral_v<W>) {
-      SelectNumbers(reinterpret_cast<const uint8_t*>(condition), t, e, out, n);
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : e[i];
+  if constexpr (std::is_integral_v<W>) {
+    if (condition_step == 1 && n > 0) {
+      const auto select = t_step == 1
+                              ? (e_step == 1 ? SelectNumbers<W, 1, 1> : SelectNumbers<W, 1, 0>)
+                              : (e_step == 1 ? SelectNumbers<W, 0, 1> : SelectNumbers<W, 0, 0>);
+      return select(reinterpret_cast<const uint8_t*>(condition), t, e, out, n);
     }
-    return;
-  }
-  if (condition_step == 1 && e_step == 0 && t_step == 1) {
-    const W other = *e;
-    SLUICE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? t[i] : other;
-    return;
-  }
-  if (condition_step == 1 && e_step == 1 && t_step == 0) {
-    const W other = *t;
-    SLUICE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? other : e[i];
-    return;
   }
   for (int64_t i = 0; i < n; ++i) {
     out[i] = condition[i * condition_step] ? t[i * t_step] : e[i * e_step];

@@ -3,19 +3,45 @@
 
 #include "executor/kernel/context.h"
 #include "ops/loops/cast_loops.h"
-#include "ops/loops/int_tensor.h"
+#include "ops/loops/elementwise.h"
 #include "ops/loops/wrapping.h"
 
 namespace sluice {
 namespace {
 
 template <typename T>
+constexpr bool kIsComplex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
+
+template <typename T>
 T Conjugate(T x) {
-  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+  if constexpr (kIsComplex<T>) {
     return std::conj(x);
   } else {
     return x;
   }
+}
+
+// sums[row][begin, end) += value * b[column][begin, end) for each entry of A. Rows of `sums` and b
+// have `width` elements. `row_at` is the position of the row in a pair of indices.
+template <typename T, typename Index>
+SLUICE_TARGET_CLONES void AddProducts(const Index* indices, int row_at, const T* values,
+                                      int64_t count, const T* b, int64_t begin, int64_t end,
+                                      int64_t width, T* sums) {
+  for (int64_t i = 0; i < count; ++i) {
+    const T value = values[i];
+    const T* from = b + indices[2 * i + 1 - row_at] * width;
+    T* to = sums + indices[2 * i + row_at] * width;
+    SLUICE_INDEPENDENT
+    for (int64_t k = begin; k < end; ++k) {
+      to[k] = WrappingAdd(to[k], WrappingMultiply(value, from[k]));
+    }
+  }
+}
+
+// Calls f(pairs of indices).
+template <typename F>
+decltype(auto) WithPairs(const Tensor& indices, F f) {
+  return indices.dtype() == DT_INT64 ? f(indices.data<int64_t>()) : f(indices.data<int32_t>());
 }
 
 class SparseMatMulKernel : public Kernel {
@@ -70,19 +96,22 @@ class SparseMatMulKernel : public Kernel {
   }
 
   absl::Status CheckEntries(const KernelContext& c, int64_t rows, int64_t inner) const {
-    const Tensor &indices = c.input(0), &values = c.input(1);
-    const int64_t* sizes = c.input(2).data<int64_t>();
-    for (int64_t i = 0; i < values.dim(0); ++i) {
-      const int64_t row = IntAt(indices, 2 * i + (adjoint_a_ ? 1 : 0));
-      const int64_t column = IntAt(indices, 2 * i + (adjoint_a_ ? 0 : 1));
-      SLUICE_INVALID_IF(row < 0 || row >= rows || column < 0 || column >= inner, "entry ", i,
-                        " of A, (", IntAt(indices, 2 * i), ", ", IntAt(indices, 2 * i + 1),
-                        "), is out of bounds of its shape [", sizes[0], ", ", sizes[1], "]");
-    }
-    return absl::OkStatus();
+    return WithPairs(c.input(0), [&](const auto* pairs) -> absl::Status {
+      const int64_t* sizes = c.input(2).data<int64_t>();
+      for (int64_t i = 0; i < c.input(1).dim(0); ++i) {
+        const int64_t row = pairs[2 * i + RowAt()], column = pairs[2 * i + 1 - RowAt()];
+        SLUICE_INVALID_IF(row < 0 || row >= rows || column < 0 || column >= inner, "entry ", i,
+                          " of A, (", pairs[2 * i], ", ", pairs[2 * i + 1],
+                          "), is out of bounds of its shape [", sizes[0], ", ", sizes[1], "]");
+      }
+      return absl::OkStatus();
+    });
   }
 
-  // Returns `t`, converted to type T.
+  // The position of the row of the adjoint or plain A in a pair of indices.
+  int RowAt() const { return adjoint_a_ ? 1 : 0; }
+
+  // `t` converted to type T.
   template <typename T>
   static absl::StatusOr<Tensor> As(KernelContext& c, const Tensor& t) {
     if (t.dtype() == kDataTypeOf<T>) return t;
@@ -92,31 +121,46 @@ class SparseMatMulKernel : public Kernel {
   }
 
   template <typename T>
+  static absl::StatusOr<Tensor> Adjoint(KernelContext& c, const Tensor& t) {
+    SLUICE_ASSIGN_OR_RETURN(Tensor adjoint, c.AllocateTemp(t.dtype(), {t.dim(1), t.dim(0)}));
+    const T* from = t.data<T>();
+    T* to = adjoint.data<T>();
+    for (int64_t i = 0; i < t.dim(1); ++i) {
+      for (int64_t j = 0; j < t.dim(0); ++j) *to++ = Conjugate(from[j * t.dim(1) + i]);
+    }
+    return adjoint;
+  }
+
+  template <typename T>
+  static absl::StatusOr<Tensor> Conjugates(KernelContext& c, const Tensor& t) {
+    SLUICE_ASSIGN_OR_RETURN(Tensor conjugates, c.AllocateTemp(t.dtype(), t.shape()));
+    std::transform(t.data<T>(), t.data<T>() + t.num_elements(), conjugates.data<T>(), Conjugate<T>);
+    return conjugates;
+  }
+
+  template <typename T>
   absl::Status Run(KernelContext& c, Tensor* out) const {
-    SLUICE_ASSIGN_OR_RETURN(const Tensor values, As<T>(c, c.input(1)));
-    SLUICE_ASSIGN_OR_RETURN(const Tensor b, As<T>(c, c.input(3)));
+    SLUICE_ASSIGN_OR_RETURN(Tensor values, As<T>(c, c.input(1)));
+    SLUICE_ASSIGN_OR_RETURN(Tensor b, As<T>(c, c.input(3)));
+    if (adjoint_a_ && kIsComplex<T>) {
+      SLUICE_ASSIGN_OR_RETURN(values, Conjugates<T>(c, values));
+    }
+    if (adjoint_b_) {
+      SLUICE_ASSIGN_OR_RETURN(b, Adjoint<T>(c, b));
+    }
     Tensor product = *out;
     if (out->dtype() != kDataTypeOf<T>) {
       SLUICE_ASSIGN_OR_RETURN(product, c.AllocateTemp(kDataTypeOf<T>, out->shape()));
     }
     T* to = product.data<T>();
     std::fill_n(to, product.num_elements(), T(0));
-    const int64_t width = out->dim(1), step = adjoint_b_ ? b.dim(1) : 1;
-    // Each thread computes some columns, so that no two threads write the same element.
-    c.ParallelFor(
-        width, static_cast<double>(values.num_elements()), [&](int64_t begin, int64_t end) {
-          for (int64_t i = 0; i < values.num_elements(); ++i) {
-            const T v = adjoint_a_ ? Conjugate(values.data<T>()[i]) : values.data<T>()[i];
-            const int64_t row = IntAt(c.input(0), 2 * i + (adjoint_a_ ? 1 : 0));
-            const int64_t column = IntAt(c.input(0), 2 * i + (adjoint_a_ ? 0 : 1));
-            const T* from = b.data<T>() + column * (adjoint_b_ ? 1 : width);
-            for (int64_t k = begin; k < end; ++k) {
-              T& sum = to[row * width + k];
-              sum = WrappingAdd(
-                  sum, WrappingMultiply(v, adjoint_b_ ? Conjugate(from[k * step]) : from[k]));
-            }
-          }
-        });
+    const int64_t width = out->dim(1), count = values.num_elements();
+    WithPairs(c.input(0), [&](const auto* pairs) {
+      // Each thread computes some columns, so no two write the same element.
+      c.ParallelFor(width, 0.2 * static_cast<double>(count), [&](int64_t begin, int64_t end) {
+        AddProducts(pairs, RowAt(), values.data<T>(), count, b.data<T>(), begin, end, width, to);
+      });
+    });
     if (out->dtype() != kDataTypeOf<T>) {
       FindCastLoop(kDataTypeOf<T>, out->dtype(), false)(product.raw(), out->raw(),
                                                         out->num_elements());
