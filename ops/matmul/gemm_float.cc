@@ -148,13 +148,14 @@ void PanelGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<
   });
 }
 
-// Returns whether the matrices are so small that a call of oneDNN costs as much as the product,
-// which is frequent in batches. Large matrices come from memory, which oneDNN reads faster than
-// these loops.
-bool IsSmall(int64_t m, int64_t n, int64_t k) {
+// For small matrices, which are frequent in batches, and for sums of few terms, a call of oneDNN
+// costs as much as the product. Large matrices come from memory, which oneDNN reads faster than
+// these loops read panels.
+bool IsSmall(int64_t m, int64_t n, int64_t k, MatrixView<float> a) {
   constexpr int64_t kMostElements = 16 * 1024;
-  return HasAvx512() && m >= 8 && n >= kVecLanes && k >= 8 &&
-         m * k + k * n + m * n <= kMostElements;
+  if (!HasAvx512() || m < 8 || n < kVecLanes) return false;
+  if (k < 8) return k >= 4 && a.column_step == 1 && m * n <= kMostElements;
+  return m * k + k * n + m * n <= kMostElements;
 }
 
 // Returns whether B is transposed and A has so few rows that oneDNN would spend most of the time on
@@ -173,6 +174,9 @@ bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b) {
   // Writing an element of C^T takes as long as packing this number of elements of an operand.
   constexpr int64_t kToWrite = 5;
   if (!HasAvx512() || b.column_step == 1) return false;
+  // Rows of A fill vectors. Without an eighth of the lanes, the products take longer than packing.
+  const int64_t lanes = (m + kVecLanes - 1) / kVecLanes * kVecLanes;
+  if (8 * m < 7 * lanes) return false;
   return m * k + kToWrite * m * n < k * n && m >= kVecLanes && n >= kTileRows && k >= 8;
 }
 
@@ -201,7 +205,7 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float
   }
   if (GemmTransposes(m, n, k, b)) return TransposedGemm(m, n, k, a, b, c, c_step, into);
   if (IsNarrow(m, n, b)) return NarrowGemm(m, n, k, a, b, c, c_step, into);
-  if (IsSmall(m, n, k) || IsFlat(m, n, k, b)) return PanelGemm(m, n, k, a, b, c, c_step, into);
+  if (IsSmall(m, n, k, a) || IsFlat(m, n, k, b)) return PanelGemm(m, n, k, a, b, c, c_step, into);
 #endif
   LibraryGemm(m, n, k, a, b, c, c_step, into);
 }

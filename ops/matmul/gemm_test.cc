@@ -27,7 +27,7 @@ TYPED_TEST(GemmTest, MultipliesAllShapesAndTransposes) {
   };
   for (Size s : {Size{1, 1, 1}, Size{2, 3, 4}, Size{7, 9, 11}, Size{1, 40, 5}, Size{40, 1, 5},
                  Size{101, 67, 300}, Size{17, 200, 33}, Size{45, 150, 1100}, Size{90, 16, 1030},
-                 Size{29, 10, 1030}}) {
+                 Size{29, 10, 1030}, Size{33, 5, 1030}, Size{40, 4, 16}, Size{70, 40, 5}}) {
     std::vector<T> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n, T(99));
     for (size_t i = 0; i < a.size(); ++i) a[i] = this->Number(i);
     for (size_t i = 0; i < b.size(); ++i) b[i] = this->Number(i + 3);

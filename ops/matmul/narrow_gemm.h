@@ -1,5 +1,5 @@
-// Computes float matrix products with 8 to 16 columns, as in the last layer of a classifier.
-// Libraries leave half of each vector empty for these. Requires AVX-512.
+// Float products with 4 to 16 columns, as in the last layer of a classifier. Requires AVX-512.
+// Libraries leave most of each vector empty.
 #ifndef SLUICE_OPS_MATMUL_NARROW_GEMM_H_
 #define SLUICE_OPS_MATMUL_NARROW_GEMM_H_
 
@@ -10,7 +10,7 @@ namespace sluice {
 
 // Whether NarrowGemm can compute the product.
 inline bool IsNarrow(int64_t m, int64_t n, MatrixView<float> b) {
-  return n >= 8 && n <= 16 && m >= 4 && b.column_step == 1 && HasAvx512();
+  return n >= 4 && n <= 16 && m >= 4 && b.column_step == 1 && HasAvx512();
 }
 
 // Computes Gemm. If the columns of A are contiguous, a vector holds elements of a column of A. If

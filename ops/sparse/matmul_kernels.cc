@@ -38,6 +38,18 @@ SLUICE_TARGET_CLONES void AddProducts(const Index* indices, int row_at, const T*
   }
 }
 
+// Whether 0 <= row < rows and 0 <= column < columns for each entry of A.
+template <typename Index>
+SLUICE_TARGET_CLONES bool AreWithin(const Index* indices, int row_at, int64_t count, int64_t rows,
+                                    int64_t columns) {
+  bool is_outside = false;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t row = indices[2 * i + row_at], column = indices[2 * i + 1 - row_at];
+    is_outside |= (row < 0) | (row >= rows) | (column < 0) | (column >= columns);
+  }
+  return !is_outside;
+}
+
 // Calls f(pairs of indices).
 template <typename F>
 decltype(auto) WithPairs(const Tensor& indices, F f) {
@@ -97,8 +109,9 @@ class SparseMatMulKernel : public Kernel {
 
   absl::Status CheckEntries(const KernelContext& c, int64_t rows, int64_t inner) const {
     return WithPairs(c.input(0), [&](const auto* pairs) -> absl::Status {
-      const int64_t* sizes = c.input(2).data<int64_t>();
-      for (int64_t i = 0; i < c.input(1).dim(0); ++i) {
+      const int64_t *sizes = c.input(2).data<int64_t>(), count = c.input(1).dim(0);
+      if (AreWithin(pairs, RowAt(), count, rows, inner)) return absl::OkStatus();
+      for (int64_t i = 0; i < count; ++i) {
         const int64_t row = pairs[2 * i + RowAt()], column = pairs[2 * i + 1 - RowAt()];
         SLUICE_INVALID_IF(row < 0 || row >= rows || column < 0 || column >= inner, "entry ", i,
                           " of A, (", pairs[2 * i], ", ", pairs[2 * i + 1],
