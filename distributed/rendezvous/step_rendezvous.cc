@@ -59,41 +59,79 @@ void StepRendezvous::StartAbort(const absl::Status& status) {
 absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(
     int64_t step_id, const std::shared_ptr<const TaskView>& view) {
   ScopedLock lock(&mutex_);
+  SLUICE_ASSIGN_OR_RETURN(Step * step, FindLocked(step_id, view));
+  step->runs_here = true;
+  return step->rendezvous;
+}
+
+absl::StatusOr<StepRendezvousTable::Step*> StepRendezvousTable::FindLocked(
+    int64_t step_id, const std::shared_ptr<const TaskView>& view) {
   SLUICE_RETURN_IF_ERROR(closed_);
-  std::shared_ptr<StepRendezvous>& step = steps_[step_id];
-  if (step != nullptr) {
-    if (view != nullptr) step->set_view(view);
-    return step;
+  if (const auto it = steps_.find(step_id); it != steps_.end()) {
+    if (view != nullptr) it->second.rendezvous->set_view(view);
+    return &it->second;
   }
-  if (ended_.Contains(step_id)) {
-    steps_.erase(step_id);
-    return absl::AbortedError(StrCat("Cleanup ", step_id));
+  if (ended_.Contains(step_id)) return absl::AbortedError(StrCat("Cleanup ", step_id));
+  Step& step = steps_[step_id];
+  step.rendezvous = std::make_shared<StepRendezvous>(step_id, view != nullptr ? view : view_);
+  return &step;
+}
+
+void StepRendezvousTable::RecvLocalAsync(int64_t step_id, const std::string& key,
+                                         CancellationManager* cancellation, Rendezvous::Done done) {
+  std::shared_ptr<StepRendezvous> rendezvous;
+  absl::Status status;
+  {
+    ScopedLock lock(&mutex_);
+    const absl::StatusOr<Step*> step = FindLocked(step_id, nullptr);
+    status = step.status();
+    if (step.ok()) {
+      ++(*step)->receivers;
+      rendezvous = (*step)->rendezvous;
+    }
   }
-  step = std::make_shared<StepRendezvous>(step_id, view != nullptr ? view : view_);
-  return step;
+  if (!status.ok()) return done(status, Tensor(), false);
+  rendezvous->RecvLocalAsync(key, cancellation,
+                             [this, step_id, rendezvous, done = std::move(done)](
+                                 absl::Status received, Tensor value, bool is_dead) {
+                               ReceiverEnds(step_id, *rendezvous);
+                               done(std::move(received), std::move(value), is_dead);
+                             });
+}
+
+void StepRendezvousTable::ReceiverEnds(int64_t step_id, const StepRendezvous& rendezvous) {
+  ScopedLock lock(&mutex_);
+  const auto it = steps_.find(step_id);
+  if (it == steps_.end() || it->second.rendezvous.get() != &rendezvous) return;  // has ended
+  if (--it->second.receivers == 0 && !it->second.runs_here) steps_.erase(it);
 }
 
 void StepRendezvousTable::End(int64_t step_id) {
-  std::shared_ptr<StepRendezvous> step;
+  std::shared_ptr<StepRendezvous> rendezvous;
   {
     ScopedLock lock(&mutex_);
     ended_.IsNew(step_id);
     auto it = steps_.find(step_id);
     if (it == steps_.end()) return;
-    step = std::move(it->second);
+    rendezvous = std::move(it->second.rendezvous);
     steps_.erase(it);
   }
-  step->StartAbort(absl::CancelledError(StrCat("Cleanup ", step_id)));
+  rendezvous->StartAbort(absl::CancelledError(StrCat("Cleanup ", step_id)));
 }
 
 void StepRendezvousTable::AbortAll(const absl::Status& status) {
-  std::map<int64_t, std::shared_ptr<StepRendezvous>> steps;
+  std::map<int64_t, Step> steps;
   {
     ScopedLock lock(&mutex_);
     closed_ = status;
     steps.swap(steps_);
   }
-  for (auto& [id, step] : steps) step->StartAbort(status);
+  for (auto& [id, step] : steps) step.rendezvous->StartAbort(status);
+}
+
+int StepRendezvousTable::num_steps() {
+  ScopedLock lock(&mutex_);
+  return static_cast<int>(steps_.size());
 }
 
 }  // namespace sluice

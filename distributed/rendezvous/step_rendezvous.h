@@ -60,24 +60,39 @@ class StepRendezvous final : public Rendezvous,
   CancellationManager receiving_;  // cancels all fetches
 };
 
-// Holds the rendezvous of all steps of a task. Each is made when it is first used, because another
-// task may request a tensor before the step runs here.
+// The rendezvous of all steps of a task, each made on first use: another task may request a tensor
+// before the step runs here. A step that never runs here is forgotten with its last receiver, so
+// requests of a peer take memory only while its calls are open. The table outlives its receivers.
 class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
       : view_(std::make_shared<TaskView>(TaskView{std::move(task), std::move(receive)})) {}
-  // Returns the rendezvous of a step. `view` is the view of the step's session, null stands for the
-  // table's. ABORTED if the step has ended.
+  // For a part of the step that runs here. The step is kept until End. ABORTED for a step that has
+  // ended. `view` is that of the step's session; null: the table's.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(
       int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr);
-  // Ends the step. Its blocked sends and receives end with CANCELLED "Cleanup <step>".
+  // Receives what this task sends. Serves the requests of other tasks. ABORTED as above.
+  void RecvLocalAsync(int64_t step_id, const std::string& key, CancellationManager* cancellation,
+                      Rendezvous::Done done);
+  // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".
   void End(int64_t step_id);
   void AbortAll(const absl::Status& status);
+  int num_steps();
 
  private:
+  struct Step {
+    std::shared_ptr<StepRendezvous> rendezvous;
+    bool runs_here = false;  // kept until End
+    int receivers = 0;       // open ones of RecvLocalAsync
+  };
+
+  absl::StatusOr<Step*> FindLocked(int64_t step_id, const std::shared_ptr<const TaskView>& view)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReceiverEnds(int64_t step_id, const StepRendezvous& rendezvous);
+
   const std::shared_ptr<const TaskView> view_;
   Mutex mutex_;
-  std::map<int64_t, std::shared_ptr<StepRendezvous>> steps_ ABSL_GUARDED_BY(mutex_);
+  std::map<int64_t, Step> steps_ ABSL_GUARDED_BY(mutex_);
   RecentIds ended_{100000};
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);
 };

@@ -114,6 +114,40 @@ TEST_F(StepRendezvousTest, AbortAllEndsPresentAndLaterSteps) {
   EXPECT_EQ(table_.Find(2).status(), absl::CancelledError("stops"));
 }
 
+TEST_F(StepRendezvousTest, AReceiverMayArriveBeforeItsStep) {
+  CancellationManager leaves;
+  table_.RecvLocalAsync(1, KeyFrom(kOwn), &leaves, Collect());
+  table_.RecvLocalAsync(1, KeyFrom(kOwn), nullptr, Collect());
+  leaves.StartCancel();
+  ASSERT_TRUE(Find(1)->Send(KeyFrom(kOwn), Tensor::Scalar(2.0f), false).ok());
+  EXPECT_THAT(results_, ElementsAre("CANCELLED: RecvAsync is cancelled.", "2"));
+  // What was sent is kept, also without a receiver.
+  ASSERT_TRUE(Find(1)->Send(KeyFrom(kOwn), Tensor::Scalar(3.0f), false).ok());
+  table_.RecvLocalAsync(1, KeyFrom(kOwn), nullptr, Collect());
+  EXPECT_EQ(results_.back(), "3");
+  EXPECT_EQ(table_.num_steps(), 1);
+  table_.End(1);
+  table_.RecvLocalAsync(1, KeyFrom(kOwn), nullptr, Collect());
+  EXPECT_EQ(results_.back(), "ABORTED: Cleanup 1");
+  EXPECT_EQ(table_.num_steps(), 0);
+}
+
+// A peer that requested tensors of unknown steps filled the memory: each step stayed for ever.
+TEST_F(StepRendezvousTest, AStepThatNeverRunsIsForgottenWithItsLastReceiver) {
+  constexpr int kSteps = 1000;
+  CancellationManager calls;
+  for (int step = 1; step <= kSteps; ++step) {
+    table_.RecvLocalAsync(step, KeyFrom(kOwn), &calls, Collect());
+    table_.RecvLocalAsync(step, KeyFrom(kOther), &calls, Collect());
+  }
+  EXPECT_EQ(table_.num_steps(), kSteps);
+  calls.StartCancel();
+  EXPECT_EQ(results_.size(), 2u * kSteps);
+  EXPECT_EQ(table_.num_steps(), 0);
+  // It is no step that has ended.
+  EXPECT_TRUE(table_.Find(1).ok());
+}
+
 TEST(RecentIds, RemembersTheLastOnes) {
   RecentIds ids(2);
   EXPECT_TRUE(ids.IsNew(5) && ids.IsNew(6));

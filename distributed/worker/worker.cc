@@ -334,17 +334,14 @@ absl::Status Worker::CheckIncarnation(const std::string& text) const {
 void Worker::RecvTensor(const pb::RecvTensorRequest& request, RpcCall& call) {
   const absl::Status status = CheckIncarnation(request.rendezvous_key());
   if (!status.ok()) return call.Finish(status);
-  const absl::StatusOr<std::shared_ptr<StepRendezvous>> step = rendezvous_->Find(request.step_id());
-  if (!step.ok()) return call.Finish(step.status());
-  (*step)->RecvLocalAsync(
-      request.rendezvous_key(), &call.cancellation(),
-      [&call, step = *step](const absl::Status& received, Tensor value, bool is_dead) {
-        if (!received.ok()) return call.Finish(received);
-        pb::RecvTensorResponse response;
-        response.set_is_dead(is_dead);
-        response.set_send_start_micros(absl::ToUnixMicros(absl::Now()));
-        call.Finish(EncodeTensorResponse(response, std::move(value)));
-      });
+  rendezvous_->RecvLocalAsync(request.step_id(), request.rendezvous_key(), &call.cancellation(),
+                              [&call](const absl::Status& received, Tensor value, bool is_dead) {
+                                if (!received.ok()) return call.Finish(received);
+                                pb::RecvTensorResponse response;
+                                response.set_is_dead(is_dead);
+                                response.set_send_start_micros(absl::ToUnixMicros(absl::Now()));
+                                call.Finish(EncodeTensorResponse(response, std::move(value)));
+                              });
 }
 
 absl::Status Worker::Logging(const pb::LoggingRequest&, pb::LoggingResponse*) {
