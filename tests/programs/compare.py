@@ -37,7 +37,7 @@ PROGRAMS = {
 }
 # Programs that also run on a cluster. The clients of synchronous training run each step together. Others run one after another, because
 # asynchronous updates have no fixed order.
-ON_A_CLUSTER = {"mnist_replicas": "together", "wide_deep": "in turns", "recommenders.din": "in turns"}
+ON_A_CLUSTER = {"mnist_replicas": "together", "wide_deep": "in turns", "recommenders.din": "in turns", "bert": "in turns"}
 COMMANDS = {"TensorFlow": servers.tensorflow_command, "Sluice": servers.sluice_command}
 
 
