@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 
 #include "executor/files/confined_open.h"
 #include "executor/files/file_policy.h"
-#include "executor/files/read_waiter.h"
+#include "executor/files/file_waiter.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -73,19 +74,70 @@ struct OpenFile {
   struct stat info;
 };
 
-// Opens a file that the policy allows and that is not a directory.
+bool IsFifo(const std::string& path) {
+  const absl::StatusOr<Descriptor> file = Open(path, O_PATH);
+  struct stat info;
+  return file.ok() && fstat(file->get(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+// Opens a file that the policy allows and that is not a directory. Opening a FIFO would wait for
+// its other end without O_NONBLOCK. A reader waits for a writer at its first read instead, where
+// the wait can be cancelled. A writer has nothing to wait for that could be cancelled, so it is
+// FAILED_PRECONDITION if nobody reads.
 absl::StatusOr<OpenFile> OpenPermitted(const std::string& path, int flags) {
   const bool special_files = GetFilePolicy().special_files;
-  // Without O_NONBLOCK, opening a FIFO waits for its other end, and this wait cannot be cancelled.
-  // So a reader opens without waiting. Its first read waits for a writer, and can be cancelled.
-  const bool may_wait = special_files && (flags & O_ACCMODE) != O_RDONLY;
-  SLUICE_ASSIGN_OR_RETURN(Descriptor file, Open(path, may_wait ? flags : flags | O_NONBLOCK));
+  absl::StatusOr<Descriptor> file = Open(path, flags | O_NONBLOCK);
+  if (!file.ok()) {
+    const bool has_no_reader = file.status().code() == absl::ErrnoToStatusCode(ENXIO) &&
+                               (flags & O_ACCMODE) == O_WRONLY && special_files && IsFifo(path);
+    if (!has_no_reader) return file.status();
+    return absl::FailedPreconditionError(StrCat(path, "; no process reads this FIFO"));
+  }
   struct stat info;
-  if (fstat(file.get(), &info) != 0) return FileError(path, errno);
+  if (fstat(file->get(), &info) != 0) return FileError(path, errno);
   if (S_ISDIR(info.st_mode)) return FileError(path, EISDIR);
-  if (special_files || S_ISREG(info.st_mode)) return OpenFile{std::move(file), info};
+  if (special_files || S_ISREG(info.st_mode)) return OpenFile{*std::move(file), info};
   return absl::PermissionDeniedError(StrCat(path, "; expected a regular file"));
 }
+
+// Waits until a descriptor with O_NONBLOCK can be read or written.
+absl::Status Await(const std::string& path, int descriptor, FileAccess access) {
+  if (FileWaiter* const waiter = FileWaiter::Current()) {
+    return Annotate(waiter->Await(descriptor, access), StrCat(path, "; "));
+  }
+  const short events = access == FileAccess::kRead ? POLLIN : POLLOUT;
+  pollfd ready = {descriptor, events, 0};
+  const int count = Uninterrupted([&] { return poll(&ready, 1, -1); });
+  return count < 0 ? FileError(path, errno) : absl::OkStatus();
+}
+
+// While it lives, a write of its thread to a FIFO without readers fails with EPIPE. Otherwise the
+// signal that comes with the error would end the process.
+class NoBrokenPipeSignal {
+ public:
+  NoBrokenPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &former_);
+  }
+  ~NoBrokenPipeSignal() {
+    const int error = errno;
+    const timespec now = {};
+    if (!was_pending_) Uninterrupted([&] { return sigtimedwait(&pipe_, nullptr, &now); });
+    pthread_sigmask(SIG_SETMASK, &former_, nullptr);
+    errno = error;
+  }
+  NoBrokenPipeSignal(const NoBrokenPipeSignal&) = delete;
+  NoBrokenPipeSignal& operator=(const NoBrokenPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_;
+  sigset_t former_;
+  bool was_pending_;
+};
 
 // A name in a directory, for system calls that change directories.
 struct Entry {
@@ -136,7 +188,7 @@ class LocalReader final : public FileReader {
     int64_t done = 0;
     while (done < n) {
       const auto rest = static_cast<size_t>(n - done);
-      if (is_stream_) SLUICE_RETURN_IF_ERROR(AwaitBytes());
+      if (is_stream_) SLUICE_RETURN_IF_ERROR(Await(path(), descriptor_, FileAccess::kRead));
       const ssize_t got = Uninterrupted([&] {
         return is_stream_ ? read(descriptor_, to + done, rest)
                           : pread(descriptor_, to + done, rest, offset + done);
@@ -150,16 +202,6 @@ class LocalReader final : public FileReader {
   }
 
  private:
-  // Waits for bytes or the end of the stream.
-  absl::Status AwaitBytes() const {
-    if (ReadWaiter* const waiter = ReadWaiter::Current()) {
-      return Annotate(waiter->AwaitReadable(descriptor_), StrCat(path(), "; "));
-    }
-    pollfd ready = {descriptor_, POLLIN, 0};
-    const int count = Uninterrupted([&] { return poll(&ready, 1, -1); });
-    return count < 0 ? FileError(path(), errno) : absl::OkStatus();
-  }
-
   const int descriptor_;
   const int64_t size_;
   const bool is_stream_;
@@ -167,25 +209,36 @@ class LocalReader final : public FileReader {
 
 class LocalWriter final : public WritableFile {
  public:
-  LocalWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  LocalWriter(std::string path, int descriptor, const struct stat& info)
+      : path_(std::move(path)), descriptor_(descriptor), is_stream_(!S_ISREG(info.st_mode)) {}
   ~LocalWriter() override {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
   absl::StatusOr<size_t> WriteSome(std::string_view bytes) override {
-    const ssize_t n = Uninterrupted([&] { return write(descriptor_, bytes.data(), bytes.size()); });
-    if (n < 0) return FileError(path_, errno);
-    return static_cast<size_t>(n);
+    while (true) {
+      if (is_stream_) SLUICE_RETURN_IF_ERROR(Await(path_, descriptor_, FileAccess::kWrite));
+      const ssize_t n = WriteOnce(bytes);
+      if (n >= 0) return static_cast<size_t>(n);
+      if (errno != EAGAIN || !is_stream_) return FileError(path_, errno);
+    }
   }
   absl::Status Sync() override { return Result(fsync(descriptor_)); }
   absl::Status Close() override { return Result(close(std::exchange(descriptor_, -1))); }
 
  private:
+  ssize_t WriteOnce(std::string_view bytes) const {
+    const auto once = [&] { return write(descriptor_, bytes.data(), bytes.size()); };
+    if (!is_stream_) return Uninterrupted(once);
+    const NoBrokenPipeSignal no_signal;
+    return Uninterrupted(once);
+  }
   absl::Status Result(int result) const {
     return result == 0 ? absl::OkStatus() : FileError(path_, errno);
   }
   const std::string path_;
   int descriptor_;
+  const bool is_stream_;
 };
 
 class LocalFiles final : public FileSystem {
@@ -201,7 +254,7 @@ class LocalFiles final : public FileSystem {
                      : mode == WriteMode::kAppend ? O_APPEND
                                                   : O_EXCL;
     SLUICE_ASSIGN_OR_RETURN(OpenFile file, OpenPermitted(path, O_WRONLY | O_CREAT | more));
-    return std::make_unique<LocalWriter>(path, file.descriptor.Release());
+    return std::make_unique<LocalWriter>(path, file.descriptor.Release(), file.info);
   }
 
   absl::StatusOr<FileInfo> Info(const std::string& path) override {

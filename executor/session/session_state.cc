@@ -1,5 +1,6 @@
 #include "executor/session/session_state.h"
 
+#include <optional>
 #include <utility>
 
 #include "executor/compiler/pass_table.h"
@@ -7,6 +8,7 @@
 #include "executor/session/local_runner.h"
 #include "executor/session/remote_runner.h"
 #include "executor/trace/metrics.h"
+#include "executor/wait/cancellable_files.h"
 #include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
@@ -36,6 +38,9 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   SLUICE_RETURN_IF_ERROR(executor_.CheckOpen());
   ScopedLock preparing(&prepare_mutex_);
   if (PreparedStep* step = cache_.Find(request)) return step;
+  // Files with constant names are read now, by the folding of constants.
+  std::optional<CancellableFiles> files;
+  if (request.cancellation != nullptr) files.emplace(*request.cancellation);
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
   SLUICE_RETURN_IF_ERROR(CheckDisabledPasses(options().disabled_passes));

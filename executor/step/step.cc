@@ -9,7 +9,7 @@
 #include "executor/plan/error_at.h"
 #include "executor/step/outbox.h"
 #include "executor/step/running_step.h"
-#include "executor/wait/cancellable_reads.h"
+#include "executor/wait/cancellable_files.h"
 #include "executor/wait/session_scope.h"
 #include "executor/wait/stalls.h"
 #include "graph/status.h"
@@ -163,7 +163,7 @@ absl::Status UnitScheduler::Run(const StepArguments& arguments) noexcept {
   caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   has_warned_ = false;
   state_.Start(arguments);
-  const CancellableReads reads(state_.cancellation);
+  const CancellableFiles files(state_.cancellation);
   const Body& root = state_.plan->bodies[0];
   // A dynamic loop whose results no node of the root reads has no unit in the root.
   const bool has_frames = !state_.plan->arrivals.empty();
@@ -401,7 +401,7 @@ bool UnitScheduler::TakeShared(Worker& worker) {
 void UnitScheduler::Help() {
   {
     const SessionScope scope(state_.environment.session);
-    const CancellableReads reads(state_.cancellation);
+    const CancellableFiles files(state_.cancellation);
     Worker worker;
     const Outbox outbox;
     RunReady(worker);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "executor/compiler/step_graph.h"
 #include "executor/device/device_set.h"
+#include "executor/wait/cancellable_files.h"
 #include "executor/wait/out_of_memory.h"
 #include "executor/wait/thread.h"
 #include "graph/function/library.h"
@@ -176,6 +178,8 @@ class ReadingKernelOf final : public AsyncKernel {
 
   void ComputeAsync(KernelContext& c, Done done) override {
     const absl::Status started = StartDetached(c.node().op(), ThreadUse::kGraphs, [this, &c, done] {
+      std::optional<CancellableFiles> files;
+      if (c.step().cancellation != nullptr) files.emplace(*c.step().cancellation);
       done(OrOutOfMemory([&] { return read_(c, functions_.Closures(c)); }));
     });
     if (!started.ok()) done(started);
@@ -255,6 +259,7 @@ class ParallelMapIterator : public DatasetIterator {
   // Runs the call on a new thread, or on this thread if no thread can be started.
   void Start(Call& call) {
     const auto run = [this, &call] {
+      const CancellableFiles files(reading_.cancellation);
       call.result = OrOutOfMemory([&] { return f_(call.element, reading_); });
     };
     absl::StatusOr<Thread> thread = Thread::Start("ParallelMap", ThreadUse::kGraphs, run);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "executor/wait/cancellable_reads.h"
+#include "executor/wait/cancellable_files.h"
 #include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
@@ -80,7 +80,7 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
 
 void IteratorResource::Read(const std::shared_ptr<State>& state,
                             const std::shared_ptr<Source>& source) {
-  const CancellableReads reads(source->reading.cancellation);
+  const CancellableFiles files(source->reading.cancellation);
   while (true) {
     {
       ScopedLock lock(&state->attempts.mutex());

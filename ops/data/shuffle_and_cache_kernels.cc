@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "executor/kernel/context.h"
-#include "executor/wait/cancellable_reads.h"
+#include "executor/wait/cancellable_files.h"
 #include "executor/wait/out_of_memory.h"
 #include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
@@ -199,7 +199,7 @@ class PrefetchIterator : public DatasetIterator {
       : size_(static_cast<size_t>(size)), reading_(reading) {}
 
   void Read() {
-    const CancellableReads reads(reading_.cancellation);
+    const CancellableFiles files(reading_.cancellation);
     while (true) {
       Tensors element;
       const absl::StatusOr<bool> any = OrOutOfMemory([&] { return inner_->Next(&element); });

@@ -1,4 +1,4 @@
-#include "executor/wait/cancellable_reads.h"
+#include "executor/wait/cancellable_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,12 +14,12 @@
 namespace sluice {
 namespace {
 
-class CancellableReadsTest : public ::testing::Test {
+class CancellableFilesTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0); }
   void TearDown() override { unlink(path_.c_str()); }
   absl::StatusOr<std::string> Read() {
-    const CancellableReads reads(cancellation_);
+    const CancellableFiles files(cancellation_);
     return ReadWholeFile(path_);
   }
   // A descriptor for writing. Returns when a reader has opened the FIFO.
@@ -29,7 +29,7 @@ class CancellableReadsTest : public ::testing::Test {
   CancellationManager cancellation_;
 };
 
-TEST_F(CancellableReadsTest, AFifoIsReadUntilItsWriterLeaves) {
+TEST_F(CancellableFilesTest, AFifoIsReadUntilItsWriterLeaves) {
   std::thread writer([this] {
     const int fd = AwaitReader();
     for (const std::string part : {"one\n", "two\n"}) {
@@ -44,7 +44,7 @@ TEST_F(CancellableReadsTest, AFifoIsReadUntilItsWriterLeaves) {
 }
 
 // A step that read a FIFO could not be ended, and its session could not be closed.
-TEST_F(CancellableReadsTest, AReadWithoutBytesIsCancelled) {
+TEST_F(CancellableFilesTest, AReadWithoutBytesIsCancelled) {
   int writer = -1;
   std::thread canceller([&] {
     writer = AwaitReader();
@@ -56,7 +56,7 @@ TEST_F(CancellableReadsTest, AReadWithoutBytesIsCancelled) {
   EXPECT_EQ(Read().status().code(), absl::StatusCode::kCancelled);  // from the start
 }
 
-TEST_F(CancellableReadsTest, AReadWithoutAWriterEndsAtTheDeadline) {
+TEST_F(CancellableFilesTest, AReadWithoutAWriterEndsAtTheDeadline) {
   cancellation_.set_deadline(std::chrono::steady_clock::now() + std::chrono::milliseconds(20));
   EXPECT_EQ(Read().status(), absl::DeadlineExceededError(path_ + "; the read of a file timed out"));
 }

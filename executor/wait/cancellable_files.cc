@@ -1,4 +1,4 @@
-#include "executor/wait/cancellable_reads.h"
+#include "executor/wait/cancellable_files.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,6 +9,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
+#include <string>
 
 namespace sluice {
 namespace {
@@ -21,25 +22,35 @@ int MillisecondsUntil(CancellationManager::Time time) {
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, INT_MAX));
 }
 
+std::string NameOf(FileAccess access) {
+  return access == FileAccess::kRead ? "the read of a file" : "the write of a file";
+}
+
+absl::Status CancelledError(FileAccess access) {
+  return absl::CancelledError(NameOf(access) + " was cancelled");
+}
+
 // Waits for the descriptor or `wake`.
-absl::Status Await(int descriptor, int wake, const CancellationManager& cancellation) {
-  pollfd waiting[] = {{descriptor, POLLIN, 0}, {wake, POLLIN, 0}};
+absl::Status AwaitEither(pollfd descriptor, int wake, FileAccess access,
+                         const CancellationManager& cancellation) {
+  pollfd waiting[] = {descriptor, {wake, POLLIN, 0}};
   while (true) {
     const int count = poll(waiting, 2, MillisecondsUntil(cancellation.deadline()));
     if (count < 0 && errno == EINTR) continue;
-    if (cancellation.IsCancelled()) return absl::CancelledError("the read of a file was cancelled");
+    if (cancellation.IsCancelled()) return CancelledError(access);
     if (count > 0) return absl::OkStatus();
     if (count < 0) return absl::ErrnoToStatus(errno, "poll");
     if (!cancellation.IsWanted()) {
-      return absl::DeadlineExceededError("the read of a file timed out");
+      return absl::DeadlineExceededError(NameOf(access) + " timed out");
     }
   }
 }
 
 }  // namespace
 
-absl::Status CancellableReads::AwaitReadable(int descriptor) {
-  pollfd ready = {descriptor, POLLIN, 0};
+absl::Status CancellableFiles::Await(int descriptor, FileAccess access) {
+  const short events = access == FileAccess::kRead ? POLLIN : POLLOUT;
+  pollfd ready = {descriptor, events, 0};
   if (poll(&ready, 1, 0) > 0) return absl::OkStatus();
   const int wake = eventfd(0, EFD_CLOEXEC);
   if (wake < 0) return absl::ErrnoToStatus(errno, "eventfd");
@@ -48,9 +59,9 @@ absl::Status CancellableReads::AwaitReadable(int descriptor) {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(wake, &one, sizeof(one));
   });
-  const absl::Status status = is_registered
-                                  ? Await(descriptor, wake, cancellation_)
-                                  : absl::CancelledError("the read of a file was cancelled");
+  const absl::Status status =
+      is_registered ? AwaitEither({descriptor, events, 0}, wake, access, cancellation_)
+                    : CancelledError(access);
   if (is_registered) cancellation_.Deregister(token);
   close(wake);
   return status;

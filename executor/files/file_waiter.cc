@@ -1,0 +1,7 @@
+#include "executor/files/file_waiter.h"
+
+namespace sluice {
+
+thread_local constinit FileWaiter* FileWaiter::current_ = nullptr;
+
+}  // namespace sluice
