@@ -1,23 +1,24 @@
 // The index of an embedding table: record numbers by key. It is an extendible hash table: a
-// directory of pages by the first bits of a hash, and pages of 63 buckets.
+// directory of pages, and pages of 63 buckets. The hash of a key determines its place in the
+// directory (PlaceOf), and the first bits of the place select the page.
 //
 // A bucket is one cache line with up to 12 entries: a tag (8 bits of the hash) and a record number
 // each. A key that finds its bucket full goes to the next one of the page. The full bucket counts
 // such keys, so that a search ends at the first bucket whose count is 0. Removed keys leave no
 // marks behind, unless a bucket ever counted 255 keys: then its count stays. A page with many keys
-// is replaced by two. Pages at the beginning of the directory get twice as many keys as those at
-// its end, so that pages become full at different times. So a growing index moves few keys at a
-// time, at a constant rate.
+// is replaced by two. PlaceOf is not linear: pages at the beginning of the directory get twice as
+// many keys as those at its end, so that pages become full at different times. So a growing index
+// moves few keys at a time, at a constant rate.
 //
 // The hash depends on a random number, so that clients cannot choose keys with equal hashes.
 //
-// Thread safety: all methods may be called from any thread. Find takes no lock. It needs a
-// ReaderPhases::Reader, as do FindOrInsert and Remove, and the use of the record that they return.
-// It sees an insertion or a removal completely or not at all. FindOrInsert and Remove lock the
-// page. Invariants of lock-free searches: (1) an entry's record is complete before its tag is
-// written; (2) an entry keeps its place until it is removed, or its page replaced; (3) a page that
-// was replaced does not change anymore; (4) pages, directories and records that were removed stay
-// readable for readers that were there before (ReaderPhases).
+// Thread safety: all methods may be called from any thread. Find takes no lock, and sees an
+// insertion or a removal completely or not at all. FindOrInsert and Remove lock the page. The
+// caller of any of them must hold a ReaderPhases::Reader during the call, and as long as it uses
+// the record that was found. Invariants of lock-free searches: (1) an entry's record is complete
+// before its tag is written; (2) an entry keeps its place until it is removed, or its page
+// replaced; (3) a page that was replaced does not change anymore; (4) pages, directories and
+// records that were removed stay readable for readers that were there before (ReaderPhases).
 // Errors: RESOURCE_EXHAUSTED if there is no memory. The index is then as before.
 #ifndef SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
 #define SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
