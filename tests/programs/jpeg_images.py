@@ -61,7 +61,7 @@ def train(run):
         loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
         tf.add_to_collection("losses", loss)
         step = tf.train.get_or_create_global_step()
-        # Four times as much turns a ReLU that rounding switches into a loss that differs by 1e-5 to 1e-3.
+        # At four times this rate, rounding can switch a ReLU, and the losses then differ by 1e-5 to 1e-3.
         rate = tf.train.exponential_decay(0.005, step, 50, 0.9, staircase=True)
         train_op = tf.train.MomentumOptimizer(rate, 0.9).minimize(loss, global_step=step)
         averages = tf.train.ExponentialMovingAverage(0.99, step)
