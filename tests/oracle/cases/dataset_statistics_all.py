@@ -11,6 +11,7 @@ def row(op, build, name=""):
 
 
 def aggregator(p, op="StatsAggregatorHandle"):
+    p.count += 1
     return p.b.op(op, container="", shared_name=p.b.name("a%d" % p.count))
 
 
