@@ -87,9 +87,7 @@ class TaskFaults : public ::testing::Test {
     DeviceScope worker(g, "/job:worker/task:0");
     client->sum = v->Read() + 1.0f;
     client->got = client->got + 1.0f;
-    RemoteSessionOptions options;
-    options.session.disabled_passes = {"fold_constants"};
-    auto session = RemoteSession::Connect(g, "grpc://" + worker_address_, options);
+    auto session = RemoteSession::Connect(g, "grpc://" + worker_address_);
     EXPECT_TRUE(session.ok()) << session.status();
     if (session.ok()) client->session = *std::move(session);
     return client;

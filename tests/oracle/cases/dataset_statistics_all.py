@@ -56,12 +56,22 @@ def counted(name, tag=""):
 
 def nested(p):
     """Each dataset measures for the next aggregator behind it."""
-    inner, outer = aggregator(p), aggregator(p, "ExperimentalStatsAggregatorHandle")
-    dataset = through(p, measured(p, p.numbers(4)), inner, "inner")
-    dataset = measured(p, dataset, "late", "ExperimentalBytesProducedStatsDataset")
-    p.read(through(p, dataset, outer, "outer", "ExperimentalSetStatsAggregatorDataset"), 4)
+    inner, outer = aggregator(p), aggregator(p)
+    dataset = measured(p, through(p, measured(p, p.numbers(4)), inner, "inner"), "late")
+    p.read(through(p, dataset, outer, "outer"), 4)
     summary(p, inner)
-    summary(p, outer, "ExperimentalStatsAggregatorSummary")
+    summary(p, outer)
+
+
+OLDER = ["ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset", "ExperimentalSetStatsAggregatorDataset", "ExperimentalStatsAggregatorHandle", "ExperimentalStatsAggregatorSummary"]
+
+
+def older_names(p):
+    bytes_of, latency_of, through_op, handle_op, summary_op = OLDER
+    p.read(through(p, measured(p, p.numbers(3), op=latency_of), aggregator(p, handle_op), op=through_op), 3)
+    handle = aggregator(p, handle_op)
+    p.read(through(p, measured(p, p.numbers(3), op=bytes_of), handle, op=through_op), 3)
+    summary(p, handle, summary_op)
 
 
 def twice(p):
@@ -81,8 +91,7 @@ def not_measured(p):
 
 
 def times(p):
-    for op in ("LatencyStatsDataset", "ExperimentalLatencyStatsDataset"):
-        p.read(through(p, measured(p, p.numbers(3), op=op), aggregator(p)), 3)
+    p.read(through(p, measured(p, p.numbers(3), op="LatencyStatsDataset"), aggregator(p)), 3)
 
 
 def events(p):
@@ -99,11 +108,16 @@ def errors(p):
     variable = p.b.op("VarHandleOp", dtype="float32", shape=[], shared_name=p.b.name("v"))
     p.read(through(p, p.numbers(3), variable), 0, make_error="StatsAggregatorResource")
     summary(p, variable, error=True, says="StatsAggregatorResource")
-    p.b.run(targets=[p.b.op("StatsAggregatorSetSummaryWriter", handle, p.b.op("SummaryWriter", shared_name=p.b.name("w"), container=""))], error=True, says="does not exist")
+
+
+def no_writer(p):
+    writer = p.b.op("SummaryWriter", shared_name=p.b.name("w"), container="")
+    p.b.run(targets=[p.b.op("StatsAggregatorSetSummaryWriter", aggregator(p, "StatsAggregatorHandleV2"), writer)], error=True, says="does not exist")
 
 
 ROWS = [
     *(row("BytesProducedStatsDataset", counted(name), name) for name in PIPELINES), row("SetStatsAggregatorDataset", counted("numbers", "tag"), "tag"),
-    row("SetStatsAggregatorDataset", nested, "nested"), row("SetStatsAggregatorDataset", not_measured, "not measured"), row("SetStatsAggregatorDataset", errors, "errors"),
+    row("SetStatsAggregatorDataset", nested, "nested"), row("StatsAggregatorHandle", not_measured), row("SetStatsAggregatorDataset", errors, "errors"),
     row("StatsAggregatorSummary", twice), row("LatencyStatsDataset", times), row("StatsAggregatorHandleV2", events),
+    row("StatsAggregatorSetSummaryWriter", no_writer), *(row(op, older_names) for op in OLDER),
 ]
