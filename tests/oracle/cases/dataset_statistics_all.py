@@ -36,13 +36,13 @@ PIPELINES = {
     "strings": lambda p: measured(p, strings(p)),
     "batches": lambda p: measured(p, p.over("BatchDatasetV2", p.numbers(7), n64(2), False, shapes=[[None]])),
     "two components": lambda p: measured(p, p.op("ZipDataset", [p.numbers(4), strings(p)], types=["int64", "string"], shapes=[[], []], N=2)),
-    "before a map": lambda p: p.map(measured(p, p.numbers(5)), lambda i: i + 1),
-    "before a prefetch": lambda p: p.over("PrefetchDataset", measured(p, p.numbers(5)), n64(2)),
+    "before a batch": lambda p: p.over("BatchDatasetV2", measured(p, p.numbers(5)), n64(2), False, shapes=[[None]]),
+    "before a skip": lambda p: p.over("SkipDataset", measured(p, p.numbers(5)), n64(2)),
     "before a repeat": lambda p: p.over("RepeatDataset", measured(p, p.numbers(3)), n64(2)),
     "in each epoch": lambda p: measured(p, p.over("RepeatDataset", p.numbers(3), n64(2))),
     "no element": lambda p: measured(p, p.numbers(0)),
 }
-SIZES = {"strings": 4, "batches": 4, "two components": 4, "before a repeat": 6, "in each epoch": 6, "no element": 0}
+SIZES = {"strings": 4, "batches": 4, "two components": 4, "before a batch": 3, "before a skip": 3, "before a repeat": 6, "in each epoch": 6, "no element": 0}
 
 
 def counted(name, tag=""):
