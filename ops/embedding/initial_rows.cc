@@ -145,6 +145,7 @@ void FillTyped(const InitialRows& rows, int64_t seed, absl::Span<const int64_t> 
 
 void InitialRows::Fill(int64_t seed, absl::Span<const int64_t> keys, DataType dtype, int64_t size,
                        void* const* rows) const {
+  if (keys.empty()) return;  // the most frequent case: all keys of a lookup have rows
   if (dtype == DT_FLOAT) FillTyped<float>(*this, seed, keys, size, rows);
   if (dtype == DT_HALF) FillTyped<half>(*this, seed, keys, size, rows);
   if (dtype == DT_BFLOAT16) FillTyped<bfloat16>(*this, seed, keys, size, rows);

@@ -168,25 +168,32 @@ class RowStore::NewRows {
     size_t n = 0;
     for (size_t i = 0; i < searches.size(); ++i) {
       if (!searches[i].is_absent) continue;
-      memory_.resize(kGroup * row_words_);
       keys[n] = searches[i].key;
-      rows[n++] = rows_[i] = memory_.data() + i * row_words_;
+      rows[n++] = Place(i);
     }
-    const RowStoreOptions& o = store_.options();
-    o.initial_rows.Fill(o.seed, {keys, n}, o.dtype, o.dim, rows);
+    Fill({keys, n}, rows);
   }
 
   // The row of a key of the group. Computes it if Prepare did not.
   const void* RowOf(size_t i, int64_t key) {
-    if (rows_[i] != nullptr) return rows_[i];
-    memory_.resize(kGroup * row_words_);
-    rows_[i] = memory_.data() + i * row_words_;
-    const RowStoreOptions& o = store_.options();
-    o.initial_rows.Fill(o.seed, {&key, 1}, o.dtype, o.dim, &rows_[i]);
+    if (rows_[i] == nullptr) {
+      void* const row = Place(i);
+      Fill({&key, 1}, &row);
+    }
     return rows_[i];
   }
 
  private:
+  // Sets rows_[i] to memory for the row, and returns it.
+  void* Place(size_t i) {
+    memory_.resize(kGroup * row_words_);
+    return rows_[i] = memory_.data() + i * row_words_;
+  }
+  void Fill(Keys keys, void* const* rows) const {
+    const RowStoreOptions& o = store_.options();
+    o.initial_rows.Fill(o.seed, keys, o.dtype, o.dim, rows);
+  }
+
   const RowStore& store_;
   const size_t row_words_;
   std::vector<uint64_t> memory_;
