@@ -221,8 +221,8 @@ class KeyIndex {
   void Distribute(const Page& page, Page& low, Page& high) const ABSL_NO_THREAD_SAFETY_ANALYSIS;
   // Copies the keys with hints. Writes the records of the others to `rest`, and returns how many.
   static int DistributeByHints(const Page& page, Page& low, Page& high, const Records& records,
-                               const Record** rest,
-                               Records::Number* numbers) ABSL_NO_THREAD_SAFETY_ANALYSIS;
+                               const Record** rest, Records::Number* numbers)
+      ABSL_NO_THREAD_SAFETY_ANALYSIS;  // for the reason given at Distribute
   absl::Status DoubleDirectory(Slot** old_directory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(directory_mutex_);
   void RetirePage(Page* page);

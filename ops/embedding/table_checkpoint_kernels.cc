@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/kernel/context.h"
+#include "graph/ir/graph.h"
 #include "graph/status.h"
 #include "ops/checkpoint/bundle.h"
 #include "ops/embedding/record_tensors.h"
