@@ -19,6 +19,7 @@ std::string ToUtf8(std::string_view text);
 // - control characters, including DEL and those of C1, are escaped, so that a terminal that shows
 //   the text obeys none of them;
 // - each byte that is not UTF-8 becomes U+FFFD;
+// - quotation marks and backslashes get a backslash in front;
 // - all other characters stay as they are.
 std::string JsonQuoted(std::string_view text);
 

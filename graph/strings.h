@@ -1,5 +1,5 @@
-// Concatenates text. Only this file converts between std::string_view and the string_view of
-// Debian's Abseil. Thread safety: pure functions.
+// Concatenates text, and converts between std::string_view and absl::string_view, which are two
+// types in Debian's Abseil. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_STRINGS_H_
 #define SLUICE_GRAPH_STRINGS_H_
 

@@ -24,8 +24,8 @@
 
 namespace sluice {
 
-// The result of a branch: tensors, or an op that runs for its effect. A branch returns one of the
-// types that convert to it:
+// The result of a branch: tensors, or an op that runs for its effect. A branch may return any type
+// that converts to BranchResult:
 //
 //   [&] { return a; }                             // one tensor
 //   [&] { return OutputList{a, b}; }              // several tensors
@@ -65,16 +65,18 @@ OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false,
 // instead.
 class CondContext final : public ControlFlowContext {
  public:
-  // `outer` is the cond or loop around, or null. `pred` controls the switches. `pivot` is alive if
-  // the branch (1 = true, 0 = false) is taken.
+  // `outer` is the cond or loop around this branch, or null. `pred` controls the Switches. `branch`
+  // is 1 for the branch that is taken if `pred` is true, 0 for the other one. `pivot` is alive if
+  // this branch is taken.
   CondContext(std::string name, ControlFlowContext* outer, Output pred, Output pivot, int branch);
 
   Output pred() const { return pred_; }
   Output pivot() const { return pivot_; }
   int branch() const { return branch_; }
 
-  // Returns the value as seen inside the branch: the Switch's output `branch()`, added at the first
-  // use of each value. Invalid after an error.
+  // Returns the tensor by which nodes of the branch read `value`. For a value from outside, this is
+  // output `branch()` of a Switch, which is added when the branch first uses the value. Invalid
+  // after an error.
   Output AddValue(Output value) override;
   absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) override;
   Node* control_pivot() const override { return pivot_.node; }

@@ -1,4 +1,5 @@
-// Puts variables, queues and tables that are added inside into a container of a given name.
+// A scope that puts the variables, queues and tables added during its lifetime into a named
+// container.
 //
 //   {
 //     ContainerScope mine(g, "experiment_7");
@@ -6,7 +7,7 @@
 //   }
 //   ResetContainers(*devices, {"experiment_7"});      // executor/device/device_set.h
 //
-// Containers keep the state of one job apart from that of the next, on devices that outlive jobs.
+// A device may outlive the jobs that use it. With containers, each job has its own state there.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: the graph outlives the scope. Scopes end in the reverse order of their construction.
@@ -24,9 +25,9 @@ namespace sluice {
 // Sets attribute `container` of the stateful nodes that are added during its lifetime.
 //
 // The nodes get the attribute when the scope's destructor runs. Until then their attribute is
-// empty, also in an exported graph. A node keeps a container that it has already, because it
-// was set explicitly or by an inner scope. Do not remove nodes from the graph while a scope is
-// open.
+// empty, also in an exported graph. A node keeps a container that it has already, because it was
+// set explicitly or by an inner scope. Do not remove nodes from the graph while a scope is open:
+// the scope finds its nodes by their position in the list of nodes.
 class ContainerScope {
  public:
   // "" leaves nodes in the device's default container.

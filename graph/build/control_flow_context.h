@@ -1,4 +1,5 @@
-// The branch of a cond or the body of a loop in which nodes are added.
+// One branch of a cond, or one loop, as a place for new nodes: the base of CondContext (cond.h) and
+// WhileContext (while.h).
 #ifndef SLUICE_GRAPH_BUILD_CONTROL_FLOW_CONTEXT_H_
 #define SLUICE_GRAPH_BUILD_CONTROL_FLOW_CONTEXT_H_
 
@@ -27,12 +28,13 @@ class ControlFlowContext {
   WhileContext* loop();
   // Whether the value is computed in this context, or in one that is nested in it.
   bool Contains(const Output& value) const;
-  // The values from outside that nodes inside use, with their replacements inside.
+  // Maps each value from outside that nodes inside use to the value that replaces it inside.
   const std::map<Output, Output>& entered() const { return entered_; }
   // From now on, nodes inside use `inside` instead of `outside`.
   void SetEntered(Output outside, Output inside) { entered_[outside] = inside; }
 
-  // Returns what replaces `value` inside. Adds a Switch or Enter if the value is from outside.
+  // Returns the tensor by which nodes inside read `value`: `value` itself if it is computed inside,
+  // otherwise the output of a Switch (in a cond) or Enter (in a loop), added at the first use.
   virtual Output AddValue(Output value) = 0;
   // Prepares `spec`, a node that NodeBuilder is about to add inside, and returns the context that
   // the node belongs to.
@@ -51,8 +53,8 @@ class ControlFlowContext {
   virtual Node* control_pivot() const = 0;
 
  protected:
-  // Whether `op` calls a function by name. The nodes of the function's body wait only for the
-  // control inputs of the call. So a call inside a context gets the pivot as a control input.
+  // Whether `op` calls a graph function. The nodes that replace the call wait only for the control
+  // inputs of the call. So a call inside a context gets the pivot as a control input.
   static bool IsCall(std::string_view op);
 
   std::map<Output, Output> entered_;

@@ -2,7 +2,7 @@
 // function calls. graph/ cannot use the generated builders, which need ops/.
 //
 // Each function adds its nodes under the graph's open scopes. `name` is the base of the node's
-// name; "" is the op's own name. An error stays in the graph and gives an invalid result.
+// name; "" means the op's own name. Graph::status() keeps an error, and the result is then invalid.
 #ifndef SLUICE_GRAPH_BUILD_CORE_OPS_H_
 #define SLUICE_GRAPH_BUILD_CORE_OPS_H_
 
@@ -21,12 +21,12 @@ namespace sluice::core {
 Output Identity(Output x, std::string_view name = "", At at = At::current());
 Output IdentityOrRef(Output x, std::string_view name = "", At at = At::current());
 // Output 0 is alive if `pred` is false, output 1 if it is true. Null after an error. If `data` is a
-// reference, Switch reads the variable; SwitchOrRef forwards the reference (RefSwitch). Both give
-// the node the same name.
+// reference, Switch reads the variable, and SwitchOrRef forwards the reference (RefSwitch).
+// SwitchOrRef names its node "Switch" in both cases.
 Node* Switch(Output data, Output pred, std::string_view name = "", At at = At::current());
 Node* SwitchOrRef(Output data, Output pred, At at = At::current());
-// Each function adds the reference form of its op (RefMerge, RefEnter, …) if all inputs are
-// references. The default name of a RefEnter is that of an Enter.
+// Merge, Enter, Exit and NextIteration add the reference form of the op (RefMerge, RefEnter, …) if
+// all inputs are references. A RefEnter is named "Enter" by default.
 Output Merge(const OutputList& inputs, std::string_view name = "", At at = At::current());
 Output Enter(Output value, const std::string& frame, bool is_constant, int parallel_iterations,
              std::string_view name = "");
@@ -36,7 +36,7 @@ Output LoopCond(Output pred, std::string_view name = "", At at = At::current());
 Node* ControlTrigger(Graph& graph, std::string_view name);
 Node* NoOp(Graph& graph, std::string_view name = "", const std::vector<Operation>& after = {},
            At at = At::current());
-// A stack without a bound, of tensors of type `dtype`.
+// A stack of tensors of type `dtype`, without a limit on their number.
 Output Stack(Graph& graph, DataType dtype, std::string_view name);
 Node* StackPush(Output stack, Output value, bool swap_memory);
 Output StackPop(Output stack, DataType dtype);
@@ -44,7 +44,8 @@ Output StackPop(Output stack, DataType dtype);
 // --- values
 
 Output Const(Graph& graph, const Tensor& value, std::string_view name = "", At at = At::current());
-// A Const of zeros, however large; invalid for types without a zero.
+// A Const of zeros, whose `shape` must be fully defined. Invalid for strings, resources and
+// variants.
 Output Zeros(Graph& graph, DataType dtype, const PartialShape& shape, std::string_view name);
 Output ZerosLike(Output x, std::string_view name = "zeros_like");
 Output Fill(Output dims, Output value, std::string_view name = "");
@@ -57,7 +58,8 @@ Output Shape(Output x);
 Output VariableShape(Output handle);
 // The sizes of x: a Const if they are known, otherwise a Shape.
 Output ShapeOf(Output x);
-// x[begin : end : stride], with `mask` (shrink_axis_mask, end_mask, …) for dimension 0.
+// x[begin : end : stride]. `mask` is an attribute (shrink_axis_mask, end_mask, …), which is set for
+// dimension 0.
 Output StridedSlice(Output x, const OutputList& begin_end_stride, const std::string& mask,
                     std::string_view name = "");
 // vector[0], with the nodes that TensorFlow's indexing adds.
@@ -84,9 +86,9 @@ Output LogicalOr(Output a, Output b);
 
 // Returns a bool scalar: whether x is true, non-zero or not empty.
 Output ToBool(Output x);
-// The step fails with `data` if `condition` is false.
+// If `condition` is false, the step fails, and the error shows `data`.
 Node* Assert(Output condition, const OutputList& data);
-// Slices of `params` along dimension `axis`.
+// The slices of `params` at positions `indices` of dimension `axis`.
 Output GatherV2(Output params, Output indices, Output axis);
 Output Range(Output start, Output limit, Output delta);
 // Adds a TensorArray of `size` elements of one type and shape. Output 0 is its handle. Output 1 is
@@ -96,7 +98,7 @@ Output TensorArrayWrite(Output handle, Output index, Output value, Output flow);
 Output TensorArrayGather(Output handle, Output indices, Output flow, DataType dtype,
                          const PartialShape& element);
 
-// --- nodes of passes, which choose the device and ignore scopes
+// --- nodes that passes add: the pass sets the device, and open scopes have no effect
 
 NodeSpec ConstSpec(std::string name, const Tensor& value);
 NodeSpec IdentitySpec(std::string name, Output x);

@@ -46,7 +46,7 @@ class NodeBuilder {
   // Sets an attribute. The value takes precedence over one that follows from the inputs. Attributes
   // that are neither set nor inferred have the op's default.
   NodeBuilder& Attr(std::string_view name, AttrValue value);
-  // The requested device. Fields that it leaves open follow from the open DeviceScopes.
+  // The requested device. Open DeviceScopes fill in the fields that it does not set.
   NodeBuilder& Device(std::string_view device);
   // Permits invalid inputs, for back edges of loops. See NodeSpec::allow_missing_inputs.
   NodeBuilder& AllowMissingInputs();
@@ -77,7 +77,7 @@ class NodeBuilder {
 // already waits for the block's controls.
 std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs);
 
-// The graph of the first valid handle, or null.
+// The graph of the first valid handle. Null if all are invalid.
 Graph* GraphOf(std::initializer_list<const Output*> single,
                std::initializer_list<const OutputList*> lists = {});
 

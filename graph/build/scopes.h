@@ -11,7 +11,7 @@
 // the nodes that are added during its lifetime, not to nodes that exist before.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
-// Lifetime: the graph outlives the scope. The nodes that a scope names outlive it, too.
+// Lifetime: the graph outlives the scope. So do the nodes that are passed to a scope.
 // Errors: Graph::status() keeps them.
 #ifndef SLUICE_GRAPH_BUILD_SCOPES_H_
 #define SLUICE_GRAPH_BUILD_SCOPES_H_
@@ -47,8 +47,8 @@ class NameScope {
   std::string prefix_;
 };
 
-// Places the ops of its block on `device`. Fields that `device` leaves open follow from outer
-// scopes. An empty string changes nothing. Reference: tf.device.
+// Places the ops of its block on `device`. Outer scopes fill in the fields that `device` does not
+// set. An empty string changes nothing. Reference: tf.device.
 //
 // "/job:worker" inside "/task:1/device:CPU:0" gives "/job:worker/task:1/device:CPU:0". An invalid
 // device name is an error of the graph.
@@ -61,7 +61,7 @@ class DeviceScope {
   // before those of outer scopes. ReplicaDevices (distributed/cluster/replica_devices.h) makes such
   // functions.
   DeviceScope(Graph& graph, DeviceFunction device);
-  // Ignores the outer scopes.
+  // A scope in which outer DeviceScopes have no effect.
   static DeviceScope None(Graph& graph);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
@@ -75,8 +75,8 @@ class DeviceScope {
 };
 
 // Makes the ops that are built inside the block wait for `controls`. An op with an input from
-// inside the block waits through that input and gets no edge of its own. Invalid operations are
-// ignored. Reference: tf.control_dependencies.
+// inside the block already waits through that input, so it gets no control edge. Invalid operations
+// are ignored. Reference: tf.control_dependencies.
 //
 // Tensors that were built outside do not wait. To order a read after an update, build the read
 // inside:
@@ -103,8 +103,8 @@ class ControlDependencies {
 
 // Places the ops of its block on the device of `op`, and records this in attribute `_class`, which
 // the placer follows. With ignore_existing, the outer ColocateWith blocks have no effect inside.
-// Otherwise the ops are colocated with the ops of these blocks, too. Open DeviceScopes have no
-// effect inside. With an invalid operation, the ops are colocated with nothing, and open
+// Otherwise the ops are colocated with the ops of these blocks, too. Outer DeviceScopes have no
+// effect inside. With an invalid operation, the ops are colocated with nothing, and outer
 // DeviceScopes apply. Reference: tf.colocate_with.
 class ColocateWith {
  public:

@@ -6,8 +6,8 @@
 //       {Constant(g, 0), x});
 //
 // Values from outside enter as constants of the loop. The nodes that both functions add are inside
-// the loop and cannot be fetched; those without inputs wait for the loop's pivot. Loops and conds
-// nest. Several iterations may run at once.
+// the loop and cannot be fetched. Those without inputs wait for a node of the loop, so that they
+// run in each iteration. Loops and conds nest. Several iterations may run at once.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the loop's context.
@@ -35,23 +35,23 @@ struct WhileOptions {
   // Gradients makes the loop keep these values. If false, gradients stop at the loop's results, and
   // the loop keeps nothing.
   bool back_prop = true;
-  // For programs that run the graph on a GPU; not used here.
+  // Has no effect in Sluice. It is kept for other programs, which may run the graph on a GPU.
   bool swap_memory = false;
 
   // One shape per variable, which holds in every iteration. If the list is empty, a variable keeps
   // the shape of its first value, and a body that changes the shape is an error.
   std::vector<PartialShape> shape_invariants;
 
-  // A scalar, int32 or int64: the largest number of iterations. Invalid: no limit.
+  // The largest number of iterations, an int32 or int64 scalar. Invalid means no limit.
   Output maximum_iterations;
-  // Prefix of the loop's nodes, made unique.
+  // Prefix of the names of the loop's nodes, made unique.
   std::string_view name = "while";
 };
 
-// Adds the loop. `condition` gets the current values of the variables and returns a bool scalar.
-// `body` gets them too and returns the values for the next iteration, one per variable. Each
-// function is called once, during the call. `variables` are the first values of the variables, of
-// which there is at least one.
+// Adds the loop. `variables` holds the first value of each variable; there is at least one.
+// `condition` gets the current values and returns a bool scalar. `body` gets them too and returns
+// the values for the next iteration, one per variable. Each function is called once, during the
+// call.
 //
 // Returns the values of the variables after the loop. If the condition does not hold at the
 // beginning, these are the first values.
@@ -64,7 +64,8 @@ OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
                      const OutputList& variables, const WhileOptions& options = {},
                      At at = At::current());
 
-// Gives the loop of a gradient the values of the forward loop, which it differentiates.
+// Gives the loop that computes a gradient access to the values of the forward loop, which is the
+// loop that was differentiated.
 class LoopHistory {
  public:
   virtual ~LoopHistory() = default;
@@ -89,7 +90,7 @@ class WhileContext final : public ControlFlowContext {
   Output pivot_for_pred, pivot, pivot_for_body;
   // The Enter and the Exit of each variable, in their order.
   OutputList enters, exits;
-  // Set in the loop of a gradient. The graph owns it.
+  // Set if this is the loop that computes the gradient of another loop. The graph owns the object.
   LoopHistory* history = nullptr;
 
   // Adds the Enter of a variable. Invalid after an error.
@@ -114,7 +115,8 @@ class WhileContext final : public ControlFlowContext {
   const Output maximum_iterations_;
 };
 
-// Passes `value` to `merge` in the next iteration.
+// Adds a NextIteration, which passes `value` to input 1 of `merge` in the next iteration. Returns
+// its output.
 Output AddBackEdge(Output merge, Output value);
 
 }  // namespace sluice

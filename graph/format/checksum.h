@@ -10,8 +10,8 @@
 
 namespace sluice {
 
-// Extends a checksum: returns that of the bytes whose checksum is `crc`, followed by `bytes`. The
-// checksum of no bytes is 0.
+// If `crc` is the checksum of some bytes, returns the checksum of these bytes followed by `bytes`.
+// The checksum of no bytes is 0.
 uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes);
 inline uint32_t Crc32c(std::string_view bytes) { return ExtendCrc32c(0, bytes); }
 

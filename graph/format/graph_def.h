@@ -50,7 +50,7 @@ struct ImportOptions {
   // INVALID_ARGUMENT if there is no such tensor or node.
   std::vector<std::string> return_outputs;
   std::vector<std::string> return_nodes;
-  // Nodes of the message without inputs wait for these nodes.
+  // Imported nodes without inputs wait for these nodes.
   std::vector<Node*> control_dependencies;
   // The device of nodes that request none.
   std::string default_device;

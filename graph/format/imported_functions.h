@@ -36,7 +36,7 @@ class ImportedFunctions {
 
 // Turns a node whose op is `function` into a PartitionedCall of it. The function gets the
 // attributes of the node, except those that begin with '_'.
-// INVALID_ARGUMENT if an attribute that a type depends on is missing.
+// INVALID_ARGUMENT if the node lacks an attribute on which the type of an argument depends.
 absl::Status CallByAttribute(const pb::FunctionDef& function, NodeSpec* node);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// Builds the nodes of one function call in the open scopes and contexts of a graph.
+// Adds the nodes that replace a call of a graph function, in the open scopes and contexts of a
+// graph.
 //
 // Thread safety: that of the graph. Lifetime: graph, library and options outlive the expander.
 // Errors name the call. After an error the graph must not be used.
@@ -43,8 +44,8 @@ class Expander {
   static bool Knows(std::string_view op) { return FormOf(op) != nullptr; }
   absl::StatusOr<Expansion> Expand(const Call& call);
 
-  // Makes new nodes wait for `entry` if they have no inputs and are outside of conds and loops.
-  // Null: such nodes wait for nothing.
+  // Makes new nodes wait for `entry` if they have no inputs of any kind and are outside of conds
+  // and loops. Null: such nodes wait for nothing.
   void set_entry(Node* entry) { entry_ = entry; }
 
  private:
@@ -70,7 +71,8 @@ class Expander {
   // Adds the nodes of a function's body.
   absl::StatusOr<Expansion> Body(const FunctionRef& function, const OutputList& args,
                                  const std::string& device);
-  // Adds one node of the op `op.name`. SymbolicGradient accepts ops as functions.
+  // Adds one node of the op `op.name`, because SymbolicGradient accepts an op instead of a
+  // function.
   absl::StatusOr<Expansion> OneOp(const FunctionRef& op, const OutputList& args,
                                   const std::string& device);
   absl::Status BodyNodes(const FunctionBody& body, const AttrMap& attrs,
@@ -83,7 +85,8 @@ class Expander {
                                         const std::vector<OutputList>& args,
                                         const std::vector<Expansion>& made) const;
   absl::StatusOr<Expansion> InnerCall(const Call& call, const std::vector<Node*>& controls);
-  // Whether a node of a body stays a call for now, so that its function's own gradient is used.
+  // Whether a node of a body remains a call for now. Then Gradients uses the gradient that the
+  // library declares for the called function.
   bool StaysCall(const pb::NodeDef& def, const AttrMap& attrs) const;
   absl::StatusOr<Node*> AddNode(NodeSpec spec);
   absl::StatusOr<AttrMap> Attributes(const pb::NodeDef& def, const AttrMap& function) const;
@@ -94,18 +97,19 @@ class Expander {
                                  const OutputList& outputs) const;
   absl::StatusOr<const FunctionBody*> Read(const std::string& name);
 
-  // The branches of an If or Case. `index` is a bool for two branches: true for the first one.
+  // The branches of an If or Case. `index` is the index of a Case, or the condition of an If, which
+  // chooses the first branch if it is true.
   struct Choice {
     const Call& call;
     const std::vector<FunctionAttr>& branches;
     Output index;
     OutputList args;
-    bool has_effects;  // of RunForEffect
+    bool has_effects;  // the result of RunForEffect
   };
   // Whether one of the functions has nodes that run for their effect, or has no results.
   bool RunForEffect(const std::vector<FunctionAttr>& functions);
   // Adds a binary tree of conds that selects one of the branches [first, end) by the index, and
-  // calls the function of that branch. The last branch is also for every index out of range.
+  // calls the function of that branch. An index out of range selects the last branch.
   absl::StatusOr<Expansion> Branches(const Choice& choice, size_t first, size_t end);
   absl::StatusOr<Expansion> Branch(const Choice& choice, size_t i);
   // A bool tensor: whether the chosen branch is in [first, middle), if it is in [first, end).

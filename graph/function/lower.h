@@ -45,8 +45,8 @@ struct LowerOptions {
 // Replaces all calls and returns how many there were. `library` is a serialized FunctionDefLibrary.
 // INVALID_ARGUMENT for arguments that do not fit, UNIMPLEMENTED if calls nest deeper than
 // `max_depth` ("… calls itself" for recursion), NOT_FOUND for unknown functions and for unknown ops
-// in their bodies, RESOURCE_EXHAUSTED above `max_nodes`; the error names the call. The graph is
-// broken after an error.
+// in their bodies, RESOURCE_EXHAUSTED above `max_nodes`. The error names the call. After an error
+// the graph must not be used.
 absl::StatusOr<int> LowerFunctions(Graph& graph, std::string_view library,
                                    const LowerOptions& options = {});
 

@@ -9,10 +9,10 @@
 namespace sluice::gradient {
 
 // Returns the sum of the gradients that reach one output of `op`, or a Grad that is none if
-// `summands` is empty. Slices are concatenated. If there are both tensors and slices, the slices
-// are converted to tensors, and one AddN adds all. Otherwise tensors are added by `method`: kAddN
-// adds them first on each device and then across devices. A tree of additions is in the name scope
-// "<op>_gradient_sum".
+// `summands` is empty. If all are slices, the slices are concatenated. If only some are slices,
+// these are converted to tensors, and one AddN adds all. If all are tensors, they are added by
+// `method`: kAddN adds them first on each device and then across devices. A tree of additions is in
+// the name scope "<op>_gradient_sum".
 Grad Sum(const Node& op, const std::vector<Grad>& summands, AggregationMethod method);
 
 }  // namespace sluice::gradient

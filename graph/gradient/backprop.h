@@ -31,7 +31,8 @@ class Backprop {
     return op_->AttrOr<T>(name, otherwise);
   }
 
-  // The forward op's input `arg`, or its output of that name. Values is for lists.
+  // The tensor of argument `arg` of the forward op, an input or an output. Values is for arguments
+  // that are lists.
   Output Value(std::string_view arg);
   OutputList Values(std::string_view arg);
   Output In(int i) const { return op_->input(i); }
@@ -60,7 +61,8 @@ class Backprop {
   const absl::Status& status() const { return status_; }
 
  private:
-  // [first, last) of an argument among the inputs, or among the outputs. Empty after an error.
+  // Returns {first, end}: argument `arg` has inputs (or outputs) [first, end). {0, 0} after an
+  // error.
   std::pair<int, int> Range(std::string_view arg, bool inputs_only = false);
 
   Node* op_;

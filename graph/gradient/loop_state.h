@@ -34,9 +34,9 @@ class LoopState final : public LoopHistory {
   LoopState* outer() const { return outer_; }
   Output RealValue(Output value) override;
 
-  // Push adds a stack, and a push of `value` in every iteration of the forward loop. Pop returns
-  // the value that the backward loop pops from that stack. kOther: `value` is alive if the branch
-  // to whose context it belongs is not taken.
+  // Push adds a stack, and a push of `value` in every iteration of the forward loop, and returns
+  // the stack. Pop returns the value that the backward loop pops from that stack. kOther: `value`
+  // belongs to the context of one branch of a cond, but is alive if the other branch is taken.
   enum class Branch { kSame, kOther };
   Output Push(Output value, Branch branch = Branch::kSame);
   Output Pop(Output stack, Output value, Branch branch = Branch::kSame);
@@ -46,17 +46,18 @@ class LoopState final : public LoopHistory {
   // Adds nodes that sum `grad`, the gradient with respect to the constant Enter `op`, over the
   // iterations.
   Grad Accumulate(const Node& op, const Grad& grad);
-  // Handle the gradient that reaches the Switch of a loop variable, first from the Exit and then
-  // from the body.
+  // Handle the gradient that reaches the Switch of a loop variable: SwitchFromExit at the first
+  // visit, from the Exit, and SwitchFromBody at the second, from the body. HasSwitch returns
+  // whether the first visit has taken place.
   Output SwitchFromExit(const Node& op, Output grad);
   bool HasSwitch(const Node& op) const { return switches_.contains(&op); }
   void SwitchFromBody(const Node& op, Output grad);
-  // Completes the loop variables whose gradient does not depend on a later iteration: their
-  // NextIteration gets zeros.
+  // Completes the backward loop variables that got a gradient from the Exit but none from the body:
+  // their NextIteration gets zeros.
   void CloseSwitches();
 
-  // The Exits of the forward loop. The traversal of Gradients continues behind a loop only when it
-  // has reached all Exits of the loop. `exits_to_come` counts the Exits that it has not reached
+  // `forward_exits` are the Exits of the forward loop. The traversal of Gradients enters the loop
+  // only when it has reached all of them. `exits_to_come` counts the Exits that it has not reached
   // yet. `deferred_exits` are the reached Exits, and `unused_exits` the Exits without a gradient.
   OutputList forward_exits;
   int exits_to_come = 0;
@@ -75,8 +76,8 @@ class LoopState final : public LoopHistory {
   Output FirstRow(const Node& op, const Output& values);
   IndexedSlices FirstSlices(const Node& op, const IndexedSlices& grad);
   IndexedSlices AccumulateSlices(const Node& op, const IndexedSlices& grad);
-  // A sum over the iterations of the backward loop, and the nodes of the loop variable that holds
-  // it.
+  // A sum over the iterations of the backward loop. `first` is the value before the first
+  // iteration. The nodes are those of the loop variable that holds the sum.
   struct Sum {
     Output first;
     const PartialShape* shape;
@@ -94,8 +95,8 @@ class LoopState final : public LoopHistory {
   LoopState* const outer_;
   ControlFlowContext* const call_;
   WhileContext* backward_ = nullptr;
-  Node* forward_index_ = nullptr;   // NextIteration of the counter
-  Node* backward_index_ = nullptr;  // likewise
+  Node* forward_index_ = nullptr;   // NextIteration of the forward loop's counter
+  Node* backward_index_ = nullptr;  // NextIteration of the backward loop's counter
   Node* forward_sync_ = nullptr;
   Node* backward_sync_ = nullptr;
   std::map<Output, Output> history_;         // forward value -> backward value

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-// Bool attribute of the node.
+// Name of the attribute, a bool that is true on a node with such a tensor.
 inline constexpr char kMadeDenseAttr[] = "_made_dense";
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Evaluates the integers that shapes are made of, as far as they follow from constants and static
-// shapes, without running any kernel. Ops declare how their values follow:
+// Computes sizes, axes and other integers before a step, if they follow from constants and static
+// shapes. No kernel runs: each op that supports this declares a function that computes its values,
 // OpTraits::constant_value.
 //
 // Each element of a value is either exact or unknown. A value may have elements of both kinds.
@@ -35,14 +35,15 @@ struct PartialInts {
 class ConstantContext {
  public:
   static constexpr int64_t kMaxElements = 1024;
-  // Nullopt for an overflow and similar errors.
+  // Returns nullopt for an overflow and similar errors.
   using Arithmetic = std::optional<int64_t> (*)(int64_t, int64_t);
 
   // `visits_left` counts the nodes that the search may still visit.
   ConstantContext(Output output, int depth, int* visits_left)
       : output_(output), depth_(depth), visits_left_(visits_left) {}
 
-  // The value of the output: what its op's constant_value returns, within the limits.
+  // The value of the output, computed by the constant_value of its op. Nothing if it is not known
+  // or the search exceeds a limit.
   std::optional<PartialInts> Evaluate();
 
   // The node of the output. All its inputs are connected.
@@ -64,10 +65,10 @@ class ConstantContext {
 
 // The sizes of a tensor of the shape; nothing if the rank is not known.
 std::optional<PartialInts> IntsOfShape(const PartialShape& shape);
-// The elements of a constant.
+// The elements of a constant. Nothing if its type or size is not within the limits above.
 std::optional<PartialInts> IntsOfTensor(const Tensor& tensor);
 
-// constant_value of ops whose output 0 has the elements of input 0.
+// A constant_value function for ops whose output 0 has the elements of input 0.
 std::optional<PartialInts> ValueOfInput(ConstantContext& context);
 
 }  // namespace sluice

@@ -2,9 +2,9 @@
 // (NCHW). The pass choose_layout uses them to change the node to channels last (NHWC). Ops declare
 // them: OpTraits::image_roles.
 //
-// Changing the layout must not change an error message, because messages may contain image sizes.
-// So a node has roles only if its images cannot make it fail, or if its error does not show their
-// sizes. This requires that all sizes except the batch are known and that the node accepts them.
+// Error messages may contain image sizes, and a change of the layout must not change a message. So
+// a node has roles only if its images cannot make it fail, or if its error does not show their
+// sizes. To decide this, all sizes except the batch must be known, and the node must accept them.
 #ifndef SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
 #define SLUICE_GRAPH_INFER_IMAGE_ROLES_H_
 
@@ -22,7 +22,7 @@ namespace sluice {
 enum class OperandKind {
   kSizes,     // a number per dimension
   kPaddings,  // a constant: two numbers per dimension
-  kAxes,      // a constant: numbers of dimensions
+  kAxes,      // a constant: indices of dimensions
 };
 
 struct ImageRoles {
@@ -46,7 +46,7 @@ bool IsImage(const PartialShape& shape);
 bool HaveOneSize(const PartialShape& a, const PartialShape& b);
 bool IsVectorOf(Output output, int64_t size);
 
-// Attribute data_format is NCHW.
+// Whether attribute data_format is NCHW.
 bool HasChannelsFirst(const Node& node);
 // Whether HasChannelsFirst holds, and attribute `strides` and the attributes named `windows` have 4
 // elements each, with 1 for batch and channels, and attribute `explicit_paddings`, if there is any,
@@ -57,8 +57,8 @@ bool SlidesChannelsFirst(const Node& node, std::initializer_list<std::string_vie
 bool SlidesTo(const Node& node, const PartialShape& in, const std::array<int64_t, 2>& window,
               const PartialShape& out);
 
-// The roles of many ops. ImagesOfOneSize: all inputs are images of one size. BroadcastImages:
-// inputs are images, which broadcast, or scalars.
+// Functions that many ops have as OpTraits::image_roles. ImagesOfOneSize: all inputs are images of
+// one size. BroadcastImages: inputs are scalars, or images, which are broadcast.
 std::optional<ImageRoles> ImagesOfOneSize(const Node& node);
 std::optional<ImageRoles> BroadcastImages(const Node& node);
 

@@ -6,8 +6,8 @@
 //     return c.SetOutput(0, {a.dim(0), b.dim(1)});
 //   })
 //
-// Inputs may have unknown sizes or unknown rank. A result may be unknown too, but never wrong. An
-// error that the function returns gets the node's name and the user's line in front.
+// Inputs may have unknown sizes or unknown rank. A result may be unknown too, but never wrong.
+// NodeBuilder adds the node's name and the user's line to an error that the function returns.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Lifetime: a context is valid during one call of a shape function, and so are the references that
@@ -30,7 +30,7 @@ namespace sluice {
 // Reads the inputs of one node, and sets the shapes of its outputs.
 class ShapeContext {
  public:
-  // The inputs of `node` are linked. The context sets the shapes of its outputs.
+  // The inputs of `node` are connected, except in a loop under construction.
   explicit ShapeContext(Node* node);
 
   int num_inputs() const { return node_->num_inputs(); }
@@ -41,14 +41,14 @@ class ShapeContext {
   const PartialShape& input(int i) const;
   DataType input_type(int i) const { return BaseType(node_->input_type(i)); }
   DataType output_type(int i) const { return BaseType(node_->output_type(i)); }
-  // [first, last) of the inputs of a list argument. Empty if the op has no such argument.
+  // Returns {first, end}: the list argument `arg` has inputs [first, end). {0, 0} if the op has no
+  // such argument.
   std::pair<int, int> InputRange(std::string_view arg) const;
   const Node& node() const { return *node_; }
 
-  template <typename T>
-
   // The value of an attribute, with defaults filled in. The op's declaration guarantees that it is
   // there and has the declared kind; T must be the C++ type of that kind (graph/op/attr.h).
+  template <typename T>
   const T& attr(std::string_view name) const {
     return std::get<T>(node_->attrs().find(name)->second);
   }
@@ -56,8 +56,8 @@ class ShapeContext {
 
   // The value of an input if it follows from constants and static shapes (ConstantValue below).
   std::optional<Tensor> InputValue(int i) const;
-  // Input i as integers (int32 or int64; scalar or vector), with -1 for elements that are unknown
-  // and for elements that are -1. Nothing if the length is unknown.
+  // The elements of input i, integers of 8 to 64 bits, with -1 for elements that are unknown and
+  // for elements that are -1. Nothing if the number of elements is unknown.
   std::optional<std::vector<int64_t>> InputInts(int i) const;
   // The shape that input i, a shape tensor, denotes, as far as it is known. INVALID_ARGUMENT for a
   // size below -1, or if input i is neither a vector nor a scalar.

@@ -1,9 +1,9 @@
 // Computes the sizes of views of a tensor before a step, even if some sizes are not known.
 //
 // A view (Reshape, ExpandDims, Squeeze) has the elements of the tensor in their order. The sizes of
-// a view, or of a view of a view, are ViewSizes: each one is a number >= 0, kAnySize, or
-// SizeOfDim(d), the size of dimension d of the tensor. Ops declare the sizes of their views:
-// OpTraits::view_sizes.
+// a view, or of a view of a view, are ViewSizes. Each is a number >= 0, kAnySize (not known), or
+// SizeOfDim(d), which stands for the unknown size of dimension d of the tensor. Ops declare the
+// sizes of their views: OpTraits::view_sizes.
 #ifndef SLUICE_GRAPH_INFER_VIEW_SIZES_H_
 #define SLUICE_GRAPH_INFER_VIEW_SIZES_H_
 

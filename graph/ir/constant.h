@@ -21,8 +21,8 @@ inline bool OnlyPassesOn(const Node& node) {
 }
 
 // The value of `output` if it is a constant, otherwise null. Looks through up to 15 nodes that
-// forward their input: OnlyPassesOn, or the Enter of a loop's invariant. The value lives as long as
-// the constant's node.
+// forward their input: those for which OnlyPassesOn is true, and constant Enters of loops. The
+// value lives as long as the constant's node.
 const Tensor* ConstantBehind(Output output);
 // The value as integers. Nothing if it is no constant, or no int32 or int64 scalar or vector.
 std::optional<std::vector<int64_t>> ConstantInts(Output output);

@@ -15,7 +15,7 @@ inline bool IsExit(const Node& node) { return node.role() == OpRole::kExit; }
 inline bool IsNextIteration(const Node& node) { return node.role() == OpRole::kNextIteration; }
 inline bool IsLoopCond(const Node& node) { return node.role() == OpRole::kLoopCond; }
 
-// An Enter whose value all iterations of the loop see.
+// Whether the node is an Enter whose value all iterations of the loop see.
 inline bool IsConstantEnter(const Node& node) {
   return IsEnter(node) && node.AttrOr<bool>("is_constant", false);
 }

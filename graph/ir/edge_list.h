@@ -17,7 +17,7 @@ struct EdgeLinks {
   Edge* after = nullptr;
 };
 
-// A view of the member `kValue` of each edge.
+// The edges are linked by their member `kLinks`. Iterators return their member `kValue`.
 template <typename Edge, typename Value, EdgeLinks<Edge> Edge::*kLinks, Value Edge::*kValue>
 class EdgeList {
  public:

@@ -1,4 +1,4 @@
-// Finds the frame that each node runs in: the root, or the loop that the Enters above it lead into.
+// Finds the frame in which each node runs: that of the innermost loop around the node, or the root.
 #ifndef SLUICE_GRAPH_IR_FRAMES_H_
 #define SLUICE_GRAPH_IR_FRAMES_H_
 
@@ -13,12 +13,12 @@ namespace sluice {
 struct Frames {
   struct Frame {
     std::string name;  // "" for the root
-    int parent = -1;   // index of the frame that it is entered from
+    int parent = -1;   // index of the frame from which it is entered; -1 for the root
     int parallel_iterations = 1;
   };
   std::vector<Frame> frames;  // the root first, every other one after its parent
-  // By node id: the frame that the node runs in, and the frame that sees its outputs. An Enter runs
-  // in the parent, an Exit in the child.
+  // By node id: the frame in which the node runs, and the frame in which its outputs are read. An
+  // Enter runs in the parent, an Exit in the child.
   std::vector<int> of_node;
   std::vector<int> of_outputs;
 };

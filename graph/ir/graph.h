@@ -1,7 +1,8 @@
 // The graph: nodes (an op, its inputs, attributes and device), connected by data and control edges.
 //
-// It is the one representation from the user's builder to the executor's passes. Programs add nodes
-// by builder functions (ops/builders/ops.h, ops/sugar.h) and use the handles that these return:
+// Users' programs build graphs, and the executor's passes rewrite them in the same form. Programs
+// add nodes by builder functions (ops/builders/ops.h, ops/sugar.h) and use the handles that these
+// return:
 //
 //   Graph g;
 //   Output x = Placeholder(g, DT_FLOAT, {-1, 784});
@@ -10,8 +11,8 @@
 //
 // Thread safety: none; one thread builds a graph. Steps only read it: a session may run while no
 // thread changes the graph. Different threads may build different graphs.
-// Ownership and lifetime: the graph owns its nodes, contexts and what Own gets. Handles (Output,
-// Operation) are small values, which are valid as long as the node.
+// Ownership and lifetime: the graph owns its nodes, contexts and the objects passed to Own. Handles
+// (Output, Operation) are small values, which are valid as long as the node.
 // Errors: Add returns them. Builder functions keep the first one in the graph (`status`) and return
 // invalid handles; ops on invalid handles are invalid. So a program may check once, after building.
 // Reference: tf.Graph; tensorflow::Graph for the edges.
@@ -113,14 +114,14 @@ struct Use {
   int dst_input;
 };
 
-// The edge of an input, as an element of its source's list of uses.
+// The edge of one input. It is in the list of uses of the node that the input reads.
 struct UseEdge {
   Use use;
   EdgeLinks<UseEdge> links;
 };
 using UseList = EdgeList<UseEdge, Use, &UseEdge::links, &UseEdge::use>;
 
-// `to` waits for `from`. An element of two lists, one of each node.
+// `to` waits for `from`. The edge is in a list of each of the two nodes.
 struct ControlEdge {
   Node* from;
   Node* to;
@@ -170,7 +171,8 @@ class Node {
     const T* v = FindAttr<T>(name);
     return v ? *v : otherwise;
   }
-  // Sets an attribute without checks; types of inputs and outputs do not follow it.
+  // Sets an attribute without checks. The types of inputs and outputs stay as they are, even if the
+  // op derives them from this attribute.
   void SetAttr(std::string name, AttrValue value) { attrs_[std::move(name)] = std::move(value); }
   // No effect if there is no such attribute.
   void RemoveAttr(std::string_view name);
@@ -183,7 +185,7 @@ class Node {
   const ControlInputs& control_inputs() const { return control_inputs_; }
   // The declared type of input i: a ref type if the op takes a reference.
   DataType input_type(int i) const { return input_types_[i]; }
-  // [first, last) of the inputs of argument `arg` (index in def().inputs).
+  // Returns {first, end}: inputs [first, end) belong to argument `arg`, an index in def().inputs.
   std::pair<int, int> InputRange(int arg) const {
     return {input_starts_[arg], input_starts_[arg + 1]};
   }
@@ -213,7 +215,7 @@ class Node {
   void set_device(std::string d) { device_ = std::move(d); }
   const std::string& assigned_device() const { return assigned_device_; }
   void set_assigned_device(std::string d) { assigned_device_ = std::move(d); }
-  // The nodes that attribute `_class` colocates this one with, without "loc:@".
+  // The names of the nodes with which attribute `_class` colocates this one, without "loc:@".
   std::vector<std::string> colocation() const;
 
   // The branch of a cond or body of a loop that the node belongs to, or null.
@@ -275,7 +277,7 @@ struct NodeSpec {
   const At* at = nullptr;
 };
 
-// The nodes of a variable, which VariableDef names.
+// The names of a variable's nodes, as in a VariableDef.
 struct VariableNodes {
   // The op that assigns the first value: "w/Assign".
   std::string initializer;
@@ -356,7 +358,7 @@ class Graph {
   const absl::Status& status() const { return status_; }
   // Keeps the first error; no effect with OK or after another error.
   void SetError(const absl::Status& error) { status_.Update(error); }
-  // The same, followed by " [built at <file>:<line>]".
+  // The same, with " [built at <file>:<line>]" after the text of the error.
   void SetError(const absl::Status& error, At at);
 
   // The collections of a MetaGraphDef: by key, the names of nodes or tensors (or serialized
@@ -386,7 +388,7 @@ class Graph {
   }
   bool has_random_seed() const { return has_random_seed_; }
   int64_t random_seed() const { return random_seed_; }
-  // 0, 1, 2, … for random ops without a seed of their own.
+  // Returns 0, 1, 2, …: a number for each random op without a seed of its own.
   int64_t NextOpSeed() { return op_seeds_++; }
 
   // The nodes of each variable, by its tensor's name ("w:0"); collections list the same names.

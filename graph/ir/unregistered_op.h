@@ -1,5 +1,5 @@
 // Nodes of ops that this program does not have: PyFunc, ops of other libraries, debug ops. A graph
-// may contain them, for steps that do not run them.
+// may contain such nodes. Only a step that needs one of them fails.
 //
 // Their attributes are kept as they are. An output has the type that its readers expect. Before it
 // has a reader, its type is DT_INVALID.
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// Outputs that a node of an unregistered op may have.
+// The largest number of outputs of a node of an unregistered op.
 inline constexpr int kMaxUnregisteredOutputs = 256;
 
 // The shape function of a registered op is always set.

@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-// Output 0 is the reference or handle of a variable.
+// Whether the node creates a variable. Output 0 is the variable's reference or handle.
 inline bool CreatesVariable(const Node& node) {
   return node.traits().variable_use == VariableUse::kCreates;
 }
 
-// Output 0 is the value of a variable, and the node does nothing else.
+// Whether output 0 is the value of a variable, and the node does nothing else.
 inline bool ReadsVariable(const Node& node) {
   if (node.traits().variable_use == VariableUse::kReadsValue) return true;
   return OnlyPassesOn(node) && node.input(0) && IsRefType(node.input(0).dtype());

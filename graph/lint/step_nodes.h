@@ -15,7 +15,7 @@ class StepNodes {
  public:
   explicit StepNodes(const LintStep& step);
   bool Contains(const Node* node) const { return needed_.contains(node); }
-  const std::vector<const Node*>& in_order() const { return in_order_; }  // of creation
+  const std::vector<const Node*>& in_order() const { return in_order_; }  // of their creation
   // The nodes of the step that depend on `node`, directly or indirectly.
   NodeSet After(const Node* node) const;
 

@@ -248,8 +248,8 @@ struct OpRegistrar {
   OpRegistrar(const OpDefBuilder& builder);  // NOLINT: the end of an OP chain
 };
 
-// Definitions for the builder generator are compiled without gradients, because gradients use the
-// builders that it generates.
+// The generator of builder functions compiles the declarations without gradients, because gradients
+// call the builder functions.
 #ifdef SLUICE_DEFINITIONS_ONLY
 #define GRADIENT(...)
 #else

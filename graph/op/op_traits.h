@@ -6,8 +6,8 @@
 //       ...
 //       .View(SizesAfterReshape).Recompute(RecomputeCost::kElements)
 //
-// Traits that are functions get a node whose inputs are linked and whose shapes are inferred. The
-// defaults are conservative: passes leave an op without traits alone.
+// Traits that are functions get a node whose inputs are connected and whose shapes are inferred.
+// The defaults are conservative: passes leave an op without traits alone.
 // A tensor or node is dead if it is on a branch that the step does not take.
 //
 // Thread safety: immutable after registration; the functions may be called from any thread.
@@ -87,7 +87,7 @@ enum class OutputMemory : uint8_t {
 // (executor/kernel/elementwise_loops.h).
 enum class ElementwiseInputs : uint8_t {
   kNone,       // the op is not elementwise
-  kOneShape,   // inputs of one shape
+  kOneShape,   // one input, or several of equal shape
   kBroadcast,  // two inputs, which are broadcast
 };
 
@@ -106,10 +106,11 @@ enum class RecomputeCost : uint8_t {
   kProduct,   // as kElements, plus the multiply-adds that `multiply_adds` returns
 };
 
-// The number for which `x op value` has the bits of x. But a signaling NaN may become quiet.
+// The number `value` for which `x op value` has the bits of x, except that a signaling NaN may
+// become quiet.
 struct NeutralElement {
   double value;
-  TypeSet types;                // of the output
+  TypeSet types;                // output types for which this holds
   bool on_either_side = false;  // `value op x` is x, too
 };
 
@@ -130,8 +131,8 @@ struct OpTraits {
   ShapeQuery shape_query = ShapeQuery::kNone;
   // Always kElements for elementwise ops.
   RecomputeCost recompute_cost = RecomputeCost::kNever;
-  // Runs even if an input is dead. For Send and Recv: the receiver of a dead tensor must learn that
-  // it is dead.
+  // Runs even if an input is dead. Used by Send and Recv, because the receiver of a dead tensor
+  // must learn that it is dead.
   bool runs_when_dead = false;
   // The op is stateful, but a second run in the same step returns what the first one returned.
   bool is_repeatable = false;

@@ -1,7 +1,7 @@
 // The memory of tensors: reference-counted blocks from an allocator, aligned to 64 bytes.
 //
 // Thread safety: reference counts are atomic. The bytes are not guarded. A writer must hold the
-// only reference, or the claim of the variable that owns the tensor (executor/wait/claim.h).
+// only reference, or the lock of the variable that owns the tensor (executor/wait/claim.h).
 #ifndef SLUICE_GRAPH_TENSOR_BUFFER_H_
 #define SLUICE_GRAPH_TENSOR_BUFFER_H_
 
@@ -66,8 +66,8 @@ class Buffer {
   bool RefCountIsOne() const { return refs_.load(std::memory_order_acquire) == 1; }
   // Whether the memory is from an allocator, so that a kernel may reuse it for another result.
   bool is_owned() const { return allocator_ != nullptr; }
-  // Whether the block is small enough to be kept for the next result of the same kind. It is from
-  // an allocator and has no objects as elements.
+  // Whether Tensor::Retire keeps the block for the next result of the same type and size: it is
+  // from an allocator, has at most kSmallBufferBytes bytes, and its elements are not objects.
   bool is_small() const { return is_small_; }
   // Whether the block was allocated for `count` elements of `dtype`.
   bool IsFor(DataType dtype, int64_t count) const { return dtype_ == dtype && count_ == count; }

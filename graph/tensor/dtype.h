@@ -1,7 +1,7 @@
 // Element types: TensorFlow's DataType with its numbers and names, and the C++ type of each.
 //
-// A type above 100 is the reference form of (type - 100). It is the type of the output of a ref
-// variable.
+// A type above 100 is the reference form of (type - 100). The output of a ref variable has such a
+// type.
 // Thread safety: pure functions and values.
 #ifndef SLUICE_GRAPH_TENSOR_DTYPE_H_
 #define SLUICE_GRAPH_TENSOR_DTYPE_H_
@@ -75,7 +75,8 @@ std::string DataTypeName(DataType t);
 // Inverse of DataTypeName; also takes the enum's spelling ("DT_FLOAT"). DT_INVALID if unknown.
 DataType DataTypeFromName(std::string_view name);
 
-// Sizes by type. The table is outside of DataTypeSize, where compilers would build it at each call.
+// Bytes of one element, by type. The table is outside of DataTypeSize, because compilers would
+// build it there at each call.
 inline constexpr uint8_t kDataTypeSizes[kDataTypeCount] = {
     0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
     2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -176,7 +177,7 @@ constexpr TypeSet IndexTypes() { return {DT_INT32, DT_INT64}; }
 inline bool IsFloating(DataType t) { return FloatTypes().contains(BaseType(t)); }
 inline bool IsComplex(DataType t) { return ComplexTypes().contains(BaseType(t)); }
 inline bool IsInteger(DataType t) { return IntTypes().contains(BaseType(t)); }
-// Whether elements are plain bytes, which memcpy copies and tensor_content carries.
+// Whether elements are plain bytes, which memcpy can copy and TensorProto.tensor_content can hold.
 inline bool IsPlainBytes(DataType t) { return DataTypeSize(BaseType(t)) != 0; }
 
 // Lists of C++ types, for the registration of kernels.

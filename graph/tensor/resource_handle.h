@@ -14,8 +14,9 @@
 
 namespace sluice {
 
-// A kernel of this process may set `object`, which shares the ownership of the resource. Handles
-// from a peer or a file are looked up by (container, type, name).
+// A kernel of this process may set `object` to the resource, whose ownership the handle then
+// shares. For a handle from another process or a file, the resource is looked up by container, type
+// and name.
 struct ResourceHandle {
   struct Component {
     DataType dtype = DT_INVALID;
@@ -25,7 +26,7 @@ struct ResourceHandle {
   std::string container;
   std::string name;
   uint64_t hash_code = 0;
-  std::string type_name;  // "N10tensorflow3VarE" and the like
+  std::string type_name;  // as TensorFlow mangles it: "N10tensorflow3VarE"
   // A string constant with the name of the type of `object`. Comparing this pointer is faster than
   // comparing names. If it is null, type_name is compared.
   const char* type = nullptr;

@@ -49,7 +49,7 @@ class TensorShape {
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int i) const { return dims_[i]; }
   absl::Span<const int64_t> dims() const { return dims_; }
-  // The largest int64 if the sizes were not checked and have a larger product.
+  // INT64_MAX if the sizes were not checked and their product is larger.
   int64_t num_elements() const { return num_elements_; }
   bool IsScalar() const { return dims_.empty(); }
   bool IsVector() const { return dims_.size() == 1; }
@@ -70,7 +70,7 @@ class TensorShape {
   int64_t num_elements_ = 1;
 };
 
-// A shape with an unknown rank, or with sizes of which each may be unknown (-1).
+// A shape whose rank may be unknown. If the rank is known, each size may be unknown (-1).
 class PartialShape {
  public:
   static constexpr int64_t kUnknown = -1;

@@ -83,7 +83,8 @@ class Tensor {
   // Bytes of the elements. 0 for strings, resource handles and variants, whose elements are
   // objects.
   size_t bytes() const { return static_cast<size_t>(num_elements()) * DataTypeSize(dtype_); }
-  // Whether there are elements to read. Always true for a valid type without elements.
+  // Whether the elements can be read: the type is valid, and there is a buffer or there are no
+  // elements.
   bool IsInitialized() const { return dtype_ != DT_INVALID && (buffer_ || num_elements() == 0); }
 
   // Elements in row-major order. T must be the C++ type of dtype(), or the integer of the same size
@@ -96,8 +97,8 @@ class Tensor {
   T* data() {
     return static_cast<T*>(data_);
   }
-  template <typename T>
   // The elements as one span, for any rank: element [i, j] of a matrix is flat()[i * dim(1) + j].
+  template <typename T>
   absl::Span<const T> flat() const {
     return absl::Span<const T>(data<T>(), static_cast<size_t>(num_elements()));
   }
@@ -105,9 +106,9 @@ class Tensor {
   absl::Span<T> flat() {
     return absl::Span<T>(data<T>(), static_cast<size_t>(num_elements()));
   }
-  template <typename T>
   // The value of a scalar. The shape is not checked: for any other tensor it is the first element,
   // which must exist.
+  template <typename T>
   const T& scalar() const {
     return *data<T>();
   }
@@ -147,8 +148,8 @@ class Tensor {
   }
   // The shared memory. Null for a default tensor.
   const BufferRef& buffer() const { return buffer_; }
-  // Moves the buffer out of this tensor, which may then be assigned to. Its elements may still be
-  // read while the result lives.
+  // Moves the buffer out of this tensor and returns it. The tensor's elements may be read only
+  // while the result lives. The tensor may be assigned to.
   BufferRef ReleaseBuffer() { return std::move(buffer_); }
   // Makes the tensor uninitialized and releases the buffer. The shape object keeps its memory for
   // the next value.
