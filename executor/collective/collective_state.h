@@ -1,5 +1,5 @@
-// The calls, rounds and groups of Collectives (collectives.h). Only its source files include this
-// header.
+// The calls, rounds and groups of Collectives (collectives.h). Only the source files of Collectives
+// include this header.
 #ifndef SLUICE_EXECUTOR_COLLECTIVE_COLLECTIVE_STATE_H_
 #define SLUICE_EXECUTOR_COLLECTIVE_COLLECTIVE_STATE_H_
 
@@ -54,7 +54,7 @@ struct Collectives::Round {
   std::map<std::string, Tensor> posted;     // messages until they are fetched
   std::map<std::string, Request> requests;  // for messages that are not posted yet
   std::multiset<std::string> fetching;      // the tasks that messages are fetched from
-  std::vector<GroupMember> tasks;           // of the group: the first member of each task
+  std::vector<GroupMember> tasks;           // the first member of each task of the group
   int rank = 0;                             // of this task
   int num_members = 0;
   CancellationManager fetches;
@@ -85,8 +85,8 @@ struct Collectives::Group {
     // Requests of tasks that have learned of the formed group before this task.
     std::vector<std::pair<CollectiveMessage, Request>> early;
   };
-  std::map<std::string, Joining> joining;  // by device
-  std::map<std::string, uint64_t> tickets;
+  std::map<std::string, Joining> joining;   // by device
+  std::map<std::string, uint64_t> tickets;  // by device: its latest attempt to join
 
   absl::Status Failure(const std::string& round) const {
     for (const auto& [id, status] : failed) {
@@ -96,7 +96,8 @@ struct Collectives::Group {
   }
 };
 
-// Calls its functions in its destructor. Declare it before the lock, so that they run without it.
+// Calls the functions that Do got, in the destructor. Declare a Later before the lock, so that the
+// functions are called after the lock is released.
 class Collectives::Later {
  public:
   void Do(std::function<void()> f) { functions_.push_back(std::move(f)); }

@@ -1,17 +1,17 @@
 // Runs the collective ops of a task: matches the calls of the members of a group, and merges their
 // inputs.
 //
-// A group has a key and consists of the first `group_size` devices that call with it, on this task
-// or, with a network, on several tasks. Calls with the same instance key meet in rounds, which
-// merge one call of each member. If one session runs all members, a round is the calls of one step.
-// If the members belong to different sessions, round n is the n-th call of each member. The inputs
-// of this task's members are merged first, then the tasks exchange their results, and all members
-// share the outcome.
+// A group has a key and consists of the first `group_size` devices that call with this key, on this
+// task or, with a network, on several tasks. A round merges one call of each member, all with the
+// same instance key. If one session runs all members, a round consists of the calls of one step. If
+// the members belong to different sessions, round n consists of the n-th call of each member. The
+// inputs of this task's members are merged first, then the tasks exchange their results, and all
+// members share the outcome.
 //
 // If a call fails (a mismatch, a cancelled step, a timeout, a lost task), all calls of its round
-// end with the cause. If the members belong to different sessions, each other member also gets the
-// error once, at its present or next call, so that no session continues with an update that another
-// session did not make. In this case, and if a task is lost, the group is then broken: later calls
+// end with the cause. If the members belong to different sessions, the other members also get the
+// error, each once, at its present or next call. So no session continues with an update that
+// another session did not make. The group is then broken, as it is if a task is lost: later calls
 // join a new group.
 //
 // Thread safety: all methods may be called from any thread.
@@ -69,12 +69,12 @@ struct CollectiveCall {
   std::function<void(absl::StatusOr<Tensor>)> done;
 };
 
-// A request for a message that another task posts. `call` describes the requesting task's call, so
-// that mismatched calls fail instead of waiting for each other.
+// A task's request for a message that another task posts. `call` describes the call of the
+// requesting task, so that mismatched calls fail instead of waiting for each other.
 struct CollectiveMessage {
   int group_key = 0;
   uint64_t generation = 0;
-  GroupMember from;  // the first member of the other task
+  GroupMember from;  // the first member of the task that posts the message
   std::string round;
   std::string name;
   std::string call;
@@ -132,7 +132,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void Enter(Group& group, const CallRef& call, Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckFits(const Round& round, const Call& call) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds the call to the round, if it agrees with the calls and requests that are there.
+  // Adds the call to the round, if it agrees with the round's other calls and with the requests
+  // that other tasks have made.
   absl::Status AddCall(Round& round, const CallRef& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RoundRef RoundOf(Group& group, const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FailRound(Group& group, const RoundRef& round, const absl::Status& status, Later& later)
@@ -147,8 +148,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
 
   void Joined(int key, const std::string& device, uint64_t ticket,
               absl::StatusOr<CollectiveGroup> formed);
-  // Stores the members of a newly formed group. ABORTED if a member of this task has left
-  // meanwhile.
+  // Stores the members of a newly formed group. ABORTED if a member of this task no longer waits to
+  // join, or has tried to join again.
   absl::Status SetMembers(Group& group, int key, CollectiveGroup formed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(const CallRef& call, const absl::Status& own, const std::string& reason);

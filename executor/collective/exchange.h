@@ -45,7 +45,7 @@ using ExchangeDone = std::function<void(absl::StatusOr<Tensor>)>;
 void RingReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 void TreeReduce(ExchangeParty party, MergeOp op, Tensor values, ExchangeDone done);
 
-// Returns the blocks of all tasks, in order.
+// Passes the blocks of all tasks to `done`, in the order of the tasks' ranks.
 void RingGather(ExchangeParty party, Tensor block,
                 std::function<void(absl::StatusOr<Tensors>)> done);
 

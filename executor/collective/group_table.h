@@ -34,7 +34,7 @@ struct GroupMember {
 
 struct CollectiveGroup {
   uint64_t generation = 0;           // random
-  std::vector<GroupMember> members;  // by device: job, task, number
+  std::vector<GroupMember> members;  // sorted by the device's job, task and number
 };
 
 class GroupTable {
@@ -42,8 +42,8 @@ class GroupTable {
   using Done = std::function<void(absl::StatusOr<CollectiveGroup>)>;
   GroupTable();
   // Adds the member to the group with this key, and calls `done` when the group is complete.
-  // `cancellation` may be null and outlives the call of `done`. If it fires before the group is
-  // complete, `done` gets CANCELLED.
+  // `cancellation` may be null and must outlive the call of `done`. If the cancellation starts
+  // before the group is complete, `done` gets CANCELLED.
   void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
             Done done);
   // Returns the members that have joined the incomplete group with this key, and the members of the

@@ -1,4 +1,5 @@
-// Compiles a placed graph to a plan.
+// Compiles a graph, whose nodes are placed on devices, to the plan that steps run
+// (executor/plan/plan.h).
 #ifndef SLUICE_EXECUTOR_COMPILER_COMPILE_H_
 #define SLUICE_EXECUTOR_COMPILER_COMPILE_H_
 
@@ -22,7 +23,7 @@ struct CompileOptions {
   // The index of a node's device. If not set, all nodes have index 0.
   std::function<int(const Node&)> device;
   PassOptions passes;
-  // Runs every loop by frames and iterations, even if it could be one node.
+  // Runs every loop by frames and iterations, even if the plan could run it as a single node.
   bool dynamic_loops = false;
 };
 

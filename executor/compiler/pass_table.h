@@ -1,4 +1,6 @@
-// The table of all passes: their order, names, switches, exactness and documentation.
+// Lists all passes that change a graph or the draft of a plan, in their order, with their names and
+// descriptions. Says of each pass whether it can be disabled, and whether it changes bits of
+// results.
 #ifndef SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_
 #define SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_
 

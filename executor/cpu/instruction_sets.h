@@ -1,8 +1,9 @@
-// The limit on the processor's instruction sets that the environment variable SLUICE_CPU sets.
+// Reads the environment variable SLUICE_CPU, which limits the instruction sets that a program uses.
 //
 // A program that links this library obeys the limit: __builtin_cpu_supports returns false for the
-// sets beyond it, and SLUICE_TARGET_CLONES selects no version that needs them. Tests use it to run
-// the code for other processors. Libraries that examine the processor themselves are not limited.
+// sets beyond it, and SLUICE_TARGET_CLONES selects no version that needs them. Tests set SLUICE_CPU
+// to run code for older processors. Libraries that examine the processor themselves are not
+// limited.
 //
 // Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_EXECUTOR_CPU_INSTRUCTION_SETS_H_
@@ -10,7 +11,7 @@
 
 namespace sluice {
 
-// Each value includes those before it.
+// Each value includes the instruction sets of the values before it.
 enum class InstructionSets {
   kNone,    // SLUICE_CPU=none: x86-64 with SSE2, which all processors have
   kSse4,    // SLUICE_CPU=sse4: x86-64-v2

@@ -14,14 +14,14 @@ namespace sluice {
 // Whether streaming a result of `bytes` bytes (0 if its elements are objects) saves time. It does
 // if the result exceeds the private caches of `threads` threads and the shared cache, and if the
 // processor is AMD's: Intel's lose time. For tests, the environment variable SLUICE_STREAM_OUT (0
-// or 1) overrides the choice by processor. Do not stream a result that overwrites its operand: its
-// lines were just read, so streaming saves nothing.
+// or 1) overrides the choice by processor. Do not stream a result that overwrites its operand: the
+// operand's lines are in the cache already, so streaming saves nothing.
 bool IsWorthStreaming(size_t bytes, int threads);
 // The length in bytes of the shortest row that is worth its own StreamOut.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
-// The addresses of the operands that are read next. Each has as many bytes as are copied. Null
-// stands for no operand.
+// The addresses of the operands that the caller reads after a call of StreamOut. It reads as many
+// bytes of each operand as StreamOut copies. Null if there is no such operand.
 struct ReadNext {
   const char* x = nullptr;
   const char* y = nullptr;
@@ -35,13 +35,13 @@ void StreamOut(void* to, const void* from, size_t bytes, ReadNext next = {});
 // call it once for many StreamOuts.
 void FinishStreaming();
 
-// The largest unit of StreamPieces.
+// The largest `unit_bytes` of StreamPieces.
 inline constexpr size_t kMostStreamedBytes = 4096;
 
-// Computes units [begin, end) of a result, each of `unit_bytes` bytes (at most kMostStreamedBytes).
-// f(first, last, to) computes a few units into `to`, a buffer that stays in the first-level cache,
-// and StreamOut copies them to the result. `operands` are prefetched: unit i reads them at offset i
-// * unit_bytes.
+// Computes units [begin, end) of a result, each of `unit_bytes` bytes (at most kMostStreamedBytes),
+// such as rows. f(first, last, to) computes a few units into `to`, a buffer that stays in the
+// first-level cache, and StreamOut copies them to the result. `operands` are prefetched: unit i
+// reads them at offset i * unit_bytes.
 template <typename F>
 void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, const F& f,
                   ReadNext operands = {}) {

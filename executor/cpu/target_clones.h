@@ -1,12 +1,13 @@
 // SLUICE_TARGET_CLONES before a function compiles it for AVX-512, AVX2 and plain x86-64. The
-// program picks the best version for the machine at its start. It is for loops over arrays that the
-// compiler vectorises.
+// program picks the best version for the machine at its start. The macro is for functions with
+// loops over arrays, which the compiler vectorises.
 //
 // It applies to the function's body and to functions inlined into it. So keep the loop in the
 // function itself, and mark the functions that it calls SLUICE_INLINE_IN_CLONES. Functions, static
-// members and templates can be cloned, lambdas cannot. The macro is empty with other compilers and
-// with sanitizers, whose run time is not ready when resolvers run. Use it in libraries with
-// `loops = True` (bazel/cc.bzl), because g++ vectorises little without -O3.
+// members and templates can be cloned, lambdas cannot. The macro is empty with other compilers, and
+// with sanitizers, because their runtime library is not ready yet when the program picks versions.
+// Use the macro in libraries with `loops = True` (bazel/cc.bzl), because g++ vectorises little
+// without -O3.
 #ifndef SLUICE_EXECUTOR_CPU_TARGET_CLONES_H_
 #define SLUICE_EXECUTOR_CPU_TARGET_CLONES_H_
 

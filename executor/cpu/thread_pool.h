@@ -87,10 +87,10 @@ class ThreadPool {
   bool Help(int thread);
   bool RunClosure();
   void Work(int thread);
-  // Spins until there is a loop or closure newer than `seen` (true) or the time is over.
+  // Spins until there is a new loop or closure, that is, until news_ is no longer `seen`. False if
+  // there is none until `until_ns`.
   bool LookForNews(uint32_t seen, int64_t until_ns);
-  // Sleeps until there is a loop or closure newer than `seen`. False if the pool is being
-  // destroyed.
+  // Sleeps until there is a new loop or closure. False if the pool is being destroyed.
   bool Sleep(uint32_t seen);
   // Whether short loops have followed each other so closely that it pays to wake a thread for them.
   // Counts a loop of `work_ns` as the latest one.
@@ -98,7 +98,7 @@ class ThreadPool {
   void Wake(int threads);
 
   const std::string name_;
-  const bool may_look_;  // each thread has a core
+  const bool may_look_;  // threads may spin in LookForNews, because each has a core
   std::array<Place, kMostLoops> places_;
   std::atomic<uint32_t> news_{0};  // loops and closures so far
   char rest_of_line_[kLine - sizeof(uint32_t)];

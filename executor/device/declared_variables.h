@@ -1,4 +1,5 @@
-// Checks variables that jobs share by name on devices that outlive them.
+// Checks that the sessions of a task agree on the type and the shape of variables that they share
+// by name. The variables are on devices that outlive the sessions.
 #ifndef SLUICE_EXECUTOR_DEVICE_DECLARED_VARIABLES_H_
 #define SLUICE_EXECUTOR_DEVICE_DECLARED_VARIABLES_H_
 
@@ -10,7 +11,7 @@
 
 namespace sluice {
 
-// A program part that declares variables. Each session is a job while it is open.
+// A part of a program that declares variables. Each open session has one Job.
 struct Job {
   std::string name;
 };

@@ -8,12 +8,11 @@
 //
 // Thread safety: a set is immutable once it is shared, and may be used by any thread.
 // ResourceManager has its own lock.
-// Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. It is
-// removed with the set that made it, not with sets that share it. A resource may hold a set that
-// Borrow made from its own set. The destructor of its own set then removes the resource.
-// Errors: if a graph names a device that does not exist, the placer reports INVALID_ARGUMENT at the
-// first Run.
-// Reference: tensorflow::DeviceMgr.
+// Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. The
+// set that made the state removes it in its destructor. Sets that share the state do not. A
+// resource may hold a set that Borrow made, although this set holds the resource: the destructor of
+// the original set breaks the cycle. Errors: if a graph names a device that does not exist, the
+// placer reports INVALID_ARGUMENT at the first Run. Reference: tensorflow::DeviceMgr.
 #ifndef SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 #define SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 
@@ -43,7 +42,7 @@ struct Device {
   std::shared_ptr<ResourceManager> resources = std::make_shared<ResourceManager>();
 };
 
-// A device of any task, as the placer and clients see it: the description without the state.
+// Describes a device of any task to the placer and to clients, which do not need its state.
 struct DeviceInfo {
   std::string name;
   DeviceSpec spec;
@@ -79,8 +78,8 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   DeviceSet(const DeviceSet&) = delete;
   DeviceSet& operator=(const DeviceSet&) = delete;
 
-  // `cpus` devices CPU:0, CPU:1, … of a task; at least one, also for numbers below 1. A device is a
-  // name and a place for state: the devices of a process share its cores and its memory.
+  // Makes `cpus` devices CPU:0, CPU:1, … of a task, or one if `cpus` is below 1. A device is only a
+  // name and a place for state: all devices of a process use the same cores and the same memory.
   static std::shared_ptr<DeviceSet> Cpus(int cpus,
                                          std::string_view task = "/job:localhost/replica:0/task:0");
 
@@ -88,13 +87,13 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   // nothing.
   static std::shared_ptr<DeviceSet> WithOwnState(const DeviceSet& devices);
 
-  // The same devices with the same state, as devices of `task`.
+  // The same devices with the same state, under the names of devices of `task`.
   static std::shared_ptr<DeviceSet> Renamed(const DeviceSet& devices, std::string_view task);
 
-  // Returns the devices of the set that `resources` belongs to, with the same state. Kernels use it
-  // for sessions of their own, such as those of dataset functions. The kernel's device gets `name`
-  // and becomes the first one; the others get names of the same task. NOT_FOUND if the device
-  // belongs to no set.
+  // Returns the devices of the set that `resources` belongs to, with the same state. A kernel calls
+  // it to open sessions of its own, for example to run dataset functions, and passes the resource
+  // manager and the name of its device. This device becomes the first one. The others get names of
+  // the task in `name`. NOT_FOUND if the device belongs to no set.
   static absl::StatusOr<std::shared_ptr<DeviceSet>> Borrow(ResourceManager& resources,
                                                            std::string_view name);
 

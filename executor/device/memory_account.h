@@ -6,7 +6,7 @@
 // of dataset functions are not counted.
 //
 // Thread safety: all methods may be called from any thread.
-// Ownership: shared. The memory of an account itself is released with its last block.
+// Ownership: shared. An account exists until its last block is freed, even if no pointer owns it.
 // Errors: Allocate returns null beyond the limit, and the step ends with RESOURCE_EXHAUSTED.
 #ifndef SLUICE_EXECUTOR_DEVICE_MEMORY_ACCOUNT_H_
 #define SLUICE_EXECUTOR_DEVICE_MEMORY_ACCOUNT_H_
@@ -55,7 +55,7 @@ std::string DescribeMemoryLimits(const MemoryAccount* account);
 // The memory that this process may use: the smallest of the machine's memory, the limits of the
 // process's control group, and RLIMIT_DATA.
 int64_t SystemMemoryBytes();
-// The limit of this process's control group. 0 if it has none.
+// The memory limit of this process's control group. 0 if it has none.
 int64_t ContainerMemoryBytes();
 
 }  // namespace sluice

@@ -5,10 +5,10 @@
 // threads. Size classes are at most 1/8 apart, so at most 1/8 of a large block is unused.
 //
 // A process may limit its memory for tensors. The limit covers the blocks that the pool holds, used
-// or free, and the blocks and held bytes of LimitedHeap (graph/tensor/limited_heap.h). Large blocks
-// are also refused if uncounted memory, such as strings, has let the process's heap grow too much.
-// The limit costs warm steps nothing, because it is only checked before a block is allocated from
-// the system.
+// or free, the blocks of LimitedHeap, and the bytes of HeldBytes (graph/tensor/limited_heap.h).
+// Large blocks are also refused if memory that is not counted, such as strings, has let the
+// process's heap grow too much. The limit costs warm steps nothing, because it is only checked
+// before a block is allocated from the system.
 //
 // Thread safety: all methods may be called from any thread. A block may be freed by another thread
 // than the one that allocated it.
@@ -32,7 +32,7 @@ class PoolAllocator final : public Allocator {
   void* Allocate(size_t bytes) override;
   void Deallocate(void* block, size_t bytes) override;
 
-  // Allocations from the system since the process started. Constant over warm steps.
+  // The number of allocations from the system since the process started. Warm steps add none.
   int64_t SystemAllocations() const;
   // The bytes that the pool holds in blocks, used or free.
   int64_t SystemBytes() const;

@@ -51,7 +51,8 @@ class ResourceManager {
     }
     return Lookup<T>(handle.container, handle.name);
   }
-  // The resource of that name. If there is none, `make` makes it under the manager's lock.
+  // The resource of that name. If there is none, calls `make` under the manager's lock to make it.
+  // So `make` must not use the manager.
   template <typename T>
   absl::StatusOr<std::shared_ptr<T>> LookupOrCreate(
       std::string_view container, std::string_view name,
@@ -94,16 +95,17 @@ class ResourceManager {
   std::map<Key, std::shared_ptr<Resource>> resources_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Returns the container and the name of a stateful op's resource. INVALID_ARGUMENT if attribute
-// `container` has a character that is not allowed, or if `shared_name` begins with '_'. By
-// TensorFlow's rule the name is the attribute shared_name. If shared_name is empty, the name is the
-// node's name with `use_node_name`, and the private name "_<process counter>_<node name>" without.
 class KernelInit;
 struct ResourceName {
   std::string container;
   std::string name;
   bool is_private = false;
 };
+// Returns the container and the name of a stateful op's resource. By TensorFlow's rule the name is
+// the attribute `shared_name`. If this attribute is empty, the name is the node's name if
+// `use_node_name` is true, and otherwise the private name "_<process counter>_<node name>".
+// INVALID_ARGUMENT if attribute `container` has a character that is not allowed, or if
+// `shared_name` begins with '_'.
 absl::StatusOr<ResourceName> ResourceNameOf(const KernelInit& init, bool use_node_name);
 
 }  // namespace sluice

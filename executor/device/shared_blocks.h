@@ -1,8 +1,8 @@
 // Memory of this process that other processes of the same user can map and read directly.
 //
-// It is an anonymous file, mapped once, from which blocks are cut. It cannot shrink, so that a
-// process that maps it cannot lose the pages that it reads. Most of it is only address space: pages
-// are allocated at their first write.
+// The memory is an anonymous file, mapped once, from which blocks are cut. The file cannot shrink,
+// because a process that has mapped it would crash when it reads a removed page. Most of the file
+// is only address space: pages are allocated at their first write.
 //
 // After a fork without exec the child does not have this memory, so that it cannot write into its
 // parent's tensors. Such a child must not use tensors.
@@ -35,7 +35,8 @@ class SharedBlocks {
     return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(begin_) < bytes_;
   }
 
-  // Returns a new block of zeros. Null if nothing is left. Blocks are never joined again.
+  // Returns a new block of zeros. Null if nothing is left. A block can be emptied and used again,
+  // but its address space is never given to another block.
   void* Cut(size_t bytes);
   // Returns a block's pages to the system. They are zero at their next use.
   void Empty(void* block, size_t bytes);

@@ -1,8 +1,9 @@
 // Returns memory that is not used any more to the system: free blocks of the pool of tensors, and
 // free pages of the heap.
 //
-// Freed memory stays with the process, so that the next step need not ask the system. After a large
-// graph this may be gigabytes. A server therefore calls UnusedMemory::Return at intervals.
+// Freed memory stays with the process, so that the next step need not ask the system for memory.
+// After a large graph this may be gigabytes. A server therefore calls UnusedMemory::Return at
+// intervals.
 //
 // Thread safety: ReturnFreeMemory may be called from any thread. One thread at a time may use an
 // UnusedMemory.

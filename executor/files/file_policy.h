@@ -35,13 +35,14 @@ struct FilePolicy {
 absl::Status SetFilePolicy(FilePolicy policy);
 const FilePolicy& GetFilePolicy();
 
-// A path relative to the root's descriptor.
+// A path relative to the folder whose descriptor is `root`.
 struct ConfinedPath {
   int root;
   std::string path;
 };
-// Needs a policy with a root. PERMISSION_DENIED if the path is outside of the root or contains
-// "..". Symbolic links are checked later, when the path is opened.
+// Returns the path relative to the root. The policy must have a root. PERMISSION_DENIED if the path
+// is outside of the root or contains "..". Symbolic links are checked later, when the path is
+// opened.
 absl::StatusOr<ConfinedPath> Confine(std::string_view path);
 // Whether the path is the root or one of the folders that contain the root. False without a root.
 bool IsAboveRoot(std::string_view local_path);

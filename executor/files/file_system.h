@@ -101,7 +101,8 @@ Uri ParseUri(std::string_view path);
 void RegisterFileSystem(const std::string& scheme, std::unique_ptr<FileSystem> files);
 // UNIMPLEMENTED if the path's scheme has no file system.
 absl::StatusOr<FileSystem*> FileSystemOf(std::string_view path);
-// The path of a local file for system calls. UNIMPLEMENTED if another file system has it.
+// Returns the path of a local file in the form that system calls need. UNIMPLEMENTED if another
+// file system has the file.
 absl::StatusOr<std::string> LocalPath(std::string_view path);
 // The local path of a file that the caller opens itself and maps into memory. PERMISSION_DENIED if
 // the policy forbids it (file_policy.h).

@@ -1,8 +1,9 @@
-// Ends the wait of a thread for a file: one that has no bytes yet, such as a FIFO without a writer,
-// or one that takes no bytes yet, such as a FIFO whose reader is slow.
+// Waits for a file that a thread wants to read or write, so that the wait can be ended. The file
+// has no bytes yet, such as a FIFO without a writer, or takes no bytes yet, such as a FIFO whose
+// reader is slow.
 //
-// The executor implements it for the threads of a step, and for those that read a dataset
-// (executor/wait/cancellable_files.h).
+// The executor implements this class for the threads of a step, and for threads that read a
+// dataset. Cancelling the step ends the wait (executor/wait/cancellable_files.h).
 //
 // Thread safety: each thread has its own waiter.
 #ifndef SLUICE_EXECUTOR_FILES_FILE_WAITER_H_
@@ -16,14 +17,16 @@ enum class FileAccess { kRead, kWrite };
 
 class FileWaiter {
  public:
-  // Blocks until the access to the descriptor does not block. An error ends the access.
+  // Blocks until the descriptor can be read (kRead) or written (kWrite) without blocking. If Await
+  // returns an error, the read or write fails with this error.
   virtual absl::Status Await(int descriptor, FileAccess access) = 0;
 
-  // The waiter of the calling thread. Null: its accesses block until they are possible.
+  // The waiter of the calling thread. Null if there is none. Reads and writes of this thread then
+  // block until they are possible.
   static FileWaiter* Current() { return current_; }
 
  protected:
-  // While it lives, its thread uses it instead of the outer one.
+  // Until its destruction, this object replaces the previous waiter of the calling thread.
   FileWaiter() : outer_(current_) { current_ = this; }
   ~FileWaiter() { current_ = outer_; }
   FileWaiter(const FileWaiter&) = delete;

@@ -60,7 +60,7 @@ bool IsDirectory(const std::string& path);
 absl::StatusOr<double> ModificationTime(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 absl::Status RemoveFile(const std::string& path);
-// Removes the file that a failed change left. Does not call the FileHook, and ignores errors.
+// Removes a file that a failed write has left. Does not call the FileHook, and ignores errors.
 void Discard(const std::string& path);
 absl::Status RemoveEmptyDirectory(const std::string& path);
 // Makes the directory and its parents, unless they exist.

@@ -61,13 +61,14 @@ struct FusedMember {
 struct FusedCall {
   const StepContext& step;
   Value* const* inputs;
-  uint64_t movable;  // bit i: the group may take over input i
+  uint64_t movable;  // bit i: the group may overwrite input i, because no later node reads it
   Value* output;
 };
 
 class FusedElementwise {
  public:
-  // Limits on the size of a group, so that the state of a call fits into a stack frame.
+  // Limits on the size of a group, so that the state of a call fits into a stack frame. A register
+  // is a buffer for one tile of a member's result.
   static constexpr int kMostMembers = 64;
   static constexpr int kMostInputs = 48;
   static constexpr int kMostRegisters = 6;
@@ -103,11 +104,11 @@ class FusedElementwise {
     int num_operands;
     int column;          // the kColumn operand, or -1
     int to;              // the register for the result
-    uint32_t last_read;  // bit k: no later operand equals operand k
+    uint32_t last_read;  // bit k: no later operand reads the value of operand k
   };
   // The shapes of one call.
   struct Shapes {
-    const TensorShape* full = nullptr;  // null if all inputs are scalars
+    const TensorShape* full = nullptr;  // all operands broadcast to it; null if all are scalars
     std::array<bool, kMostInputs> input_alone;
     std::array<int64_t, kMostInputs> repeated;    // elements of kRow inputs
     TensorShape of_parts;                         // the full shape if no input has it
@@ -187,13 +188,13 @@ class FusedElementwise {
   const std::vector<FusedMember> members_;
   std::vector<Op> ops_;          // by member
   std::vector<PlanNode> nodes_;  // by member
-  std::vector<DataType> types_;  // behind nodes_
+  std::vector<DataType> types_;  // output types, to which nodes_ point
   const int num_inputs_;
   const RowKernel* rows_ = nullptr;           // of the last member, if it maps rows
   std::vector<BroadcastKind> broadcasts_;     // by input
   std::vector<size_t> in_size_;               // by input: bytes per element
   bool has_parts_ = false;                    // an input is kRow or kColumn
-  std::vector<const PartialShape*> spreads_;  // known results of members that spread a column
+  std::vector<const PartialShape*> spreads_;  // results of members that spread a column
   size_t largest_ = 1;                        // bytes of the largest element
   size_t out_size_ = 0;                       // bytes of the result's element
   bool is_reduction_ = false;                 // the result has one element per row

@@ -1,4 +1,5 @@
-// Decides from known shapes whether an item can be a member of a fusion group, and in which form.
+// Decides from known shapes whether an item (a node in the draft of a plan, executor/plan/draft.h)
+// can be a member of a fusion group, and in which form.
 #ifndef SLUICE_EXECUTOR_FUSION_FUSIBLE_H_
 #define SLUICE_EXECUTOR_FUSION_FUSIBLE_H_
 

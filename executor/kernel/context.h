@@ -1,7 +1,7 @@
-// The interface of one kernel call to its inputs, outputs, memory, threads and step.
+// Gives one call of a kernel its inputs, outputs, memory, threads and step.
 //
-// Ownership: the executor owns it. It is valid during Compute, or until `done` of an asynchronous
-// kernel.
+// Ownership: the executor owns the context. It is valid during Compute, or until an asynchronous
+// kernel calls `done`.
 // Thread safety: each call has its own context. The function that ParallelFor calls may use
 // elements of tensors, but not the context.
 #ifndef SLUICE_EXECUTOR_KERNEL_CONTEXT_H_
@@ -30,8 +30,8 @@ class Rendezvous;           // executor/wait/rendezvous.h
 class Stalls;               // executor/wait/stalls.h
 class ThreadPool;           // executor/cpu/thread_pool.h
 
-// A value on an edge of the graph: a tensor, or a reference to a variable's tensor with its claim
-// (executor/wait/claim.h), or dead (the branch was not taken).
+// A value on an edge of the graph: a tensor, or a reference to a variable's tensor with the lock of
+// the variable (Claim, executor/wait/claim.h), or dead (the branch was not taken).
 struct Value {
   Tensor tensor;
   Tensor* ref = nullptr;
@@ -40,8 +40,9 @@ struct Value {
 };
 
 // A ref input: the tensor of the variable itself. A kernel must hold the claim while it reads or
-// writes `*tensor`, whatever use_locking says. Tensors that were read earlier may share its buffer.
-// So write elements in place only if Tensor::BufferIsUnique; otherwise write them to a copy.
+// writes `*tensor`, even if the op's attribute use_locking is false. Tensors that were read from
+// the variable earlier may share its buffer. So write elements in place only if
+// Tensor::BufferIsUnique; otherwise write them to a copy.
 struct RefInput {
   Tensor* tensor;
   Claim* claim;
@@ -78,7 +79,8 @@ class KernelContext {
         movable_(movable),
         num_inputs_(num_inputs),
         num_outputs_(num_outputs) {}
-  // As above, but `output_types` are the base types of the outputs, which need not be looked up.
+  // As above. `output_types` are the base types of the outputs, so that output_dtype need not ask
+  // the node for them.
   KernelContext(const StepContext& step, const Node& node, Value* const* inputs, int num_inputs,
                 uint64_t movable, Value* outputs, int num_outputs, const DataType* output_types)
       : KernelContext(step, node, inputs, num_inputs, movable, outputs, num_outputs) {
@@ -95,9 +97,10 @@ class KernelContext {
   bool has_input(int i) const { return !inputs_[i]->is_dead; }  // Merge only
   bool input_is_ref(int i) const { return inputs_[i]->ref != nullptr; }
   RefInput ref_input(int i) const { return {inputs_[i]->ref, inputs_[i]->ref_claim}; }
-  // The input for a kernel that keeps it: moved if it is movable, otherwise shared.
+  // Returns the input to a kernel that keeps it. The tensor is moved if no later node reads it.
+  // Otherwise the returned tensor shares its buffer.
   Tensor TakeInput(int i) { return IsMovable(i) ? std::move(inputs_[i]->tensor) : input(i); }
-  // Null if other nodes read the input too.
+  // The input, which the kernel may change or move away. Null if other nodes read it too.
   Tensor* MovableInput(int i) { return IsMovable(i) ? &inputs_[i]->tensor : nullptr; }
   // For kernels that forward values unchanged (Switch, Merge, Enter, …). The result may be moved
   // from; it is a copy if other nodes read the value too.
@@ -111,10 +114,11 @@ class KernelContext {
   // Allocates output i, whose tensor the context owns. Numbers are left uninitialised.
   // RESOURCE_EXHAUSTED if there is no memory.
   absl::StatusOr<Tensor*> AllocateOutput(int i, const TensorShape& shape);
-  // Makes output i in the buffer of an input, if no other tensor shares the buffer and the input
-  // has as many elements as `shape`, each as large as an element of the output. Takes the first
-  // such input in `candidates` (indices), or allocates if no candidate fits. The kernel may still
-  // read an element of the input until it writes the element of the output at the same position.
+  // Makes output i in the buffer of an input that no later node reads. No other tensor may share
+  // the buffer, and the input must have as many elements as `shape`, each as large as an element of
+  // the output. Takes the first such input in `candidates` (indices), or allocates if no candidate
+  // fits. The kernel may still read an element of the input until it writes the element of the
+  // output at the same position.
   absl::StatusOr<Tensor*> ForwardOrAllocate(absl::Span<const int> candidates, int i,
                                             const TensorShape& shape);
   absl::StatusOr<Tensor*> ForwardOrAllocate(std::initializer_list<int> candidates, int i,
@@ -122,7 +126,8 @@ class KernelContext {
     return ForwardOrAllocate(absl::MakeConstSpan(candidates.begin(), candidates.size()), i, shape);
   }
   void set_output(int i, Tensor tensor) { outputs_[i].tensor = std::move(tensor); }
-  // Makes output i a reference. The claim and the tensor live as long as the resource manager.
+  // Makes output i a reference to `tensor`. The claim and the tensor must live as long as the
+  // resource manager.
   void set_output_ref(int i, Claim* claim, Tensor* tensor) {
     outputs_[i].ref = tensor;
     outputs_[i].ref_claim = claim;
@@ -139,12 +144,12 @@ class KernelContext {
   // call, and must not have changed anything before. The executor calls the kernel again when the
   // claim may be free. Asynchronous kernels wait for claims themselves and must not call this.
   absl::Status RunAgainAfter(std::shared_ptr<Claim> claim);
-  // For a claim that lives as long as the resource manager, like those of references.
+  // For a claim that lives as long as the resource manager, such as the claim of a ref input.
   absl::Status RunAgainAfter(Claim* claim) { return RunAgainAfter(UnownedClaim(claim)); }
   static std::shared_ptr<Claim> UnownedClaim(Claim* claim) {
     return std::shared_ptr<Claim>(std::shared_ptr<void>(), claim);
   }
-  // For the executor: the claim of RunAgainAfter, or null.
+  // For the executor: the claim that was passed to RunAgainAfter. Null if it was not called.
   std::shared_ptr<Claim> TakeAwaited() { return rarely_ ? std::move(rarely_->awaited) : nullptr; }
 
   // --- surroundings
@@ -158,7 +163,8 @@ class KernelContext {
   // The largest number of threads that ParallelFor uses, including the caller's.
   int num_threads() const;
 
-  // Frame and iteration of the call, for names that depend on them. 0 outside loops.
+  // The loop frame and the iteration in which the kernel is called. Keys of tensors that are sent,
+  // and names of temporary variables, contain them. 0 outside loops.
   uint64_t frame_id = 0;
   int64_t iteration = 0;
   bool is_input_dead = false;  // Send only

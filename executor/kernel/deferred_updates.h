@@ -1,10 +1,13 @@
 // Deferred updates of variables, which run when the variable is next read.
 //
-// An update that has gradients for few rows of a large variable and decays all others need not
-// visit all rows. The others are updated before their next read. Until then a DeferredUpdates holds
-// the variable's tensor, and the variable looks uninitialised, so that nothing can use outdated
-// rows. `home` is the Tensor in the variable. The executor, and the few kernels that take
-// references, call SettleDeferred first.
+// Some updates have gradients for few rows of a large variable, and decay all other rows. Such an
+// update need not visit all rows at once: the other rows are updated before their next read. Until
+// then a DeferredUpdates holds the variable's tensor, and the variable looks uninitialised, so that
+// nothing can use outdated rows. SettleDeferred runs the updates. The executor calls it before a
+// kernel gets a reference to a variable, and the few kernels that lock variables themselves call
+// it.
+//
+// `home` is the Tensor object in the variable, which is empty while its updates are deferred.
 //
 // Thread safety: all functions may be called from any thread that holds the variable's claim.
 // Lock order: the claim, then the locks of DeferredUpdates.
@@ -19,24 +22,25 @@
 namespace sluice {
 
 // A node with this attribute reads or updates variables through references while their updates are
-// deferred, so the executor does not call SettleDeferred for it. Kernels that take resource handles
-// decide by themselves (ops/state/variable_resource.h).
+// deferred, so the executor does not call SettleDeferred for it. For variables that kernels get as
+// resource handles, the kernels decide whether to call it (ops/state/variable_resource.h).
 inline constexpr char kTakesDeferredAttr[] = "_takes_deferred";
 
 class DeferredUpdates {
  public:
   virtual ~DeferredUpdates() = default;
-  // Runs the deferred updates and returns the tensor to `home`. `step` need not have threads.
+  // Runs the deferred updates and moves the tensor back to `home`. `step.intra_op` may be null.
   virtual void Settle(Tensor* home, const StepContext& step) = 0;
-  // The tensor of `home` with rows `indices` (int32 or int64, in range) up to date. Valid until the
-  // caller releases the claim.
+  // Brings rows `indices` (int32 or int64, in range) up to date, and returns the tensor of the
+  // variable. The reference is valid until the caller releases the claim.
   virtual const Tensor& Rows(const Tensor* home, const Tensor& indices,
                              const StepContext& step) = 0;
 };
 
-// Moves the tensor out of `home`, whose type and shape stay. `by` then holds it.
+// Moves the tensor out of `home` and returns it. `home` keeps its type and shape. From now on `by`
+// is the holder that WhoHas returns.
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by);
-// Puts the tensor, whose updates have run, back into `home`.
+// Puts a tensor whose deferred updates have run back into `home`.
 void BringBack(Tensor* home, Tensor tensor);
 // The holder of the tensor of `home`. Null if the variable has its tensor or is not initialised.
 std::shared_ptr<DeferredUpdates> WhoHas(const Tensor* home);

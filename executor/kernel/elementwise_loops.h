@@ -30,7 +30,8 @@ struct ElementwiseLoops {
   bool y_is_row = false;
   // The op has any number of operands of one shape, which `both` combines from left to right.
   bool is_sum = false;
-  // `one` copies the single element of x to n elements: x has one element per row of the result.
+  // x has one element per row of the result, and `one` copies this element to n elements of the
+  // row.
   bool spreads = false;
   size_t in_size = 0;   // bytes per element
   size_t out_size = 0;  // likewise
@@ -62,7 +63,8 @@ struct ElementwiseLoops {
 class GroupLoops {
  public:
   virtual ~GroupLoops() = default;
-  virtual const ElementwiseLoops* LoopsInGroup() const = 0;  // null if there are none for its type
+  // Null if there is no loop for the kernel's element type.
+  virtual const ElementwiseLoops* LoopsInGroup() const = 0;
 };
 
 class ElementwiseLoopKernel : public Kernel {

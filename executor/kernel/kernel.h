@@ -49,9 +49,10 @@ class KernelInit {
   ResourceManager& resources() const { return *resources_; }
   int num_inputs() const;
   int num_outputs() const;
-  DataType input_type(int i) const;   // as declared: a ref type if the op takes the variable
+  DataType input_type(int i) const;   // as declared: a ref type if the op takes a reference
   DataType output_type(int i) const;  // likewise
-  // The range [first, last) of a (list) argument.
+  // The range [first, last) of the inputs or outputs that belong to argument `arg` of the op, which
+  // may be a list. {0, 0} if the op has no such argument.
   std::pair<int, int> InputRange(std::string_view arg) const;
   std::pair<int, int> OutputRange(std::string_view arg) const;
 
@@ -85,7 +86,8 @@ class Kernel {
   virtual bool IsExpensive() const { return true; }
 };
 
-// `done` is called exactly once, from any thread, with no lock held; `context` is valid until then.
+// A kernel that may have to wait. It must call `done` exactly once, from any thread, with no lock
+// held. `context` is valid until then.
 class AsyncKernel : public Kernel {
  public:
   using Done = std::function<void(absl::Status)>;
@@ -96,8 +98,8 @@ class AsyncKernel : public Kernel {
   AsyncKernel* AsAsync() final { return this; }
 };
 
-// Registers a kernel for an op. An op may have several KernelDefs. The first one whose device type,
-// label and constraints fit the node is used.
+// A registered kernel of an op. If an op has several KernelDefs, a node uses the first one whose
+// device type, label and constraints fit the node.
 struct KernelDef {
   std::string op;
   std::string device_type = "CPU";
@@ -150,8 +152,9 @@ struct Attr {
   }
 };
 
-// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns, computed once
-// with the kernel. kPrepare may return a StatusOr; its error is the error of making the kernel.
+// A parameter of a kernel function: the value that kPrepare(KernelInit&) returns. kPrepare is
+// called once, when the kernel is made. It may return a StatusOr. If it returns an error, the
+// kernel cannot be made and the error is reported.
 template <auto kPrepare>
 class Prepared {
  public:
@@ -168,9 +171,9 @@ class Prepared {
   const decltype(OrError(kPrepare(std::declval<KernelInit&>()))) value_;
 };
 
-// A kernel without mutable state: a function of the context and of what the node determines. Each
-// parameter after the context has a type that is constructible from KernelInit&, such as Attr and
-// Prepared. The parameter is constructed once, with the kernel.
+// A kernel without mutable state, whose Compute calls kFunction. The first parameter of kFunction
+// is the context. Each other parameter has a type that is constructible from KernelInit&, such as
+// Attr or Prepared, and is constructed once, when the kernel is made.
 //   absl::Status Join(KernelContext& c, const Attr<std::string, "separator">& separator);
 //   KERNEL(StringJoin, FunctionKernel<Join>);
 template <auto kFunction, bool kExpensive = true>
@@ -240,22 +243,21 @@ bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
 #define SLUICE_KERNEL_NAME_INNER_(line, op) sluice_kernel_##op##_##line
 #define SLUICE_KERNEL_NAME_(line, op) SLUICE_KERNEL_NAME_INNER_(line, op)
 
-// KERNEL(NoOp, NoOpKernel): one class for all types.
-// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …): only if the named attributes have these
-// types.
+// KERNEL(NoOp, NoOpKernel) registers one class for all types.
+// KERNEL(Cast, CastKernel, {"SrcT", RealTypes()}, …) registers the class only for nodes whose
+// attribute SrcT is one of these types.
 #define KERNEL(op_name, kernel_class, ...)                                          \
   static const ::sluice::KernelRegistrar SLUICE_KERNEL_NAME_(__COUNTER__, op_name)( \
       ::sluice::KernelDef{.op = #op_name,                                           \
                           .constraints = {__VA_ARGS__},                             \
                           .make = &::sluice::kernel_internal::MakeKernel<kernel_class>})
 
-// KERNELS(Relu, "T", ReluKernel, RealList): the class template ReluKernel<T> for each T of the
-// list.
+// KERNELS(Relu, "T", ReluKernel, RealList) registers ReluKernel<T> for each type T of the list.
 #define KERNELS(op_name, attr, kernel_template, ...)            \
   static const bool SLUICE_KERNEL_NAME_(__COUNTER__, op_name) = \
       ::sluice::kernel_internal::RegisterFor<kernel_template>(#op_name, attr, __VA_ARGS__{})
 
-// FUNCTION_KERNELS(Relu, "T", Relu, RealList): the function template Relu<T> for each T.
+// FUNCTION_KERNELS(Relu, "T", Relu, RealList) registers the function Relu<T> for each T.
 #define FUNCTION_KERNELS(op_name, attr, function_template, ...) \
   SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, __COUNTER__, __VA_ARGS__)
 // The alias has the op in its name, because g++ gives RegisterFor of an alias external linkage even

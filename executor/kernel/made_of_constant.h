@@ -18,13 +18,14 @@ namespace sluice {
 // Thread safety: all methods may be called from any thread. They take no lock.
 class MadeOfConstant {
  public:
-  // For the node's input i.
+  // The tensor is derived from input i of the node.
   MadeOfConstant(const KernelInit& init, int i);
   ~MadeOfConstant() { delete made_.load(); }
   MadeOfConstant(const MadeOfConstant&) = delete;
   MadeOfConstant& operator=(const MadeOfConstant&) = delete;
 
-  // Whether `input` is the constant and not a tensor that is fed instead.
+  // Whether `input` is the constant. False if another tensor is fed instead, or if the node's input
+  // is no constant.
   bool IsOf(const Tensor& input) const {
     return constant_.IsInitialized() && input.raw() == constant_.raw();
   }

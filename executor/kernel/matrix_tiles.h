@@ -33,12 +33,14 @@ class TileMaker {
                                  double cost, Take take) const = 0;
 };
 
-// A kernel that reads one of its inputs, a matrix, in any order.
+// A kernel that can read one of its inputs, a matrix, tile by tile in any order.
 class TileTaker {
  public:
   virtual ~TileTaker() = default;
-  virtual int tiled_input() const = 0;  // -1: none
-  // Does the same as Compute with the matrix that `maker` computes from `a` and `b` as that input.
+  // The index of that input. -1 if this kernel needs the whole matrix at once.
+  virtual int tiled_input() const = 0;
+  // Does what Compute would do if its tiled input were the matrix that `maker` computes from `a`
+  // and `b`.
   virtual absl::Status ComputeFromTiles(KernelContext& context, const TileMaker& maker,
                                         const Tensor& a, const Tensor& b) = 0;
 };

@@ -1,5 +1,5 @@
-// The interface of matrix products that read a second operand packed by another op
-// (executor/passes/pack_operands.h).
+// The interface of matrix products that can read their second operand in packed form, as another op
+// has packed it (executor/passes/pack_operands.h).
 #ifndef SLUICE_EXECUTOR_KERNEL_PACKED_OPERAND_READER_H_
 #define SLUICE_EXECUTOR_KERNEL_PACKED_OPERAND_READER_H_
 

@@ -26,10 +26,11 @@ class AddingKernel : public Kernel {
  public:
   virtual bool CanAdd() const { return true; }
 
-  // Whether ComputeJoined handles both kernels if their operands have equal shapes.
+  // Whether ComputeJoined can sum the results of this kernel and the other one, if their operands
+  // have equal shapes.
   virtual bool CanJoin(const AddingKernel&) const { return false; }
   // Sets output 0 to the sum of the results of several kernels for which CanJoin holds. The inputs
-  // from `first` on are their operands, kernel by kernel.
+  // of `context` from `first` on are the operands of these kernels, kernel by kernel.
   virtual absl::Status ComputeJoined(KernelContext& context, int first) const {
     return absl::UnimplementedError(context.name());
   }

@@ -40,7 +40,8 @@ class ScratchAllocator {
   bool operator==(const ScratchAllocator& o) const { return memory_ == o.memory_; }
 
  private:
-  // Bytes before the elements. They begin with the block's allocator, null for the heap.
+  // The number of bytes before the elements of a block. They begin with a pointer to the allocator
+  // of the block, which is null if the block is from the heap.
   static constexpr size_t kHeader = kTensorAlignment;
   Allocator* memory_;
 };

@@ -12,10 +12,10 @@
 namespace sluice {
 
 // Returns control edges (from, to) that make some nodes run as soon as they are ready: nodes whose
-// results are much smaller than their inputs, such as the gradients of weights, which read
-// activations. Without these edges the nodes run late, and their inputs stay in memory until then.
-// The reason is the order of a plan, in which the node that became ready last runs first. So a node
-// whose result nothing waits for runs after the whole backward pass.
+// results are much smaller than their inputs. Gradients of weights, which read activations, are an
+// example. Without these edges such a node runs late, and its inputs stay in memory until then: in
+// a plan, the node that became ready last runs first, so a node whose result no other node waits
+// for runs after the whole backward pass.
 std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
                                                          const MemoryPlan& memory,
                                                          const StepOrder& order);

@@ -1,6 +1,6 @@
-// The memory that a step's tensors need, known before the step runs.
+// Calculates, before a step runs, how much memory the step's tensors will need.
 //
-// It follows from the plan (the order of the nodes, and the last reader of each result) and from
+// The calculation uses the plan (the order of the nodes, and the last reader of each result) and
 // the shapes of results, which are inferred from the shapes of the feeds. It does not include the
 // scratch memory of kernels, strings and variants, results of loops and of asynchronous kernels,
 // and results whose shapes depend on values.
@@ -46,7 +46,7 @@ struct MemoryPlan {
   std::string ToString(int rows = 20) const;
 };
 
-// The memory of the plan's steps with feeds of these shapes.
+// Calculates the memory of a step that runs `plan` with feeds of these shapes.
 MemoryPlan MemoryOf(const Plan& plan, absl::Span<const TensorShape> feeds);
 
 }  // namespace sluice

@@ -2,17 +2,18 @@
 //
 // First, the pass lets some late readers run earlier, so that their inputs are released before the
 // peak (early_readers.h). Then it recomputes results. Activations, for example, are read in the
-// forward pass and again in the backward pass. Of the tensors that are alive at a plan's peak, the
-// pass copies the nodes whose recomputation costs least per byte. Late readers of a copied node
-// then read the copy. A control edge makes the copy wait for the node that its first reader waits
-// for. Copies read other copies, or tensors that are alive at that time anyway. After each change a
-// new plan is made, and the change is undone if the new plan has no lower peak. Matrix products and
+// forward pass and again in the backward pass. Among the nodes whose results are alive at a plan's
+// peak, the pass copies those that cost least per byte to run again. The nodes that read a result
+// after the peak then read the copy's result. A control edge keeps the copy from running too early:
+// of the nodes that its first reader waits for, the copy waits for the one that runs last. Copies
+// read other copies, or tensors that are alive at that time anyway. After each change a new plan is
+// made, and the change is undone if the new plan has no lower peak. Matrix products and
 // convolutions are copied only if nothing else is left.
 //
 // Runs after all other graph passes, because it needs placed nodes and plans. It does not copy
 // nodes that are stateful, random, fetched, run for their effect, placed on another device than
-// their readers, or dependent on a branch or a loop. Results keep their bits. Cost: at most 66
-// plans, and only one if the first plan meets the limit.
+// their readers, or dependent on a branch or a loop. Results have the same bits as without copies.
+// Cost: at most 66 plans, and only one if the first plan meets the limit.
 #ifndef SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
 #define SLUICE_EXECUTOR_MEMORY_REMATERIALIZE_H_
 

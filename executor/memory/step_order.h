@@ -25,13 +25,14 @@ class StepOrder {
   // The nodes with this number: one node, or the members of a fusion group, of which the last one
   // computes the result.
   absl::Span<const Node* const> At(int number) const { return at_[number]; }
+  // The index of the unit (executor/plan/plan.h) that runs the nodes with this number.
   int UnitOf(int number) const { return units_[number]; }
   // Whether the node runs in every step. Nodes behind a branch or a loop may not.
   bool IsCertain(const Node& node) const { return is_certain_[node.id()]; }
-  // The sums that add each term when it is computed (executor/kernel/running_sum.h). For each sum
-  // there are the id of its node and then the ids of its terms in the order of the additions.
-  // Passes must keep the order of the terms, because another order would change the bits of the
-  // sum.
+  // Lists the sums that add each term when it is computed (executor/kernel/running_sum.h). Each sum
+  // is the id of its node, followed by the ids of its terms in the order of the additions. A pass
+  // must undo a change that changes this list, because another order of the terms would change the
+  // bits of the sum.
   const std::vector<int>& sums() const { return sums_; }
 
  private:

@@ -5,7 +5,7 @@
 //
 // Exactness: products of float, half and bfloat16 may change in their last bits, because their
 //   kernels may sum in another order if an operand is transposed. Products of other types keep
-//   their bits. An error about matrices that do not fit names their shapes as they are stored.
+//   their bits. If the matrices do not fit, the error has their shapes as they are stored.
 // Left alone: what Rewriter (rewrite.h) leaves alone, and BatchMatMuls of complex types, because
 //   their attributes adj_x and adj_y would also conjugate the operand.
 // Order: after simplify, which leaves at most one Transpose in a row. Before common_subexpressions,

@@ -10,14 +10,14 @@
 
 namespace sluice {
 
-// Replaces a softmax of float if all sizes are known before the step and all nodes were requested
-// for one device. The scale is a constant. Scale and mask may be missing. Returns the number of
-// replaced softmaxes.
+// Replaces attention in float if all its sizes are known before the step and all its nodes were
+// requested for the same device. The scale must be a constant. Scale and mask may be missing.
+// Returns the number of softmaxes that were replaced.
 // Left alone:
 // - nodes that are fetched or that read an output of a Switch,
 // - weights that are changed before they are used (dropout),
 // - scores and weights that other nodes read,
-// - operands that may lie in a variable, since they are read later than before.
+// - operands that may lie in the memory of a variable, since the new node reads them later.
 // Order: after common_subexpressions.
 absl::StatusOr<int> FuseAttention(Graph& graph, const PassOptions& options);
 

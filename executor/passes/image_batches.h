@@ -23,8 +23,8 @@ class ImageBatches {
  public:
   explicit ImageBatches(const Graph& graph) : origins_(graph.num_node_ids()) {}
 
-  // Whether the batches certainly have equal sizes: the sizes are known, or `a` and `b` have the
-  // batch of the same tensor.
+  // Whether `a` and `b` certainly have equal batch sizes: both sizes are known and equal, or `a`
+  // and `b` have the same batch.
   bool HaveSame(Output a, Output b) const;
 
   // Records that output 0 of `node` has the batch of `images`, which have the same batch. Called in
@@ -37,7 +37,8 @@ class ImageBatches {
  private:
   Output OriginOf(Output t) const;
 
-  std::vector<Output> origins_;  // of output 0, by node id; invalid: the output itself
+  // By node id: the tensor that identifies the batch of output 0. Invalid: output 0 itself.
+  std::vector<Output> origins_;
 };
 
 }  // namespace sluice

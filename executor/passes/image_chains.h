@@ -28,7 +28,7 @@ bool ReadsShapeAlone(const Node& reader);
 // Whether the node is a Transpose without control inputs that brings an image into this order.
 bool IsTransposeTo(const Node& node, const ImageOrder& order);
 
-// The nodes that become channels-last. `nodes` is in topological order.
+// Returns those of `nodes` that become channels-last. `nodes` is in topological order.
 std::vector<ImageNode> ChainsOf(const std::vector<ImageNode>& nodes);
 
 }  // namespace sluice

@@ -18,9 +18,10 @@ using ImageOrder = std::array<int, 4>;
 inline constexpr ImageOrder kChannelsLast = {0, 2, 3, 1};
 inline constexpr ImageOrder kChannelsFirst = {0, 3, 1, 2};
 
-// Returns the roles of the node's images, or nullopt if the node cannot change its layout. The
-// neighbours of the node do not matter. Also records the batch of the node's result in `batches`,
-// so it must be called for all nodes, in topological order.
+// Says which inputs and outputs of the node are images (graph/infer/image_roles.h). Returns nullopt
+// if the node cannot change its layout. The neighbours of the node do not matter. Also records the
+// batch of the node's result in `batches`, so it must be called for all nodes, in topological
+// order.
 std::optional<ImageRoles> ImageRolesOf(const Node& node, ImageBatches& batches);
 
 // Changes the attributes and the shape of output 0 to channels last.

@@ -18,8 +18,8 @@ namespace sluice {
 //   1. If other nodes use the value of a fetched read, they keep this value, and the fetch gets a
 //      second read.
 //   2. If an update waits for the fetched read, the fetch keeps the value that was read. For a
-//      reference, only control dependencies count. Every gradient depends on the value by data, and
-//      a reference that TensorFlow fetches then shows the update.
+//      reference, only control dependencies count as waiting: an update by a gradient always
+//      depends on the value through data, and TensorFlow's fetched reference shows this update.
 //   3. An update in a loop counts when the loop ends. An update on a branch that is not taken
 //      delays nothing.
 //   4. A fetch of a partial run does not wait for updates that need feeds, which may come later.

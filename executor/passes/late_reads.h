@@ -16,9 +16,9 @@ namespace sluice {
 // variable, which the node then reads when it runs. All other nodes keep the value that the
 // Identity read.
 //
-// The graph is placed. A Merge keeps its inputs, and a node on another device than the variable
-// keeps the value of the Identity, as in TensorFlow. Returns the number of inputs that were
-// redirected. Not an optimization, so it always runs.
+// The graph must be placed. A Merge keeps its inputs, and a node on another device than the
+// variable keeps the value of the Identity, as in TensorFlow. Returns the number of inputs that
+// were redirected. Not an optimization, so it always runs.
 absl::StatusOr<int> ReadVariablesLate(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

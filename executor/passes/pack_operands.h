@@ -1,6 +1,7 @@
-// Packs weights once per step if at least four products of the step read them, or products of a
-// loop, as in a recurrent network. The MatMuls of an unrolled network or of a loop become
-// _PackedMatMuls, which read the result of one _PackColumns.
+// Packs weights once per step instead of once per product: copies them into the order in which the
+// matmul kernel reads them. Does so for weights that at least four products of the step read, as in
+// an unrolled recurrent network, and for weights that a product reads in each iteration of a loop.
+// The MatMuls become _PackedMatMuls, which read the result of one _PackColumns.
 #ifndef SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 #define SLUICE_EXECUTOR_PASSES_PACK_OPERANDS_H_
 

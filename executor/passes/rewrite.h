@@ -19,7 +19,8 @@ namespace sluice {
 // enters a loop, which is dead only together with the whole loop.
 bool IsAliveWithItsReaders(const Node& node);
 
-// Adds a node with one output, on the device of `like` and with its line in the user's program.
+// Adds a node with one output. Its device, and the line of the user's program that counts as its
+// origin, are those of `like`.
 absl::StatusOr<Node*> AddBeside(Graph& graph, const Node& like, NodeSpec spec,
                                 const PartialShape& shape);
 
@@ -31,9 +32,9 @@ absl::StatusOr<Node*> ConstantOnDeviceOf(Graph& graph, const Node& like, std::st
 absl::StatusOr<Node*> ConstantBeside(Graph& graph, const Node& like, std::string name,
                                      const Tensor& value);
 
-// Replaces `node` by the node of `with`, and removes it. If `with` is output k, then output i of
-// `node` is replaced by output k + i. Nodes with a control input from `node` get one from the node
-// of `with`.
+// Replaces `node` by the node of `with`, and removes `node`. If `with` is output k of its node, the
+// readers of output i of `node` then read output k + i. Nodes with a control input from `node` get
+// one from the node of `with`.
 absl::Status TakePlace(Graph& graph, Node* node, Output with);
 
 // A bypass of a chain of nodes: passed[0] reads passed[1], and so on, and the last one reads x.
@@ -56,8 +57,8 @@ class Rewriter {
   Rewriter(Graph& graph, const std::set<std::string>& keep);
 
   bool MayChange(const Node& node) const;
-  // Whether a result may lie in the memory of a variable that is updated in place. A node that
-  // reads it at another time could then see another value.
+  // Whether a result of the node may lie in the memory of a variable that is updated in place. A
+  // reader that then reads the result at another time could see another value.
   bool MayLieInVariable(const Node& node) const;
 
   // Removes passed[0]. Its readers then read x. If x can be computed before passed[0] could run, or

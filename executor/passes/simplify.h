@@ -10,7 +10,8 @@
 // Two rules are for single ops: the second of two Transposes does the work of both, and a Reshape
 // of a view reads the viewed tensor itself, if the view cannot fail.
 //
-// Exactness: results keep their bits, except that arithmetic would silence a signaling NaN.
+// Exactness: results keep their bits, except that a signaling NaN stays one. The removed arithmetic
+//   would have made it a quiet NaN.
 // Left alone: nodes that could fail, and what Rewriter (rewrite.h) leaves alone.
 // Order: after fold_constants, which makes permutations, axes and shapes constant. Before
 //   common_subexpressions, which merges nodes that become equal here.

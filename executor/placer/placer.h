@@ -2,11 +2,11 @@
 //
 // Nodes that must share a device form a group. They are connected by the attribute `_class`, by
 // reference edges (a variable and the ops that update it), or by resource handles. A group gets the
-// first device that satisfies the requests of all its nodes and has kernels for all of them. A
-// request of a node that reads a resource handle, or of a fetch, is ignored if it conflicts with
-// the other requests of the group. A node with an assigned device keeps this device. To avoid
-// transfers, a node without inputs goes to the device of its users if all users have the same
-// device, and a fetch to the device of the fetched tensor.
+// first device that satisfies the requests of all its nodes. A request of a node that reads a
+// resource handle, or of a fetch, is ignored if it conflicts with the other requests of the group.
+// A node with an assigned device keeps this device. To avoid transfers, a fetch goes to the device
+// of the fetched tensor. For the same reason, a node without inputs that is alone in its group goes
+// to the device of its users, if all users have the same device and the node's request allows it.
 //
 // Runs after the passes, because folded constants have no requested device, and before the plan.
 #ifndef SLUICE_EXECUTOR_PLACER_PLACER_H_

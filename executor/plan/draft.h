@@ -19,7 +19,7 @@ namespace sluice {
 
 struct DraftInput {
   ValueRef::Base base = ValueRef::kSlot;
-  int index = 0;             // kSlot: output of `item`; otherwise position in the array
+  int index = 0;             // kSlot: output of `item`; otherwise number in the array `base`
   int item = -1;             // the item to wait for; -1 if the value is always available
   bool is_ref = false;       // the input is a reference
   bool dereference = false;  // the item reads the value to which the reference refers
@@ -40,7 +40,7 @@ struct DraftItem {
   std::vector<DataType> output_types;  // as declared
   bool may_be_dead = false;
   bool is_scalar_loop = false;  // PlanNode::kScalarLoop
-  bool is_fused_away = false;   // another item computes it; it is not in the order
+  bool is_fused_away = false;   // another item computes its result, so it is not in the order
 };
 
 struct DraftBody {
@@ -54,8 +54,8 @@ struct DraftBody {
   int num_invariants = 0;
   int num_variables = 0;
   LoopPhases phases;                 // as positions in the order
-  std::vector<int> exits;            // dynamic: arrival items in the parent
-  std::vector<int> invariant_items;  // dynamic: arrival items of constant Enters
+  std::vector<int> exits;            // dynamic loop: arrival items of its Exits, in the parent
+  std::vector<int> invariant_items;  // dynamic loop: arrival items of its constant Enters
 };
 
 struct Draft {

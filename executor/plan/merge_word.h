@@ -1,4 +1,4 @@
-// The pending word of a unit that is one Merge (Unit::pending), which counts control inputs and
+// The layout of Unit::pending for a unit that is one Merge. This word counts control inputs and
 // data inputs separately. A Merge is ready when all its control inputs have arrived and one of
 // three conditions holds: a live data input is stored, a dead Enter has arrived, or all data inputs
 // are dead.

@@ -76,7 +76,7 @@ struct NodeDeadness {
 };
 
 struct UnitEdge {
-  // kOnly: the unit waits for nothing else and needs no count.
+  // kOnly: `unit` waits for nothing else, so its pending count is not used.
   enum Kind : uint8_t { kPlain, kOnly, kMergeControl, kMergeData };
   uint32_t unit;
   Kind kind = kPlain;
@@ -145,7 +145,8 @@ struct Body {
   std::vector<uint32_t> invariant_units;  // arrival units of constant Enters, by invariant
 };
 
-// A simple loop. The inputs of its node are the first values of its variables, then its invariants.
+// A simple loop. The inputs of its node are the initial values of its variables, then its
+// invariants.
 struct Loop {
   uint32_t body = 0;
   uint32_t num_variables = 0;

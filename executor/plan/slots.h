@@ -18,8 +18,8 @@ struct SlotPlan {
     std::vector<uint32_t> releases;
     uint64_t movable = 0;
   };
-  std::vector<Item> items;                    // by item
-  std::vector<std::vector<SlotCopy>> copies;  // by unit; copied when it ends
+  std::vector<Item> items;                    // by number in DraftBody::items
+  std::vector<std::vector<SlotCopy>> copies;  // by unit: copies to make when the unit ends
   std::vector<uint32_t> handles;              // slots that keep a handle or reference to the end
   uint32_t num_slots = 0;
 };

@@ -26,7 +26,7 @@ class LocalRunner : public Runner {
   absl::Status Explain(absl::Status error) const override;
 
  protected:
-  // Nodes may run on `devices`, of which the devices of this task come first.
+  // Nodes may be placed on `devices`. The devices of this task are the first ones of this list.
   LocalRunner(Graph& graph, TaskExecutor& executor, std::vector<DeviceInfo> devices);
 
   // Prepares a graph that is pruned, rewritten and placed.

@@ -43,7 +43,8 @@ class RemoteMaster {
 
   using Factory = std::function<absl::StatusOr<std::shared_ptr<RemoteMaster>>(
       const std::string& target, const SessionOptions& options)>;
-  // Registers the factory for targets "<scheme>://…". Libraries call it when they are linked.
+  // Registers the factory for targets "<scheme>://…". A library that implements RemoteMaster calls
+  // this when the program starts.
   static void RegisterFactory(const std::string& scheme, Factory factory);
   // Connects to a master. NOT_FOUND in TensorFlow's words if no factory is registered for the
   // target.

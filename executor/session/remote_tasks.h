@@ -56,7 +56,7 @@ class RemoteTasks {
     StepStats stats;
   };
   using Done = std::function<void(PartResult)>;
-  // Runs a part. Calls `done` once, from any thread, and soon after `cancellation` fires.
+  // Runs a part. Calls `done` once, from any thread. After `cancellation` fires, this happens soon.
   virtual void Run(PartStep step, CancellationManager* cancellation, Done done) = 0;
 
   virtual int64_t NewStepId() = 0;

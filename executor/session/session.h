@@ -64,7 +64,7 @@ struct SessionOptions {
   // The devices to run on. Null: `cpu_devices` new devices, with separate variables.
   std::shared_ptr<DeviceSet> devices;
   int cpu_devices = 1;
-  // The other tasks of the cluster that `devices` belong to. Null: none.
+  // The other tasks of the cluster to which `devices` belong. Null: none.
   std::shared_ptr<RemoteTasks> remote_tasks;
   // Runs the session's steps in another process. Null: the steps run in this process.
   std::shared_ptr<RemoteMaster> master;
@@ -75,8 +75,8 @@ struct SessionOptions {
   int intra_op_threads = 0;
   int inter_op_threads = 0;
 
-  // Places a node on an available device if the requested one does not exist or has no kernel. If
-  // false, steps with such a node fail with INVALID_ARGUMENT.
+  // Places a node on an available device if the requested one does not exist. If false, steps with
+  // such a node fail with INVALID_ARGUMENT.
   bool allow_soft_placement = false;
   // Logs the device of every node when a step is compiled.
   bool log_device_placement = false;
@@ -88,7 +88,7 @@ struct SessionOptions {
   // keeping them, with the same bits. If that is not enough, it warns once and runs the step
   // nevertheless. A plan uses the shapes of the first step's feeds, or of the placeholders if it is
   // made for a Callable. The limit does not include tensors whose sizes are only known during the
-  // step. It does not apply to partial runs and to steps on other tasks.
+  // step. It does not apply to partial runs and to steps with nodes on other tasks.
   int64_t memory_limit_bytes = 0;
   // Runs all loops with TensorFlow's frames and iterations, even loops that could run as one node.
   // For tests.
@@ -170,15 +170,15 @@ class Callable {
 
 class Session {
  public:
-  // Cheap: nothing is compiled before the first Run. With a default DeviceSet, variables belong to
-  // this session and disappear with it.
+  // Cheap: nothing is compiled before the first Run. If SessionOptions::devices is null, variables
+  // belong to this session and disappear with it.
   explicit Session(Graph& graph, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Runs one step: computes the fetches, and runs the targets for their effects. Nodes that neither
-  // needs do not run. Blocks until the step has ended, with all its side effects.
+  // Runs one step: computes the fetches, and runs the targets for their effects. Nodes that no
+  // fetch or target needs do not run. Blocks until the step has ended, with all its side effects.
   //
   // Returns the fetches' values, in their order; empty without fetches. No later step changes them.
   // They may share memory with variables and constants: clone a value before writing to it.
@@ -218,8 +218,8 @@ class Session {
       absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
       absl::Span<const std::string> targets = {});
 
-  // Changes the graph while steps run. Calls `change` once, while no step is compiled, and returns
-  // its error. Meanwhile other threads may run steps by name, but not by handle.
+  // Changes the graph while steps run. Calls `change` once, while no step is being compiled, and
+  // returns its error. Meanwhile other threads may run steps by name, but not by handle.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
   // Assigns a device to every node of the graph. For use inside Extend.
   absl::Status PlaceAll();

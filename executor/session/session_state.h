@@ -38,9 +38,9 @@ class SessionState {
   absl::StatusOr<NamedRequest> FindByName(absl::Span<const std::string> feeds,
                                           absl::Span<const std::string> fetches,
                                           absl::Span<const std::string> targets) const;
-  // Changes the graph while no step is prepared.
+  // Changes the graph by `change`, while no step is being prepared.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
-  // Calls `f` while no step is prepared and the graph does not change.
+  // Calls `f` while no step is being prepared and the graph does not change.
   absl::Status WhilePreparing(absl::FunctionRef<absl::Status()> f);
 
   Runner& runner() { return *runner_; }
@@ -64,7 +64,9 @@ class SessionState {
   // Lock order: prepare_mutex_, graph_mutex_, cache_mutex_.
   // Held while a step is prepared, which may wait for other tasks. Close does not take it.
   Mutex prepare_mutex_;
-  int known_nodes_ ABSL_GUARDED_BY(prepare_mutex_) = 0;  // node ids at the last preparation
+  // Number of node ids at the last preparation.
+  int known_nodes_ ABSL_GUARDED_BY(prepare_mutex_) = 0;
+  // Number of preparations for which the graph had grown.
   int growths_ ABSL_GUARDED_BY(prepare_mutex_) = 0;
   mutable SharedMutex graph_mutex_;
   Mutex cache_mutex_;  // held to change or enumerate the cache

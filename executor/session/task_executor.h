@@ -1,5 +1,5 @@
 // Holds the threads, memory and stateful kernels that all steps on the devices of a task share. A
-// session has one executor. A worker has one for each session of another task's master.
+// session has one executor. A worker has one for each session whose master is another task.
 //
 // Thread safety: one thread at a time may call Compile, any thread the other methods.
 #ifndef SLUICE_EXECUTOR_SESSION_TASK_EXECUTOR_H_
@@ -55,7 +55,8 @@ class TaskExecutor {
   const StepEnvironment& environment() const { return environment_; }
 
  private:
-  // Counts the executors of the process. The last one returns free memory to the system.
+  // Counts the executors of the process. When the last one is destroyed, the process returns free
+  // memory to the system.
   struct Counted {
     Counted();
     ~Counted();

@@ -115,7 +115,7 @@ struct LoopState {
   LoopState(const Plan& plan, const Loop& loop, bool in_phases, Value* feeds);
 
   std::vector<Value> invariants;
-  std::vector<Value> carried;  // the variables' values for the next iteration
+  std::vector<Value> carried;  // the loop variables' values for the next iteration
   Iteration iteration;
   Value* outputs = nullptr;  // of the loop's node
   bool goes_on = false;      // some variable has a value for the next iteration
@@ -135,8 +135,8 @@ struct FrameInstance {
   std::vector<std::unique_ptr<Iteration>> spare;
   std::vector<Value> invariants;
   std::vector<bool> has_invariant;  // which invariants have arrived
-  // Values for the next iteration. They wait here while as many iterations are open as may run at
-  // the same time.
+  // Values for the next iteration, which cannot start yet because the largest allowed number of
+  // iterations is running.
   struct Deferred {
     uint32_t unit;
     Value value;

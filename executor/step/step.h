@@ -5,9 +5,9 @@
 //   … step.fetch(0) …
 //
 // A step starts on the caller's thread and stays there as long as its work is too cheap for another
-// thread. The caller also runs the units that asynchronous kernels make ready, unless the thread
-// that delivers an answer runs them (continuations.h). So a step needs no pool to make progress,
-// and a warm step of cheap nodes takes no lock and allocates nothing.
+// thread. The caller also runs the nodes that asynchronous kernels make ready, unless the thread
+// that delivers a kernel's answer runs them (continuations.h). So a step needs no pool to make
+// progress. After its first run, a step of cheap nodes takes no lock and allocates nothing.
 //
 // Errors: the first error of a kernel cancels all blocked operations. Run returns when every kernel
 // has ended, with a summary of the errors (executor/wait/error_group.h). Each error names its node
@@ -36,8 +36,8 @@
 
 namespace sluice {
 
-// Payload of the FAILED_PRECONDITION for an uninitialized variable: the name of the variable's
-// node.
+// The key of a payload of the FAILED_PRECONDITION for an uninitialized variable. The payload is the
+// name of the variable's node.
 inline constexpr char kUninitializedPayload[] = "sluice/uninitialized_variable";
 
 // A node that has run. Times are nanoseconds of the steady clock (executor/cpu/steady_time.h).
@@ -110,7 +110,7 @@ class Step {
   Step& operator=(const Step&) = delete;
 
   absl::Status Run(const StepArguments& arguments);
-  // A result of the last Run, which returned OK. May be moved from.
+  // The value of fetch i in the last Run, which must have returned OK. May be moved from.
   Tensor& fetch(int i);
   // Ends the step with `status`, unless the step already has an error. If the step is not running,
   // the next Run ends at once.

@@ -1,5 +1,5 @@
-// Counts the `new` calls of a test program. Linking this library replaces the program's operators.
-// For tests only.
+// Counts the calls of operator new in a test program. Linking this library replaces the program's
+// operators new and delete. For tests only.
 #ifndef SLUICE_EXECUTOR_TESTING_ALLOCATIONS_H_
 #define SLUICE_EXECUTOR_TESTING_ALLOCATIONS_H_
 

@@ -1,4 +1,4 @@
-// Waits for the stall report of a session.
+// Waits until the stall report of a session says what a test expects.
 #ifndef SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 #define SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 

@@ -86,7 +86,7 @@ class Events {
   // Blocks until `n` calls wait for this name.
   void AwaitWaiting(const std::string& name, int n);
 
-  // Called by the kernel.
+  // Called by the kernel of Wait.
   void Add(const std::string& name, KernelContext& context, std::function<void(absl::Status)> done);
 
  private:

@@ -1,4 +1,4 @@
-// Collects the trace of a step.
+// Collects the trace of a step: when each node ran, and the types and shapes of its outputs.
 //
 // Thread safety: all threads of a step may call OnNode.
 #ifndef SLUICE_EXECUTOR_TRACE_STATS_COLLECTOR_H_

@@ -5,8 +5,8 @@
 //   … ReadWholeFile("/tmp/fifo")   // CANCELLED after cancellation.StartCancel()
 //
 // Thread safety: as FileWaiter. The manager outlives the object.
-// Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline; RESOURCE_EXHAUSTED without a
-// descriptor.
+// Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline; RESOURCE_EXHAUSTED if the process
+// has no free file descriptor.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLABLE_FILES_H_
 #define SLUICE_EXECUTOR_WAIT_CANCELLABLE_FILES_H_
 

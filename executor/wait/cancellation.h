@@ -31,12 +31,12 @@ class CancellationManager {
   // Makes a child, which is cancelled with its parent and takes over the parent's present deadline.
   // The parent outlives the child.
   explicit CancellationManager(CancellationManager* parent);
-  // Leaves the parent. All callbacks must have run or been deregistered before.
+  // Separates the manager from its parent. All callbacks must have run or been deregistered before.
   ~CancellationManager();
   CancellationManager(const CancellationManager&) = delete;
   CancellationManager& operator=(const CancellationManager&) = delete;
 
-  // Runs all callbacks before it returns. Later calls do nothing.
+  // Cancels the work: runs all callbacks before it returns. Later calls do nothing.
   void StartCancel();
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
 

@@ -37,7 +37,9 @@ class Claim {
 
    private:
     friend class Claim;
-    Waiter* next_ = nullptr;  // the next one in order of arrival, once it is notified
+    // The waiter that arrived before this one. Once the claim is released: the one that arrived
+    // after it.
+    Waiter* next_ = nullptr;
     bool is_turn_ = false;
   };
 
@@ -87,8 +89,8 @@ class Claim {
   }
   void unlock_shared();
 
-  // Notifies `waiter` when the claim is released. Returns false, and does not keep the waiter, if
-  // the claim is free.
+  // Keeps `waiter`, and notifies it when the claim is released. If the claim is free, returns false
+  // and does not keep the waiter.
   bool Await(Waiter* waiter);
   void lock() {
     LockBy([this] { return try_lock(); });

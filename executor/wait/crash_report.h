@@ -19,7 +19,7 @@ namespace sluice {
 
 void ReportCrashes();
 
-// While the object lives, it is recorded that its thread runs this node. `name` and `op` must
+// Records, while the object lives, that the calling thread runs this node. `name` and `op` must
 // outlive the object.
 class RunningNode {
  public:
@@ -39,7 +39,7 @@ class RunningNode {
 
  private:
   static thread_local constinit Id current_;
-  const Id outer_;  // the node whose function this one is in, if any
+  const Id outer_;  // the node that calls the function in which this node is, if any
 };
 
 }  // namespace sluice

@@ -1,9 +1,9 @@
 // Makes work for which there is no memory end with RESOURCE_EXHAUSTED instead of ending the
 // process.
 //
-// The standard library, Protobuf and Eigen report a failed allocation only by std::bad_alloc or
-// std::length_error. Sluice has no other exceptions. They are caught by OrOutOfMemory and nowhere
-// else: around kernels, the compilation of steps, iterators, and the handlers of calls.
+// The standard library, Protobuf and Eigen report a failed allocation only by throwing
+// std::bad_alloc or std::length_error. Sluice has no other exceptions. Only OrOutOfMemory catches
+// these two. It runs kernels, the compilation of steps, iterators, and the handlers of calls.
 //
 // Thread safety: the functions have no state.
 #ifndef SLUICE_EXECUTOR_WAIT_OUT_OF_MEMORY_H_

@@ -4,7 +4,7 @@
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks. RecvAsync calls `done` exactly once, without a lock, on the thread of
 // the caller, of the sender, of the abort or of the cancellation.
-// Errors: after StartAbort every call and every waiting receiver gets that status. CANCELLED
+// Errors: after StartAbort every call and every waiting receiver gets the abort's status. CANCELLED
 // "RecvAsync is cancelled." if the receiver's cancellation manager fires.
 #ifndef SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_
 #define SLUICE_EXECUTOR_WAIT_RENDEZVOUS_H_

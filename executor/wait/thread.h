@@ -8,8 +8,8 @@
 //
 // Thread safety: an object belongs to one thread at a time. Start may be called from any thread.
 // Lifetime: the destructor waits for the end of the thread.
-// Errors: RESOURCE_EXHAUSTED, with the thread's purpose, if as many threads of its use run as may
-// run, or if the system cannot start another thread.
+// Errors: RESOURCE_EXHAUSTED, with the thread's purpose, if the limit for its use is reached, or if
+// the system cannot start another thread.
 #ifndef SLUICE_EXECUTOR_WAIT_THREAD_H_
 #define SLUICE_EXECUTOR_WAIT_THREAD_H_
 
