@@ -35,8 +35,8 @@ struct ElementwiseComparison {
   void operator()(OpDefBuilder& op) const;
 };
 
-// For y = f(x): an op that computes the gradient with respect to x from y and from dy, the gradient
-// with respect to y.
+// The op of the gradient of y = f(x). Its inputs are y and dy, the gradient with respect to y. Its
+// output z is the gradient with respect to x. All have type T.
 struct UnaryGradient {
   TypeSet types;
   void operator()(OpDefBuilder& op) const;

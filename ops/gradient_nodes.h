@@ -1,7 +1,7 @@
 // Nodes that gradients of several families of ops share: constants, conjugates, sums over broadcast
 // dimensions, shapes of reductions.
 //
-// The functions add nodes to the graph of their arguments: the nodes of TensorFlow's gradients.
+// The functions add the same nodes as TensorFlow's gradients, to the graph of their arguments.
 // Errors: stay in the graph. An invalid argument gives an invalid result.
 #ifndef SLUICE_OPS_GRADIENT_NODES_H_
 #define SLUICE_OPS_GRADIENT_NODES_H_
@@ -38,11 +38,12 @@ struct GradientPair {
 // stays as it is if it is invalid, or if static shapes show that nothing was broadcast.
 GradientPair ReduceGradientArgs(Output x, Output y, Output gx, Output gy);
 
-// Sets the gradients of inputs 0 and 1 to ReduceGradientArgs of gx and gy.
+// Calls ReduceGradientArgs for inputs 0 and 1 of the node of `b`, and sets their gradients to its
+// results.
 void IntoBroadcast(Backprop& b, Output gx, Output gy);
 
-// The shape of a reduction over `axes` with keep_dims, an int32 vector. `input_shape` is the shape
-// of the input, ShapeOf(input).
+// The shape of the result of a reduction over `axes` with keep_dims, as an int32 vector.
+// `input_shape` is the shape of the reduction's input, ShapeOf(input).
 Output ReducedShape(Output input_shape, Output axes);
 
 // Adds a node of `op`, which belongs to the same family as the op of `b` (such as

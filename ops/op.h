@@ -1,9 +1,10 @@
 // Every file that declares ops includes this header. It includes what declarations, shape functions
 // and gradients need, and the builder functions that most gradients use. For other builder
 // functions, include their headers ("ops/math/rounding_builders.h") under #ifndef
-// SLUICE_DEFINITIONS_ONLY.
+// SLUICE_DEFINITIONS_ONLY. With this macro, the declarations are compiled without gradients, to
+// generate the builder functions from them.
 //
-// Adding an op to a file whose builders are included here recompiles all definitions.
+// If a new op changes a header that is included here, all files that declare ops are recompiled.
 #ifndef SLUICE_OPS_OP_H_
 #define SLUICE_OPS_OP_H_
 

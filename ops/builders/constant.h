@@ -1,6 +1,7 @@
 // Builder functions of constants and placeholders.
 //
-// As in all builder functions, a name that ends in '/' is used as it is, without scopes.
+// As in all builder functions, a `name` that ends in '/' is the full name of the node: the open
+// name scopes are not put before it.
 #ifndef SLUICE_OPS_BUILDERS_CONSTANT_H_
 #define SLUICE_OPS_BUILDERS_CONSTANT_H_
 
@@ -87,7 +88,8 @@ Output Constant(Graph& graph, const std::vector<T>& values, std::string_view nam
 Output Placeholder(Graph& graph, DataType dtype, const PartialShape& shape,
                    std::string_view name = "", At at = At::current());
 
-// Tensors filled with one value: a Const for fewer than 1000 elements, otherwise a Fill.
+// Tensors filled with one value. Zeros and Ones add a Const for fewer than 1000 elements, otherwise
+// a Fill. The functions called Fill always add a Fill.
 Output Zeros(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
              std::string_view name = "zeros", At at = At::current());
 Output Ones(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,

@@ -1,4 +1,5 @@
-// Writes types and values of attributes as C++ code, for the generated builder functions.
+// Writes types and values of attributes as C++ code, for the generated builder functions. In these,
+// a required attribute is a parameter, and an optional one is a member of the struct of options.
 #ifndef SLUICE_OPS_BUILDERS_LITERAL_H_
 #define SLUICE_OPS_BUILDERS_LITERAL_H_
 
@@ -9,13 +10,14 @@
 
 namespace sluice {
 
-// The type of the member for the attribute: "std::vector<int64_t>".
+// The type of the struct member for attribute `attr`: "std::vector<int64_t>".
 std::string MemberType(const AttrDef& attr);
-// The type of the parameter for the attribute, which callers can pass without a copy.
+// The type of the parameter for attribute `attr`: one that needs no copy, "std::string_view".
 std::string ParameterType(const AttrDef& attr);
 // An expression that converts the parameter or member `name` to MemberType.
 std::string AsAttrValue(const AttrDef& attr, const std::string& name);
-// The initialiser of the member, such as " = true". "" for a default-constructed value.
+// The initialiser of the struct member, such as " = true". "" if `value` is the default-constructed
+// value of its type.
 std::string Initialiser(const AttrDef& attr, const AttrValue& value);
 // `name`, followed by '_' if it is a C++ keyword or would hide a name that the function body uses.
 std::string Identifier(std::string_view name);

@@ -47,7 +47,7 @@ class Operand {
   At at() const { return at_; }
 
  private:
-  Output tensor_;  // the handle, for a variable
+  Output tensor_;  // of a variable: its handle
   const void* variable_ = nullptr;
   Output (*read_)(const void* variable, At at) = nullptr;
   DataType dtype_ = DT_INVALID;  // dtype of a variable
@@ -55,8 +55,9 @@ class Operand {
   At at_;
 };
 
-// The nodes are AddV2 `add`, Sub `sub`, Mul `mul`, RealDiv `truediv`, FloorMod `mod` and Neg.
-// Division converts integers to double (those of 8 and 16 bits to float).
+// The operators add nodes of these ops, with these names: AddV2 `add`, Sub `sub`, Mul `mul`,
+// RealDiv `truediv`, FloorMod `mod` and Neg `Neg`. Division converts integers of 8 and 16 bits to
+// float, and longer ones to double.
 Output operator+(Operand x, Operand y);
 Output operator-(Operand x, Operand y);
 Output operator*(Operand x, Operand y);

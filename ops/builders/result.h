@@ -1,4 +1,5 @@
-// Handles of a node's outputs. They are invalid if the node is null because the op failed.
+// Returns the handles of a node's outputs, for the generated builder functions. A builder passes a
+// null node if the node could not be added. The handles are then invalid.
 #ifndef SLUICE_OPS_BUILDERS_RESULT_H_
 #define SLUICE_OPS_BUILDERS_RESULT_H_
 
@@ -8,8 +9,9 @@
 
 namespace sluice {
 
+// The output that output argument number `arg` of the op declares.
 Output SingleOutput(Node* node, int arg);
-// `length` is the number of invalid handles for a null node.
+// The outputs that list argument number `arg` declares. A null node gives `length` invalid handles.
 OutputList ListOutput(Node* node, int arg, size_t length);
 
 }  // namespace sluice

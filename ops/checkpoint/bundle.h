@@ -45,7 +45,7 @@ class BundleWriter {
   // this tensor was added with a different full shape or type.
   absl::Status AddSlice(std::string_view name, const TensorShape& full_shape,
                         const TensorSlice& slice, const Tensor& tensor);
-  // After it returns, the checkpoint is on the disk.
+  // Writes the rest. If Finish returns OK, the checkpoint is on the disk.
   absl::Status Finish();
 
  private:
@@ -62,7 +62,7 @@ class BundleWriter {
 class BundleReader {
  public:
   // NOT_FOUND if there is no index. UNIMPLEMENTED if a big-endian machine wrote the checkpoint.
-  // INVALID_ARGUMENT if it needs a later version of the format.
+  // INVALID_ARGUMENT if the checkpoint needs a later version of the format.
   static absl::StatusOr<std::unique_ptr<BundleReader>> Open(const std::string& prefix);
 
   const std::string& prefix() const { return prefix_; }
@@ -123,7 +123,7 @@ class BundleReader {
 };
 
 struct MergeOptions {
-  // Removes the indices of the sources, and their folders if they are empty.
+  // Removes the index files of the sources, and the sources' folders if these are empty then.
   bool delete_old_dirs = true;
   // Skips sources that do not exist. If false, they are an error (INVALID_ARGUMENT).
   bool allow_missing_files = false;

@@ -43,8 +43,8 @@ class TensorSlice {
   bool operator==(const TensorSlice&) const = default;
   std::string ToString() const;
 
-  // Shape of the slice of a tensor of `shape`. INTERNAL "Extent in dimension 0 out of bounds: …",
-  // as in TensorFlow, if the slice exceeds the shape. INTERNAL, too, if the ranks differ.
+  // The shape of this slice of a tensor of `shape`. INTERNAL "Extent in dimension 0 out of bounds:
+  // …", as in TensorFlow, if the slice exceeds the shape. INTERNAL, too, if the ranks differ.
   absl::StatusOr<TensorShape> ShapeIn(const TensorShape& shape) const;
   // The intersection with a slice of the same rank, or nothing if it is empty. An extent of the
   // result has length kFull only if both extents have it.

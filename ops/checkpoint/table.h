@@ -4,8 +4,8 @@
 //
 // A file consists of blocks and a footer. After each block comes a byte (0: uncompressed, 1:
 // snappy) and the masked CRC-32C of block and byte. The last block is the index. For each data
-// block, it has a key that is not before the block's last key, and the position of the block. There
-// are no filter blocks. Reference: LevelDB's doc/table_format.md.
+// block, the index has the position of the block and a key that is at or after the last key of the
+// block. There are no filter blocks. Reference: LevelDB's doc/table_format.md.
 //
 // Thread safety: a reader may be used from any thread, a writer from one.
 #ifndef SLUICE_OPS_CHECKPOINT_TABLE_H_
@@ -63,8 +63,8 @@ class TableWriter {
   };
   static void Append(const Handle& handle, std::string* bytes);
   absl::Status FinishDataBlock();
-  // Adds the last written block to the index. Its index key is short, not before the last key of
-  // the block, and before `next` (empty for the end).
+  // Adds the last written block to the index, under a short key that is at or after the last key of
+  // the block and before `next`. If `next` is empty, the block is the last one.
   void EnterPending(std::string_view next);
   absl::StatusOr<Handle> WriteBlock(std::string block, Compression compression);
 
@@ -92,7 +92,7 @@ class TableReader {
 
  private:
   struct IndexEntry {
-    std::string last_key;  // not before any key of the block
+    std::string last_key;  // at or after the last key of the block
     uint64_t offset;
     uint64_t size;
   };

@@ -18,8 +18,8 @@
 
 namespace sluice {
 
-// The filter of a convolution. If the filter is a constant, the data that kernels derive from it,
-// such as packed weights, is kept between calls.
+// The filter of a convolution. If the filter is a constant, `made` keeps between calls what kernels
+// compute from it, such as packed weights.
 struct KeptFilter {
   const Tensor& tensor;
   MadeOfConstant& made;

@@ -16,7 +16,8 @@
 
 namespace sluice::direct_conv {
 
-// Whether this machine supports the algorithm for the convolution, and gains by it.
+// Whether this machine supports the algorithm for the convolution, and the algorithm is faster than
+// the general one (convolve.h).
 bool Fits(const WindowGeometry& g);
 
 // Computes out = conv(in, filter). Requires Fits.

@@ -19,7 +19,8 @@ namespace sluice {
 class LoopScratch {
  public:
   // Returns at least `n` elements for the calling thread, 64-byte aligned. They are valid until the
-  // thread's next call for this type. Null if there is no memory: the shard then skips its work.
+  // thread calls Get<F> again, for this or another LoopScratch. Null if there is no memory: the
+  // shard then skips its work.
   template <typename F>
   F* Get(int64_t n) {
     struct Free {

@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace patches_internal {
 
-// A library call costs more than a loop over a few elements.
+// Copies n elements. Uses a loop for a few elements, because a library call costs more.
 template <typename F>
 inline void Copy(const F* from, int64_t n, F* to) {
   if (n < 16) {
@@ -33,10 +33,10 @@ inline void Add(const F* from, int64_t n, F* to) {
   for (int64_t i = 0; i < n; ++i) to[i] = WrappingAdd(to[i], from[i]);
 }
 
-// Divides one line of a patch into the parts inside and outside the image. Calls `inside(offset in
-// the image, offset in the row, elements)` for the former and `outside(offset in the row,
-// elements)` for the latter. The line of the patch begins at element `at` of the row, and at column
-// `left` (which may be negative) of the image line whose first pixel is `from`.
+// Divides one line of a patch into parts inside and outside the image. Calls inside(i, r, n) for a
+// part of n elements that begins at element i of the image and at element r of the matrix row.
+// Calls outside(r, n) for a part outside the image. The line begins at element `at` of the matrix
+// row, and at column `left` (which may be negative) of the image line whose first pixel is `from`.
 //
 // ForRun requires that the elements of neighbouring columns are contiguous.
 template <typename Inside, typename Outside>
@@ -64,7 +64,7 @@ inline void ForColumns(const WindowGeometry& g, int64_t from, int64_t left, int6
   }
 }
 
-// The same for all lines of the patch at output position `p`.
+// Calls `inside` and `outside`, as ForRun does, for all lines of the patch at output position `p`.
 template <typename Inside, typename Outside>
 inline void ForPatch(const WindowGeometry& g, const Space& p, int64_t group, const Inside& inside,
                      const Outside& outside) {
@@ -92,7 +92,8 @@ inline void ForPatch(const WindowGeometry& g, const Space& p, int64_t group, con
   }
 }
 
-// Calls f(row, image, position) for `rows` output positions from `first` on.
+// Calls f(row, image, position) for `rows` output positions from `first` on. `row` counts from 0,
+// and `position` is the position in the output of image number `image`.
 template <typename Function>
 inline void ForRows(const WindowGeometry& g, int64_t first, int64_t rows, Function f) {
   int64_t image = first / g.out.count(), rest = first % g.out.count();
@@ -128,8 +129,8 @@ void GatherPatches(const WindowGeometry& g, const F* in, int64_t group, int64_t 
   });
 }
 
-// Adds rows of patches to the elements that GatherPatches copies. All rows belong to the image
-// whose gradient is `in_grad`.
+// Adds each element of `patches` to the image element that GatherPatches copies to this place. All
+// rows must belong to one image. `in_grad` is the gradient with respect to this image.
 template <typename F>
 void ScatterPatches(const WindowGeometry& g, const F* patches, int64_t group, int64_t first,
                     int64_t rows, F* in_grad) {

@@ -31,7 +31,7 @@ enum class Padding {
   kSame,      // ceil(size / stride) outputs; the padding is split between both ends
   kExplicit,  // given sizes
 };
-// VALID, SAME or EXPLICIT.
+// `attr` is VALID, SAME or EXPLICIT.
 Padding PaddingOf(std::string_view attr);
 
 // Positions of an image's dimensions. The batch is always dimension 0.
@@ -39,7 +39,7 @@ struct ImageLayout {
   int space = 2;  // number of spatial dimensions
   bool channels_first = false;
 
-  // NHWC, NCHW, NDHWC or NCDHW.
+  // `data_format` is NHWC, NCHW, NDHWC or NCDHW.
   static ImageLayout Of(std::string_view data_format);
 
   int rank() const { return space + 2; }
@@ -59,15 +59,17 @@ struct Sliding {
   int64_t before = 0, after = 0;  // padding at both ends, for kExplicit
 };
 
-// The result for one dimension: the number of outputs, and the padding at both ends.
+// The result of SlideWindow: the number of outputs along one dimension, and the padding at both
+// ends.
 struct Window {
   int64_t outputs = 0;
   int64_t before = 0;
   int64_t after = 0;
 };
 
-// INVALID_ARGUMENT if the stride or the dilation is below 1, if the window or a padding is
-// negative, if the number of outputs would be negative, or if a number is too large.
+// Slides a window of `window` elements along `input` elements. INVALID_ARGUMENT if the stride or
+// the dilation is below 1, if the window or a padding is negative, if the number of outputs would
+// be negative, or if a number is too large.
 absl::StatusOr<Window> SlideWindow(int64_t input, int64_t window, const Sliding& sliding);
 // The number of outputs, or -1 if it depends on an `input` or `window` of -1 (unknown).
 absl::StatusOr<int64_t> WindowOutputs(int64_t input, int64_t window, const Sliding& sliding);
@@ -101,7 +103,8 @@ struct WindowGeometry {
   int64_t patch() const { return window.count() * window_channels; }
   int64_t in_image() const { return in.count() * in_channels; }
   int64_t out_image() const { return out.count() * out_channels; }
-  // The input position of an output's first element along dimension `d`; may be negative.
+  // The position in the input, along dimension `d`, at which the window of position `output` of the
+  // output begins. It is negative in the padding.
   int64_t First(int d, int64_t output) const { return output * stride[d] - pad[d]; }
 
   // The positions [first, last) of the image, along dimension `d`, that an undilated window covers.
@@ -148,7 +151,8 @@ struct WindowAttrs {
   // caller sets out_channels and window_channels.
   absl::StatusOr<WindowGeometry> Slide(const TensorShape& input,
                                        absl::Span<const int64_t> window) const;
-  // INVALID_ARGUMENT if the number of elements overflows.
+  // The shape of the output of `g` in this layout. INVALID_ARGUMENT if the number of elements
+  // overflows.
   absl::StatusOr<TensorShape> OutputShape(const WindowGeometry& g) const;
 };
 

@@ -22,7 +22,8 @@
 
 namespace sluice::winograd {
 
-// Whether this machine supports the algorithm for the convolution, and gains by it.
+// Whether this machine supports the algorithm for the convolution, and the algorithm is faster than
+// the general one (convolve.h).
 bool Fits(const WindowGeometry& g);
 // The same for BackpropFilter. Its sums must also fit into a cache.
 bool FitsFilter(const WindowGeometry& g);

@@ -33,7 +33,8 @@ template <int n>
 struct Points {
   static constexpr auto kAt = kPoints<n>;
 
-  // Transforms data. Row i has the coefficients of the product of (x - p_j) over all j except i.
+  // The matrix that transforms data. Row i has the coefficients of the product of (x - p_j) over
+  // all finite points p_j except p_i.
   static constexpr Matrix<n, n> Data() {
     Matrix<n, n> m{};
     for (int i = 0; i < n; ++i) {
@@ -48,8 +49,8 @@ struct Points {
     return m;
   }
 
-  // Transforms the factor with which the data is convolved (a filter or a gradient), from `size`
-  // numbers to n.
+  // The matrix that transforms what the data is convolved with (a filter or a gradient), from
+  // `size` numbers to n.
   template <int size>
   static constexpr Matrix<n, size> Factor() {
     Matrix<n, size> m{};
@@ -64,7 +65,7 @@ struct Points {
     return m;
   }
 
-  // Transforms n products to `size` results.
+  // The matrix that transforms n products to `size` results.
   template <int size>
   static constexpr Matrix<size, n> Result() {
     Matrix<size, n> m{};
@@ -84,7 +85,7 @@ inline constexpr Matrix<size, n> kResult = Points<n>::template Result<size>();
 template <int n>
 inline constexpr Matrix<n, n> kData = Points<n>::Data();
 
-// r = M d for a constant matrix. Compiles to explicit sums.
+// Computes r = M d for the constant matrix kM. The loops compile to explicit sums.
 template <const auto& kM, int kRows, int kColumns>
 SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
 #pragma GCC unroll 8
@@ -113,7 +114,9 @@ SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
 template <int kRows, int kColumns>
 struct Mirrored {
   std::array<bool, kRows> is_pair{};  // [i]: rows i and i + 1 are such a pair
-  Matrix<kRows, kColumns> half{};     // the rows. Of a pair: the even columns, then the odd ones
+  // The matrix, but with zeros in the odd columns of a pair's first row, and in the even columns of
+  // its second row.
+  Matrix<kRows, kColumns> half{};
 
   static constexpr Mirrored Of(const Matrix<kRows, kColumns>& m) {
     Mirrored all{.half = m};
@@ -166,7 +169,7 @@ struct Times {
   }
 };
 
-// The same if columns i and i + 1 are pairs instead of rows.
+// The same if the pairs for points p and -p are columns of kM instead of rows.
 template <const auto& kM, int kRows, int kColumns>
 struct TimesColumns {
   static constexpr int kIn = kColumns, kOut = kRows;
@@ -187,7 +190,8 @@ struct TimesColumns {
   }
 };
 
-// Times<kData<6>, 6, 6> with the common subexpressions of its rows: 14 operations instead of 24.
+// Times<kData<6>, 6, 6>, but shares the common subexpressions of the matrix's rows: 14 operations
+// instead of 24.
 struct TimesData {
   static constexpr int kIn = 6, kOut = 6;
 
@@ -221,8 +225,9 @@ static_assert(TimesData::IsData());
 template <int n>
 using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
-// Computes to = M * from * M^T, where `from` has kIn x kIn vectors and `to` has kOut x kOut. The
-// outer loops are not unrolled, because the addresses would then fill the registers.
+// Computes to = M * from * M^T, where `from` has kIn x kIn vectors and `to` has kOut x kOut. Steps
+// are in floats. The outer loops are not unrolled, because the addresses would then fill the
+// registers.
 template <typename M>
 SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step,
                                              int64_t column_step, float* to, int64_t to_row_step,
@@ -275,7 +280,8 @@ class Square {
     for (Vec& v : alone_) v = Vec{};
   }
 
-  // to = M square M^T, for the vector of channels at `image`. Prefetches the square below.
+  // Writes M * square * M^T to `to`, for the 16 channels at `image`. The vectors in `to` are
+  // `to_step` floats apart. Prefetches the square below.
   template <typename M>
   SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t to_step) {
     for (int64_t i = 0; i < size; ++i) {
@@ -296,7 +302,8 @@ class Square {
     TransformSquare<M>(from, row_step, column_step, to, M::kOut * to_step, to_step);
   }
 
-  // square = M from M^T, for the vector of channels at `image`.
+  // Writes M * from * M^T to the square, for the 16 channels at `image`. The vectors in `from` are
+  // `step` floats apart.
   template <typename M>
   SLUICE_INLINE_IN_CLONES void TransformInto(const float* from, int64_t step, float* image) {
     if (is_whole_) {
@@ -320,14 +327,14 @@ class Square {
   Vec alone_[size * size];  // a copy of the square, if a part is outside the image
 };
 
-// Adjacent squares of `M::kIn` x `M::kIn` pixels at a distance of `m` pixels. Columns that two
-// squares share are transformed once.
+// A horizontal row of squares of `M::kIn` x `M::kIn` pixels. Each begins `m` pixels to the right of
+// the one before. Columns of pixels that two squares share are transformed once.
 template <typename M, int m>
 class Strip {
  public:
   static constexpr int64_t kMostSquares = 8;
 
-  // The first pixel is (y, x). Pixels outside the image are zeros.
+  // The first square begins at pixel (y, x). Pixels outside the image are zeros.
   SLUICE_INLINE_IN_CLONES Strip(const Images& s, int64_t y, int64_t x, int64_t squares)
       : images_(s),
         y_(y),
@@ -336,8 +343,8 @@ class Strip {
         top_(std::max<int64_t>(0, -y)),
         bottom_(std::min<int64_t>(M::kIn, s.height - y)) {}
 
-  // to + k * square_step (kOut x kOut vectors, `to_step` apart) = M square_k M^T, for the vector of
-  // channels at `image`.
+  // Computes M * square * M^T for each square k and the 16 channels at `image`. The result has
+  // kOut x kOut vectors, which begin at to + k * square_step and are `to_step` floats apart.
   SLUICE_INLINE_IN_CLONES void TransformFrom(const float* image, float* to, int64_t square_step,
                                              int64_t to_step) {
     const int64_t columns = squares_ * m + M::kIn - m;
@@ -368,7 +375,7 @@ class Strip {
   }
 
  private:
-  // Prefetches the pixels of the next strip that are not in this one.
+  // Transforms one column of pixels. Prefetches the pixels below that only the next strip has.
   template <bool kWhole>
   SLUICE_INLINE_IN_CLONES void TransformColumn(const float* column, Vec* out) const {
     const int64_t row_step = images_.row_step();
@@ -386,7 +393,7 @@ class Strip {
 
   const Images& images_;
   const int64_t y_, x_, squares_, top_, bottom_;
-  Vec half_[(kMostSquares * m + M::kIn - m) * M::kOut];  // by column
+  Vec half_[(kMostSquares * m + M::kIn - m) * M::kOut];  // the transformed columns
 };
 
 // Computes to = a * b, or to += a * b if kAdd. `columns` is the number of columns of b, a multiple

@@ -36,7 +36,8 @@ class MeasurementSink {
   virtual absl::Status Add(const std::string& name, double value, int64_t step) = 0;
 };
 
-// One pass over a dataset. The iterators of the dataset and of all datasets that it reads share it.
+// One pass over a dataset. The iterator of the dataset and the iterators of all datasets that it
+// reads share one Reading.
 struct Reading {
   Reading() = default;
   // A part of the reading `whole`, which can end earlier than `whole`.
@@ -54,13 +55,13 @@ struct Reading {
   std::shared_ptr<SeedLog> seeds;
   // Pauses the reading while no call waits for it. Null: it never pauses.
   ReaderGate* gate = nullptr;
-  bool reads_ahead = false;                       // also between two calls, on its own thread
+  bool reads_ahead = false;                       // whether the reading goes on between two calls
   std::shared_ptr<MeasurementSink> measurements;  // null: nothing is measured
 };
 
-// Returns CANCELLED if the reading has ended, and blocks while it pauses. An iterator that may skip
-// or store many elements in one call of Next must call it for each of them, so that the call can be
-// cancelled.
+// Returns CANCELLED if the reading has ended, and blocks while the reading pauses. An iterator that
+// may skip or store many elements in one call of Next must call this function for each of these
+// elements, so that the call of Next can be cancelled.
 absl::Status CheckNotCancelled(const Reading& reading);
 
 class DatasetIterator {
@@ -75,7 +76,7 @@ using IteratorPointer = std::unique_ptr<DatasetIterator>;
 struct DatasetFacts {
   static constexpr int64_t kInfinite = -1, kUnknown = -2;
   int64_t cardinality = kUnknown;  // number of elements
-  int64_t rows = -1;  // first size of every element. -1: unknown, or not the same for all
+  int64_t rows = -1;  // size of dimension 0 of every element. -1: unknown, or not always equal
   // Serialised tensorflow.data.Options of the dataset and of all datasets that it reads.
   std::string options;
 
@@ -158,8 +159,9 @@ IteratorPointer MakeIterator(F next) {
   return std::make_unique<FunctionIterator>(std::move(next));
 }
 
-// The op that made a dataset, for fingerprints. Datasets with equal origins have equal elements,
-// unless these depend on files, random numbers or state.
+// The op that made a dataset, with its attributes and inputs. Fingerprints are computed from the
+// origin. Datasets with equal origins have equal elements, unless the elements depend on files,
+// random numbers or state.
 struct DatasetOrigin {
   std::string op;
   AttrMap attrs;
@@ -188,8 +190,8 @@ class DatasetVariant : public VariantObject {
 absl::StatusOr<DatasetPointer> DatasetIn(const Tensor& tensor);
 Tensor TensorOf(DatasetPointer dataset, int depth = 1,
                 std::shared_ptr<const DatasetOrigin> origin = nullptr);
-// The largest DatasetVariant::depth. Next of an iterator needs a stack frame per dataset of the
-// chain.
+// The largest DatasetVariant::depth. It is limited because a call of DatasetIterator::Next needs a
+// stack frame per dataset of the chain.
 inline constexpr int kMaxDatasetDepth = 1000;
 // Calls `take(element, reading)` for each element, until `take` or the dataset returns an error or
 // the step is cancelled. Blocks.

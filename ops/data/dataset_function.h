@@ -24,9 +24,10 @@ namespace sluice {
 // Thread safety: Call may be called from any thread.
 class DatasetFunction {
  public:
-  // The function in attribute `attr`. It runs on the kernel's device if its nodes request no other
-  // one. NOT_FOUND or INVALID_ARGUMENT if the function is unknown or cannot be built, UNIMPLEMENTED
-  // if it calls itself by a dataset, RESOURCE_EXHAUSTED if functions of datasets nest too deep.
+  // Makes the function in attribute `attr`. Nodes that request no device run on the kernel's
+  // device. NOT_FOUND or INVALID_ARGUMENT if the function is unknown or cannot be built,
+  // UNIMPLEMENTED if a dataset in the function calls the same function, RESOURCE_EXHAUSTED if
+  // functions of datasets nest too deep or are too many.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
                                                                      const std::string& attr);
   // INVALID_ARGUMENT if the number or the types of the arguments are not those of the function.
@@ -121,8 +122,9 @@ Tensors Joined(const Tensors& state, const Tensors& element);
 
 using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Reading&)>;
 
-// Applies `f` to each element, `calls` at a time, each in a thread of its own. The results are in
-// the order of the elements. When the iterator is destroyed, calls that still run are cancelled.
+// Applies `f` to each element of `inner`. Up to `calls` calls of `f` run at the same time, each in
+// its own thread. The results are in the order of the elements. When the iterator is destroyed,
+// calls that still run are cancelled.
 IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
                             Reading& reading);
 

@@ -1,4 +1,4 @@
-// Makes a kernel that outputs a dataset from a function that returns the dataset.
+// DatasetKernel turns a function that returns a dataset into a kernel that outputs this dataset.
 //
 //   absl::StatusOr<DatasetPointer> Take(const KernelContext& c, const DatasetPointer& input);
 //   KERNEL(TakeDataset, DatasetKernel<Take>);

@@ -32,7 +32,8 @@ inline void Metadata(OpDefBuilder& op) { op.Attr("metadata", StringAttr("")); }
 
 inline void ElementsAndMetadata(OpDefBuilder& op) { op.With(ElementAttrs).With(Metadata); }
 
-// Transforms a dataset with the function `f`, which also takes `other_arguments`.
+// Declares an op that transforms a dataset with the function in attribute `f`. The function also
+// gets the tensors of the input list `other_arguments`.
 inline auto TransformsDatasetBy(std::string f) {
   return [f = std::move(f)](OpDefBuilder& op) {
     op.With(TransformsDataset)
@@ -53,8 +54,8 @@ inline auto CallsFunctions(std::vector<std::string> functions, std::string input
   };
 }
 
-// Declares `op` as an older name of the op `name`. `later` has the attributes that only the new
-// name has. `name` must be declared earlier in the same file.
+// Declares `op` as an older name of the op `name`. `later` lists the attributes that the older op
+// lacks. `name` must be declared earlier in the same file.
 inline bool DeclareOlderName(const char* op, const char* name,
                              const std::vector<std::string>& later) {
   OpDef def = *OpRegistry::Global().Find(name);

@@ -1,4 +1,5 @@
-// The content of the variant of tf.data's Optional: a tuple of tensors or nothing. Immutable.
+// The object in the variant tensor of a tf.data Optional: a tuple of tensors, or nothing. It is
+// immutable.
 #ifndef SLUICE_OPS_DATA_OPTIONAL_H_
 #define SLUICE_OPS_DATA_OPTIONAL_H_
 

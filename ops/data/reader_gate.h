@@ -1,9 +1,9 @@
 // A gate pauses the thread that reads a dataset while no call waits for an element.
 //
-// If a call is cancelled, the thread continues to read the element, so that the next call gets it.
-// If the client is dead, there is no next call. A reading that never finds an element (all elements
-// fail a filter) would then occupy a core forever. So the thread pauses, and continues when the
-// next call waits.
+// A cancelled call does not end the search for its element: the next call gets that element. But if
+// the client is dead, there is no next call, and a search that never finds an element (because a
+// filter rejects all) would occupy a core forever. So the thread pauses after the cancellation, and
+// continues when the next call waits.
 //
 // A thread that prefetches must also work between two calls. It pauses only when the last call
 // ended more than kReadAhead ago.

@@ -3,7 +3,8 @@
 //
 //   A1. A gradient computed at a step before the current one is dropped and counted as stale.
 //   A2. A take (a call of Take) waits until at least as many gradients as it requires were added
-//       since the last take, and gets all of them. Then the current step grows by one.
+//       since the previous take, and gets the mean or sum of all of them. Then the current step
+//       grows by one.
 //   A3. Takes are served in the order of their arrival.
 //
 // With a limit of `at_most` gradients in an update (ReplicaGradients), further gradients of the
@@ -13,9 +14,10 @@
 // the order of their replicas, and those of one replica in the order of arrival. So the bits of the
 // sum do not depend on the order of arrival.
 //
-// If the replicas are known, SetGlobalStep can go back to an earlier step, because the chief (the
-// replica that makes the updates) was lost or an older model was restored. SetGlobalStep then ends
-// waiting takes with an error. A GradientQueue does the same (gradient_queue.h, G3 and G4).
+// If the replicas are known, a call of SetGlobalStep means that a chief (the replica that makes the
+// updates) starts. Waiting takes belong to the previous chief and end with an error. The step may
+// go back, because the previous chief was lost or an older model was restored. Gradients of undone
+// updates are then stale. A GradientQueue does the same (gradient_queue.h, G3 and G4).
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. The callback of a take runs exactly once, without the lock:
@@ -60,16 +62,17 @@ class ConditionalAccumulator : public Resource,
                      bool has_known_shape, const Parallel& parallel);
   // Takes the reduced gradients (their mean or sum) as soon as there are `num_required`.
   void Take(const Caller& caller, int64_t num_required, const Parallel& parallel, Taken taken);
-  // Does the same, or returns nothing if the caller would have to wait.
+  // Takes without waiting. Returns nothing if the take would have to wait, if the caller is
+  // cancelled or if num_required < 1. Call Take then.
   std::optional<absl::StatusOr<GradientTensors>> TakeAtOnce(const Caller& caller,
                                                             int64_t num_required,
                                                             const Parallel& parallel);
   // Sets the current step. Gradients of earlier steps are dropped. If the replicas are known, the
   // call means that a chief starts at this step.
   void SetGlobalStep(int64_t step);
-  // Limits the number of gradients that a take requires: a take with a larger num_required waits
-  // for only `gradients` of them, which must be at least 1. A limit that is smaller than the
-  // current one applies immediately, also to waiting takes. A larger one applies after the next
+  // Limits the number of gradients that a take requires to `gradients`, at least 1: a take with a
+  // larger num_required waits for only `gradients` gradients. A limit that is smaller than the
+  // current one applies immediately, also to waiting takes. A larger limit applies after the next
   // update.
   void SetUpdateSize(int64_t gradients);
 
@@ -139,12 +142,13 @@ class ConditionalAccumulator : public Resource,
   const DataType dtype_;
   const Reduction reduction_;
   const ReplicaGradients replicas_;
-  // The lock guards the sum, except GradientSum::Finish, which does not use it.
+  // Its methods are called under the lock, except for Finish, which does not use the sum's content.
   const std::unique_ptr<GradientSum> sum_;
 
   mutable Mutex mutex_;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
-  // The greatest step from which SetGlobalStep went back. Updates up to it were undone.
+  // The greatest step from which SetGlobalStep went back. The updates after the current step, up to
+  // this one, were undone.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
   std::vector<Present> present_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival
   // With `in_replica_order`: the gradients that have not been added yet, by replica.

@@ -14,11 +14,10 @@ class FifoQueue : public QueueResource {
  public:
   using QueueResource::QueueResource;
 
-  // Tells the queue that a chief of synchronous replicas starts at global step `step`. This matters
-  // for queues of tokens. A token is a scalar that holds a global step. Before each training step,
-  // a replica takes a token, which permits it to compute a gradient for the update of that global
-  // step. Tokens of later steps are removed, because a chief that restored an older model undid
-  // their updates.
+  // Called when a chief (the replica that makes the updates) starts at global step `step`. Removes
+  // tokens of later steps, because their updates were undone if the chief restored an older model.
+  // A token is a scalar that holds a global step. Before each training step, a replica takes a
+  // token, which permits it to compute a gradient for the update of that global step.
   virtual void SetGlobalStep(int64_t step);
 
  protected:

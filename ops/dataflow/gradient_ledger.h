@@ -41,7 +41,8 @@ class GradientLedger : public Resource {
   GradientLedger(std::string name, int num_replicas);
 
   int num_replicas() const { return num_replicas_; }
-  // A replica outside [0, num_replicas) is unknown.
+  // Counts gradients of a replica at `step` (L2). A replica outside [0, num_replicas) is unknown:
+  // its gradients count in the last row.
   void Enter(int64_t step, int replica, Outcome outcome, int64_t gradients = 1);
   // Undoes the updates at `step` and later (L3).
   void Undo(int64_t step);

@@ -5,14 +5,13 @@
 // An element is a gradient with the declared components, followed by its origin: int64 {replica,
 // step}. Dequeuing a batch starts an update:
 //
-//   G1. The last element of a batch completes the update's step. Gradients of that step or of an
-//       earlier one are dropped: those in the queue as surplus, and those that arrive later as
-//       stale.
+//   G1. A complete batch ends the step of its update. Gradients of that step or of an earlier one
+//       are then dropped: those in the queue as surplus, and those that arrive later as stale.
 //   G2. The gradients of a batch are in the order of their replicas, and those of one replica in
 //       the order of arrival. A batch does not contain the origins.
 //
 // The chief is the replica that makes the updates. When a chief starts, it sets the step
-// (SetGlobalStep). It can be an earlier step, because the previous chief was lost when it had
+// (SetGlobalStep). The step can be an earlier one, because the previous chief was lost when it had
 // dequeued from some of the queues only, or because an older model was restored:
 //
 //   G3. The queue goes back to that step. It drops the gradients of updates that were not completed
@@ -71,7 +70,8 @@ class GradientQueue : public FifoQueue {
   const ReplicaGradients replicas_;
   const bool is_sparse_;  // gradients may differ in their number of rows
   int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The greatest step from which SetGlobalStep went back. Updates up to it were undone.
+  // The greatest step from which SetGlobalStep went back. The updates after the current step, up to
+  // this one, were undone.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 

@@ -53,8 +53,9 @@ inline absl::InlinedVector<GivenTensor, 3> Give(GradientTensors& tensors) {
 class GradientSum {
  public:
   virtual ~GradientSum() = default;
-  // INVALID_ARGUMENT if the type or shape of the gradient does not fit the sum or, if the sum is
-  // empty, the declared shape.
+  // INVALID_ARGUMENT if the type or shape of the gradient differs from the declared ones, or from
+  // those of the gradients in the sum. `has_known_shape` means that the third tensor of a sparse
+  // gradient has to be checked, too.
   virtual absl::Status Check(GivenGradient gradient, bool has_known_shape) const = 0;
   // Adds a gradient that passed Check. May move from it. If there is no memory, returns
   // RESOURCE_EXHAUSTED and leaves the sum unchanged.
@@ -62,10 +63,10 @@ class GradientSum {
                            const Parallel& parallel) = 0;
   struct Taken {
     GradientTensors sum;
-    std::vector<int32_t> row_counts;  // sparse: number of gradients with the row
+    std::vector<int32_t> row_counts;  // sparse: per row of the sum, how many gradients have it
     int64_t count = 0;
   };
-  // Takes the sum of the `count` gradients that were added. Then the sum is empty.
+  // Moves the sum of all `count` gradients into `taken`. Afterwards, the sum is empty.
   virtual void Take(int64_t count, Taken* taken) = 0;
   // Computes the mean or sum from a sum that was taken. Runs without the lock of the accumulator.
   virtual absl::StatusOr<GradientTensors> Finish(Taken&& taken, Reduction reduction,

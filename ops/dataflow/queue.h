@@ -79,8 +79,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual absl::Span<const DataType> taken_types() const { return options_.types; }
   std::string DebugString() const override;
 
-  // INVALID_ARGUMENT "Shared queue 'q' has capacity 3 but requested capacity was 4" if a node with
-  // the name of this queue requests another kind, capacity, type or shape.
+  // INVALID_ARGUMENT "Shared queue 'q' has capacity 3 but requested capacity was 4" if a node that
+  // shares this queue by name requests another kind, capacity, type or shape.
   virtual absl::Status CheckSame(const QueueSpec& requested) const;
 
  protected:
@@ -92,7 +92,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   }
   virtual void Put(Tensors element) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   virtual Tensors Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
-  // Returns elements that were taken, in this order, so that Take yields them again.
+  // Puts back `elements`, in the order in which they were taken, so that Take yields them again.
   virtual void PutBack(std::vector<Tensors> elements) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   // Called when a taker of many elements has all its `rows`, before it gets them. May remove
   // elements from the queue.
@@ -134,7 +134,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
     int64_t missing = 0;        // kTake: number of elements still to take
     bool is_many = false;
     bool allow_fewer = false;
-    bool replaces = false;  // kPut: elements are still to be removed
+    bool replaces = false;  // kPut: the queue's elements are still to be removed
     Done done;
     Taken taken;
     Wait wait;
@@ -148,7 +148,7 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // returns true.
   bool PutAtOnce(Tensors& element);
   void Submit(Attempt attempt) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Tries both lines and moves attempts that end to `complete`.
+  // Tries both lines (Q3). When an attempt ends, moves it to `complete`.
   void TryLines(Line* complete) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TryLine(Line& line, Line* complete) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Progress TryPut(Attempt& attempt) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -54,9 +54,9 @@ class Queue {
   static Queue Fifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                     const QueueOptions& options = {}, At at = At::current());
 
-  // The same, but sizes that are -1 in the shapes may differ between elements. DequeueMany and
-  // DequeueUpTo pad these dimensions at the end, with zeros or empty strings, to the largest size
-  // in the batch. `options.shapes` is required.
+  // A FIFO queue in which sizes that are -1 in the shapes may differ between elements. DequeueMany
+  // and DequeueUpTo pad these dimensions at the end, with zeros or empty strings, to the largest
+  // size in the batch. `options.shapes` is required.
   static Queue PaddingFifo(Graph& graph, int64_t capacity, std::vector<DataType> types,
                            const QueueOptions& options, At at = At::current());
 
@@ -92,7 +92,8 @@ class Queue {
   // other dequeues. The component shapes must be known.
   OutputList DequeueMany(Output n, std::string_view name = "", At at = At::current()) const;
 
-  // The same, but if a closed queue has fewer than n elements left, returns these (at least one).
+  // Like DequeueMany, but if a closed queue has fewer than n elements left, returns these.
+  // OUT_OF_RANGE if none is left.
   OutputList DequeueUpTo(Output n, std::string_view name = "", At at = At::current()) const;
 
   // Refuses further elements. Dequeues still return the remaining elements, and then fail with

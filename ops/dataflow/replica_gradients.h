@@ -2,12 +2,12 @@
 // attributes whose names begin with '_', which TensorFlow ignores.
 //
 // Attributes of the node that makes the accumulator or queue of gradients:
-//   _replicas           number of replicas
-//   _gradients          number of gradients in an update. Further gradients of its step are dropped
-//   _in_replica_order   the bits of a sum do not depend on the order of arrival
-//   _ledger             shared name of the ledger (gradient_ledger.h)
+// - _replicas: the number of replicas.
+// - _gradients: the number of gradients in an update. Further gradients of its step are dropped.
+// - _in_replica_order: whether the bits of a sum do not depend on the order of arrival.
+// - _ledger: the shared name of the ledger (gradient_ledger.h).
 // Attribute of the node that adds a gradient:
-//   _replica            number of the replica
+// - _replica: the number of the replica.
 #ifndef SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 #define SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 
@@ -40,9 +40,9 @@ struct ReplicaGradients {
   void Undo(int64_t step) const {
     if (ledger != nullptr) ledger->Undo(step);
   }
-  // The end of an error text that names the replicas missing from `present`: "; none yet of
-  // replicas 1, 3". Empty if none is missing, or if `present` contains an unknown replica (-1),
-  // whose gradient could be from any of them.
+  // The end of a message about gradients that are missing: "; none yet of replicas 1, 3" lists the
+  // replicas that are not in `present`. Empty if all are, or if `present` contains an unknown
+  // replica (-1), because its gradient could be from any replica.
   std::string MissingText(const std::vector<int>& present) const;
 };
 

@@ -35,8 +35,8 @@ class Admission {
   // Forgets all counts.
   void Clear();
 
-  // For checkpoints: the keys that wait for admission and their counts, in the order of keys. They
-  // are divided into kShards shares. Returns share number `share`. Empty with a filter.
+  // For checkpoints: the keys that wait for admission are divided into kShards shares. Returns the
+  // keys of one share with their counts, in the order of keys. Empty with a filter.
   static constexpr int kShards = 64;
   std::vector<std::pair<int64_t, int64_t>> Waiting(int share);
   // Restores the count of a key. Does nothing unless the rule counts exactly.

@@ -4,27 +4,27 @@
 //   Output rows = EmbeddingLookup(items, ids);          // ops/embedding/embedding.h
 //   Operation train = Adagrad({.learning_rate = 0.1f}).Minimize(loss);
 //
-// A table is a function of all int64 keys. A key gets a record with its first update, or later if
+// A table has a row for every int64 key. A key gets a record with its first update, or later if
 // there is an AdmissionRule. The record has the row, the optimizer's slots, the number of updates
 // and the step of the last one. A key without a record has its initial row, which depends only on
 // the seed and the key. Lookups never change the table. So results do not depend on the order in
 // which keys are first seen, on threads or on the number of parts.
 //
-// Optimizers that apply one rule (ops/update/rules.h) train a table by default, like a trainable
-// variable, and only rows with a gradient change. Rows of equal keys in a step are summed first, in
-// the order of the batch. Adam is therefore the lazy Adam. A table has one optimizer, whose slots
-// are in the records. The first step makes the table, so call Minimize before it. A graph without
-// an optimizer can open and restore a trained table. AdamW decays only rows with a gradient, and
-// LAMB uses the norms of rows.
+// An optimizer that applies a single rule of ops/update/rules.h trains a table by default, like a
+// trainable variable. It changes only rows with a gradient, so Adam is the lazy Adam, and AdamW
+// decays only these rows. Gradients of equal keys in a step are summed first, in the order of the
+// batch. LAMB uses the norms of rows. A table has one optimizer, whose slots are in the records.
+// The first step makes the table, so call Minimize before the first step. A graph without an
+// optimizer can open and restore a trained table.
 //
 // Thread safety: that of the graph, which one thread at a time builds. Several steps may read and
 // update a table at the same time. A read sees each row before or after an update, and no update is
 // lost. A read waits while one of its rows is updated.
 // Ownership: a small handle that can be copied, valid as long as the graph. The records belong to
 // the device, outlive steps and sessions that share it, and need no initializer. Savers save them
-// and restore them, also into another number of parts. Memory: per key, 24 bytes, the row, the
-// slots and about 10 bytes of the index. Errors: of the graph, in Graph::status(). Of a step:
-// RESOURCE_EXHAUSTED if there is no memory.
+// and restore them, also into another number of parts. Memory: per record, 24 bytes, the row, the
+// slots and about 10 bytes of the index. Errors: errors of building stay in the graph
+// (Graph::status). A step fails with RESOURCE_EXHAUSTED if there is no memory.
 #ifndef SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 #define SLUICE_OPS_EMBEDDING_EMBEDDING_TABLE_H_
 
@@ -41,7 +41,8 @@
 
 namespace sluice {
 
-// The op of a part of a table, and the collection of all parts, which checkpoints contain.
+// The op of the node that makes a part of a table, and the graph's collection of all these nodes.
+// Optimizers and Savers find the tables there.
 inline constexpr std::string_view kEmbeddingTableOp = "EmbeddingTableHandleOp";
 inline constexpr std::string_view kEmbeddingTables = "embedding_tables";
 
@@ -56,8 +57,8 @@ struct EmbeddingTableOptions {
   int num_shards = 1;
   // Whether optimizers train the table by default.
   bool trainable = true;
-  // Which keys get records, and which records are removed during training. `filter_counters` and
-  // `capacity` are numbers for the whole table, and each part gets its share of them.
+  // Rules for which keys get records, and which records are removed during training.
+  // `filter_counters` and `capacity` are numbers for the whole table. Each part gets its share.
   AdmissionRule admission = {};
   EvictionRule eviction = {};
 };
@@ -92,8 +93,9 @@ Output GatherRows(const Variable& shard, Output keys, std::string_view name = ""
 // gradient has summed the rows of equal keys.
 bool HasDistinctKeys(Output keys);
 
-// Declares that an optimizer trains the part, whose records get a slot for each initial value.
-// FAILED_PRECONDITION if another optimizer trains it.
+// Declares that `optimizer` trains the part. Each record of the part then has one slot per number
+// in `slot_values`, which is the initial value of the slot's elements. FAILED_PRECONDITION if
+// another optimizer, or one with other values, was declared before.
 absl::Status SetTableSlots(const Variable& shard, std::string_view optimizer,
                            const std::vector<float>& slot_values);
 

@@ -33,7 +33,7 @@ class IndexPages {
 
   // A page, aligned to its size, with any contents. Null if there is no memory.
   void* Allocate();
-  // For a page that no thread can reach.
+  // Lets Allocate return the page again. No thread may be able to reach it anymore.
   void Free(void* page);
 
   // The size of all pages that are or were in use.
@@ -47,8 +47,8 @@ class IndexPages {
 
   mutable Mutex mutex_;
   std::vector<Region> regions_ ABSL_GUARDED_BY(mutex_);
-  size_t used_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of the last region
-  size_t full_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of the others
+  size_t used_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes allocated from the last region
+  size_t full_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes allocated from the other regions
   std::vector<void*> free_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -40,8 +40,8 @@ class IdleLimits {
   IdleLimits(const EvictionRule& rule, Clock clock)
       : rule_(rule), clock_(clock != nullptr ? std::move(clock) : SteadyMilliseconds) {}
 
-  // A key is idle if the step of its last update is less than `all`. If the norm of its row is less
-  // than EvictionRule::min_norm, it is also idle if this step is less than `small`.
+  // A key is idle if the step of its last update is less than `all`. A key whose row has a norm
+  // below EvictionRule::min_norm is also idle if the step of its last update is less than `small`.
   struct Limits {
     int64_t all, small;
   };
@@ -58,8 +58,8 @@ class IdleLimits {
     if (rule_.idle_seconds > 0) PassTime(step);
     latest_.store(step);
   }
-  // Call it when the table gets a record whose last update was at `step` from elsewhere, such as a
-  // checkpoint.
+  // Call it when a record whose last update was at `step` is copied into the table, for example
+  // from a checkpoint.
   void Raise(int64_t step) {
     ScopedLock lock(&mutex_);
     latest_.store(std::max(latest(), step));
@@ -99,8 +99,8 @@ class IdleLimits {
             rule_.min_norm > 0 ? step - rule_.min_norm_steps : kNever};
   }
 
-  // Divides `idle_seconds` into 64 intervals and remembers the last step of each. So a key is
-  // evicted at most 1/64 of the time too late, however irregular the steps are.
+  // Divides `idle_seconds` into 64 intervals and remembers the last step of each. So a key becomes
+  // idle at most 1/64 of `idle_seconds` too late, however irregular the steps are.
   void PassTime(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto span = static_cast<int64_t>(static_cast<double>(rule_.idle_seconds) * 1000);
     const int64_t now = clock_();

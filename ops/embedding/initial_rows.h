@@ -21,13 +21,14 @@ struct InitialRows {
   // Uniform in [low, high).
   static InitialRows Uniform(float low, float high) { return {Kind::kUniform, low, high}; }
   static InitialRows Normal(float mean, float stddev) { return {Kind::kNormal, mean, stddev}; }
-  // Without the numbers that are two standard deviations or more away from the mean.
+  // A normal distribution without the numbers that are two or more standard deviations away from
+  // the mean.
   static InitialRows TruncatedNormal(float mean, float stddev) {
     return {Kind::kTruncatedNormal, mean, stddev};
   }
 
-  // Writes the rows of `keys`, each to where an element of `rows` points: `size` elements of type
-  // float, half or bfloat16. Many short rows at once take less time.
+  // Writes the row of keys[i], `size` elements of type float, half or bfloat16, to the memory at
+  // rows[i]. One call for many short rows takes less time than a call for each.
   void Fill(int64_t seed, absl::Span<const int64_t> keys, DataType dtype, int64_t size,
             void* const* rows) const;
 

@@ -44,7 +44,8 @@ class KeyIndex {
   static constexpr int kEntries = 12;  // per bucket
   struct Bucket;
   struct Page;
-  // A directory has 1 << depth pages. A page with less depth stands there several times.
+  // A directory is an array of 1 << depth pointers to pages. If a page has a smaller depth, several
+  // pointers point to it.
   using Slot = std::atomic<Page*>;
 
  public:
@@ -54,7 +55,8 @@ class KeyIndex {
   KeyIndex(const KeyIndex&) = delete;
   KeyIndex& operator=(const KeyIndex&) = delete;
 
-  // The same in all processes and versions, because it assigns keys to servers.
+  // A hash that is the same in all processes and versions, because it decides which server has a
+  // key (RowStore::ShardOf).
   static uint64_t StableHash(int64_t key) {
     auto h = static_cast<uint64_t>(key);
     h = (h ^ h >> 33) * 0xff51afd7ed558ccd;
@@ -62,8 +64,8 @@ class KeyIndex {
     return h ^ h >> 33;
   }
 
-  // A search in four steps. Between them the caller does the same steps for other keys, so that
-  // their loads from memory overlap.
+  // A search in four steps: Begin, FetchBucket, Guess and Find. The caller does each step for
+  // several keys before the next step, so that their loads from memory overlap.
   struct Search {
     int64_t key;
     uint64_t hash;
@@ -72,14 +74,14 @@ class KeyIndex {
     Record* guess;
     bool is_absent;  // the key is known to have no entry
   };
-  // Fetches the entry of the key's page in the directory, without waiting for it.
+  // Prefetches the directory's pointer to the page of the key.
   void Begin(int64_t key, Search& search) const {
     search.key = key;
     search.hash = HashOf(key);
     search.slot = SlotOf(search.hash);
     __builtin_prefetch(search.slot);
   }
-  // Fetches the bucket of the key.
+  // Prefetches the bucket of the key.
   static void FetchBucket(Search& search) {
     search.bucket = search.slot->load(std::memory_order_acquire)->buckets + HomeOf(search.hash);
     __builtin_prefetch(search.bucket);
@@ -101,16 +103,16 @@ class KeyIndex {
     if (search.guess != nullptr && search.guess->key == search.key) return search.guess;
     return search.is_absent ? nullptr : FindAll(search.key, search.hash);
   }
-  // Fetches what an insertion of the key needs besides its bucket.
+  // Prefetches the lock of the key's page, which FindOrInsert takes.
   void PrefetchInsertion(const Search& search) const { __builtin_prefetch(PageOf(search.hash), 1); }
 
   struct Found {
     Records::Number number;
     bool is_new;
   };
-  // Finds the key. If it is not in the index, inserts it with the record number that `make`
-  // returns, or not at all if that is kNone. The record must have the key. Calls `make` under the
-  // lock of the page.
+  // Finds the key. If it is not in the index, calls `make` under the lock of the page and inserts
+  // the key with the record number that `make` returns. The record must already contain the key. If
+  // `make` returns kNone, nothing is inserted.
   using Maker = absl::FunctionRef<absl::StatusOr<Records::Number>()>;
   absl::StatusOr<Found> FindOrInsert(int64_t key, Maker make);
   // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the lock of the
@@ -123,18 +125,19 @@ class KeyIndex {
 
  private:
   static constexpr int kTagsInFirstWord = 8;
-  // In the second word: hints, and the number of keys that went on to the next bucket.
+  // Positions in the second word of Bucket::tags: hints, and the number of keys that went on to the
+  // next bucket.
   static constexpr int kHintShift = 32, kOverflowShift = 56;
   static constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
   static constexpr int kBuckets = 63;  // per page
   static constexpr int kDepthMax = 30;
   static constexpr uint64_t kDepthMask = 63;
-  // Beyond this a page is replaced by two.
+  // If a page has this many keys, an insertion replaces it by two pages.
   static constexpr int kKeysMax = kBuckets * kEntries * 13 / 16;
 
   struct alignas(64) Bucket {
-    // A byte per entry, 0 if it is empty. In the second word, hints of 2 bits per entry, and the
-    // number of keys that went on to the next bucket follow.
+    // The tags: a byte per entry, 0 if the entry is empty. The second word also contains a hint of
+    // 2 bits per entry, and the number of keys that went on to the next bucket.
     std::atomic<uint64_t> tags[2] = {};
     std::atomic<Records::Number> numbers[kEntries] = {};
   };
@@ -174,31 +177,32 @@ class KeyIndex {
   static uint64_t TagOf(uint64_t hash) { return (hash & 0xff) == 0 ? 1 : hash & 0xff; }
   static int Next(int bucket) { return bucket + 1 == kBuckets ? 0 : bucket + 1; }
   static constexpr uint64_t kHighBits = 0x8080808080808080;
-  // The high bits of the bytes of `tags` that equal the byte which `all` repeats.
+  // Returns a word with the high bit of each byte that is equal in `tags` and `all`.
   static uint64_t EqualBytes(uint64_t tags, uint64_t all) {
     const uint64_t different = tags ^ all;
     return ~(((different & ~kHighBits) + ~kHighBits) | different) & kHighBits;
   }
-  // A bit per entry with the tag: 8 e + 7 for those of the first word, 8 e + 6 of the second one.
+  // Returns one bit per entry that has the tag: bit 8 e + 7 for entry e of the first word, and bit
+  // 8 e + 6 for entry e of the second word.
   static uint64_t Matches(uint64_t first, uint64_t second, uint64_t tag) {
     const uint64_t all = tag * 0x0101010101010101;
     return EqualBytes(first, all) | (EqualBytes(second, all) & kTagsOfSecondWord) >> 1;
   }
-  // The first entry of the matches, which are not 0.
+  // Returns an entry of `matches`, which must not be 0.
   static int EntryOf(uint64_t matches) {
     const int bit = std::countr_zero(matches);
     return bit / 8 + (~bit & 1) * kTagsInFirstWord;
   }
   static void SetTag(Bucket& bucket, int entry, uint64_t tag);
   static void AddOverflow(Bucket& bucket, int64_t added);
-  // The hint of an entry says to which of two pages a split moves it. Only entries in their home
-  // buckets can have one. A split then needs not read their records.
+  // The hint of an entry says to which of the two new pages a split moves the entry, so that the
+  // split need not read its record. Only entries in their home buckets can have a hint.
   static constexpr uint64_t kNoHint = 0, kLow = 2, kHigh = 3;
   static uint64_t HintOf(uint64_t place, int depth) {
     return (place >> (31 - depth) & 1) != 0 ? kHigh : kLow;
   }
-  // Writes the number to the first free entry from the bucket `home` on, and the hint if it is in
-  // this bucket.
+  // Writes the tag and the number to the first free entry in bucket `home` or the buckets after it.
+  // Writes the hint only if the entry is in `home`.
   static void Put(Page& page, int home, uint64_t tag, uint64_t hint, Records::Number number);
 
   static Slot* SlotsOf(uint64_t directory) {
@@ -212,14 +216,16 @@ class KeyIndex {
   std::optional<Entry> FindIn(const Page& page, int64_t key, uint64_t hash) const;
   Record* FindAll(int64_t key, uint64_t hash) const;
   absl::StatusOr<Page*> NewPage(int depth);
-  // Replaces the page of the hash by two. The caller frees the page and, if it is not null, the
-  // directory that was replaced, when no reader can see them.
+  // Replaces `page`, the page of `hash`, by two. If the directory has to be doubled, sets
+  // `old_directory` to the directory that was replaced. The caller frees the page and the old
+  // directory when no reader can see them.
   absl::Status Split(Page& page, uint64_t hash, Slot** old_directory)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(page.mutex);
   // Copies the keys of a page, whose lock is held, to two pages that no other thread can reach.
   // Their locks are not needed.
   void Distribute(const Page& page, Page& low, Page& high) const ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  // Copies the keys with hints. Writes the records of the others to `rest`, and returns how many.
+  // Copies the entries with hints. Writes the records and the numbers of the other entries to
+  // `rest` and `numbers`. Returns how many other entries there are.
   static int DistributeByHints(const Page& page, Page& low, Page& high, const Records& records,
                                const Record** rest, Records::Number* numbers)
       ABSL_NO_THREAD_SAFETY_ANALYSIS;  // for the reason given at Distribute

@@ -2,9 +2,9 @@
 //
 //   PartitionedVariable w(g, "w", shape, Zeros(), MinMaxPartitions(shape, DT_FLOAT, 4));
 //
-// Each function returns one number per dimension, which is 1 for dimensions that are not cut. If
-// the shape does not have the axis, it returns more numbers than dimensions, which
-// PartitionedVariable rejects.
+// Each function returns the number of parts along each dimension: 1 for dimensions that are not
+// cut. If the shape does not have the axis, the result has more numbers than the shape has
+// dimensions, and PartitionedVariable rejects it.
 //
 // Thread safety: pure functions. Errors: none here.
 // Reference: tf.compat.v1.fixed_size_partitioner, variable_axis_size_partitioner and
@@ -30,8 +30,8 @@ struct AxisSizeOptions {
   // The largest number of parts, even if the parts then exceed `max_shard_bytes`. 0: no limit.
   int max_shards = 0;
 };
-// Cuts into the smallest number of parts of at most `max_shard_bytes` each. If a slice of the axis
-// is larger, each part is one slice.
+// Cuts into the smallest number of parts of at most `max_shard_bytes` each. If a single slice along
+// the axis is larger than that, each part is one slice.
 std::vector<int> AxisSizePartitions(const TensorShape& shape, DataType dtype,
                                     int64_t max_shard_bytes, const AxisSizeOptions& how = {});
 

@@ -61,8 +61,8 @@ class ReaderPhases {
     Advance();
   }
 
-  // Runs all actions. There must be no readers. Owners of what the actions use call it before they
-  // end.
+  // Runs all actions at once. There must be no readers. An object that the actions use calls this
+  // in its destructor.
   void RunAll() {
     std::deque<std::pair<uint64_t, std::function<void()>>> all;
     {

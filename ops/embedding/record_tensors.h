@@ -4,8 +4,8 @@
 //
 // In a checkpoint, a part of a table has these tensors, whose names begin with
 // "<table>/<shard>-of-<num_shards>/":
-//   <chunk>/keys, rows, slots, counts, steps  of some of its records
-//   rules/steps                               the latest step, the number of updates, and
+//   <chunk>/keys, rows, slots, counts, steps  RecordTensors of some of the part's records
+//   rules/steps                               the latest step, RowStore::update_calls, and
 //                                             two limits of IdleLimits::State
 //   rules/ages                                [n, 2]: steps, and milliseconds since they began
 //   rules/waiting-<chunk>/keys, counts        keys that wait for admission, and their updates
@@ -51,12 +51,14 @@ inline constexpr std::array<RecordColumn, 5> kRecordColumns = {{{"keys", &Record
 // Type and shape of each tensor, in the order of kRecordColumns.
 using RecordTypes = std::array<std::pair<DataType, TensorShape>, 5>;
 
-// The records with numbers in [begin, end). Updates may run at the same time: each record is
-// consistent, but one record may be newer than another. RESOURCE_EXHAUSTED if there is no memory.
+// Returns the records whose numbers in the store are in [begin, end). Updates may run at the same
+// time: each record is consistent, but one record may be newer than another. RESOURCE_EXHAUSTED if
+// there is no memory.
 absl::StatusOr<RecordTensors> ExportRecords(const RowStore& store, int64_t begin, int64_t end);
 
-// INVALID_ARGUMENT, with a message that begins with `what`, if the table cannot have such records.
-// A table without slots (of a graph without an optimizer) accepts records with any number of slots.
+// INVALID_ARGUMENT, with a message that begins with `what`, if the table cannot have records of
+// these types and shapes. A table without slots (of a graph without an optimizer) accepts records
+// with any number of slots.
 absl::Status CheckRecords(const std::string& what, const RecordTypes& types, const RowStore& store);
 
 // Adds the records for whose keys `accepts` returns true, and replaces existing records of these
@@ -87,10 +89,11 @@ class TensorSource {
   virtual absl::StatusOr<Tensor> Read(const std::string& name) const = 0;
 };
 
-// Replaces the records of a part of a table, and the counters of its rules, by those of the
-// checkpoint whose keys belong to the part. The checkpoint's table may have another number of
-// parts. Errors: NOT_FOUND if the checkpoint does not have the table, DATA_LOSS if one of its parts
-// is missing, INVALID_ARGUMENT if types or shapes differ. After an error, the table is as before.
+// Restores a part of a table: the records and the state of the rules. The checkpoint's table may
+// have another number of parts, so the function keeps only records of keys that belong to `part`.
+// Errors that leave the table unchanged: NOT_FOUND if the checkpoint does not have the table,
+// DATA_LOSS if one of its parts is missing, INVALID_ARGUMENT if types or shapes differ. After other
+// errors, such as a tensor that cannot be read, the table has only some of the saved records.
 absl::Status RestoreTable(const TensorSource& checkpoint, const TablePart& part, RowStore& store);
 
 }  // namespace sluice

@@ -28,7 +28,7 @@ namespace sluice {
 struct Record {
   int64_t key = 0;
   std::atomic<int64_t> updated{0};  // the step of the last update, plus 1. 0: not in use
-  std::atomic<uint32_t> count{0};   // of updates; stays at the largest number
+  std::atomic<uint32_t> count{0};   // number of updates, or 2^32 - 1 if there were more
   std::atomic<uint32_t> lock{0};    // odd: held. Changes with each update
 
   std::atomic<uint64_t>* words() { return reinterpret_cast<std::atomic<uint64_t>*>(this + 1); }
@@ -49,7 +49,7 @@ class RowLock {
       free &= ~1u;
     }
   }
-  // Sequentially consistent, because a waiter may register at the same time.
+  // The store is sequentially consistent, because a waiter may register at the same time.
   ~RowLock() {
     record_->lock.store(record_->lock.load(std::memory_order_relaxed) + 1);
     record_->lock.notify_all();
@@ -75,9 +75,9 @@ inline void CopyChunk(const std::atomic<uint64_t>* from, char* to) {
 #endif
 }
 
-// Copies the first `bytes` bytes of a record's weights, before or after an update, and returns
-// `updated` of the same moment. Waits while a writer holds the record's lock. The fence keeps the
-// second load of the lock behind the others.
+// Copies the first `bytes` bytes of a record's weights, as they were before or after an update, and
+// returns `updated` of the same moment. Waits while a writer holds the record's lock. The fence
+// ensures that the lock is loaded again after the weights.
 inline int64_t ReadRow(const Record& record, int64_t bytes, void* row) {
   const int64_t chunks = bytes / 16, rest = bytes % 16;
   for (;;) {
@@ -99,8 +99,8 @@ inline int64_t ReadRow(const Record& record, int64_t bytes, void* row) {
   }
 }
 
-// Replaces the weights. The caller holds the lock. The releasing stores keep the words behind the
-// store that took the lock.
+// Replaces the weights. The caller holds the lock. The stores have release order, so that a reader
+// that sees a new word also sees that the lock is held.
 inline void WriteRow(Record& record, int64_t bytes, const void* row) {
   const int64_t words = bytes / 8;
   const char* in = static_cast<const char*>(row);
@@ -133,11 +133,11 @@ class Records {
     char* slab = slabs_[number >> shift_].load(std::memory_order_acquire);
     return reinterpret_cast<Record*>(slab + (number & mask_) * record_bytes_);
   }
-  // The cache lines of the first bytes of a record.
+  // The number of cache lines that the first `bytes` bytes of a record may occupy.
   struct Lines {
     int64_t count;  // at most 8
     int64_t bytes;
-    // Fetches them, without waiting for them.
+    // Prefetches these cache lines of `record`.
     void Prefetch(const Record* record) const {
       const char* begin = reinterpret_cast<const char*>(record);
       for (int64_t i = 0; i + 1 < count; ++i) __builtin_prefetch(begin + i * kLine);
@@ -155,14 +155,14 @@ class Records {
   // The first slot; the others follow, RowBytes() apart.
   char* slots_of(Record* record) const { return reinterpret_cast<char*>(record + 1) + row_bytes_; }
 
-  // A number that is not in use. The caller sets `updated` once the record is complete.
+  // Returns a number that is not in use. The caller fills in its record and then sets `updated`.
   absl::StatusOr<Number> Allocate();
-  // For a number whose record no thread can reach.
+  // Lets Allocate return the number again. No thread may be able to reach its record anymore.
   void Free(Number number);
 
   // All numbers that are or were in use are less than this.
   Number end() const { return next_.load(std::memory_order_acquire); }
-  // The size of the records that are or were in use, in huge pages.
+  // The size in bytes of the records that are or were in use, rounded up to whole huge pages.
   int64_t bytes() const;
 
  private:
@@ -173,7 +173,7 @@ class Records {
   const int64_t row_bytes_;
   const int slots_;
   const size_t record_bytes_;
-  int shift_ = 0;  // records per slab, as a power of two
+  int shift_ = 0;  // a slab has 1 << shift_ records
   uint32_t mask_ = 0;
   size_t slab_bytes_ = 0;
   std::atomic<char*>* slabs_ = nullptr;  // [kSlabsMax]

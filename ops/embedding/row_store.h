@@ -3,14 +3,13 @@
 //
 // A key has a record after its first update or insertion: weights, optimizer slots, the number of
 // updates and the step of the last one. A key without a record has its initial row, which depends
-// on the seed and the key only. So the table is a function of all keys, and lookups never change
-// it.
+// on the seed and the key only. So the table has a row for every key, and lookups never change it.
 //
 // Thread safety: all methods may be called from any thread. Lookups take no lock, but wait while
 // one of their rows is updated. A lookup sees a row before or after each of its updates. An update
-// locks its row; none is lost.
+// locks its row, so no update is lost.
 // Memory: a record has 24 bytes, the row and the slots; the index takes about 10 bytes per key.
-// Errors: RESOURCE_EXHAUSTED if there is no memory. Updates that were done before stay.
+// Errors: RESOURCE_EXHAUSTED if there is no memory. Updates before the error are not undone.
 #ifndef SLUICE_OPS_EMBEDDING_ROW_STORE_H_
 #define SLUICE_OPS_EMBEDDING_ROW_STORE_H_
 
@@ -35,8 +34,9 @@
 
 namespace sluice {
 
-// What a test observes of a table. kPause comes where another thread may act, without a lock. The
-// others come with the change, under locks.
+// Events that a table reports to the observer of a test. kPause: another thread may act now; no
+// lock is held. The other events are reported under locks: a key got a record (kAdmitted), an
+// update was dropped because its key was not admitted (kFiltered), or a record was removed.
 enum class TableEvent { kPause, kAdmitted, kFiltered, kRemoved };
 
 struct RowStoreOptions {
@@ -45,11 +45,11 @@ struct RowStoreOptions {
   int64_t dim = 0;            // elements of a row
   InitialRows initial_rows;
   int64_t seed = 0;
-  // The value that each element of an optimizer slot has before the first update, per slot.
+  // One number per optimizer slot: the value of the slot's elements before the first update.
   std::vector<float> slot_values;
   AdmissionRule admission;
   EvictionRule eviction;
-  // The keys that ShardOf assigns to this part.
+  // The number of this part, and the number of parts of the table. ShardOf assigns keys to parts.
   int64_t shard = 0, num_shards = 1;
   // Null: the steady clock. For tests.
   IdleLimits::Clock clock = nullptr;
@@ -72,7 +72,8 @@ class RowStore : public Resource {
   int64_t bytes() const { return records_.bytes() + index_.bytes(); }
   std::string DebugString() const override;
 
-  // The part, of `shards` parts of a table, that has the key. The same in all versions.
+  // Returns which of the `shards` parts of a table has the key. The answer must be the same in all
+  // versions, because checkpoints rely on it.
   static int32_t ShardOf(int64_t key, uint64_t shards) {
     return static_cast<int32_t>((KeyIndex::StableHash(key) & 0xffffffff) * shards >> 32);
   }
@@ -81,37 +82,39 @@ class RowStore : public Resource {
   // Writes the rows of `keys`, one after the other.
   void Gather(Keys keys, void* rows) const;
 
-  // Returns `step` or, if it is negative, the number of earlier calls. Once per batch of updates.
+  // Call it once per batch of updates. Returns the step of the batch: `step`, or the number of
+  // earlier calls if `step` is negative.
   int64_t BeginUpdate(int64_t step) {
     const int64_t calls = update_calls_.fetch_add(1, std::memory_order_relaxed);
     return step < 0 ? calls : step;
   }
-  // Keys that a rule admitted or evicted, and updates that were dropped because their keys were not
-  // admitted.
+  // The numbers of keys that a rule admitted and evicted, and of updates that were dropped because
+  // their keys were not admitted (filtered).
   struct Counts {
     int64_t admitted, filtered, evicted;
   };
   Counts counts() const;
-  // Changes a row in place. `slots` has the slots, slot_stride() bytes apart.
+  // Changes a row and its slots in place. Slot i begins at slots + i * slot_stride().
   using RowUpdate = absl::FunctionRef<void(int64_t position, void* row, char* slots)>;
   int64_t slot_stride() const { return records_.RowBytes(); }
-  // Calls update(positions[i], ...) for the key at each position in this order, under the lock of
-  // the row. Makes records for new keys that the rule admits, and leaves out the others. `step`,
-  // at least 0, is the step of the update. The records get it, or the latest step if that is
-  // greater, so that a late update does not make a key older. Also evicts records: it examines at
-  // most as many as 16 times the number of positions, and some.
+  // Calls update(p, ...) for the row of keys[p], for each p in `positions` in this order, under the
+  // lock of the row. Makes records for new keys that the rule admits, and skips new keys that it
+  // does not admit. `step`, at least 0, is the step of the update. A record stores it as the step
+  // of its last update, or stores the table's latest step if that is greater, so that a late update
+  // does not make a key older. Then examines at most 17 * (positions.size() + 64) records, and
+  // evicts those that the rules remove.
   absl::Status Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
                       RowUpdate update);
 
   // Removes keys. Ignores those without a record.
   void Remove(Keys keys);
 
-  // What the rules know besides the records, for checkpoints.
+  // The state of the rules that is not in the records, for checkpoints.
   Admission& admission() { return admission_; }
   IdleLimits& idle() { return idle_; }
   int64_t update_calls() const { return update_calls_.load(std::memory_order_relaxed); }
   void set_update_calls(int64_t calls) { update_calls_.store(calls, std::memory_order_relaxed); }
-  // Forgets it, before records of earlier steps are restored.
+  // Forgets this state. Called before records are restored, because they may be of earlier steps.
   void ForgetSteps() {
     idle_.Restore({});
     set_update_calls(0);
@@ -126,11 +129,11 @@ class RowStore : public Resource {
     std::vector<char> rows;
     std::vector<std::vector<char>> slots;
   };
-  // The records among numbers [begin, end), in any order. Each record is consistent by itself.
+  // Returns the records with numbers in [begin, end). Each record is consistent by itself.
   Contents Export(Records::Number begin, Records::Number end) const;
   // All record numbers are less than this.
   Records::Number end() const { return records_.end(); }
-  // Replaces or adds a record. `slots` has one row per slot. Slots that it lacks stay as they are.
+  // Replaces or adds a record. slots[i] is the new content of slot i. Further slots do not change.
   absl::Status Put(int64_t key, const void* row, absl::Span<const char* const> slots,
                    uint32_t count, int64_t step);
 
@@ -141,7 +144,8 @@ class RowStore : public Resource {
   absl::StatusOr<Records::Number> NewRecord(int64_t key, const void* row);
   // Whether the update of a record needs the admission of its key.
   enum class Admit { kByRule, kAlways };
-  // Null if the key is not admitted. `row` returns the initial row of the key.
+  // Returns the record of the key, or makes it. Null if the key is not admitted. `row` returns the
+  // key's initial row.
   absl::StatusOr<Record*> FindOrAdd(int64_t key, Admit admit, absl::FunctionRef<const void*()> row);
   void FillSlots(Record* record);
   void Observe(TableEvent event, int64_t key) const {
@@ -149,15 +153,15 @@ class RowStore : public Resource {
   }
   // Whether the rules by step, time and norm evict a key with this row.
   bool IsEvicted(int64_t last_step, const void* row, const IdleLimits::Limits& limits) const;
-  // For a record whose lock the caller holds.
+  // Whether these rules evict `record`, whose lock the caller holds.
   bool IsEvicted(const Record& record, const IdleLimits::Limits& limits) const;
-  // Removes the key if `may_remove` accepts its record, whose lock it holds.
+  // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the record's lock.
   bool RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_remove);
   void Evict(int64_t key, absl::FunctionRef<bool(const Record&)> may_evict);
-  // Continues to examine records, in a circle.
+  // Examines the next `records` records and evicts idle ones. The first record follows the last.
   void EvictIdle(int64_t records);
   void EvictToCapacity(int64_t keys_max);
-  // Update, with `count` to set the step and the number of updates.
+  // Does the work of Update and Put. `count` sets the step and the number of updates of a record.
   absl::Status Change(Keys keys, absl::Span<const int64_t> positions, RowUpdate update, Admit admit,
                       absl::FunctionRef<void(Record*)> count);
   absl::Status ChangeSome(Keys keys, absl::Span<const int64_t> positions, RowUpdate update,

@@ -41,8 +41,8 @@ struct EvictionRule {
   // Evicts keys while the table has more records than this, but no key that the latest step
   // updated. 0: no limit.
   int64_t capacity = 0;
-  // For `capacity`, one of 16 records is evicted: the one with the fewest updates if
-  // `least_updated`, otherwise the one whose last update is the oldest.
+  // To keep to `capacity`, the table compares 16 records and evicts one of them: the one with the
+  // fewest updates if `least_updated`, otherwise the one whose last update is the oldest.
   bool least_updated = false;
 
   bool operator==(const EvictionRule&) const = default;

@@ -10,9 +10,10 @@
 
 namespace sluice {
 
-// `channels` is 0, or the number of channels that the image must have (3 or 4). `place` is called
-// as soon as the size is known, and returns the memory for the pixels. INVALID_ARGUMENT if the
-// bytes are not an uncompressed BMP image with this number of channels.
+// `channels` is the number of channels that the image must have (1, 3 or 4), or 0 for any of these.
+// `place` is called as soon as the size is known, and returns the memory for the pixels.
+// INVALID_ARGUMENT if the header is not valid, the image has another number of channels, or there
+// are too few bytes for its pixels. Does not check that the image is not compressed.
 absl::Status DecodeBmp(std::string_view bytes, int channels,
                        absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

@@ -30,7 +30,8 @@ struct JpegDecodeOptions {
   int ratio = 1;     // 1, 2, 4 or 8: divides the height and the width
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
-  float acceptable_fraction = 1.0f;  // least fraction of lines in a truncated image
+  // With try_recover_truncated: the least fraction of its lines that a truncated image must have.
+  float acceptable_fraction = 1.0f;
   bool fast_dct = false;
   std::optional<CropWindow> crop;
 };

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// The pixel types of resized images.
+// The pixel types of the images that can be resized.
 constexpr TypeSet PixelTypes() {
   return SignedIntTypes() | FloatTypes() | TypeSet{DT_UINT8, DT_UINT16};
 }
@@ -39,7 +39,8 @@ inline void ResizesImages(OpDefBuilder& op) {
       .Shape(ResizedShape);
 }
 
-// The gradient of a resize with respect to the images.
+// Mixin of ops that compute the gradient of a resize with respect to the images. The output has the
+// shape of input 1, the images before the resize.
 inline void ResizeGradient(OpDefBuilder& op) {
   op.Input("original_image", "T").Output("output", "T").Shape([](ShapeContext& c) {
     return c.SetOutput(0, c.input(1));
@@ -52,7 +53,8 @@ inline void AlignmentAttrs(OpDefBuilder& op) {
 }
 
 #ifndef SLUICE_DEFINITIONS_ONLY
-// Copies these attributes from the node of `b`, for the builder function of a gradient op.
+// Copies the attributes of AlignmentAttrs from the node of `b`, for the builder function of a
+// gradient op.
 template <typename BuilderAttrs>
 BuilderAttrs AlignmentOf(const Backprop& b) {
   return {.align_corners = b.attr<bool>("align_corners"),

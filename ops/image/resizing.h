@@ -37,7 +37,8 @@ absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& siz
 // then be so high or wide that the caller's arithmetic would overflow.
 absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& settings);
 
-// Requires `grads` to be the gradients of the resized `original`.
+// INVALID_ARGUMENT unless `grads`, the gradient with respect to the resized images, and `original`,
+// the images before, pass CheckImages and have equal numbers of images and channels.
 absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original);
 
 // A kernel that calls kFunction.

@@ -18,17 +18,16 @@ namespace sluice {
 absl::StatusOr<SliceSpec> ReadSliceSpec(KernelContext& c, int first, const TensorShape& in,
                                         const SliceMasks& masks);
 
-// The slice of a tensor of shape `in`. `dims` describe the copy from the tensor to a dense tensor
-// of shape `part`.
+// A slice of a tensor. `dims` describe the copy of the slice to a dense tensor of shape `part`.
 struct SliceBox {
   absl::InlinedVector<CopyDim, 8> dims;
-  int64_t offset = 0;  // of the first element in the tensor
+  int64_t offset = 0;  // index in the tensor of the first element of the slice
   TensorShape part;    // the shape of the slice, with all dimensions of the tensor
 };
 SliceBox SliceBoxOf(const SliceSpec& spec, const TensorShape& in);
 
-// The copy of a tensor of shape `value`, which is broadcast, to the slice of a tensor of shape
-// `in`.
+// Describes the assignment of a tensor of shape `value` to the slice of a tensor of shape `in`. The
+// value is broadcast to the shape of the slice.
 absl::StatusOr<CopyBox> BoxOfValue(const SliceSpec& spec, const TensorShape& in,
                                    const TensorShape& value);
 

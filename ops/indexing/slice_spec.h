@@ -51,7 +51,8 @@ struct SliceSpec {
   bool is_identity = true;  // all elements are selected in order
 };
 
-// `begin` and `end` may be unknown while a graph is built.
+// Finds the slice that the other arguments select from a tensor of shape `input`. `begin` and `end`
+// are nullopt if they are not known yet, while a graph is built.
 absl::StatusOr<SliceSpec> ResolveSlice(const PartialShape& input,
                                        std::optional<absl::Span<const int64_t>> begin,
                                        std::optional<absl::Span<const int64_t>> end,

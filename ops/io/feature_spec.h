@@ -17,7 +17,8 @@ struct DenseFeature {
   PartialShape shape;
   Tensor default_value;  // without elements if the feature is required
 
-  // Whether the first size may differ between examples. Shorter values are padded with the default.
+  // Whether the size of the first dimension may differ between examples. Shorter values are padded
+  // with `default_value`.
   bool is_variable() const { return shape.rank_known() && shape.rank() > 0 && shape.dim(0) < 0; }
   // The number of values of one example. If is_variable(), the number of values per slice of the
   // first dimension.
@@ -41,7 +42,8 @@ struct FeatureSpecs {
   std::vector<RaggedFeature> ragged;
 };
 
-// INVALID_ARGUMENT if a size other than the first is unknown. The text is TensorFlow's.
+// INVALID_ARGUMENT if a dimension other than the first has an unknown size. The text is
+// TensorFlow's.
 absl::Status CheckDenseShapes(const std::vector<PartialShape>& shapes);
 // INVALID_ARGUMENT if the type or shape of a default is wrong.
 absl::Status CheckDefaults(const std::vector<DenseFeature>& features);

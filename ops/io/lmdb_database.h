@@ -55,7 +55,7 @@ class LmdbDatabase {
   uint64_t pages_ = 0;  // in the file
   uint64_t transaction_ = 0;
   uint64_t root_ = 0;
-  uint64_t pages_read_ = 0;  // of the tree, whose pages are read once each
+  uint64_t pages_read_ = 0;  // pages of the tree read so far. More than pages_ mean damage
   std::vector<Level> levels_;
 };
 

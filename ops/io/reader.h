@@ -49,8 +49,8 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   int64_t num_records_produced() const;
   int64_t num_work_units_completed() const;
   absl::Status Reset();
-  // UNIMPLEMENTED for readers that can be in the middle of a file, whose position is not saved.
-  // RestoreState returns INVALID_ARGUMENT if `state` is not a valid state.
+  // UNIMPLEMENTED for readers that can be in the middle of a file, because the position in a file
+  // is not saved. RestoreState returns INVALID_ARGUMENT if `state` is not a valid state.
   absl::StatusOr<std::string> SerializeState() const;
   absl::Status RestoreState(const std::string& state);
 

@@ -49,8 +49,8 @@ Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>> VectorAt(Tensor* t, int64_t i) {
 // The type in which decompositions compute: float for half, which has too few digits.
 template <typename T>
 using WideOf = std::conditional_t<std::is_same_v<T, half>, float, T>;
-// The type in which large algorithms compute. One type for both precisions halves the code, and
-// gives more digits.
+// The type in which long algorithms compute: double for real types, complex128 for complex ones. So
+// an algorithm is compiled for these two types only, and its results have more digits.
 template <typename T>
 using WidestOf = std::conditional_t<Eigen::NumTraits<T>::IsComplex, complex128, double>;
 
@@ -85,7 +85,7 @@ class MatrixBatch {
   // square.
   absl::Status CheckSquare(int i) const;
 
-  // Allocates output i, whose shape is the dimensions of the batch and `dims`.
+  // Allocates output i. Its shape consists of the dimensions of the batch, followed by `dims`.
   absl::StatusOr<Tensor*> Output(int i, std::initializer_list<int64_t> dims) const;
 
   // Calls f(i) for each matrix i, unless all outputs are empty. `cost` is the approximate time of a

@@ -13,7 +13,8 @@ namespace sluice {
 // The types of decompositions, solvers and functions of matrices.
 inline constexpr TypeSet kFloatOrComplex{DT_DOUBLE, DT_FLOAT, DT_HALF, DT_COMPLEX64, DT_COMPLEX128};
 
-// All dimensions except the last two, and each of the last two. Unknown if the rank is unknown.
+// BatchOf returns all dimensions except the last two. MatrixRows and MatrixColumns return the sizes
+// of the last two. All are unknown if the rank is unknown.
 PartialShape BatchOf(const PartialShape& s);
 int64_t MatrixRows(const PartialShape& s);
 int64_t MatrixColumns(const PartialShape& s);
@@ -28,14 +29,14 @@ absl::Status SquareShape(ShapeContext& c);
 absl::Status SolveShape(ShapeContext& c);
 // SolveShape for matrices that need not be square.
 absl::Status LeastSquaresShape(ShapeContext& c);
-// SolveShape for batch dimensions that broadcast: of triangular matrices, and of banded triangular
-// matrices.
+// Do the same as SolveShape for triangular matrices and for banded triangular matrices. The batch
+// dimensions of `matrix` and `rhs` broadcast.
 absl::Status TriangularSolveShape(ShapeContext& c);
 absl::Status BandedSolveShape(ShapeContext& c);
 // Each output has one number per square matrix.
 absl::Status DeterminantShape(ShapeContext& c);
 
-// Mixin: computes a square matrix of each square matrix.
+// Mixin of ops that compute one square matrix from each square matrix of the input.
 struct SquareFunction {
   TypeSet types;
   void operator()(OpDefBuilder& op) const;

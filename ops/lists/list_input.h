@@ -30,7 +30,7 @@ void SetListOutput(KernelContext& c, std::shared_ptr<const TensorList> list);
 absl::StatusOr<Tensor> ZerosOf(KernelContext& c, DataType dtype, const TensorShape& shape);
 // Row i of `tensor`. Shares its buffer.
 Tensor RowOf(const Tensor& tensor, int64_t i);
-// `known`, merged with the shapes of the elements that were set.
+// `known`, merged with the shapes of all elements that are set.
 absl::StatusOr<PartialShape> ShapeOfAll(const PartialShape& known, const Tensors& elements);
 
 }  // namespace sluice

@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-// `<base>_<n>`, where n differs at each call in this process. An empty base stands for the node's
-// name.
+// Returns a unique name `<base>_<n>`: n differs at each call in this process. An empty base stands
+// for the node's name.
 inline std::string StepObjectName(const KernelContext& c, const std::string& base) {
   static std::atomic<int64_t> next{0};
   return StrCat(base.empty() ? c.name() : base, "_", next.fetch_add(1, std::memory_order_relaxed));

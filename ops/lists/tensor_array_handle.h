@@ -34,7 +34,7 @@ namespace sluice {
 struct TensorArrayOptions {
   // Whether a write past the end makes the array larger. Otherwise it is an error.
   bool dynamic_size = false;
-  // Whether a read frees the element, so that it can be read once.
+  // Whether a read frees the element, so that it can be read only once.
   bool clear_after_read = true;
   // Whether all elements must have the same shape, which is then used for the static shapes of
   // results.
@@ -64,11 +64,11 @@ class TensorArray {
   DataType dtype() const { return state_ ? state_->dtype : DT_INVALID; }
   // The known part of the shape that all elements have.
   PartialShape element_shape() const { return state_ ? state_->element_shape : PartialShape(); }
-  // The same array. Its next op comes after `flow`.
+  // A handle to the same array. The next op that uses this handle runs after `flow` is computed.
   TensorArray WithFlow(Output flow) const;
 
-  // Element `index` (int32 scalar) becomes `value`. Each element may be written once. An array of
-  // gradients adds the values instead.
+  // Element `index` (int32 scalar) becomes `value`. Each element may be written once. Elements of
+  // an array from Grad may be written several times, and the values are added.
   TensorArray Write(Output index, Output value, std::string_view name = "",
                     At at = At::current()) const;
   // The value of element `index`. With clear_after_read, frees the element.
@@ -91,8 +91,8 @@ class TensorArray {
   Output Size(std::string_view name = "", At at = At::current()) const;
   // Frees the elements before the step ends. Later ops on the array fail.
   Operation Close(std::string_view name = "", At at = At::current()) const;
-  // The array for the gradients of the elements. `source` is a name for the call of Gradients that
-  // uses it.
+  // The array of the gradients of the elements. There is one for each `source`, the name of a call
+  // of Gradients.
   TensorArray Grad(std::string source, Output flow = {}, At at = At::current()) const;
 
  private:

@@ -1,4 +1,5 @@
-// The content of the variant of a tensor list: tensors of one type, some of which may not be set.
+// A tensor list, which ops pass in a variant tensor: tensors of one type, some of which may not be
+// set.
 //
 // A list is immutable. Lists that were made from each other by pushing and popping share storage.
 // Pushing extends the storage in place if the storage has no elements behind those of the list. So
@@ -34,7 +35,7 @@ class TensorList final : public VariantObject {
   const PartialShape& element_shape() const { return element_shape_; }
   int64_t max_num_elements() const { return max_num_elements_; }
   int64_t size() const { return static_cast<int64_t>(size_); }
-  // Uninitialised if it was never set.
+  // Element `i`. The tensor is uninitialised if the element was never set.
   Tensor element(int64_t i) const {
     ScopedLock lock(&store_->mutex);
     return store_->elements[static_cast<size_t>(i)];

@@ -34,7 +34,7 @@ class DenseTable : public LookupTable {
  private:
   explicit DenseTable(DenseTableOptions options);
 
-  // The bucket of key `i`, or -1.
+  // The bucket of key `i`, or -1 if the table does not have the key.
   int64_t BucketOf(const Tensor& keys, int64_t i) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // INVALID_ARGUMENT if one of the keys is reserved.
   absl::Status CheckKeys(const Tensor& keys) const;

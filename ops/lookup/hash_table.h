@@ -53,7 +53,8 @@ class KeyedRows {
 };
 
 // A table that is filled once, by Initialize or Import. Filling it again with the same contents has
-// no effect. Find returns FAILED_PRECONDITION before that. Insert and Remove return UNIMPLEMENTED.
+// no effect. Until the table is filled, Find returns FAILED_PRECONDITION and Export ABORTED. Insert
+// and Remove return UNIMPLEMENTED.
 class HashTable : public LookupTable {
  public:
   explicit HashTable(TableSpec spec) : LookupTable(std::move(spec)), rows_(this->spec()) {}

@@ -50,13 +50,13 @@ class LookupTable : public Resource {
   };
   virtual absl::StatusOr<Contents> Export() const = 0;
   // Fills a table that can be filled only once. FAILED_PRECONDITION if it has other contents
-  // already.
+  // already, or if equal keys have different values. INVALID_ARGUMENT for other kinds of tables.
   virtual absl::Status Initialize(const Tensor& keys, const Tensor& values);
 
   std::string DebugString() const override;
 
-  // The shape of the values of `keys`: that of `keys`, in which the shape of a value replaces the
-  // shape of a key.
+  // The shape of the tensor with the values of `keys`. The shape of `keys` ends with the shape of
+  // one key. The result ends with the shape of one value instead.
   absl::StatusOr<TensorShape> ValuesShape(const Tensor& keys) const;
 
  protected:

@@ -27,9 +27,10 @@ struct TextTable {
   Tensor keys, values;  // vectors
 };
 
-// INVALID_ARGUMENT if the types do not match the indices, if a line is empty, has too few columns
-// or a field that cannot be parsed, or if the file has fewer than `lines` lines. OUT_OF_RANGE if no
-// line is read. Other errors are those of reading the file.
+// INVALID_ARGUMENT if a line is empty, has too few columns or a field that cannot be parsed, or if
+// the file has fewer than `lines` lines. Also if the type for line numbers is not int64, or the
+// type for whole lines is neither string nor integer. OUT_OF_RANGE if no line is read. Other errors
+// are those of reading the file.
 absl::StatusOr<TextTable> ReadTextTable(const std::string& path, const TextTableOptions& options);
 
 }  // namespace sluice

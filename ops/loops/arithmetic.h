@@ -20,8 +20,8 @@ enum class ArithmeticOp { kAssign, kAdd, kSub, kMul, kDiv, kMin, kMax };
 using ArithmeticRow = void (*)(void* to, const void* from, int64_t n);
 
 // The loop for an operation and a type. Null if the type has no such operation. All types have
-// kAssign, numbers have the others, except that complex numbers have no minimum and maximum. The
-// sum of bools is "or", their difference "xor". Integers wrap around.
+// kAssign. Numbers have all operations, except that complex numbers have no minimum and maximum.
+// bool has kAdd ("or") and kSub ("xor"). Integers wrap around.
 ArithmeticRow FindArithmetic(ArithmeticOp op, DataType dtype);
 // The same for a single operand: to[k] = to[k] (op) *from.
 ArithmeticRow FindArithmeticWithScalar(ArithmeticOp op, DataType dtype);

@@ -45,8 +45,8 @@ extern template absl::StatusOr<BroadcastPlan<2>> PlanBroadcast<2>(
 extern template absl::StatusOr<BroadcastPlan<3>> PlanBroadcast<3>(
     const std::array<const TensorShape*, 3>&);
 
-// Calls f(row, offsets) for rows [begin, end) of the plan. offsets[k] is where operand k's row
-// starts, in elements.
+// Calls f(row, offsets) for rows [begin, end) of the plan. A row is one run of the innermost loop.
+// It starts at element offsets[k] of operand k.
 template <int N, typename F>
 void ForRows(const BroadcastPlan<N>& plan, int64_t begin, int64_t end, const F& f) {
   if (begin >= end) return;  // sizes may be 0

@@ -1,5 +1,5 @@
-// Scalars of a type that is chosen at run time. They are allocated on the heap if `memory` is
-// exhausted.
+// Makes scalars of a type that is chosen at run time. They are allocated by `memory`, or on the
+// heap if `memory` is exhausted.
 #ifndef SLUICE_OPS_LOOPS_CONSTANT_ELEMENT_H_
 #define SLUICE_OPS_LOOPS_CONSTANT_ELEMENT_H_
 

@@ -74,7 +74,8 @@ decltype(auto) WithElement(DataType dtype, F&& f) {
   }
 }
 
-// The distance of two elements in memory in bytes, for objects too.
+// The bytes of an element in memory. For strings, resource handles and variants: the bytes of the
+// C++ object.
 inline size_t ElementStride(DataType dtype) {
   return WithElement(dtype, [](auto tag) { return sizeof(typename decltype(tag)::type); });
 }

@@ -43,7 +43,7 @@
 #define SLUICE_INDEPENDENT
 #endif
 
-// Defines a functor `name` of the given parameters, whose types may name T.
+// Defines a functor `name` with the given parameters, whose types may contain T.
 #define SLUICE_FUNCTOR(name, cost, parameters, ...)                   \
   struct name {                                                       \
     static constexpr ::sluice::FunctorCost kFunctorCost = cost;       \
@@ -80,7 +80,7 @@ constexpr FunctorCost RoundsOnce(double ns, FloatOp op = FloatOp::kOther) {
   return {ns, false, true, op};
 }
 
-// Runs `loops().one` over input 0.
+// Computes output 0 from input 0 by the loop for one operand, `loops().one`.
 class ElementwiseKernel : public ElementwiseLoopKernel {
  public:
   using ElementwiseLoopKernel::ElementwiseLoopKernel;
@@ -97,9 +97,9 @@ inline double CostWithMemory(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kL2Bytes ? std::max(cost, moved * kNsPerByte) : cost;
 }
 
-// Calls f for parts of [begin, end) that cover it. Every second call on a thread goes through the
-// range backwards, in pieces. So a loop starts with the elements that the thread's previous loop
-// accessed last and that are still in the cache.
+// Calls f(first, last) once for the whole range [begin, end), or, in every second call on a thread,
+// for pieces of the range from the last to the first. So a loop starts with the elements that the
+// thread's previous loop accessed last and that are still in the cache.
 inline thread_local bool is_backward = false;
 template <typename F>
 void AlternateDirection(int64_t begin, int64_t end, int64_t piece, const F& f) {
@@ -141,7 +141,7 @@ void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size
                       });
 }
 
-// ForUnits over blocks of elements.
+// ForUnits with blocks of kElementsPerBlock elements as units.
 template <typename F>
 void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
   ForUnits(context, n, kElementsPerBlock, CostWithMemory(n, cost, bytes), bytes, f);
@@ -151,7 +151,7 @@ namespace elementwise {
 
 using sluice::Wide;
 
-// A bool as it is, any other result as a T.
+// Returns a bool as it is, and converts any other result to T.
 template <typename T, typename R>
 SLUICE_INLINE_IN_CLONES auto AsResult(R&& result) {
   if constexpr (std::is_same_v<std::remove_cvref_t<R>, bool>) {
@@ -161,7 +161,7 @@ SLUICE_INLINE_IN_CLONES auto AsResult(R&& result) {
   }
 }
 
-// If memory limits the speed of a loop, it prefetches the cache lines of its output. Processors
+// A loop whose speed is limited by memory prefetches the cache lines of its output. Processors
 // predict the addresses of reads well, but not those of writes.
 inline constexpr double kBoundByMemoryNs = 0.5;  // per element. Cheaper loops are limited by memory
 inline constexpr int64_t kBytesAhead = 16 * kLineBytes;
@@ -181,9 +181,9 @@ struct LinesAhead {
   }
 };
 
-// The vector library rounds differently from the scalar functions. The elements
-// left over at the end, which do not fill a vector, are therefore computed as a vector too, so that
-// no bits depend on an element's position.
+// The vector library rounds differently from the scalar functions. The elements left over at the
+// end, which do not fill a vector, are therefore computed as a vector too, so that no bits depend
+// on an element's position.
 inline constexpr int64_t kLanes = 16;
 template <typename F>
 concept UsesLibrary = F::kCallsLibrary;

@@ -57,12 +57,13 @@ template <typename Layout>  // ImageLayout (ops/conv/window.h)
 Channels ChannelsOf(const Layout& layout) {
   return layout.channels_first ? Channels::kFirst : Channels::kLast;
 }
-// The last size of a channels-first tensor, seen as [batch, channels, pixels].
+// The number of pixels of one channel in a channels-first tensor [batch, channels, …].
 inline int64_t PixelsOf(const Tensor& t) {
   return t.num_elements() == 0 ? 0 : t.num_elements() / (t.dim(0) * t.dim(1));
 }
 
-// An input in the form that loops require, at data(). The tensor must outlive the use of data().
+// Provides an input at data(), in the form that loops require. The tensor must outlive the use of
+// data().
 template <typename T, typename Element = ImageElement<T>>
 class ReadImages {
  public:
@@ -91,8 +92,8 @@ class ReadImages {
   const Element* data_ = nullptr;
 };
 
-// An output. The caller computes it at data(), in the form that loops require. Close then writes it
-// to the tensor.
+// Provides memory at data() for an output in the form that loops require. After the caller has
+// computed the output there, Close writes it to the tensor.
 template <typename T, typename Element = ImageElement<T>>
 class WrittenImages {
  public:
@@ -135,7 +136,8 @@ struct ImageOperand {
   Channels channels = Channels::kLast;
 };
 
-// Computes `out` from `inputs`: compute(data of each input.., data of the output) returns a status.
+// Computes `out` from `inputs`, in the form that loops require. Calls compute(x0, x1, ..., y),
+// which returns a status. xk points to the elements of inputs[k], y to those of `out`.
 template <typename T, typename Element = ImageElement<T>, size_t kInputs, typename Compute>
 absl::Status WithImages(KernelContext& context, const ImageOperand (&inputs)[kInputs], Tensor* out,
                         Channels channels, const Compute& compute) {

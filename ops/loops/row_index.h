@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-// Position of the first of `n` rows outside [0, limit), where limit >= 0, or -1 if there is none.
-// Row is int8_t, uint8_t, int16_t, int32_t or int64_t.
+// Returns the smallest i for which rows[i] is outside [0, limit), or -1 if there is none. `rows`
+// has n elements, and limit >= 0. Row is int8_t, uint8_t, int16_t, int32_t or int64_t.
 template <typename Row>
 int64_t FirstOutside(const Row* rows, int64_t n, int64_t limit);
 

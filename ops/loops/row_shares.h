@@ -24,14 +24,14 @@ struct RowWork {
   bool may_split_rows = true;
 
   static constexpr int64_t kWide = 512;  // elements
-  static constexpr int kMostShares = 8;  // each share visits all positions
+  static constexpr int kMostShares = 8;  // because each share looks at all updates
   static constexpr int64_t kChunk = 256;
 
   double total_cost() const {
     return (3 + cost * static_cast<double>(row_size)) * static_cast<double>(count);
   }
-  // The share of the row whose first element is `start`. Rows on one cache line belong to one
-  // share.
+  // The number of the share that the row belongs to. `start` is the position of the row's first
+  // element in the table. Rows that start on one cache line belong to one share.
   int ShareOf(int64_t start, int shares) const {
     const auto line = static_cast<uint64_t>(start * element_size) / 64;
     const uint64_t mixed = line * 0x9E3779B97F4A7C15u >> 32;
@@ -39,10 +39,10 @@ struct RowWork {
   }
 };
 
-// Calls f(positions, begin, end) on several threads. Each call runs the updates at `positions`,
-// which are numbers in [0, count), for columns [begin, end). Calls for the same row get ascending
-// positions. start_of(position) is the first element of the updated row; updates for which it is
-// negative are skipped.
+// Calls f(positions, begin, end) on several threads. The updates are numbered from 0 to count - 1.
+// Each call runs the updates with the numbers `positions`, for columns [begin, end) of their rows.
+// Calls for the same element get ascending positions. start_of(position) is the position of the
+// updated row's first element in the table. Updates for which it is negative are skipped.
 template <typename StartOf, typename F>
 void ForRowShares(KernelContext& context, const RowWork& work, const StartOf& start_of,
                   const F& f) {

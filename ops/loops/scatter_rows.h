@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Checks the shapes of ScatterRows.
+// Checks the shapes of the arguments of ScatterRows.
 absl::Status CheckScatter(const TensorShape& params, const Tensor& indices, const Tensor& updates);
 // params[indices[i], :] (op)= updates[i, :], in order of i.
 // INVALID_ARGUMENT "indices[1,2] = 7 is not in [0, 5)" if an index is out of range.
@@ -21,12 +21,12 @@ absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, cons
                          const Tensor& updates);
 
 enum class BadIndices { kError, kIgnore };
-// Checks the shapes of ScatterSlices.
+// Checks the shapes of the arguments of ScatterSlices.
 absl::Status CheckScatterNd(const TensorShape& params, const Tensor& indices,
                             const Tensor& updates);
 // params[indices[i, 0], indices[i, 1], …] (op)= updates[i, :], in order of i.
-// If an index is out of range and `bad` is kError: INVALID_ARGUMENT "indices[1] = [0, 2] does not
-// index into shape [1,2]".
+// If an index is out of range, kIgnore skips the update, and kError returns INVALID_ARGUMENT
+// "indices[1] = [0, 2] does not index into shape [1,2]".
 absl::Status ScatterSlices(KernelContext& c, ArithmeticOp op, BadIndices bad, Tensor* params,
                            const Tensor& indices, const Tensor& updates);
 

@@ -40,7 +40,8 @@ struct CopyBox {
 // The strides of a row-major tensor, in elements. All are 0 if the tensor is empty.
 absl::InlinedVector<int64_t, 8> RowMajorStrides(const TensorShape& shape);
 
-// `from` and `to` are the first elements of tensors of type `dtype`.
+// Copies the elements of `box`. `from` and `to` point to the first elements of two tensors of type
+// `dtype`.
 void CopyStrided(KernelContext& context, DataType dtype, const void* from, void* to, CopyBox box);
 
 // Sets `count` elements at `to` to `*value`.
@@ -54,7 +55,7 @@ void CopyElements(KernelContext& context, DataType dtype, const void* from, void
 // Concatenates the elements of `parts` in the calling thread.
 void JoinElements(absl::Span<const Tensor> parts, Tensor* out);
 
-// The address of element `i`.
+// The address of element `i` of an array at `base` whose elements are `stride` bytes apart.
 inline const void* ElementAt(const void* base, int64_t i, size_t stride) {
   return static_cast<const char*>(base) + i * static_cast<int64_t>(stride);
 }

@@ -1,6 +1,6 @@
-// Addition, subtraction and multiplication that wrap around for integers, as TensorFlow's kernels
-// do. For signed integers, the overflow of C++'s own operators is undefined behaviour. For all
-// other types, the functions use these operators.
+// Addition, subtraction, multiplication and negation that wrap around for integers, as TensorFlow's
+// kernels do. For signed integers, the overflow of C++'s own operators is undefined behaviour. For
+// types other than integers, the functions use these operators.
 #ifndef SLUICE_OPS_LOOPS_WRAPPING_H_
 #define SLUICE_OPS_LOOPS_WRAPPING_H_
 

@@ -1,5 +1,5 @@
-// Sets of types that declarations of ops name, and lists of types that registrations of kernels
-// name, apart from those in graph/tensor/dtype.h.
+// Sets of types for declarations of ops, and lists of types for registrations of kernels, in
+// addition to those in graph/tensor/dtype.h.
 #ifndef SLUICE_OPS_MATH_NUMBER_TYPES_H_
 #define SLUICE_OPS_MATH_NUMBER_TYPES_H_
 

@@ -18,15 +18,16 @@ namespace sluice {
 // Whether this machine has the unit, and the system and SLUICE_CPU permit its use.
 bool HasAmx();
 
-// Whether AmxGemm can be used and is the fastest choice. k is the whole depth.
+// Whether AmxGemm can be used and is the fastest choice. k is the sum of the depths of all products
+// that are added.
 bool SuitsAmx(int64_t m, int64_t n, int64_t k);
 
 // Computes SumOfGemms (gemm.h). `into` says whether it replaces c or adds to it.
 void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
              int64_t c_step, GemmInto into);
 
-// The same for an operand B that is packed once (PackedMatrix, gemm.h). Without a matrix unit,
-// AmxPackedBytes returns 0.
+// GainsByPacking, PackedBytes, PackPanels and PackedGemm of gemm.h, on the matrix unit. Without the
+// unit, AmxPackedBytes returns 0.
 bool GainsByAmxPacking(int64_t m, int64_t n, int64_t k);
 int64_t AmxPackedBytes(int64_t n, int64_t k);
 void AmxPack(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);

@@ -1,6 +1,6 @@
 // Float matrix products by Eigen. eigen_product.cc is compiled once for each of these functions,
 // each time with another instruction set and another name of Eigen's namespace. So the versions
-// share no template instance.
+// share no template instance, which would use the instructions of only one of the sets.
 #ifndef SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
 #define SLUICE_OPS_MATMUL_EIGEN_PRODUCT_H_
 

@@ -70,8 +70,8 @@ void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T
 // A and C. Each call then packs A.
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
-// If A has at most this number of rows, Gemm does not compute C^T for a transposed B, but packs B
-// panel by panel.
+// If A has at most this number of rows, Gemm packs a transposed B panel by panel instead of calling
+// oneDNN, unless GemmTransposes is true or sizes are small.
 inline constexpr int64_t kFlatRows = 128;
 
 // Whether Gemm splits floats for the matrix unit (amx_gemm.h). Each call then packs the smaller
@@ -85,7 +85,7 @@ struct PackedMatrix {
   int64_t n, k;
 };
 
-// Columns of a panel, the unit of packing.
+// The number of columns of a panel. B is packed panel by panel.
 inline constexpr int64_t kPackedColumns = 32;
 
 // Whether a product of m rows is faster with the packed operand. False without a matrix unit.

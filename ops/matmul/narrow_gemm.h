@@ -1,5 +1,5 @@
-// Float products with 4 to 16 columns, as in the last layer of a classifier. Requires AVX-512.
-// Libraries leave most of each vector empty.
+// Computes float products with 4 to 16 columns, as in the last layer of a classifier. Libraries
+// leave most of each vector empty for these products. Requires AVX-512.
 #ifndef SLUICE_OPS_MATMUL_NARROW_GEMM_H_
 #define SLUICE_OPS_MATMUL_NARROW_GEMM_H_
 

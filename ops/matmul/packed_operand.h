@@ -12,7 +12,7 @@ namespace sluice {
 // bytes from the step's allocator. RESOURCE_EXHAUSTED if there is no memory.
 absl::StatusOr<Tensor> PackOperand(KernelContext& context, const float* b, const Layout& layout);
 
-// `packed` is a result of PackOperand.
+// The packed matrix in `packed`, a result of PackOperand with this layout.
 inline PackedMatrix PackedMatrixOf(const Tensor& packed, const Layout& layout) {
   return {static_cast<const char*>(packed.raw()), layout.columns, layout.rows};
 }

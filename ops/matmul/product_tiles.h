@@ -106,7 +106,8 @@ struct Grid {
 template <typename T>
 inline constexpr double kFlopsPerNs = std::is_same_v<T, float> ? 80 : (sizeof(T) == 8 ? 20 : 10);
 
-// `terms` is the number of products with equal sizes that are summed.
+// The tiles of each product in p. If each result is the sum of several products of these sizes,
+// `terms` is their number.
 template <typename T>
 Grid GridOf(const Products& p, const T* b, int64_t terms = 1) {
   const int64_t depth = p.a.columns * terms;
@@ -166,7 +167,7 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
 // columns of several cores, and prefetching crosses the boundaries between cores. An update of 784
 // x 512 weights would take twice the time, and up to 15 times on cores that share no cache.
 int64_t DepthParts(const Products& p);
-// Computes a single product in DepthParts parts.
+// Computes a single product, whose depth is cut into `parts` parts.
 absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,
                              const float* b, int64_t parts, float* c);
 

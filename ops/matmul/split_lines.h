@@ -1,18 +1,20 @@
-// Splits floats into sums of three bfloat16, and packs these for the matrix unit (amx_gemm.h).
+// Splits floats into sums of three bfloat16, and packs these parts for the matrix unit
+// (amx_gemm.h).
 //
 // A float's 24 binary digits are split into 8 + 8 + 8. The second part is rounded, so that the last
 // one is small. The sum is exact unless a part is below 2^-126.
 //
-// Lines are rows of the left operand or columns of the right one. They are packed in a hierarchy of
-// contiguous pieces:
+// A line is a row of the left operand or a column of the right one. The depth of a product is the
+// number of elements of a line. Lines are packed in a hierarchy of contiguous pieces:
 //   panel:  32 lines, as a sequence of steps.
-//   step:   32 elements of the depth, as three parts.
-//   part:   the same part of all floats, as two squares.
+//   step:   32 elements of each line, as three parts.
+//   part:   the first, second or third part of each of these floats, as two squares.
 //   square: 16 rows of 16 pairs of bfloat16 (1 KB), the contents of a tile register.
 //
-// The rows of a square are lines of the left operand, or pairs of depths of the right one. The two
-// depths of a pair may be chosen freely if both operands agree. They are d and d + 16, so that
-// pairs are formed lane by lane.
+// The unit adds products of pairs: of two elements of a left line and the two elements at the same
+// depths of a right line. In a square of the left operand, a row has pairs of one line. In a square
+// of the right operand, a row has the same pair of 16 lines. A pair consists of the elements at
+// depths d and d + 16, so that pairs are formed lane by lane.
 #ifndef SLUICE_OPS_MATMUL_SPLIT_LINES_H_
 #define SLUICE_OPS_MATMUL_SPLIT_LINES_H_
 
@@ -37,12 +39,12 @@ inline constexpr int64_t kStepDepth = 32;
 inline constexpr int64_t kSquareBytes = 1024;
 inline constexpr int64_t kPartBytes = 2 * kSquareBytes;
 inline constexpr int64_t kStepBytes = 3 * kPartBytes;
-inline constexpr int64_t kUnits = 32;  // units of a step, each a vector of pairs
+inline constexpr int64_t kUnits = 32;  // units of a step. A unit is a vector of 16 pairs
 
 inline int64_t StepsOf(int64_t depth) { return (depth + kStepDepth - 1) / kStepDepth; }
 
 // One operand's lines over some steps of their depth. The depth may consist of several segments,
-// like the operands of a sum of products. Each segment begins a step.
+// like the operands of a sum of products. A segment always begins with a new step.
 struct Lines {
   const float* const* segments;
   int64_t segment_depth;
@@ -54,14 +56,15 @@ struct Lines {
 
   // Whether vectors are read along the depth of a line, not across lines.
   bool runs_along() const { return depth_step == 1; }
-  // Whether a vector that is read is a row of a square. Otherwise squares are transposed.
+  // Whether a vector that is read becomes a row of a square. If not, packed squares have to be
+  // transposed.
   bool is_natural() const { return runs_along() == is_left; }
 
   const float* At(int64_t step) const {
     const int64_t of_segment = StepsOf(segment_depth), at = first_step + step;
     return segments[at / of_segment] + offset + at % of_segment * kStepDepth * depth_step;
   }
-  // The depth of a step, which is smaller at the end of a segment.
+  // The number of elements of each line in a step: kStepDepth, or less at the end of a segment.
   int64_t DepthAt(int64_t step) const {
     return std::min(kStepDepth,
                     segment_depth - (first_step + step) % StepsOf(segment_depth) * kStepDepth);
@@ -101,14 +104,14 @@ SLUICE_AMX_INLINE void Split(__m512 x, __m512i (&parts)[3]) {
   parts[2] = _mm512_castps_si512(x);
 }
 
-// The largest magnitudes of truncated first parts, lane by lane.
+// Collects the largest magnitudes of the first parts of floats, lane by lane.
 class Magnitudes {
  public:
   SLUICE_AMX_INLINE void Add(__m512i pairs) {
     const __m512i without_sign = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7fff));
     most_ = _mm512_max_epu16(most_, without_sign);
   }
-  // An upper bound of all magnitudes. Infinite or NaN if one of them is.
+  // An upper bound of the floats' magnitudes. Infinite or NaN if one of the floats is.
   SLUICE_AMX float Most() const {
     const uint32_t most = std::max(_mm512_reduce_max_epu32(UpperHalves(most_)),
                                    _mm512_reduce_max_epu32(_mm512_slli_epi32(most_, 16)));
@@ -119,7 +122,8 @@ class Magnitudes {
   __m512i most_ = {};
 };
 
-// Splits two vectors. For each of the three parts, stores the pairs of x's and y's part.
+// Splits the floats of x and y. For each of the three parts, stores a vector of 16 pairs: lane i
+// has the parts of x[i] and y[i].
 SLUICE_AMX_INLINE void StorePairs(__m512 x, __m512 y, char* to, Magnitudes& magnitudes) {
   __m512i of_x[3], of_y[3];
   Split(x, of_x);
@@ -138,12 +142,13 @@ SLUICE_AMX_INLINE __m512 Floats(const float* from, int64_t count) {
   return _mm512_maskz_loadu_ps(mask, from);
 }
 
-// Packs one unit of a step of any size, with zeros beyond the lines and the depth.
+// Packs one unit. The panel may have fewer than 32 lines, and the step fewer than 32 elements of
+// each line. The missing elements are packed as zeros.
 SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char* to,
                                 Magnitudes& magnitudes) {
   const int64_t row = unit % 16, half = unit / 16, depth = l.DepthAt(step);
   __m512 x = _mm512_setzero_ps(), y = x;
-  // Rows of squares are lines or pairs of depths.
+  // Reads 32 elements of one line, or the elements of 16 lines at two depths.
   if (l.runs_along()) {
     if (unit < l.count) {
       const float* from = l.At(step) + unit * l.line_step;
@@ -162,8 +167,8 @@ SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char
 // Packs the lines of a panel, a few units at a time, so that products can run in between.
 class PanelPacker {
  public:
-  // Begins a panel. Call it first, and then only after Finish. `lines` is copied, but not its
-  // elements.
+  // Begins a panel, after Finish of the panel before. `lines` is copied, but not its elements,
+  // which must be valid until Finish.
   SLUICE_AMX void Start(const Lines& lines, char* to) {
     lines_ = lines;
     panel_ = to_ = to;
@@ -174,7 +179,7 @@ class PanelPacker {
     to_second_half_ = lines.runs_along() ? 0 : 16 - 16 * lines.depth_step;
     of_second_ = 16 * lines.depth_step;
   }
-  // Packs up to `units` units of whole steps.
+  // Packs up to `units` more units. Leaves units of partial steps and panels to Finish.
   SLUICE_AMX_INLINE void Some(int64_t units) {
     for (units = std::min(units, whole_units_ - unit_); units > 0; --units) {
       __m512 x = _mm512_loadu_ps(from_), y = _mm512_loadu_ps(from_ + of_second_);

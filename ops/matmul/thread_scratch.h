@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-// The thread's only Scratch, initially uninitialised. It lives from its first use to the end of the
-// thread.
+// Returns the thread's only object of type Scratch. Its members are not initialised. It lives from
+// the first call to the end of the thread.
 template <typename Scratch>
 Scratch& ThreadScratch() {
   thread_local const std::unique_ptr<Scratch> scratch = std::make_unique_for_overwrite<Scratch>();

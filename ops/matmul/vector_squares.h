@@ -1,4 +1,5 @@
-// Squares of 16 x 16 floats in vectors, for AVX-512 (executor/cpu/avx512.h).
+// Transposes a square of 16 x 16 floats that is held in 16 vectors. For AVX-512
+// (executor/cpu/avx512.h).
 #ifndef SLUICE_OPS_MATMUL_VECTOR_SQUARES_H_
 #define SLUICE_OPS_MATMUL_VECTOR_SQUARES_H_
 
@@ -10,7 +11,7 @@
 
 namespace sluice {
 
-// Exchanges the lanes of a whose number has bit kStep with the other lanes of b.
+// Exchanges lane i + kStep of a with lane i of b, for each i without bit kStep.
 template <int kStep, size_t... kLane>
 SLUICE_INLINE_IN_CLONES void ExchangeLanes(Vec& a, Vec& b, std::index_sequence<kLane...>) {
   const Vec low = __builtin_shufflevector(a, b, (kLane & kStep ? 16 + kLane - kStep : kLane)...);

@@ -30,7 +30,7 @@ struct AttentionSizes {
 // INVALID_ARGUMENT if the shapes do not fit each other, or if a tensor has no elements.
 absl::StatusOr<AttentionSizes> SizesOfAttention(const Tensor& q, const Tensor& k, const Tensor& v);
 
-// The columns [begin, end), which are positions of k and v.
+// The columns [begin, end) of the scores. A column of the scores belongs to a row of k and v.
 struct ColumnRange {
   int64_t begin, end;
   int64_t size() const { return end - begin; }
@@ -48,15 +48,16 @@ class AttentionScores {
                                               float scale, const Tensor* mask,
                                               std::initializer_list<const Tensor*> others);
 
-  // The columns that may have a weight other than 0 in some row of a block. A column is omitted if
-  // its mask is so far below the largest mask of the row that no scores could make up for it: its
-  // weight is then exactly 0. A causal mask omits half of all columns, and a mask of short
-  // sentences omits their padding.
+  // The columns that may have a weight other than 0 in some row of block number `block`, for the
+  // matrices number `product` of q and k. A column is omitted if its mask is so far below the
+  // largest mask of the row that no scores could make up for it: its weight is then exactly 0. A
+  // causal mask omits half of all columns, and a mask of short sentences omits their padding.
   ColumnRange RangeOf(int64_t product, int64_t block) const {
     return ranges_.empty() ? ColumnRange{0, sizes_.columns}
                            : ranges_[MaskOf(product) * sizes_.blocks() + block];
   }
-  // Computes the weights of a block's rows for the columns in `range`, one row after the other.
+  // Computes the weights of a block's rows for the columns in `range`, and writes them to `to`, one
+  // row after the other.
   void Weights(int64_t product, int64_t block, ColumnRange range, float* to) const;
 
  private:
@@ -75,7 +76,7 @@ class AttentionScores {
   const float *q_, *k_;
   const float* mask_ = nullptr;  // null without a mask
   int64_t mask_rows_ = 0, num_masks_ = 0;
-  ScratchVector<int64_t> masks_;       // by product, empty if there is only one mask
+  ScratchVector<int64_t> masks_;       // mask of each product, empty if there is only one mask
   ScratchVector<ColumnRange> ranges_;  // by mask and block, empty if no column is omitted
 };
 

@@ -10,7 +10,8 @@ namespace sluice {
 // that op requires channels last, so images of other formats are transposed before and after it.
 void BatchNormGradient(Backprop& b);
 
-// Gradient of the gradient ops. Writes them in elementary ops and differentiates these.
+// Gradient of the gradient ops. Expresses a gradient op by elementary ops, and adds the gradient
+// nodes of these.
 void BatchNormSecondGradient(Backprop& b);
 
 }  // namespace sluice

@@ -2,8 +2,8 @@
 // channels of one pixel. Rows are summed in blocks whose size depends on the shape alone, and the
 // blocks are added in order, in double. So the bits do not depend on the number of threads.
 //
-// The sums of 8 channels at a time stay in registers. A block of rows stays in the first-level
-// cache until all its sums over all channels are computed.
+// A loop goes through the rows of a block with 8 channels at a time, so that their sums stay in
+// registers.
 #ifndef SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 #define SLUICE_OPS_NN_BATCH_NORM_LOOPS_H_
 
@@ -26,8 +26,8 @@ SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
 // For each of n channels, adds the terms of all rows to sums[channel]. `term.Add(at, channel, sum)`
-// adds 8 channels of the row, the first of which is at position `at`. `term.One(at, channel)`
-// returns the term of a single channel.
+// adds the terms of 8 adjacent channels to `sum`. The first one is `channel`, and its element in a
+// [rows, n] array has index `at`. `term.One(at, channel)` returns the term of one channel.
 template <typename Term>
 SLUICE_INLINE_IN_CLONES void AddTerms(const Term& term, int64_t rows, int64_t n, float* sums) {
   int64_t c = 0;
@@ -76,7 +76,7 @@ struct Product {
   }
 };
 
-// sums += rows of x. means = the mean of the rows. squares += their squared distances from it.
+// sums += rows of x. means = sums / rows. squares += squared distances of the rows from `means`.
 inline SLUICE_TARGET_CLONES void AddMoments(const float* x, int64_t rows, int64_t n, float* sums,
                                             float* means, float* squares) {
   AddTerms(Value{x}, rows, n, sums);
@@ -141,8 +141,9 @@ struct Blocks {
   int64_t rows_of(int64_t block) const { return std::min(size, rows - first(block)); }
 };
 
-// Computes `width` sums per block by `add(first row, rows, sums)`. The sums are zero at first.
-// `cost` is in nanoseconds per row.
+// Returns a tensor [blocks, width] with `width` sums per block. For each block, calls
+// `add(first row, number of rows, sums)`, which adds to sums that are 0 at first. `cost` is in
+// nanoseconds per row.
 template <typename Add>
 absl::StatusOr<Tensor> SumBlocks(KernelContext& context, const Blocks& blocks, int64_t width,
                                  double cost, Add add) {
@@ -158,7 +159,8 @@ absl::StatusOr<Tensor> SumBlocks(KernelContext& context, const Blocks& blocks, i
   return partial;
 }
 
-// Calls f(first row, rows) for parts of all rows that stay in the first-level cache.
+// Calls f(first row, number of rows) for parts of the rows. A part has about 2048 elements, but at
+// least 8 rows, so that it stays in the first-level cache. `cost` is in nanoseconds per element.
 template <typename F>
 void ForRows(KernelContext& context, int64_t rows, int64_t n, double cost, F f) {
   const int64_t step = std::max<int64_t>(8, 2048 / n);

@@ -20,7 +20,7 @@ struct SpaceBlocks {
   std::vector<int64_t> before, after;  // paddings or crops at both ends; empty if unknown
 
   // `margins` are the paddings or crops, a pair for each dimension, or empty if they are unknown.
-  // Errors call them `name`.
+  // Error messages call them `name`.
   static absl::StatusOr<SpaceBlocks> Make(absl::Span<const int64_t> sizes,
                                           absl::Span<const int64_t> margins, const char* name);
 

@@ -11,8 +11,8 @@ namespace sluice {
 
 // The fingerprint of the dataset in `tensor`. It depends on the ops that made the dataset, their
 // attributes, the bodies of their functions in `library`, and the values of their inputs. It does
-// not depend on names of nodes and functions, random seeds, and the contents of files and
-// resources. TensorFlow computes other numbers.
+// not depend on the names of these ops' nodes and functions, on the seeds of these ops, or on the
+// contents of files and resources. TensorFlow computes other numbers.
 uint64_t DatasetFingerprint(const Tensor& tensor, const FunctionLibrary& library);
 
 }  // namespace sluice

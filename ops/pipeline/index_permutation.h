@@ -31,7 +31,7 @@ class IndexPermutation {
   }
 
   const uint64_t largest_;
-  const int word_bits_;  // half a block, 8 to 32
+  const int word_bits_;  // 8 to 32. A word is half a block
   const uint64_t mask_;
   std::array<uint64_t, kRounds> round_keys_;
 };

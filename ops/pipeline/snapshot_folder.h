@@ -42,11 +42,11 @@ uint64_t NewRunId();
 // The name of an element file: "<folder>/<number of 8 digits>.snapshot".
 std::string SnapshotFileName(const std::string& folder, uint64_t number);
 
-// A run of shards that is to be written.
+// Describes the run that WriteRun writes.
 struct NewRun {
   std::string folder;
   ElementFormat format;
-  // The number of an element's shard. Empty: all are in shard 0.
+  // Returns the number of the shard that an element belongs to. Not set: all belong to shard 0.
   std::function<absl::StatusOr<int64_t>(const Tensors&, Reading&)> shard_of;
   SnapshotMetadata metadata;     // with the fingerprint of the dataset, if there is one
   std::vector<DataType> types;   // empty: those of the first element

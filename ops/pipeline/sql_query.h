@@ -2,8 +2,9 @@
 //
 // Thread safety: none.
 // Errors: NOT_FOUND if the database cannot be opened; DATA_LOSS if the file is no database; UNKNOWN
-// for a mistake in the query, as in TensorFlow; CANCELLED if the reading ends; INVALID_ARGUMENT if
-// the number of columns is not that of the types; and the codes that match SQLite's other errors.
+// for a mistake in the query, as in TensorFlow; CANCELLED if the reading of the dataset is
+// cancelled; INVALID_ARGUMENT if the numbers of columns and of types differ; and the codes that
+// match SQLite's other errors.
 // Texts are "<path>; <SQLite's text>".
 // Files: SQLite opens the database itself, for reading only.
 #ifndef SLUICE_OPS_PIPELINE_SQL_QUERY_H_

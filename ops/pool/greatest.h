@@ -24,15 +24,15 @@ SLUICE_TARGET_CLONES void TakeGreaterAt(const T* x, int32_t at, T* best, int32_t
   }
 }
 
-// ForGreatest counts an image's pixels in 32 bits. INVALID_ARGUMENT if there are more.
+// INVALID_ARGUMENT if an image has too many pixels for ForGreatest, which numbers them with int32.
 inline absl::Status CheckPixels(const WindowGeometry& g) {
   if (g.in.count() <= std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   return InvalidArgument("images of ", g.in.height, " x ", g.in.width, " are too large");
 }
 
-// Finds the greatest element (the first one, if several are equal) of each window of lines [begin,
-// end) and each channel. Calls f(output element, first element of the image, element in the image)
-// for it. Skips empty windows.
+// Finds the greatest element (the first one, if several are equal) of each channel in each window
+// of output lines [begin, end). Calls f(o, base, i) for each of them: it is element i of the image
+// that begins at images[base], and o is the position of the output element. Skips empty windows.
 template <typename T, typename Function>
 void ForGreatest(const KernelContext& context, const WindowGeometry& g, const T* images,
                  int64_t begin, int64_t end, const Function& f) {

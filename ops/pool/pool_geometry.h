@@ -16,7 +16,7 @@
 namespace sluice {
 
 struct Pool {
-  // window_channels > 1: the pool is over channels and not over space.
+  // If window_channels > 1, windows extend over channels and not over space.
   WindowGeometry g;
   TensorShape pooled;  // shape of the output in the node's data format
 };

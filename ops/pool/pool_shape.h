@@ -17,9 +17,9 @@ absl::Status PoolShape(ShapeContext& c);
 absl::Status QuantizedPoolShape(ShapeContext& c);
 // Like PoolShape, but ksize is input `first`, and strides is the next input.
 absl::Status PoolShapeOfInputs(ShapeContext& c, int first);
-// The output has the shape of input 0, which are images.
+// For ops whose output has the shape of input 0, a tensor of images.
 absl::Status ImagesOfInput(ShapeContext& c);
-// The value of input 0 is the shape of the output.
+// For ops whose output has the shape that input 0 contains, such as the gradient of AvgPool.
 absl::Status ImagesOfSizes(ShapeContext& c);
 
 // The arguments and attributes of a pool of quantized images.
@@ -28,7 +28,8 @@ void QuantizedPool(OpDefBuilder& b);
 // Whether the attributes of `node` describe a pool of images `in` to images `out`, both with
 // channels first.
 bool Pools(const Node& node, const PartialShape& in, const PartialShape& out);
-// The roles of the images of a pool of input 0.
+// The roles of the images of a pool of input 0. Empty unless Pools is true for the node's input and
+// output.
 std::optional<ImageRoles> ImagesOfPool(const Node& node);
 
 }  // namespace sluice

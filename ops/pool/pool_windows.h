@@ -32,7 +32,8 @@ struct PoolWindow {
 inline int64_t LinesOfImage(const WindowGeometry& g) { return g.out.depth * g.out.height; }
 inline int64_t LinesOf(const WindowGeometry& g) { return g.batch * LinesOfImage(g); }
 
-// Calls f(output, window) for lines [begin, end) of outputs, which are numbered over all images.
+// Calls f(output, window) for each output position in lines [begin, end). Lines and positions are
+// numbered over all images.
 template <typename Function>
 void ForWindows(const WindowGeometry& g, int64_t begin, int64_t end, const Function& f) {
   for (int64_t line = begin; line < end; ++line) {

@@ -35,7 +35,7 @@ struct ChannelSlices {
     return s;
   }
 
-  // Calls f(first element, elements) for the contiguous parts of channel k.
+  // Calls f(index of the first element, number of elements) for each contiguous part of channel k.
   template <typename F>
   void ForChannel(int64_t k, const F& f) const {
     for (int64_t i = 0; i < before; ++i) f((i * channels + k) * after, after);

@@ -32,8 +32,8 @@ inline constexpr int64_t kHighestInteger = std::numeric_limits<T>::max();
 template <typename T>
 inline constexpr double kSteps = static_cast<double>(kHighestInteger<T> - kLowestInteger<T>);
 
-// Converts as x86 does, which is defined for all numbers: returns the smallest int64 if `x` does
-// not fit.
+// Converts `x` to int64. If it does not fit, returns the smallest int64, as x86 does. (A cast would
+// then be undefined.)
 inline int64_t ToInt64(double x) {
   return x >= -0x1p63 && x < 0x1p63 ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::min();
 }
@@ -67,7 +67,7 @@ float Number(T q, NumberRange r) {
   return static_cast<float>(first + offset * scale);
 }
 
-// Number() in float.
+// Converts integers as Number() does, but computes in float.
 template <typename T>
 class ToNumber {
  public:
@@ -81,7 +81,7 @@ class ToNumber {
   const float scale_, first_;
 };
 
-// Quantized() in float.
+// Converts numbers as Quantized() does, but computes in float.
 template <typename T>
 class ToInteger {
  public:
@@ -102,8 +102,8 @@ class ToInteger {
   const float scale_, first_;
 };
 
-// The range in which integers of type C represent the products of an A in range `a` and a B in
-// range `b`.
+// The range of integers of type C that are sums of products of two integers: one of type A that
+// stands for a number in range `a`, and one of type B that stands for a number in range `b`.
 template <typename A, typename B, typename C>
 NumberRange RangeOfProduct(NumberRange a, NumberRange b) {
   const auto level = [](NumberRange r, int64_t steps) {

@@ -1,4 +1,4 @@
-// The ragged tensor in a variant that RaggedTensorToVariant makes.
+// A ragged tensor as the object in a variant. The op RaggedTensorToVariant makes such variants.
 //
 // Thread safety: immutable.
 #ifndef SLUICE_OPS_RAGGED_RAGGED_VARIANT_H_

@@ -23,7 +23,7 @@ int RaggedRankOf(const std::vector<RowPartition>& partitions);
 
 // Returns the shape of the dense tensor. The arguments are the requested sizes, the shape of the
 // values, and the shape of the default value. Sizes that were not requested and depend on the
-// lengths of rows are -1. INVALID_ARGUMENT if the shapes do not fit each other.
+// number or the lengths of rows are -1. INVALID_ARGUMENT if the shapes do not fit each other.
 absl::StatusOr<PartialShape> DenseShapeOf(int ragged_rank, const PartialShape& wanted,
                                           const PartialShape& values, const PartialShape& fallback);
 

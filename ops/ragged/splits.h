@@ -36,7 +36,8 @@ inline absl::StatusOr<Splits> SplitsOf(const Tensor& t, int64_t count) {
   return splits;
 }
 
-// Reads the splits in inputs [0, ragged_rank), outermost dimension first, of `count` values.
+// Reads the splits in inputs [0, ragged_rank), outermost dimension first. The last ones split
+// `count` values, and the others split the rows of the next input.
 inline absl::StatusOr<std::vector<Splits>> NestedSplitsOf(KernelContext& c, int ragged_rank,
                                                           int64_t count) {
   std::vector<Splits> all(static_cast<size_t>(ragged_rank));

@@ -37,8 +37,8 @@ inline bfloat16 ToBfloat16(uint32_t x) {
   return bfloat16(static_cast<float>(h) - 1.0f);
 }
 
-// Computes a pair of normal numbers from a pair of uniform ones. Uniform numbers have a lower bound
-// above 0, because the logarithm of 0 is not finite.
+// BoxMuller computes a pair of normal numbers from a pair of uniform ones. The first uniform number
+// is at least 1e-7, because the logarithm of 0 is not finite.
 template <typename F>
 struct NormalPair {
   F first, second;
@@ -79,7 +79,7 @@ struct Uniform {
   }
 };
 
-// Integers with random bits.
+// Integers all of whose bits are random.
 template <typename T>
 struct UniformBits {
   static constexpr int kCount = kResultsPerCall<T>;

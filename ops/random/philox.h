@@ -25,7 +25,7 @@ class Philox {
   using Counter = std::array<uint32_t, 4>;
   using Key = std::array<uint32_t, 2>;
 
-  // The key is `seed`, the upper half of the counter `seed2`.
+  // The key is `seed`, and the upper half of the counter is `seed2`.
   Philox(uint64_t seed, uint64_t seed2)
       : counter_{0, 0, Low(seed2), High(seed2)}, key_{Low(seed), High(seed)} {}
   Philox(Counter counter, Key key) : counter_(counter), key_(key) {}

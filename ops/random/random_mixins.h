@@ -11,7 +11,7 @@ namespace sluice {
 // distributions.
 inline constexpr TypeSet kCountTypes = {DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64};
 
-// The seed attributes of an op each of whose nodes keeps its own generator.
+// Mixin of ops whose nodes each keep a generator: the attributes for the seeds.
 inline void SeedAttrs(OpDefBuilder& op) {
   op.Attr("seed", IntAttr(0)).Attr("seed2", IntAttr(0)).Stateful();
 }

@@ -70,9 +70,9 @@ class PoissonSampler {
   double log_rate_ = 0, a_ = 0, b_ = 0, inverse_alpha_ = 0;
 };
 
-// Draws numbers of successes in `count` trials of probability `p`. If the mean is small, adds
-// geometric numbers. Otherwise uses transformed rejection: Hörmann, "The generation of binomial
-// random variates" (1993). Whether the mean is small is decided in arithmetic of `type`.
+// Draws numbers of successes in `count` trials of probability `p`. If the expected number of the
+// rarer outcome is below 10, computed in arithmetic of `type`, adds geometric numbers. Otherwise
+// uses transformed rejection: Hörmann, "The generation of binomial random variates" (1993).
 class BinomialSampler {
  public:
   static constexpr double kCost = 200;

@@ -30,7 +30,8 @@ absl::StatusOr<Philox> FromKeyAndCounter(const Tensor& key, const Tensor& counte
 // a scalar.
 absl::Status CheckScalar(const Tensor& t, int i);
 
-// The key and the counter of a generator as integers, and the generator made of them.
+// KeyOf and CounterOf return the key and the counter of a generator as integers. FromWords makes a
+// generator from such integers.
 uint64_t KeyOf(const Philox& generator);
 struct CounterWords {
   uint64_t low, high;

@@ -59,7 +59,7 @@ struct StateSource {
   }
 };
 
-// For a variable that begins with the number of the algorithm.
+// StateSource for the older form of the variable, which begins with the number of the algorithm.
 struct TaggedStateSource {
   static constexpr int kShapeInput = 1, kArguments = 2;
   explicit TaggedStateSource(KernelInit&) {}

@@ -19,8 +19,9 @@
 //   KERNELS(Mean, "T", Reduction<MeanReduction>::Kernel, NumberList);
 //
 // Neighboring dimensions are merged, so that kept and reduced dimensions alternate. Long sums are
-// cut into blocks of fixed sizes, whose sums are added pairwise. So the error is a few ulp, and
-// results have the same bits for any number of threads.
+// cut into blocks whose sizes depend on the shape alone. So results have the same bits for any
+// number of threads. The sums of the blocks of a row are added pairwise, so that the error is a few
+// ulp.
 #ifndef SLUICE_OPS_REDUCE_REDUCTION_H_
 #define SLUICE_OPS_REDUCE_REDUCTION_H_
 

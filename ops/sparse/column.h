@@ -21,7 +21,7 @@ class Column {
   // Row i has the values [starts[i], starts[i + 1]).
   Column(const Tensor& values, std::vector<int64_t> starts)
       : values_(&values), starts_(std::move(starts)) {}
-  // Row i has the values of row i of a matrix.
+  // A column from a matrix: its row i has the values of row i of the matrix.
   static Column Dense(const Tensor& values);
 
   int64_t First(int64_t row) const { return starts_[static_cast<size_t>(row)]; }
@@ -39,12 +39,14 @@ class Column {
 };
 using Columns = std::vector<Column>;
 
-// The number of the first cross of each row, and the number of all crosses as the last element.
-// INVALID_ARGUMENT if there are more crosses than int64 can count.
+// The crosses of all rows are numbered from 0. Returns the number that the first cross of each row
+// has, and as the last element how many crosses there are. INVALID_ARGUMENT if there are more than
+// int64 can count.
 absl::StatusOr<std::vector<int64_t>> CrossStarts(const Columns& columns, int64_t rows);
 
-// Calls write(number of the cross, row, number of the value of each column) for each cross. The
-// values of the last column vary fastest. Different rows may run on different threads.
+// Calls write(number of the cross, row, at) for each cross. at[k] is the index in columns[k] of the
+// value that the cross takes from it. The values of the last column vary fastest. Different rows
+// may run on different threads.
 void ForEachCross(KernelContext& c, const Columns& columns, const std::vector<int64_t>& starts,
                   absl::FunctionRef<void(int64_t, int64_t, const std::vector<int64_t>&)> write);
 

@@ -41,9 +41,9 @@ class Entries {
   absl::Status CheckElements() const;
   // Checks that all indices are inside the shape.
   absl::Status CheckBounds() const;
-  // The same with the error text of TensorFlow's SparseSplit.
+  // Checks what CheckBounds checks, but has the error text of TensorFlow's SparseSplit.
   absl::Status CheckTuples() const;
-  // Checks CheckBounds, and that indices are sorted in row-major order without duplicates.
+  // Checks what CheckBounds checks, and that indices are in row-major order without duplicates.
   absl::Status CheckOrdered() const;
   // Negative, zero or positive if entry i is before, equal to or after entry j of `other` in
   // row-major order.

@@ -30,7 +30,8 @@ struct SparseOutput {
   }
 };
 
-// Sets outputs first, first + 1 and first + 2 to a sparse tensor. -1 means unknown.
+// Sets the shapes of outputs first, first + 1 and first + 2, which are a sparse tensor. A `rank` or
+// `entries` of -1 is unknown.
 inline absl::Status SetSparse(ShapeContext& c, int first, int64_t rank, int64_t entries = -1) {
   c.SetOutput(first, {entries, rank}).IgnoreError();
   c.SetOutput(first + 1, {entries}).IgnoreError();

@@ -44,8 +44,8 @@ class Attempts {
   // process ends, because attempts of other steps would be lost.
   void Run(std::shared_ptr<Resource> owner, const Caller& caller, int line, Function attempt,
            Done done) noexcept;
-  // Runs an attempt that has a result: calls `attempt(&result)`, and when it ends `done(result or
-  // error)`.
+  // Runs an attempt that has a result: calls `attempt(&result)`. When the attempt ends, calls
+  // `done` with the result or the error.
   template <typename Result, typename F>
   void RunFor(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
               std::function<void(absl::StatusOr<Result>)> done) {
@@ -77,7 +77,7 @@ class Attempts {
   using List = std::list<Attempt>;
 
   std::string State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves attempts that end to `ended`.
+  // Runs the waiting attempts until none of them ends any more. Moves those that ended to `ended`.
   void TryAll(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TryOnce(List* ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Cancel(int64_t id) noexcept ABSL_LOCKS_EXCLUDED(mutex_);

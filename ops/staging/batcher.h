@@ -40,7 +40,7 @@ struct BatchLimits {
   absl::Status Check() const;
 };
 
-// A call of a kernel that waits.
+// A waiting call of an asynchronous kernel.
 struct WaitingCall {
   int64_t id;
   KernelContext* context;
@@ -58,7 +58,7 @@ struct WaitingCall {
 };
 using WaitingCalls = std::vector<std::unique_ptr<WaitingCall>>;
 
-// Joins the calls of concurrent steps. The first inputs of a kernel are the tensors.
+// Joins the tensors of concurrent calls. The tensors of a call are the first inputs of its kernel.
 class Batcher : public Resource, public std::enable_shared_from_this<Batcher> {
  public:
   static constexpr const char* kTypeName = "N10tensorflow13BatchResourceE";

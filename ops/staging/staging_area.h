@@ -3,7 +3,7 @@
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
-// Limits: those of `limits`.
+// Limits: a Put waits until its tuple fits into `limits`.
 // Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if a
 // single tuple is larger than the limit of the whole area. INVALID_ARGUMENT if the types of a tuple
 // differ from the requested ones; the tuple then stays in the area.

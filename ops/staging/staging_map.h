@@ -4,7 +4,8 @@
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
-// Limits: those of `limits`. Only complete tuples count towards the number of tuples.
+// Limits: a Put waits until its values fit into `limits`. Only complete tuples count towards the
+// number of tuples.
 // Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if the
 // values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT if indices are out
 // of range or do not ascend, if a part was staged or taken before, or if types differ from the
@@ -43,12 +44,12 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
   // Stages values[i] as part indices[i] of the tuple `key`. Does nothing if that tuple is complete
   // and `indices` are all parts.
   void Put(const Caller& caller, int64_t key, Indices indices, Tensors values, Done done);
-  // Takes these parts of the tuple `key` after it has become complete.
+  // Takes the parts `indices` of the tuple `key` as soon as the tuple is complete.
   void Take(const Caller& caller, int64_t key, Indices indices, std::vector<DataType> types,
             Taken taken);
-  // Takes these parts of the complete tuple with the smallest key.
+  // Takes the parts `indices` of the complete tuple with the smallest key.
   void TakeFirst(const Caller& caller, Indices indices, std::vector<DataType> types, Taken taken);
-  // Reads these parts of the tuple `key`, which stay in the map.
+  // Reads the parts `indices` of the tuple `key`. The parts stay in the map.
   void Peek(const Caller& caller, int64_t key, Indices indices, std::vector<DataType> types,
             Taken taken);
   void Clear();

@@ -18,9 +18,10 @@ namespace sluice {
 // the current name scope.
 Output InitializedValue(const Variable& variable, At at = At::current());
 
-// Returns `value` with each ref variable that it depends on replaced by InitializedValue. The nodes
-// in between are copied as `<node>_<variable_name>`. Returns `value` itself if it depends on no ref
-// variable or is computed in a loop.
+// Makes `value` safe as the initial value of the variable `variable_name`. Returns a copy of
+// `value` that reads InitializedValue(v) instead of each ref variable v. The nodes between the ref
+// variables and `value` are copied as `<node>_<variable_name>`. Returns `value` itself if it
+// depends on no ref variable or is computed in a loop.
 Output SafeInitialValue(Output value, std::string_view variable_name, At at = At::current());
 
 }  // namespace sluice

@@ -2,8 +2,8 @@
 //
 //   Variable b(g, "b", {10}, Zeros());
 //
-// Any function of this type can be used. It runs in the name scope `b/Initializer/`. Random initial
-// values are in ops/random/initializer.h.
+// Any function of type Initializer can be used. The constructor of Variable calls it in the name
+// scope `b/Initializer/`. Random initial values are in ops/random/initializer.h.
 #ifndef SLUICE_OPS_STATE_INITIALIZER_H_
 #define SLUICE_OPS_STATE_INITIALIZER_H_
 
@@ -19,9 +19,9 @@ using Initializer = std::function<Output(Graph& graph, const TensorShape& shape,
 Initializer Zeros();
 Initializer Ones();
 Initializer ConstantInit(Number value);
-// The tensor, which must have the shape of the variable.
+// The initial value is the tensor `value`, which must have the shape of the variable.
 Initializer ConstantInit(Tensor value);
-// A number for every element: ConstantInit(0.5f).
+// The initial value of every element is this number: ConstantInit(0.5f).
 template <typename T>
 requires std::is_arithmetic_v<T> Initializer ConstantInit(T value) {
   return ConstantInit(Number(value));

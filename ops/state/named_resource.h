@@ -30,7 +30,7 @@ class NamedResourceKernel : public Kernel {
 
  private:
   Claim claim_;
-  Tensor strings_;  // never changes. References to it carry claim_
+  Tensor strings_;  // container and name. Never changes, but a reference needs a claim: claim_
   Tensor handle_;
   bool by_reference_;
   std::function<void()> remove_;
@@ -45,7 +45,8 @@ std::function<void()> RemovalOf(ResourceManager& resources, const ResourceName& 
 }
 
 // Makes a NamedResourceKernel for a resource of class R. Calls `make` if no resource has the name
-// yet, and then `check` on the resource.
+// yet. Then calls `check`, which returns an error if a resource that was found does not suit the
+// node.
 template <typename R>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeNamedResourceKernel(
     KernelInit& init,
@@ -75,8 +76,8 @@ ResourceHandle OwningHandle(std::string name, std::shared_ptr<R> resource) {
   return handle;
 }
 
-// The container and the name in input `i`. INVALID_ARGUMENT if it is not a reference to two
-// strings.
+// The container and the name in input `i`, a string tensor or a reference to one. INVALID_ARGUMENT
+// if the tensor does not have two elements.
 absl::StatusOr<std::pair<std::string, std::string>> NameInStrings(const KernelContext& c, int i);
 // The error (INVALID_ARGUMENT) that input `i` is not a handle of a resource of `expected_type`.
 absl::Status WrongHandle(const KernelContext& c, int i, const char* expected_type);

@@ -23,7 +23,8 @@ absl::StatusOr<Tensors> StackPadded(Allocator& allocator, const std::vector<Tens
 // Copies `count` elements between tensors of one type.
 void CopyElements(const Tensor& from, int64_t from_offset, int64_t count, Tensor* to,
                   int64_t to_offset);
-// Copies `from` to the corner at element `to_offset` of a larger block of sizes `to_shape`.
+// Copies `from` into the block of sizes `to_shape` that begins at element `to_offset` of `to`.
+// Element [i, j, …] of `from` becomes element [i, j, …] of the block.
 void CopyCorner(const Tensor& from, absl::Span<const int64_t> to_shape, Tensor* to,
                 int64_t to_offset);
 // Sets `count` elements from `at` on to the first element of `value`, a tensor of the same type.

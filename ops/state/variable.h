@@ -15,8 +15,8 @@
 // variable at the same time: an update by a resource op is atomic, and a read sees it completely or
 // not at all. Steps are not ordered otherwise.
 // Ownership: a Variable is a small handle that can be copied. It is valid as long as the graph. The
-// value belongs to the device (executor/device/device_set.h) and outlives steps, and sessions that
-// share the DeviceSet.
+// value belongs to the device (executor/device/device_set.h). It outlives steps and, if sessions
+// share a DeviceSet, also these sessions.
 // Errors: errors of building stay in the graph (Graph::status); the variable is then invalid and
 // yields invalid outputs. Errors of a step: FAILED_PRECONDITION if the variable is read before the
 // initializer ran; INVALID_ARGUMENT if a new value has another shape.
@@ -52,7 +52,7 @@ struct VariableOptions {
   bool trainable = true;
   // Whether to make a resource variable. Otherwise it is a ref variable.
   bool use_resource = true;
-  // Collections in addition to trainable_variables.
+  // The collections that get the variable, in addition to trainable_variables.
   std::vector<std::string> collections = {std::string(kGlobalVariables)};
   // The container of the value: "" is the one of the open ContainerScope, or the device's default.
   std::string container = "";
@@ -62,7 +62,7 @@ struct VariableOptions {
 
 // Options of updates. The defaults are those of TensorFlow's ops.
 struct AssignOptions {
-  // Name of the op in the current scope. "": the op's own name.
+  // Name of the new node in the current scope. "": the name of the op, such as "AssignAdd".
   std::string_view name = "";
   // The attribute use_locking of updates of ref variables. By default true for Assign, false for
   // other updates.
@@ -74,12 +74,13 @@ struct AssignOptions {
 
 class Variable {
  public:
-  // Makes an object that is no variable. It converts to false.
+  // Makes an invalid Variable, which converts to false.
   Variable() = default;
 
   // Adds the variable's nodes: handle, initial value, initializer and a read. `name` is made unique
-  // in the current name scope. The nodes are outside of conds, while loops and control
-  // dependencies. `shape` must be fully defined. InitializeVariables computes the initial value.
+  // in the current name scope. The nodes are added outside of all open conds, while loops and
+  // control dependencies. `shape` must be fully defined. InitializeVariables computes the initial
+  // value.
   Variable(Graph& graph, std::string_view name, const PartialShape& shape,
            const Initializer& initializer, const VariableOptions& options = {},
            At at = At::current());
@@ -133,9 +134,9 @@ class Variable {
   // A bool scalar: whether the variable has a value. It does not fail if there is no value.
   Output IsInitialized(std::string_view name = "", At at = At::current()) const;
 
-  // Updates, which return the op to run. For a ref variable, output 0 is the updated reference. A
-  // new value has the variable's type, and its shape unless validate_shape is false. AssignAdd adds
-  // to the value, AssignSub subtracts from it.
+  // These methods add an op that updates the variable when it runs, and return the op. For a ref
+  // variable, output 0 is the updated reference. `value` has the variable's type, and its shape
+  // unless validate_shape is false. AssignAdd adds `value`, AssignSub subtracts it.
   Operation Assign(Operand value, const AssignOptions& options = {}, At at = At::current()) const;
   Operation AssignAdd(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
@@ -143,8 +144,8 @@ class Variable {
                       At at = At::current()) const;
 
   // Updates row indices[i] with rows[i]. Repeated rows are updated one after the other. `indices`
-  // is int32 or int64, and `rows` has its dimensions, followed by those of a row. INVALID_ARGUMENT
-  // in the step for an index outside of the variable.
+  // is int32 or int64. `rows` has the dimensions of `indices`, followed by those of a row of the
+  // variable. INVALID_ARGUMENT in the step for an index outside of the variable.
   Operation ScatterUpdate(Output indices, Output rows, const AssignOptions& options = {},
                           At at = At::current()) const;
   Operation ScatterAdd(Output indices, Output rows, const AssignOptions& options = {},
@@ -184,10 +185,11 @@ std::vector<Variable> GlobalVariables(const Graph& graph);
 std::vector<Variable> LocalVariables(const Graph& graph);
 std::vector<Variable> TrainableVariables(const Graph& graph);
 
-// Runs the initializers of all global (or local) variables made so far, or of the given ones, in no
-// order. So an initial value that reads another resource variable may fail with
-// FAILED_PRECONDITION, because that variable has no value yet. Instead of another ref variable, its
-// initial value is read. Variables that are added later, such as an optimizer's, need another call.
+// Adds an op that runs the initializers of all global (or local) variables made so far, or of the
+// given ones, in no order. So an initial value that reads another resource variable may fail with
+// FAILED_PRECONDITION, because that variable has no value yet. An initial value that reads another
+// ref variable uses that variable's initial value instead, as long as the variable has no value.
+// Variables that are added later, such as an optimizer's, need another call.
 Operation InitializeVariables(Graph& graph, std::string_view name = "init", At at = At::current());
 Operation InitializeLocalVariables(Graph& graph, std::string_view name = "init",
                                    At at = At::current());
@@ -203,8 +205,8 @@ Output ReportUninitializedVariables(Graph& graph, const std::vector<Variable>& v
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
 
-// The graph's number of training steps, a scalar named "global_step". The first call makes it, with
-// these options; later calls return it. Optimizers increment it once per update.
+// The graph's counter of training steps, a scalar variable named "global_step". The first call
+// makes it, with these options; later calls return it. Optimizers increment it once per update.
 //
 //   Variable step = GlobalStep(g);
 //   Operation train = Adam().Minimize(loss, {.global_step = &step});

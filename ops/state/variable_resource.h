@@ -41,8 +41,9 @@ class VariableClaim {
   void lock_shared();
   void unlock_shared() { claim_.unlock_shared(); }
   Claim& AsItIs() { return claim_; }
-  // Whether there may be deferred updates. Needs no claim: a kernel asks before it takes the claim,
-  // and then does the updates itself on its threads (Settle).
+  // Whether there may be deferred updates. May be called without the claim. If true, a kernel takes
+  // AsItIs() and calls Settle, which does the updates on the threads of the kernel's step. The lock
+  // functions would do them on the calling thread alone.
   bool MayBeDeferred() const { return may_be_deferred_.load(std::memory_order_relaxed); }
   void SetMayBeDeferred(bool may_be) { may_be_deferred_.store(may_be, std::memory_order_relaxed); }
   // Does the deferred updates. The caller holds AsItIs().
@@ -96,9 +97,9 @@ class RefVar : public Resource {
   Tensor tensor;
 };
 
-// Returns the variable whose handle is input `i`. The variable may have no value yet. Does its
-// deferred updates first, or returns RunAgainAfter if another kernel holds the claim. NOT_FOUND
-// with TensorFlow's text and, if known, the source line that made the handle.
+// Returns the variable whose handle is input `i`. The variable may have no value yet. If it may
+// have deferred updates, does them first, or returns RunAgainAfter if another kernel holds the
+// claim. NOT_FOUND with TensorFlow's text and, if known, the source line that made the handle.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
 // The same, but leaves the variable's updates deferred.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
@@ -114,9 +115,9 @@ absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable
 // variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
-// If updates of a variable are deferred, its `tensor` is empty. Does these updates and puts the
-// result into `tensor`. The caller holds the claim of the variable. Kernels on references call
-// this, MakeWritable or StoreValue before they use the tensor.
+// Does the deferred updates of a variable, if there are any. `tensor` is the variable's member: it
+// is empty while updates are deferred, and gets the result. The caller holds the variable's claim.
+// Kernels that take references call this, MakeWritable or StoreValue before they use the tensor.
 void BringHome(Tensor* tensor);
 
 // Copies the buffer of `tensor` if it has other owners, so that elements may be written. The caller
@@ -129,7 +130,7 @@ absl::Status MakeWritable(Tensor* tensor, Allocator& allocator);
 // `value` is not initialized; RESOURCE_EXHAUSTED if there is no memory for the copy.
 absl::Status StoreValue(Tensor& value, Tensor* variable, Allocator& allocator);
 
-// Calls `update(tensor)` with the claim of the variable that input 0 references, and outputs the
+// Claims the variable that input 0 references, calls `update` with its tensor, and outputs the
 // reference.
 template <typename F>
 absl::Status UpdateRef(KernelContext& c, F update) {
@@ -175,7 +176,7 @@ class ClaimedVariable {
 };
 // For kernels that change the variable.
 using WritableVariable = ClaimedVariable<std::unique_lock<VariableClaim>>;
-// For kernels that read the variable. They do not exclude each other.
+// For kernels that read the variable. Several of them may hold the claim at the same time.
 using ReadableVariable = ClaimedVariable<std::shared_lock<VariableClaim>>;
 
 }  // namespace sluice

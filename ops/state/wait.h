@@ -28,8 +28,8 @@ struct Caller {
   int replica = -1;  // the replica that runs the step. -1 if unknown
 
   bool IsCancelled() const { return cancellation != nullptr && cancellation->IsCancelled(); }
-  // CANCELLED if the call is cancelled or its deadline is over. Long loops, which do not wait, call
-  // it.
+  // CANCELLED if the call is cancelled or its deadline is over. For loops that run long without
+  // waiting.
   absl::Status CheckNotCancelled() const;
 };
 
@@ -39,13 +39,15 @@ Caller CallerOf(const KernelContext& c);
 // Thread safety: none. Start comes before End.
 class Wait {
  public:
-  // Registers the wait. False if the caller is cancelled already: `cancel` will not run, and End
-  // need not be called. Neither function runs within Start, so the resource's lock may be held.
+  // Registers the wait. From then on, `cancel` runs if the caller is cancelled, and `describe` runs
+  // for stall reports. Neither runs within Start, so Start may be called with the resource's lock
+  // held. Returns false if the caller is cancelled already. Then neither ever runs, and End need
+  // not be called.
   bool Start(const Caller& caller, std::string resource, std::function<void()> cancel,
              std::function<std::string()> describe);
-  // Call it after the operation has been removed from those that wait. The caller must not hold a
-  // lock that `cancel` or `describe` takes. `cancel` may still be running, but finds nothing to
-  // cancel.
+  // Ends the registration. Before the call, remove the operation from the resource's waiting
+  // operations: `cancel` may still be running after End, and must find nothing to cancel. The
+  // caller must not hold a lock that `cancel` or `describe` takes.
   void End();
 
  private:

@@ -7,8 +7,9 @@
 
 namespace sluice {
 
-// Ignores blanks around the text. Returns false if it is not a number of the type. A floating-point
-// number may be "inf", "nan" or hexadecimal. Numbers that are too large become infinite.
+// Parses `text`, which may have blanks at both ends. Returns false if it is not a number of the
+// type. A floating-point number may be "inf", "nan" or hexadecimal. A floating-point number that is
+// too large becomes infinite. An integer that is too large is not a number of the type.
 bool ParseNumber(std::string_view text, float* value);
 bool ParseNumber(std::string_view text, double* value);
 bool ParseNumber(std::string_view text, int32_t* value);

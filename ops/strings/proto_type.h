@@ -20,10 +20,10 @@ class ProtoType {
  public:
   using Field = google::protobuf::FieldDescriptor;
 
-  // The type `name` of `source`. A source is "bytes://" and a serialized FileDescriptorSet, the
-  // path of a file with one, or "local://" for the program's own types, where TensorFlow's types
-  // have their usual names ("tensorflow.Example"). INVALID_ARGUMENT if the source or a field is not
-  // valid.
+  // The message type `name`, which `source` defines. `source` is "bytes://" followed by a
+  // serialized FileDescriptorSet, the path of a file that contains one, or "local://" for the types
+  // that are linked into the program. For "local://", TensorFlow's types have their usual names
+  // ("tensorflow.Example"). INVALID_ARGUMENT if the source or a field is not valid.
   static absl::StatusOr<std::shared_ptr<const ProtoType>> Make(
       const std::string& source, const std::string& name,
       const std::vector<std::string>& field_names);
@@ -34,7 +34,8 @@ class ProtoType {
   // Positions in fields(), in ascending order of the fields' numbers.
   const std::vector<int>& order() const { return order_; }
 
-  // Parses a message in text or binary format, and serializes it. DATA_LOSS if it cannot be parsed.
+  // Parses a message in text or binary format, and serializes it in binary format. DATA_LOSS if it
+  // cannot be parsed.
   absl::StatusOr<std::string> Reserialize(const std::string& message, bool is_text) const;
 
  private:

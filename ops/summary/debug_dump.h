@@ -18,8 +18,9 @@ namespace sluice {
 class DebugDump {
  public:
   // The dump of a debug node. INVALID_ARGUMENT if the node's tensor_name is not "node" or
-  // "node:output". UNIMPLEMENTED if one of its debug_urls is not "file://…". Gated gRPC URLs are
-  // allowed: nothing is written to them, because only a debug server could open their gates.
+  // "node:output". UNIMPLEMENTED if one of its debug_urls is not "file://…". With the attribute
+  // gated_grpc, "grpc://…" is allowed too. Nothing is written to such a URL, because its gate is
+  // closed until a debug server opens it.
   static absl::StatusOr<DebugDump> Of(const KernelInit& init);
 
   // False if all URLs are gated: the node then returns an empty tensor.

@@ -17,7 +17,7 @@ struct DualExample {
   double label;
   double weight;
   double dual;          // the dual value
-  double prediction;    // by the changed weights
+  double prediction;    // with the changed weights
   double squared_norm;  // of the features, divided by l2
 };
 
@@ -28,6 +28,7 @@ class DualLoss {
   virtual ~DualLoss() = default;
 
   // The dual value that maximises the dual objective while the other dual values are fixed.
+  // `partitions` is the attribute num_loss_partitions.
   virtual double NewDual(const DualExample& e, int partitions) const = 0;
   virtual double Dual(double dual, double label, double weight) const = 0;
   virtual double Primal(double prediction, double label, double weight) const = 0;

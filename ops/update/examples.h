@@ -22,7 +22,7 @@ struct Shrinkage {
   double by;
 };
 
-// The positions of a node's inputs.
+// The positions of the inputs of a node. A list of inputs has the positions [first, second).
 struct Places {
   explicit Places(const KernelInit& init);
   using Range = std::pair<int, int>;
@@ -43,8 +43,8 @@ class Examples {
   double squared_norm(int64_t example) const { return squared_norms_[example]; }
 
   struct Predictions {
-    double now = 0;     // by the weights plus `partitions` times their changes
-    double before = 0;  // by the weights without the changes
+    double now = 0;     // with the weights plus `partitions` times their changes
+    double before = 0;  // with the weights without the changes
   };
   Predictions Predict(int64_t example, const Shrinkage& shrink, int partitions) const;
   // Adds `step` times the example's features to the changes of its weights.

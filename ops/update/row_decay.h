@@ -32,11 +32,11 @@ class AdamHistory {
   static constexpr uint64_t kLongest = 4096;
 
   AdamHistory() : numbers_(kRoom) {}
-  // The number of steps, which is one past the latest.
+  // The number of steps that were added. The latest is step steps() - 1.
   uint64_t steps() const { return steps_; }
   void Add(const AdamNumbers<T>& numbers);
   const AdamNumbers<T>& at(uint64_t step) const { return numbers_[step % kRoom]; }
-  // The first step since which the history is regular: decays and epsilon are constant, decays are
+  // From this step on the history is regular: beta1, beta2 and epsilon are constant, both betas are
   // in (0, 1], epsilon is positive, and rates are finite and not negative. ReplayDecay may skip
   // work in such steps.
   uint64_t regular_since() const { return regular_since_; }
@@ -53,7 +53,7 @@ class AdamHistory {
   std::array<T, kRoom / kBlock> largest_rates_ = {};  // by block of the ring
 };
 
-// The elements of a row, or some of them.
+// The same `size` elements of a row of the variable and of its moments: all of the row or a part.
 template <typename T>
 struct AdamRow {
   T* var;
@@ -62,7 +62,7 @@ struct AdamRow {
   int64_t size;
 };
 
-// Does steps [from, to) of the history.
+// Does steps [from, to) of the history for a row whose gradient was zero in these steps.
 template <typename T>
 void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row);
 

@@ -1,5 +1,5 @@
-// The update rules of all optimizers. update_rule.h describes the consequences of a rule and how to
-// add one. Names and their order are TensorFlow's.
+// The update rules of all optimizers. update_rule.h says what is made from a rule and how to add
+// one. Names and their order are TensorFlow's.
 //
 // Formulas: grad² and similar terms apply to each element. What follows "With `flag`:" happens only
 // if the rule's flag is true.
@@ -89,7 +89,8 @@ inline constexpr UpdateRule kProximalAdagrad = {
                "grad"},
 };
 
-// The step has the units of the variable (Zeiler 2012).
+// The gradient is multiplied by the root of the mean of recent squared steps, and divided by that
+// of recent squared gradients (Zeiler 2012).
 inline constexpr UpdateRule kAdadelta = {
     .name = "Adadelta",
     .doc =
@@ -116,7 +117,7 @@ inline constexpr UpdateRule kAdam = {
     .has_sparse = false,
 };
 
-// Adam divided by the largest v so far (Reddi, Kale, Kumar 2018).
+// Adam that divides by the root of the largest v so far (Reddi, Kale, Kumar 2018).
 inline constexpr UpdateRule kAdamWithAmsgrad = {
     .name = "AdamWithAmsgrad",
     .doc =
@@ -128,7 +129,7 @@ inline constexpr UpdateRule kAdamWithAmsgrad = {
     .has_sparse = false,
 };
 
-// Adam divided by a decaying maximum of the gradients (Kingma, Ba 2015, section 7).
+// Adam that divides by a decaying maximum of |grad| (Kingma, Ba 2015, section 7).
 inline constexpr UpdateRule kAdaMax = {
     .name = "AdaMax",
     .doc =
@@ -151,7 +152,7 @@ inline constexpr UpdateRule kRMSProp = {
     .inputs = {kRMSPropLr, "rho", "momentum", "epsilon", "grad"},
 };
 
-// RMSProp divided by the deviation from the mean gradient.
+// RMSProp that divides by the standard deviation of recent gradients.
 inline constexpr UpdateRule kCenteredRMSProp = {
     .name = "CenteredRMSProp",
     .doc =
@@ -161,7 +162,7 @@ inline constexpr UpdateRule kCenteredRMSProp = {
     .inputs = {kRMSPropLr, "rho", "momentum", "epsilon", "grad"},
 };
 
-// The sparse ops check that penalties are not negative.
+// Only the sparse ops check the signs of Ftrl's scalars.
 inline constexpr UpdateInput kFtrlLr = {
     "lr",
     {},
@@ -185,7 +186,7 @@ inline constexpr UpdateRule kFtrl = {
     .flag = "multiply_linear_by_lr",
 };
 
-// Ftrl with a penalty on the size of active weights.
+// Ftrl that adds the gradient of another L2 penalty to `linear`, but not to `accum`.
 inline constexpr UpdateRule kFtrlV2 = {
     .name = "FtrlV2",
     .doc = "Ftrl in which linear grows by grad + 2 * l2_shrinkage * var instead of grad.",
@@ -269,7 +270,7 @@ inline constexpr UpdateRule kAdagradDecay = {
                "grad"},
 };
 
-// Penalties of group rules: of single elements, of their squares, and of the norm of a row.
+// The strength of the penalty on the norm of a row.
 inline constexpr UpdateInput kGroupL21 = {"l21", {ScalarCheck::kNonNegative}};
 
 // FTRL with a sparse group lasso, whose groups are rows (Ni and others 2019): TFPlus's

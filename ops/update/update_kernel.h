@@ -84,7 +84,8 @@ class UpdateCall {
   const UpdateData& data_;
 };
 
-// Registers `function` for all ops of the rule if T is `dtype`. `cost`: nanoseconds per element.
+// Registers the kernels with T = `dtype` of all ops of the rule. Their loop is `function`. `cost`:
+// nanoseconds per element.
 void RegisterUpdateKernels(const UpdateRule& rule, DataType dtype, double cost,
                            UpdateFunction function);
 
@@ -95,7 +96,8 @@ bool RegisterUpdateKernels(const UpdateRule& rule, double cost, const FunctionOf
   return true;
 }
 
-// The kernels of rule k<rule>, whose loop is the function template <rule>, for a list of types.
+// Registers the kernels of rule k<rule> for a list of types. Their loop is the function template
+// <rule>.
 #define UPDATE_KERNELS(rule, cost, types)                                   \
   static const bool sluice_update_##rule = ::sluice::RegisterUpdateKernels( \
       k##rule, cost,                                                        \

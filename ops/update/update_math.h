@@ -30,7 +30,7 @@ SLUICE_INLINE_IN_CLONES T ReciprocalSqrt(T x) {
   }
 }
 
-// Real types only, from here on.
+// This function and the following ones are for real types only.
 template <typename T>
 SLUICE_INLINE_IN_CLONES T Magnitude(T x) {
   return x < T(0) ? -x : x;
@@ -62,8 +62,9 @@ inline T Power(T x, T exponent) {
 
 using UpdateTypes = JoinTypes<FloatList, ComplexList>::type;
 
-// A loop that the compiler may vectorize, because no iteration uses an element of another one. The
-// arrays of a call do not overlap, unless one variable was given twice. Then two arrays are equal.
+// The head of a loop that the compiler may vectorize, because iteration i uses only element i of
+// each array. The arrays do not overlap, except that two of them are the same array if a node gets
+// one variable as two inputs.
 #define SLUICE_UPDATE_LOOP _Pragma("GCC ivdep") for (int64_t i = begin; i < end; ++i)
 
 }  // namespace sluice

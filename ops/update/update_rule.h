@@ -23,17 +23,17 @@
 
 namespace sluice {
 
-// The domain that a kernel requires of a scalar input, and the error text if the input is
-// different. The kernel adds the shape of the input. An empty text stands for "<name> is not a
-// scalar: ", or for "<name> is not a positive scalar: " and the like.
+// The values that a kernel allows for a scalar input, and the error text for other inputs. The
+// kernel appends the shape of the input to the text. If the text is empty, the kernel says "<name>
+// is not a scalar: " or, depending on the domain, "<name> is not a positive scalar: " and the like.
 struct ScalarCheck {
   enum Domain { kAny, kPositive, kNonNegative, kNonPositive };
   Domain domain = kAny;
   std::string_view message = {};
 };
 
-// A slot. `label` and `sparse_label` are its names in the error texts of the dense and of the
-// sparse ops.
+// A slot: a variable with the optimizer's state. `label` and `sparse_label` are its names in the
+// error texts of the dense and of the sparse ops.
 struct UpdateSlot {
   constexpr UpdateSlot() = default;
   constexpr UpdateSlot(const char* slot) : UpdateSlot(slot, slot) {}  // NOLINT: a name is a slot
@@ -80,13 +80,13 @@ struct UpdateRule {
   std::string_view name;                // "Adam"
   std::string_view doc;                 // one step, as formulas
   UpdateSlot slots[kSlotsMax] = {};     // after the variable, which is called "var"
-  UpdateInput inputs[kInputsMax] = {};  // in order; the indices of a sparse gradient follow it
-  std::string_view flag = {};           // an attribute of type bool
+  UpdateInput inputs[kInputsMax] = {};  // in order. A sparse op has the indices after the gradient
+  std::string_view flag = {};           // name of an attribute of type bool, or empty
   bool flag_default = false;
   bool has_ref = true;     // exists for variables by reference
   bool has_sparse = true;  // exists for sparse gradients
-  // The new value of an element depends on its whole row: a slice along the first dimension. The
-  // loop then gets one whole row per call.
+  // Whether the new value of an element depends on the whole row of the element, a slice along the
+  // first dimension. If so, the loop gets one whole row per call.
   bool is_row_wise = false;
   bool is_for_tables_only = false;
 
@@ -126,7 +126,7 @@ struct UpdateRule {
         .append("Apply")
         .append(name);
   }
-  // The op that updates rows of an embedding table. The table's records hold the slots.
+  // The name of the op that updates rows of an embedding table. The table's records hold the slots.
   std::string TableOpName() const { return std::string("EmbeddingTableApply").append(name); }
   // Calls function(form) for each op of the rule that updates variables.
   template <typename Function>
