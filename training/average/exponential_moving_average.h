@@ -36,7 +36,8 @@ struct ExponentialMovingAverageOptions {
   // The number n of updates, for example the global step. The decay is then min(decay, (1 + n) /
   // (10 + n)), so that early averages follow faster.
   std::optional<HyperParameter> num_updates;
-  // Corrects the bias of averages of tensors, which start at 0 (Kingma and Ba 2014, section 3).
+  // Corrects the bias of ApplyToTensors: early averages are too close to 0, because they start at 0
+  // (Kingma and Ba 2014, section 3).
   bool zero_debias = false;
   // Whether averages of tensors are resource variables.
   bool use_resource = true;
@@ -62,9 +63,9 @@ class ExponentialMovingAverage {
   std::optional<Variable> Average(Output tensor) const;
   // The name of the average, which need not exist yet.
   std::string AverageName(const Variable& variable) const;
-  // Maps names in a checkpoint to the variables to load: averages into their variables, all other
-  // global variables under their own names. `averaged` defaults to all trainable variables and all
-  // that have an average.
+  // Maps names in a checkpoint to the variables to load. A variable in `averaged` has the name of
+  // its average, and all other global variables have their own names. `averaged` defaults to all
+  // trainable variables and all variables that have an average.
   std::map<std::string, Variable> VariablesToRestore(
       Graph& graph, const std::optional<std::vector<Variable>>& averaged = {}) const;
 
@@ -78,7 +79,8 @@ class ExponentialMovingAverage {
 
   HyperParameter decay_;
   ExponentialMovingAverageOptions options_;
-  std::map<std::pair<const Graph*, std::string>, Variable> averages_;  // by the value's tensor
+  // The averages, by the graph and the name of the tensor or variable that is averaged.
+  std::map<std::pair<const Graph*, std::string>, Variable> averages_;
 };
 
 // Adds one update of one average in the name scope AssignMovingAvg, and returns the op that

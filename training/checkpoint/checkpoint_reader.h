@@ -31,8 +31,8 @@ struct SavedTensor {
   DataType dtype = DT_INVALID;
   TensorShape shape;
 
-  // The parts, if it was saved in parts, such as "0,2:-": begin and length per dimension. Read
-  // joins them.
+  // The parts of a partitioned variable, such as "0,2:-": begin and length in each dimension, or
+  // "-" for the whole dimension. Read joins the parts. Empty if the tensor was saved as a whole.
   std::vector<std::string> slices;
 };
 

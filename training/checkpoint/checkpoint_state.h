@@ -1,8 +1,8 @@
 // Reads and writes a folder's file `checkpoint`, which lists the folder's checkpoints and the
 // latest one.
 //
-// It is the text of a CheckpointState message, as tf.train.Saver writes it, and is replaced
-// atomically. Paths in it are relative to the folder if the folder's own path is relative.
+// The file holds the text of a CheckpointState message, as tf.train.Saver writes it, and is
+// replaced atomically. Paths in it are relative to the folder if the folder's own path is relative.
 //
 // Thread safety: all functions may be called from any thread. A file has one writer at a time.
 #ifndef SLUICE_TRAINING_CHECKPOINT_CHECKPOINT_STATE_H_
@@ -32,8 +32,8 @@ struct CheckpointStateOptions {
   bool save_relative_paths = false;
 };
 
-// Resolves relative paths against `folder`. NOT_FOUND if the file does not exist, DATA_LOSS if it
-// cannot be parsed.
+// Reads the state file. Resolves relative paths in it against `folder`. NOT_FOUND if the file does
+// not exist, DATA_LOSS if it cannot be parsed.
 absl::StatusOr<CheckpointState> ReadCheckpointState(
     const std::string& folder, std::string_view latest_filename = kCheckpointStateFile);
 // INVALID_ARGUMENT if the latest checkpoint has the same name as the state file.

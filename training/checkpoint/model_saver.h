@@ -33,7 +33,8 @@ class ModelSaver {
   virtual absl::Status Restore(Session& session, const std::string& path) = 0;
   // The checkpoints of a folder. It is no error if there are none.
   virtual absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) = 0;
-  // Replaces the checkpoints that the saver manages by those of an earlier run, oldest first.
+  // Replaces the list of saved checkpoints, of which the saver deletes the oldest ones. `paths` are
+  // the checkpoints of an earlier run, oldest first.
   virtual void RecoverLastCheckpoints(const std::vector<std::string>& paths) = 0;
 };
 

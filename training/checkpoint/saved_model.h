@@ -42,8 +42,8 @@ inline constexpr std::string_view kTrainingTag = "train";
 inline constexpr std::string_view kDefaultServingSignature = "serving_default";
 inline constexpr std::string_view kPredictMethod = "tensorflow/serving/predict";
 
-// The tensors that a caller feeds and fetches, under names of the signature. Serving systems find a
-// model's entry points by them.
+// An entry point of a model for serving systems: the tensors to feed and the tensors to fetch,
+// under the names that callers use.
 struct Signature {
   std::map<std::string, Output> inputs;
   std::map<std::string, Output> outputs;
@@ -76,8 +76,8 @@ class SavedModelBuilder {
   ~SavedModelBuilder();
   SavedModelBuilder(SavedModelBuilder&&);
 
-  // Adds the session's graph and saves the values, which all graphs of the model share.
-  // FAILED_PRECONDITION if the folder is not empty or a first graph was added before.
+  // Adds the session's graph and saves the values of its variables, which all graphs of the model
+  // share. FAILED_PRECONDITION if the folder is not empty or a first graph was added before.
   // INVALID_ARGUMENT for invalid handles in a signature, and for assets that are not constant
   // strings.
   absl::Status AddMetaGraphAndVariables(Session& session, const SavedModelGraphOptions& options);
@@ -103,8 +103,8 @@ class SavedModelBuilder {
 class SavedModel {
  public:
   SavedModel();
-  // Restores the variables, from `checkpoint` instead of the model's folder if it is not empty, and
-  // runs the model's init op. `session` is a session of the graph.
+  // Restores the variables and runs the model's init op. `session` is a session of the graph. If
+  // `checkpoint` is not empty, the values come from it instead of the model's folder.
   absl::Status Restore(Session& session, const std::string& checkpoint = "") const;
   // The tensors of a signature, in the loaded graph. NOT_FOUND lists the existing signatures.
   absl::StatusOr<Signature> FindSignature(std::string_view name) const;

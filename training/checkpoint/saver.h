@@ -43,8 +43,9 @@ namespace sluice {
 
 // Options of a saver. By default it saves all variables and keeps five checkpoints.
 struct SaverOptions {
-  // The variables to save. Empty: all of the collections `variables` and `saveable_objects`. Parts
-  // of a partitioned variable are saved as slices of the whole.
+  // The variables to save. Empty: all variables of the collections `variables` and
+  // `saveable_objects`, and all embedding tables. Parts of a partitioned variable are saved as
+  // slices of the whole.
   std::vector<Variable> variables;
 
   // Used instead of `variables` to choose the names in the checkpoint, for example to load a part
@@ -76,7 +77,7 @@ struct SaverOptions {
   bool allow_empty = false;
   // Value of the filename tensor if a step does not feed it.
   std::string filename = "model";
-  // Seconds since 1970; for tests.
+  // Returns the seconds since 1970. Tests set it.
   std::function<double()> clock;
 };
 
@@ -90,7 +91,7 @@ struct SaveOptions {
   std::string meta_graph_suffix = "meta";
   // Writes "<checkpoint>.meta" with the graph, so that programs without its source can restore it.
   bool write_meta_graph = true;
-  // Adds the checkpoint to the state file and deletes checkpoints that are too old.
+  // Adds the checkpoint to the state file and deletes the oldest checkpoints beyond max_to_keep.
   bool write_state = true;
   // See ExportOptions::strip_default_attrs.
   bool strip_default_attrs = false;
@@ -116,8 +117,9 @@ class Saver : public ModelSaver {
   absl::Status Build(Graph& graph, At at);
   absl::Status Build(Graph& graph) override { return Build(graph, At::current()); }
 
-  // Writes a checkpoint with the values that the variables have while the step runs: do not train
-  // at the same time if they must belong together. Returns the checkpoint's path, for Restore.
+  // Writes a checkpoint with the values that the variables have while the step runs. Do not train
+  // at the same time if all values must be of the same global step. Returns the checkpoint's path,
+  // for Restore.
   //
   // INVALID_ARGUMENT if options contradict each other or the path's folder does not exist.
   // FAILED_PRECONDITION if a variable has no value. After an error the state file still lists the
@@ -151,10 +153,10 @@ class Saver : public ModelSaver {
   // The checkpoints that are not deleted yet, oldest first.
   std::vector<std::string> last_checkpoints() const;
 
-  // Replaces the checkpoints that this saver manages by those of an earlier run, oldest first, so
-  // that it deletes them in turn. Skips missing ones.
+  // Replaces the list of saved checkpoints by `paths`, those of an earlier run, oldest first, so
+  // that this saver deletes them in turn. Skips missing ones.
   void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
-  // Its latest checkpoint is the one that the function LatestCheckpoint returns.
+  // The latest checkpoint is the one that the function LatestCheckpoint returns.
   absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;
 
  private:

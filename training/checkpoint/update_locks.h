@@ -1,9 +1,10 @@
 // Protects updates that a checkpoint must not split.
 //
 // An optimizer that updates several variables in one step creates a mutex (MutexV2), holds it
-// during all writes of the step, and adds its handle to this collection. A Saver of the graph holds
-// the mutexes while it reads the variables, and releases them before it writes files. So a
-// checkpoint shows the state between two updates, and training does not wait for file I/O.
+// during all writes of the step, and adds the name of the mutex's handle to the collection
+// kUpdateLocks. A Saver of the graph holds the mutexes while it reads the variables, and releases
+// them before it writes files. So a checkpoint shows the state between two updates, and training
+// does not wait for file I/O.
 #ifndef SLUICE_TRAINING_CHECKPOINT_UPDATE_LOCKS_H_
 #define SLUICE_TRAINING_CHECKPOINT_UPDATE_LOCKS_H_
 

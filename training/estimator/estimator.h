@@ -79,8 +79,8 @@ struct EstimatorSpec {
 // Adds the model to `inputs.graph` and returns its parts. Called once per call of the estimator.
 using ModelFn = std::function<absl::StatusOr<EstimatorSpec>(const ModelFnInputs& inputs)>;
 
-// The input part of a graph: the tensors of one batch. The estimator's call ends normally when a
-// step of this part ends with OUT_OF_RANGE.
+// The input part of a graph: the tensors of one batch. Train, Evaluate and Predict end normally
+// when a step ends with OUT_OF_RANGE, as it does at the end of the input.
 struct InputBatch {
   NamedOutputs features;
   NamedOutputs labels;
@@ -118,8 +118,8 @@ struct EvaluateOptions {
   std::string name;
 };
 
-// A scalar per metric, of the metric's type, including "loss".
 struct EvaluationResult {
+  // The value of each metric, by name. "loss" is one of them.
   NamedTensors metrics;
   int64_t global_step = 0;
   std::string checkpoint_path;
@@ -135,7 +135,7 @@ struct PredictOptions {
   // Calls the sink once per example instead of once per batch: splits dimension 0.
   bool yield_single_examples = true;
 };
-// Returns false to end the prediction.
+// Receives the predictions for one example or batch. Returns false to end the prediction.
 using PredictionSink = std::function<absl::StatusOr<bool>(const NamedTensors& prediction)>;
 
 class Estimator {
@@ -207,7 +207,7 @@ struct EvalSpec {
 
 // Does the work of the task that the configuration names. Returns the last evaluation if this task
 // evaluates.
-// - One process: trains, and evaluates at checkpoints, at least at the last one.
+// - One process: trains, and evaluates some of the saved checkpoints, at least the last one.
 // - Cluster: a chief or worker trains. An evaluator evaluates each new checkpoint until one has
 //   reached max_steps.
 //

@@ -30,7 +30,8 @@ Grad ClipByValue(const Grad& grad, const Operand& min, const Operand& max,
 // Scales the gradient so that its L2 norm, of all elements or over `axes`, is at most `clip_norm`.
 Grad ClipByNorm(const Grad& grad, float clip_norm, const Axes& axes = {},
                 std::string_view name = "");
-// Scales the gradient so that its L2 norm per element is at most `clip_norm`.
+// Scales the gradient so that its L2 norm, divided by its number of elements, is at most
+// `clip_norm`.
 Output ClipByAverageNorm(Output grad, float clip_norm, std::string_view name = "");
 
 // The L2 norm of all gradients together. Invalid if all gradients are none.

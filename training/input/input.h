@@ -12,7 +12,7 @@
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the nodes and keeps the queue runners in its collection
-// "queue_runners". Elements live on the device.
+// "queue_runners". The device owns the queues' elements.
 // Errors of the graph are in Graph::status() with the caller's line; the results are then invalid.
 // A step ends with OUT_OF_RANGE at the end of the input, once the queues are empty.
 // Reference: tf.compat.v1.train.batch, shuffle_batch and relatives.
@@ -46,9 +46,9 @@ struct ProducerOptions {
   Operation cancel_op = {};
 };
 
-// Returns a tensor with the value of `tensor` that steps can read `num_epochs` times. Then they end
-// with OUT_OF_RANGE. Nullopt: returns `tensor` itself. INVALID_ARGUMENT if `num_epochs` is not
-// positive.
+// Returns a tensor with the value of `tensor`. After `num_epochs` steps have read it, further steps
+// that read it end with OUT_OF_RANGE. Nullopt: returns `tensor` itself. INVALID_ARGUMENT if
+// `num_epochs` is not positive.
 Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string_view name = "",
                    At at = At::current());
 
@@ -58,8 +58,9 @@ Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string
 Queue InputProducer(Output tensor, const PartialShape& element_shape,
                     const ProducerOptions& options = {}, std::string_view summary_name = "",
                     At at = At::current());
-// Adds a queue of strings. If there are none, the error is "string_input_producer requires a
-// non-null input tensor": of the steps for a tensor, of the graph for a vector.
+// Adds a queue of strings. An empty list of strings is the INVALID_ARGUMENT "string_input_producer
+// requires a non-null input tensor". If the strings are a tensor, the steps that fill the queue
+// return this error. If they are a vector, it is an error of the graph.
 Queue StringInputProducer(Output strings, const ProducerOptions& options = {},
                           At at = At::current());
 Queue StringInputProducer(Graph& graph, const std::vector<std::string>& strings,
@@ -103,7 +104,8 @@ OutputList Batch(const OutputList& tensors, int batch_size, const BatchOptions& 
 // enqueue_many, a vector with one bool per row.
 OutputList MaybeBatch(const OutputList& tensors, Output keep, int batch_size,
                       const BatchOptions& options = {}, At at = At::current());
-// Runs one thread per list of tensors. All enqueue into one queue.
+// Like Batch, but the elements come from several lists of tensors. One thread per list adds the
+// list's elements to the queue.
 OutputList BatchJoin(const std::vector<OutputList>& tensors, int batch_size,
                      const BatchOptions& options = {}, At at = At::current());
 OutputList MaybeBatchJoin(const std::vector<OutputList>& tensors, Output keep, int batch_size,
@@ -121,8 +123,8 @@ struct ShuffleOptions {
 };
 
 // Draws random elements from a queue of `capacity` that keeps at least `min_after_dequeue`
-// elements, so that the order is well mixed. INVALID_ARGUMENT unless the capacity is larger. As in
-// TensorFlow, a larger minimum mixes better, but takes longer to fill at the start.
+// elements, so that the order is well mixed. INVALID_ARGUMENT unless `capacity` is larger than
+// `min_after_dequeue`. A larger minimum mixes better, but takes longer to fill at the start.
 OutputList ShuffleBatch(const OutputList& tensors, int batch_size, int64_t capacity,
                         int64_t min_after_dequeue, const ShuffleOptions& options = {},
                         At at = At::current());

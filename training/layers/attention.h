@@ -24,7 +24,8 @@ struct MultiHeadAttentionOptions {
   // Adds CausalMask: a position reads only itself and earlier ones.
   bool causal = false;
   bool use_bias = true;
-  // Creates the initializers of the projections, in the order query, key, value, output.
+  // Returns the initializer of a kernel. Called once for each projection, in the order query, key,
+  // value, output.
   std::function<Initializer()> kernel_initializer = [] { return GlorotUniform(); };
   bool trainable = true;
   bool use_resource = true;

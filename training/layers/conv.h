@@ -23,7 +23,7 @@ struct Size2D {
   int64_t height, width;
 };
 
-// Options of both convolutions.
+// Options of Conv2D and Conv2DTranspose.
 struct Conv2DOptions {
   // Distance of neighbouring windows, in pixels.
   Size2D strides = 1;
@@ -72,8 +72,9 @@ class Conv2D : public Layer {
 };
 
 // A transposed convolution: the gradient of a convolution with respect to its input. With strides
-// it enlarges images: to size * stride pixels with "SAME", and by max(kernel - stride, 0) more with
-// "VALID". Height, width and channels of the input must be known. Variables `<name>/kernel`
+// it enlarges images. The height and width of the result are size * stride with "SAME", and
+// size * stride + max(kernel - stride, 0) with "VALID". Height, width and channels of the input
+// must be known. Variables `<name>/kernel`
 // [height, width, filters, channels] and `<name>/bias` [filters]. Reference:
 // tf.layers.Conv2DTranspose.
 //

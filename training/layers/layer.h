@@ -5,9 +5,9 @@
 //   layers::Dense shared(10, {.name = "logits"});
 //   Output a = shared(x), b = shared(y);                           // the same variables
 //
-// The first call creates the variables for inputs of that size, under a name that is unused in the
-// open name scope ("dense", "dense_1"). Later calls share them. Layers that tf.layers has too use
-// the same names of nodes, variables and collections.
+// The first call creates the variables, whose shapes fit the input of this call, under a name that
+// is unused in the open name scope ("dense", "dense_1"). Later calls use the same variables. Layers
+// that tf.layers has too use its names of nodes, variables and collections.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the variables, so a layer may be a temporary. After its first call a
@@ -73,7 +73,8 @@ Regularizer L1(double scale);
 Regularizer L2(double scale);
 Regularizer L1L2(double l1, double l2);
 
-// The properties of one variable of a layer. Refers to its arguments: for use within one call.
+// The properties of one variable of a layer, an argument of MakeVariable. It holds references to
+// the initializer and the regularizer, so it must not outlive the call.
 struct Weight {
   std::string_view name;
   TensorShape shape;
@@ -82,8 +83,8 @@ struct Weight {
   bool trainable = true;
 };
 
-// For derived classes: the constructor only stores options; operator() opens a Call and makes the
-// variables when there are none.
+// The base class of layers. The constructor of a derived class only stores options. Its operator()
+// opens a Call, and creates the variables if they do not exist yet.
 //
 //   Output Scale::operator()(Output x, At at) {
 //     if (!x) return Output();
@@ -93,7 +94,7 @@ struct Weight {
 //   }
 class Layer {
  public:
-  // "scope/dense/"; "" before the first call.
+  // The full name of the layer's scope, such as "scope/dense/". "" before the first call.
   const std::string& prefix() const { return prefix_; }
 
  protected:

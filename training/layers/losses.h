@@ -37,15 +37,17 @@ enum class Reduction {
 };
 
 struct Options {
-  // The weights of the losses: a scalar, or a tensor of the losses' rank whose sizes are equal to
-  // theirs or 1. An invalid handle stands for 1. A weight of 0 leaves an example out.
+  // The weights of the values: a scalar, or a tensor of the same rank as the values, in which each
+  // size is 1 or the size of the values. An invalid handle stands for 1. A weight of 0 leaves a
+  // value out.
   Output weights;
   Reduction reduction = Reduction::kSumByNonzeroWeights;
   // Name scope of the nodes. "": the loss's name in TensorFlow.
   std::string_view name = "";
 };
 
-// Weights and reduces values that the caller computed, such as one per example.
+// Multiplies values that the caller computed, such as one per example, by their weights, and
+// reduces them.
 Output Weighted(Output values, const Options& options = {}, At at = At::current());
 
 // For one class out of several. labels [batch]: class numbers, int32 or int64; logits [batch,
@@ -60,15 +62,16 @@ Output SoftmaxCrossEntropy(Output labels, Output logits, const Options& options 
 // Each class is a separate yes/no decision. labels: probabilities, of the shape of logits.
 Output SigmoidCrossEntropy(Output labels, Output logits, const Options& options = {},
                            float label_smoothing = 0, At at = At::current());
-// (prediction - label)^2 and |prediction - label| per element. Both have the same shape.
+// (prediction - label)^2 and |prediction - label| per element. Labels and predictions have the same
+// shape.
 Output MeanSquaredError(Output labels, Output predictions, const Options& options = {},
                         At at = At::current());
 Output AbsoluteDifference(Output labels, Output predictions, const Options& options = {},
                           At at = At::current());
-// Quadratic up to `delta`, linear beyond.
+// Quadratic in the difference d up to |d| = delta, and linear beyond.
 Output Huber(Output labels, Output predictions, float delta = 1, const Options& options = {},
              At at = At::current());
-// Labels are 0 and 1.
+// The hinge loss. Labels are 0 and 1, and are converted to -1 and 1.
 Output Hinge(Output labels, Output logits, const Options& options = {}, At at = At::current());
 // The cross entropy of probabilities: predictions and labels in [0, 1]. `epsilon` avoids log(0).
 Output Log(Output labels, Output predictions, const Options& options = {}, float epsilon = 1e-7f,

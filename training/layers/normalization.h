@@ -37,15 +37,15 @@ struct BatchNormalizationOptions {
   std::string name = "batch_normalization";
 };
 
-// Batch normalization (Ioffe and Szegedy 2015) over all dimensions except the last. Images of any
-// type except double use the fused op. In training, the ops of the collection "update_ops" update
-// the moving averages, and the train op has to depend on them:
+// Batch normalization (Ioffe and Szegedy 2015) over all dimensions except the last. Inputs of rank
+// 4 and of any type except double use the fused op. In training, the ops of the collection
+// "update_ops" update the moving averages, and the train op has to depend on them:
 //
 //   ControlDependencies after(g, UpdateOps(g));
 //   Operation train = optimizer.Minimize(loss);
 //
-// Variables, each [channels]: `<name>/gamma`, `…/beta`, `…/moving_mean`, `…/moving_variance`; the
-// last two are not trainable. They are float for inputs of 16-bit types. Reference:
+// Variables, each [channels]: `<name>/gamma`, `…/beta`, `…/moving_mean`, `…/moving_variance`. The
+// last two are not trainable. All four are float for inputs of 16-bit types. Reference:
 // tf.layers.BatchNormalization.
 class BatchNormalization : public Layer {
  public:
@@ -53,8 +53,8 @@ class BatchNormalization : public Layer {
 
   // The result has the shape and type of x.
   Output operator()(Output x, At at = At::current());
-  // The variables. All are invalid before the first call, gamma without `scale`, and beta without
-  // `center`.
+  // The variables. All are invalid before the first call. gamma is also invalid without `scale`,
+  // and beta without `center`.
   const Variable& gamma() const { return gamma_; }
   const Variable& beta() const { return beta_; }
   const Variable& moving_mean() const { return moving_mean_; }
@@ -72,7 +72,7 @@ class BatchNormalization : public Layer {
 // The ops of the collection "update_ops".
 std::vector<Operation> UpdateOps(const Graph& graph);
 
-// The two results of MomentsOf, also the statistics that Normalize takes.
+// The statistics that MomentsOf returns and Normalize takes.
 struct Moments {
   Output mean, variance;
 };

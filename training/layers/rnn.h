@@ -17,8 +17,8 @@
 
 namespace sluice::layers {
 
-// A state of zeros for `batch` examples, an int32 scalar: one tensor [batch, size] per entry of
-// state_sizes().
+// Returns a state of zeros: one tensor [batch, size] for each `size` in state_sizes(). `batch`, the
+// number of examples, is an int32 scalar.
 OutputList ZeroState(const RnnCell& cell, Output batch, DataType dtype = DT_FLOAT,
                      At at = At::current());
 
@@ -74,7 +74,8 @@ struct BidirectionalRnnResult {
 BidirectionalRnnResult BidirectionalDynamicRnn(RnnCell& forward, RnnCell& backward, Output inputs,
                                                Output sequence_length, At at = At::current());
 
-// [batch, length]: 1 at positions below lengths[i], 0 elsewhere. Reference: tf.sequence_mask.
+// Returns [batch, length]: row i is 1 at the first lengths[i] positions, and 0 elsewhere.
+// Reference: tf.sequence_mask.
 Output SequenceMask(Output lengths, int32_t length, DataType dtype = DT_FLOAT,
                     At at = At::current());
 

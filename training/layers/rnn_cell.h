@@ -46,12 +46,12 @@ class RnnCell {
   // second call does nothing.
   virtual void Build(Graph& graph, int64_t size, DataType dtype, At at) = 0;
 
-  // Adds the nodes of one step. `input` is [batch, size], `state` has the sizes of state_sizes().
-  // Build was called. Returns invalid outputs if the graph has an error.
+  // Adds the nodes of one step. Build must have been called before. `input` is [batch, size],
+  // `state` has the sizes of state_sizes(). Returns invalid outputs if the graph has an error.
   virtual RnnStep Step(Output input, const OutputList& state, At at) = 0;
 };
 
-// Enters exactly `scope/name/`, without making it unique.
+// Opens the name scope `name` in the open scope, even if it was used before: no "_1" is appended.
 NameScope SameScope(Graph& graph, std::string_view name);
 
 // Options of BasicRnnCell.
@@ -82,7 +82,7 @@ class BasicRnnCell : public RnnCell, protected Layer {
   Variable kernel_, bias_;
 };
 
-// Options of LstmCell. The bias is initially 0, in addition to forget_bias.
+// Options of LstmCell. The variable `bias` starts at 0, and does not include forget_bias.
 struct LstmCellOptions {
   // Whether the gates see the cell's state c through diagonal weights.
   bool use_peepholes = false;
@@ -160,9 +160,10 @@ class GruCell : public RnnCell, protected Layer {
   Variable gate_kernel_, gate_bias_, kernel_, bias_;
 };
 
-// A stack of cells. The output of each is the input of the next. It shares ownership of the cells.
-// Give each place its own object: one object in two places shares its variables. Cell i adds its
-// variables in the scope `multi_rnn_cell/cell_<i>/<name>`. Reference: tf.nn.rnn_cell.MultiRNNCell.
+// A stack of cells. The output of each cell is the input of the next one. The stack shares
+// ownership of the cells. Pass a separate object for each layer, because an object that is passed
+// twice uses the same variables in both layers. Cell i adds its variables in the scope
+// `multi_rnn_cell/cell_<i>/<name>`. Reference: tf.nn.rnn_cell.MultiRNNCell.
 //
 //   layers::MultiRnnCell stack({std::make_shared<layers::LstmCell>(128),
 //                               std::make_shared<layers::LstmCell>(64)});

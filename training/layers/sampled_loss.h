@@ -5,8 +5,8 @@
 //                                        {sample.sampled_candidates, sample.true_expected_count,
 //                                         sample.sampled_expected_count}));
 //
-// Only the sampled rows of `weights` [classes, size] and `biases` [classes] are read and have
-// gradients.
+// Only the rows of `weights` [classes, size] and `biases` [classes] that belong to true or sampled
+// classes are read and have gradients.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the nodes.
@@ -34,8 +34,8 @@ struct Sample {
 };
 
 struct SampledOptions {
-  // Ignores sampled classes that are true classes of the example. Nullopt: false for Nce, true for
-  // SampledSoftmax.
+  // Whether to ignore sampled classes that are true classes of the example. Nullopt: false for Nce,
+  // true for SampledSoftmax.
   std::optional<bool> remove_accidental_hits;
   std::string_view name = "";
 };

@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Ends a wait early. Stays set until Reset.
+// A flag that ends a wait (Clock::Wait) early. It stays set until Reset.
 class Wake {
  public:
   void Set();
@@ -40,7 +40,7 @@ class Clock {
 
   // Time since a fixed moment in the past.
   virtual Duration Now() = 0;
-  // Blocks until the wake is set or the time is over (nullopt: forever). Returns true if it is set.
+  // Blocks until `wake` is set or `time` is over (nullopt: forever). Returns whether `wake` is set.
   virtual bool Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) = 0;
 
  protected:

@@ -10,7 +10,7 @@
 // until they are cancelled. RequestStop wakes them at once.
 // Ownership: the coordinator owns the threads. Objects that their functions use must outlive it:
 // the destructor waits for all threads, without a limit.
-// Errors: the first one that a thread returns or RequestStop gets; Join returns it. Errors after
+// Errors: Join returns the first error that a thread returned or that RequestStop got. Errors after
 // the stop are dropped, because most are its consequences.
 // Reference: tf.train.Coordinator.
 #ifndef SLUICE_TRAINING_LOOP_COORDINATOR_H_
@@ -50,7 +50,8 @@ struct JoinOptions {
 //   SLUICE_RETURN_IF_ERROR(StartQueueRunners(session, coordinator));
 class Coordinator {
  public:
-  // Errors with these codes are a normal end (a queue without elements); Join does not report them.
+  // Errors with these codes are a normal end, such as that of the input (OUT_OF_RANGE). Join does
+  // not report them.
   explicit Coordinator(std::vector<absl::StatusCode> clean_stop_codes = {
                            absl::StatusCode::kOutOfRange});
   // Requests a stop and waits for the threads.
@@ -58,8 +59,8 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  // Requests the stop, with the error that is its cause. Join returns the first error whose code
-  // does not mean a clean stop. Later calls have no effect.
+  // Requests the stop. `why` is the error that caused it. Join returns this error, unless its code
+  // means a clean stop. Later calls have no effect.
   void RequestStop(absl::Status why = absl::OkStatus());
   // Runs `body` in this thread. Its error requests the stop.
   void StopOnError(const std::function<absl::Status()>& body);
@@ -74,10 +75,10 @@ class Coordinator {
   // Sets the errors after which another session continues the work of this one, such as ABORTED.
   // Objects that sessions share, such as queues, then stay open at the stop.
   void set_goes_on_after(std::vector<absl::StatusCode> codes);
-  // Whether a stop was requested with such an error.
+  // Whether the error of the stop request is one of those that set_goes_on_after has set.
   bool GoesOn() const;
-  // Calls `callback` once at the stop, in the thread that requests it and without a lock. Calls it
-  // at once if stopped.
+  // Calls `callback` once, when a stop is requested, in the thread that requests it and without a
+  // lock. If a stop was requested already, calls it at once.
   void OnStop(std::function<void()> callback);
 
   // Runs `body` on a thread that the coordinator owns. Its error requests the stop.
@@ -97,7 +98,7 @@ class Coordinator {
   bool joined() const;
   // Names of the running threads, in the order of their start.
   std::vector<std::string> LiveThreads() const;
-  // Prepares for another round. All threads must have been joined.
+  // Makes the coordinator usable again after a stop. All threads must have been joined.
   void ClearStop();
 
  private:

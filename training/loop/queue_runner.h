@@ -36,12 +36,12 @@ struct QueueRunner {
   // The ops that fill the queue. A thread per entry runs the op repeatedly. An op may be listed
   // several times.
   std::vector<Operation> enqueue_ops;
-  // Runs when the last thread reaches the end of its input.
+  // Closes the queue. Runs when the last thread reaches the end of its input.
   Operation close_op;
   // Runs when the coordinator stops, unless another session continues (Coordinator::GoesOn).
   // Cancels pending enqueues.
   Operation cancel_op;
-  // Codes that end a thread quietly.
+  // A thread that ends with one of these codes reports no error.
   std::vector<absl::StatusCode> closed_codes = {absl::StatusCode::kOutOfRange};
 
   // Adds the close and cancel ops of the queue. INVALID_ARGUMENT "Must provide queue and
@@ -57,18 +57,19 @@ struct QueueRunner {
   static absl::StatusOr<QueueRunner> FromProto(const pb::QueueRunnerDef& def, const Graph& graph,
                                                std::string_view import_scope = "");
 
-  // Starts the threads on the coordinator, which must end before `session`. Does nothing while
-  // threads of an equal runner run for the session.
+  // Starts the threads on the coordinator. The threads must end before `session` is destroyed. Does
+  // nothing while threads of an equal runner run for the session.
   void Start(Session& session, Coordinator& coordinator) const;
 };
 
 // Training cannot continue without the runners of some queues (the updates of a synchronous
-// optimizer). The builder of such a queue calls NeedQueueRunner; code that starts the runner
-// without the collection calls StartsQueueRunner; a training loop calls CheckQueueRunners before it
-// creates a session.
+// optimizer). The builder of such a queue calls NeedQueueRunner. Code that itself starts a runner
+// that is not in the collection calls StartsQueueRunner. A training loop calls CheckQueueRunners
+// before it creates a session.
 void NeedQueueRunner(Graph& graph, const std::string& queue_name, const std::string& what_for);
 void StartsQueueRunner(Graph& graph, const std::string& queue_name);
-// INVALID_ARGUMENT, with the queue and its purpose, if nothing starts the runner of a queue.
+// INVALID_ARGUMENT if nothing starts the runner of a queue that needs one. The error names the
+// queue and its purpose.
 absl::Status CheckQueueRunners(const Graph& graph);
 
 // Adds the runner to the graph. An error stays in the graph.

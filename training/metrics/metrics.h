@@ -10,8 +10,8 @@
 // evaluation. Labels and predictions have the same shape, or differ by a last dimension of size 1.
 // Weights are absent (an invalid handle), a scalar, or one per element.
 //
-// Thread safety: that of the graph, which one thread at a time builds. All steps that update a
-// metric at the same time are counted.
+// Thread safety: that of the graph, which one thread at a time builds. If several steps update a
+// metric at the same time, the batches of all of them are counted.
 // Ownership: a Metric is two handles. The graph owns the nodes. The device owns the counts.
 // Errors: stay in the graph, and the results are then invalid. Values are 0 before the first batch.
 // Reference: tf.compat.v1.metrics.
@@ -49,7 +49,8 @@ Metric Mean(Output values, const Options& options = {}, At at = At::current());
 // The fraction of predictions that equal their labels.
 Metric Accuracy(Output labels, Output predictions, const Options& options = {},
                 At at = At::current());
-// Means of (p - l)^2, its root, and |p - l|.
+// The mean of (p - l)^2, the root of this mean, and the mean of |p - l|, with predictions p and
+// labels l.
 Metric MeanSquaredError(Output labels, Output predictions, const Options& options = {},
                         At at = At::current());
 Metric RootMeanSquaredError(Output labels, Output predictions, const Options& options = {},
@@ -74,13 +75,13 @@ Metric Recall(Output labels, Output predictions, const Options& options = {},
               At at = At::current());
 
 enum class Curve { kRoc, kPrecisionRecall };
-// How the area between two neighbouring thresholds is computed: as a trapezium, a rectangle with
-// the smaller height, one with the larger height, or by interpolating true and false positives
-// (Davis and Goadrich 2006). The last is for kPrecisionRecall; kRoc then uses trapeziums.
+// How the area between two neighbouring thresholds is computed: as a trapezium, as a rectangle with
+// the smaller or the larger of the two heights, or by interpolating true and false positives (Davis
+// and Goadrich 2006). Only kPrecisionRecall can interpolate. kRoc uses trapeziums instead.
 enum class Summation { kTrapezoidal, kMinoring, kMajoring, kCarefulInterpolation };
 struct AucOptions {
   Output weights;
-  // Thresholds, evenly spaced in [0, 1], including both ends.
+  // The number of thresholds. They are evenly spaced in [0, 1], including both ends.
   int num_thresholds = 200;
   Curve curve = Curve::kRoc;
   std::string_view name = "";
@@ -89,8 +90,9 @@ struct AucOptions {
   std::vector<float> thresholds = {};
 };
 
-// The area under a curve of predictions in [0, 1], from counts at the thresholds. It is more exact
-// with more thresholds. INVALID_ARGUMENT for fewer than two thresholds.
+// The area under the curve, computed from the positives and negatives at each threshold. It is more
+// exact with more thresholds. Predictions are in [0, 1]. INVALID_ARGUMENT for fewer than two
+// thresholds.
 //
 //   Metric auc = metrics::Auc(clicked, Sigmoid(logits), {.num_thresholds = 1000});
 Metric Auc(Output labels, Output predictions, const AucOptions& options = {},

@@ -41,7 +41,7 @@ class Adagrad : public RuleOptimizer {
   explicit Adagrad(const AdagradOptions& options);
 };
 
-// Options of AdagradDA. The strengths are those of the penalties on the weights.
+// Options of AdagradDA. The two strengths scale the L1 and L2 penalties on the weights.
 struct AdagradDAOptions {
   HyperParameter learning_rate = 0.01f;
   // Required: the variable that counts the updates so far.
@@ -98,17 +98,17 @@ struct AdagradDecayOptions {
   Variable global_step;
   // The accumulator's first value, and the least value to which it decays. Must be positive.
   double initial_accumulator_value = 0.1;
-  // The number of steps after which an accumulator is multiplied by accumulator_decay_rate. Must be
-  // positive.
+  // The interval of the decays, as a number of global steps. A decay multiplies the accumulator by
+  // accumulator_decay_rate. Must be positive.
   int64_t accumulator_decay_step = 100'000;
   float accumulator_decay_rate = 0.9f;
   bool use_locking = false;
   std::string name = "AdagradDecay";
 };
 
-// Adagrad whose accumulator decays, so that the steps of long training do not become too small.
-// When floor(global_step / accumulator_decay_step) exceeds the number of decays of an element, an
-// update first computes
+// Adagrad whose accumulator decays, so that the steps of long training do not become too small. If
+// an element of the accumulator has decayed fewer than floor(global_step / accumulator_decay_step)
+// times, an update first computes
 //
 //   accumulator = max(accumulator * accumulator_decay_rate, initial_accumulator_value)
 //

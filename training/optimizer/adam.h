@@ -4,8 +4,8 @@
 //
 // The loops of the updates are in ops/update/adam_kernels.cc.
 //
-// Each of these optimizers keeps the powers of its decays in variables beta1_power and beta2_power,
-// which checkpoints contain.
+// In step t, the variables beta1_power and beta2_power of these optimizers have the values beta1^t
+// and beta2^t. Checkpoints contain both.
 //
 // Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.

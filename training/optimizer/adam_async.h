@@ -2,8 +2,9 @@
 //
 //   Operation train = AdamAsync({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
-// Adam has one pair of powers, on one server, which all updates read and every step changes. Here
-// the update of a variable reads and changes only data that is on the variable's device.
+// In Adam, all variables share one pair of powers on one server. Every update reads this pair, and
+// every step changes it. In AdamAsync, the update of a variable reads and changes powers that are
+// on the variable's own device.
 //
 // Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
@@ -25,14 +26,15 @@ struct AdamAsyncOptions {
   HyperParameter beta2 = 0.999f;
   HyperParameter epsilon = 1e-8f;
   // Updates variables with sparse gradients, and embedding tables, by RMSProp with momentum beta1.
-  // This does not shrink the step of a row that has few gradients.
+  // Unlike Adam, this does not multiply a gradient by 1 - beta1, so rows that have few gradients
+  // take larger steps.
   bool apply_sparse_rmsprop = false;
   bool use_locking = false;
   std::string name = "AdamAsync";
 };
 
-// Adam's formula, with t the number of updates of the variable. For sparse gradients with
-// apply_sparse_rmsprop:
+// Computes Adam's formula, in which t is the number of updates of the variable. If
+// apply_sparse_rmsprop is true, a sparse gradient computes this instead:
 //
 //   v = beta2 * v + (1 - beta2) * gradient^2
 //   m = beta1 * m + learning_rate * gradient / sqrt(v + epsilon);   var -= m

@@ -29,12 +29,14 @@ struct FtrlOptions {
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
 
-  // The strength of a second L2 penalty. A sparse gradient applies it only to its own rows. If
-  // above 0, the op is FtrlV2.
+  // The strength of a second L2 penalty, whose gradient is added to the gradient of the loss. A
+  // sparse gradient applies it only to its own rows. If above 0, the update is an op such as
+  // ApplyFtrlV2.
   float l2_shrinkage_regularization_strength = 0.0f;
   // The paper's beta, which is added to the root of the accumulator.
   float beta = 0.0f;
-  // Names of the two slots' variables, which follow "<var>/". "": the optimizer's name.
+  // The variables of the two slots are "<var>/<accum_name>" and "<var>/<linear_name>". "" stands
+  // for the optimizer's name.
   std::string accum_name = "";
   std::string linear_name = "";
   bool use_locking = false;
@@ -42,8 +44,7 @@ struct FtrlOptions {
 };
 
 // Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1" unless FtrlOptions has other
-// names. A sparse gradient changes
-// its own rows only.
+// names. A sparse gradient changes only its own rows.
 class Ftrl : public RuleOptimizer {
  public:
   explicit Ftrl(FtrlOptions options);

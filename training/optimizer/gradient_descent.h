@@ -34,7 +34,7 @@ class GradientDescent : public RuleOptimizer {
   Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var) override;
 };
 
-// Options of ProximalGradientDescent: strengths of the penalties, at least 0.
+// Options of ProximalGradientDescent. The strengths of the two penalties are at least 0.
 struct ProximalGradientDescentOptions {
   HyperParameter learning_rate = 0.01f;
   HyperParameter l1_regularization_strength = 0.0f;

@@ -48,7 +48,7 @@ struct GroupAdamOptions {
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
   HyperParameter epsilon = 1e-8f;
-  // At least 0.
+  // The strengths of the three penalties are at least 0.
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
   float l21_regularization_strength = 0.0f;

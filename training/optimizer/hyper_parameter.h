@@ -21,7 +21,7 @@ class HyperParameter {
   HyperParameter(double value) : source_(static_cast<float>(value)) {}  // NOLINT
   HyperParameter(Output tensor) : source_(tensor) {}                    // NOLINT
   HyperParameter(Variable variable) : source_(variable) {}              // NOLINT
-  // Called once per update, in the update's name scope.
+  // The function is called while the graph is built, each time that the optimizer needs the tensor.
   HyperParameter(Function function) : source_(std::move(function)) {}  // NOLINT
 
   // Returns the tensor. A constant becomes a float Const called `name` in the open name scope.

@@ -12,7 +12,7 @@
 namespace sluice {
 
 // Has slots "m" and "v", initially 0, and variables beta1_power and beta2_power. Each graph has one
-// pair of these variables, colocated with the variable that comes first by name.
+// pair of these variables, colocated with the trained variable whose name sorts first.
 class MomentOptimizer : public RuleOptimizer {
  protected:
   // `options` has the members of AdamOptions.

@@ -30,15 +30,16 @@
 
 namespace sluice {
 
-// The gradient is none if the loss does not depend on the variable.
+// A variable and its gradient. `grad` is none if the loss does not depend on the variable.
 struct GradientAndVariable {
   Grad grad;
   Variable var;
 };
 using GradientsAndVariables = std::vector<GradientAndVariable>;
 
-// When updates may use a gradient: as soon as it is computed (kNone), when all gradients of the
-// same op are computed (kOp), or when all gradients are computed (kGraph).
+// When updates may use a gradient: as soon as it is computed (kNone), when the gradients with
+// respect to all inputs of the same op are computed (kOp), or when all gradients are computed
+// (kGraph).
 enum class Gate { kNone = 0, kOp = 1, kGraph = 2 };
 
 struct ComputeGradientsOptions {
@@ -46,12 +47,12 @@ struct ComputeGradientsOptions {
   Gate gate = Gate::kOp;
   AggregationMethod aggregation = AggregationMethod::kAddN;
   bool colocate_gradients_with_ops = false;
-  Output grad_loss;  // the gradient of the loss itself; invalid: 1
+  Output grad_loss;  // the gradient of the loss itself; invalid: ones
 };
 
 struct ApplyGradientsOptions {
   const Variable* global_step = nullptr;  // incremented after all updates
-  std::string name;                       // "": the optimizer's
+  std::string name;                       // "": the optimizer's name
 };
 
 struct MinimizeOptions {
@@ -75,9 +76,9 @@ class Optimizer {
   const std::string& name() const { return name_; }
   bool use_locking() const { return use_locking_; }
 
-  // Returns one pair per variable, in the order of var_list, then one per port of the graph
-  // (collection "streaming_model_ports"). In a replica context whose strategy minimizes the mean of
-  // the replicas' losses, the loss is scaled by 1 / replicas.
+  // Returns one pair per variable, in the order of var_list, then one per port of another model
+  // (the collection "streaming_model_ports"). In a replica context whose strategy minimizes the
+  // mean of the replicas' losses, the loss is scaled by 1 / replicas.
   // INVALID_ARGUMENT if there are no variables, if the loss, grad_loss or a variable has a type
   // that is not valid, or if the gate is unknown. UNIMPLEMENTED if a variable has no processor
   // (ProcessorOf). Also returns the errors of Gradients.
@@ -93,13 +94,13 @@ class Optimizer {
   // An error stays in the graph (Graph::status), and the operation is invalid.
   Operation Minimize(Output loss, const MinimizeOptions& options = {});
 
-  // Adds the update of one variable by one gradient, which is not none. For processors.
+  // Adds the op that updates `var` by `grad`, which is not none. Variable processors call this.
   Operation ApplyTo(const Variable& var, const Grad& grad);
 
   // The slot of `var`, for example "momentum"; nullopt if there is none.
   virtual std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const;
   virtual std::vector<std::string> GetSlotNames() const;  // sorted
-  // Slots and bookkeeping variables, by name.
+  // Slots and other variables of the optimizer, such as beta1_power. Sorted by name.
   virtual std::vector<Variable> Variables() const;
 
  protected:
@@ -109,17 +110,17 @@ class Optimizer {
   const absl::Status& invalid() const { return invalid_; }
 
   // Creates the slots of all variables with a gradient. Called outside of cond and while contexts,
-  // before the update opens a scope.
+  // before the name scope of the update is opened.
   virtual void CreateSlots(const std::vector<Variable>& vars) { (void)vars; }
   // Creates the tensors of the hyper-parameters, in the scope of the update.
   virtual void Prepare(Graph& graph) { (void)graph; }
   virtual Operation ApplyDense(Output grad, const Variable& var) = 0;
-  // The rows of `grad` are distinct.
+  // The indices of `grad` are distinct.
   virtual Operation ApplySparse(const IndexedSlices& grad, const Variable& var) = 0;
-  // Rows may repeat. By default, sums repeated rows and calls ApplySparse.
+  // Indices may repeat. By default, sums the rows of equal indices and calls ApplySparse.
   virtual Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var);
-  // The gradient has rows of an embedding table. Keys may repeat. By default sets the error
-  // UNIMPLEMENTED in the graph.
+  // The indices of `grad` are keys of an embedding table. Keys may repeat. By default, sets the
+  // error UNIMPLEMENTED in the graph.
   virtual Operation ApplyToTable(const IndexedSlices& grad, const Variable& table);
   // The global step of the update, as an int64 scalar. -1 if the caller of ApplyGradients named no
   // global step. For ApplyToTable.

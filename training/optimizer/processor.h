@@ -1,7 +1,8 @@
 // A variable processor decides how an optimizer differentiates and updates one kind of variable.
 //
-// There are processors for variables, reads of resource variables, floating-point tensors and
-// embedding tables. A program may register one for the outputs of an op of its own:
+// There are processors for variables, reads of resource variables, embedding tables, ports of other
+// models, and floating-point tensors, which have gradients but no updates. A program may register
+// one for the outputs of its own op:
 //
 //   RegisterVariableProcessor("MyTableRef", [](const Variable& v) -> std::unique_ptr<…> {…});
 //   optimizer.Minimize(loss, {.var_list = {VariableOfTensor(table)}});
@@ -45,17 +46,19 @@ using VariableProcessorFactory = std::function<std::unique_ptr<VariableProcessor
 // or a read of a resource variable. `tensor` must be the first output of its node.
 Variable VariableOfTensor(Output tensor);
 
-// Registers the processor of outputs of ops of type `op`. A later registration replaces it.
+// Makes `factory` create the processors for outputs of ops of type `op`. A later registration for
+// the same type replaces it.
 void RegisterVariableProcessor(std::string_view op, VariableProcessorFactory factory);
 
 // Returns the processor of a variable. UNIMPLEMENTED "Trying to optimize unsupported type <name>"
-// if there is none. INVALID_ARGUMENT "Got <name> but could not locate source variable." for a
-// handle without a Variable.
+// if there is none. INVALID_ARGUMENT "Got <name> but could not locate source variable." for an op
+// that creates or reads a variable, if the graph does not know this variable.
 absl::StatusOr<std::unique_ptr<VariableProcessor>> ProcessorOf(const Variable& variable);
 
-// Calls `update`, which adds the update. If the variable has a constraint, then assigns the
-// constrained value. Returns the op that does this. FAILED_PRECONDITION "Cannot use a constraint
-// function on a sparse variable."
+// Calls `update`, which adds the op that updates the variable. If the variable has a constraint,
+// then assigns the constrained value to it. Returns the op that does all this. FAILED_PRECONDITION
+// "Cannot use a constraint function on a sparse variable." if there is a constraint and the
+// gradient is sparse.
 absl::StatusOr<Operation> ThenConstrain(const Variable& variable, const Grad& grad,
                                         const std::function<Operation()>& update);
 

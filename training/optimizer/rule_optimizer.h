@@ -40,12 +40,12 @@ struct ScalarValue {
   Variable variable;
 };
 
-// The names must be literals, because they are not copied.
+// A slot of a RuleOptimizer. The names must be literals, because they are not copied.
 struct RuleSlot {
   std::string_view slot;         // its name in the rule
   std::string_view name = "";    // its name for GetSlot; "" = its name in the rule
   Initializer initializer = {};  // none: zeros
-  // The value of a constant that is added before the slot and initialises it.
+  // If set, a constant with this value is added to the graph before the slot and initialises it.
   std::optional<double> constant = {};
   std::string variable_name = "";  // "<var>/<variable_name>"; "" = the optimizer's name
   // The initial value of the slot's elements in an embedding table. Needed if `initializer` does
@@ -69,9 +69,10 @@ class RuleOptimizer : public Optimizer {
         slots_(std::move(slots)),
         scalars_(std::move(scalars)) {}
 
-  // Sets the rule's flag. Without a call, the op's default applies.
+  // Sets the boolean attribute that the rule calls its flag, such as use_nesterov. Without a call,
+  // the attribute has its default.
   void SetFlag(bool flag) { flag_ = flag; }
-  // Adds a scalar. If the rule lacks it, only the derived class uses it.
+  // Adds a scalar. A scalar that the rule does not have is for the derived class only.
   void AddScalar(RuleScalar scalar) { scalars_.push_back(std::move(scalar)); }
   // Sets the error INVALID_ARGUMENT (Optimizer::SetInvalid) unless the value is positive.
   void CheckPositive(std::string_view option, double value);

@@ -19,8 +19,8 @@ namespace sluice {
 // Options of PowerSign. `beta` is the decay of the running mean, per step.
 struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
-  // The factor of the step if gradient and mean have the same sign. The default is e, whose
-  // logarithm is 1 in float too.
+  // The factor of the step if gradient and mean have the same sign. The default is e, so that the
+  // logarithm of the factor, which the update uses, is exactly 1 in float.
   double base = 2.718281828459045;
   HyperParameter beta = 0.9f;
   // Multiplies the exponent. May be a tensor that falls from 1 to 0 with the global step.
@@ -40,8 +40,8 @@ struct AddSignOptions {
   std::string name = "AddSign";
 };
 
-// The base class of both optimizers: the slot "m", saved as "<var>/<name>", and the update by a
-// sparse gradient.
+// The base class of both optimizers. It has the slot "m", saved as "<var>/<name>", and applies
+// sparse gradients.
 class SignOptimizer : public RuleOptimizer {
  protected:
   using RuleOptimizer::RuleOptimizer;

@@ -30,7 +30,8 @@ class SlotOwner {
   bool use_resource() const { return use_resource_; }
   bool is_variable() const { return static_cast<bool>(variable_); }
   bool is_colocated() const { return is_colocated_; }
-  // Returns the owner's value, which can be read before the owner is initialised.
+  // Returns the owner's value. For a variable that is not initialised yet, this is the initial
+  // value.
   Output SafeValue() const;
 
  private:
@@ -47,8 +48,8 @@ Variable CreateSlot(const SlotOwner& owner, Output initial_value, std::string_vi
 Variable CreateSlotWithInitializer(const SlotOwner& owner, const Initializer& initializer,
                                    const PartialShape& shape, DataType dtype,
                                    std::string_view name);
-// Creates a slot with the owner's type and shape. If the shape is unknown, it is that of the
-// owner's value.
+// Creates a slot of zeros with the owner's type and shape. If the owner's static shape is unknown,
+// the slot gets the shape of the owner's value when it is initialised.
 Variable CreateZerosSlot(const SlotOwner& owner, std::string_view name);
 
 // Returns `update`, an assignment to `v`. As TensorFlow's methods do, adds a read of the new value

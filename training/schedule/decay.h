@@ -3,10 +3,10 @@
 //   Variable step = GlobalStep(g);
 //   Adam adam({.learning_rate = ExponentialDecay(0.1f, step, 1000, 0.96f, {.staircase = true})});
 //
-// Each function adds the nodes that compute the rate of the present step. Arguments: `rate` at step
-// 0; `step`, usually the global step; `decay_steps`, the period in steps. Numbers keep their C++
-// type: 1000 is an integer, as decay_steps usually is. Results are scalars of the rate's type
-// (float for a number).
+// Each function adds the nodes that compute the rate of the present step. `rate` is the rate at
+// step 0, `step` is usually the global step, and `decay_steps` is the length of a period in steps.
+// Numbers keep their C++ type: 1000 is an integer, as decay_steps usually is. Results are scalars
+// of the type of `rate`, which is float for a number such as 0.1.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the nodes.
@@ -73,14 +73,15 @@ struct PolynomialDecayOptions {
   ScheduleNumber end_learning_rate = 0.0001f;
   // 1 is linear.
   ScheduleNumber power = 1.0f;
-  // Restarts with ever longer periods instead of staying at the end value.
+  // Whether the rate rises again after each period of decay_steps. False: it stays at the end
+  // value.
   bool cycle = false;
   std::string_view name = "";
 };
 
 // (rate - end) * (1 - step / decay_steps) ^ power + end. After decay_steps the rate stays at `end`.
-// With `cycle`, the smallest positive multiple of decay_steps that is at least `step` replaces
-// decay_steps instead, so that the decay begins anew.
+// With `cycle`, decay_steps is replaced by its smallest positive multiple that is at least `step`.
+// So the rate does not stay at `end`, but rises and falls again.
 Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                        const PolynomialDecayOptions& options = {});
 
@@ -114,7 +115,7 @@ Output CosineDecayRestarts(ScheduleNumber rate, ScheduleNumber step,
                            const CosineDecayRestartsOptions& options = {});
 
 struct LinearCosineDecayOptions {
-  // Periods of the cosine over decay_steps. 0.5 falls once from 1 to 0.
+  // Periods of the cosine over decay_steps. With 0.5, the cosine term falls once from 1 to 0.
   ScheduleNumber num_periods = 0.5f;
   // Offsets of the linear part and of the result; see the formula.
   ScheduleNumber alpha = 0.0f;
@@ -142,8 +143,8 @@ struct NoisyLinearCosineDecayOptions {
 Output NoisyLinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                               const NoisyLinearCosineDecayOptions& options = {});
 
-// values[0] up to boundaries[0], values[1] up to boundaries[1], …, and the last value after the
-// last boundary. `x` is a step or any other number. `boundaries` are in ascending order.
+// Returns values[0] if x <= boundaries[0], values[1] if x <= boundaries[1], …, and the last value
+// above the last boundary. `x` is a step or any other number. `boundaries` are in ascending order.
 //
 //   Output rate = PiecewiseConstant(step, {30'000, 60'000}, {0.1, 0.01, 0.001});
 //

@@ -21,9 +21,10 @@
 
 namespace sluice {
 
-// Exactly one of the two is set.
+// Says when a StopAtStepHook ends the loop. Exactly one of the two is set.
 struct StopAtStepOptions {
-  // Steps to run, counted from the first session's global step.
+  // The loop ends when the global step has grown by this number since the first session was
+  // created.
   std::optional<int64_t> num_steps;
   // The value of the global step at which the loop ends.
   std::optional<int64_t> last_step;
@@ -85,7 +86,7 @@ class FinalOpsHook : public SessionRunHook {
 // Checks every half second. When the coordinator stops, the wait ends with CANCELLED.
 class GlobalStepWaiterHook : public SessionRunHook {
  public:
-  // With 0 or less it does not wait. The clock outlives the hook.
+  // If `wait_until_step` is 0 or less, the hook does not wait. The clock outlives the hook.
   explicit GlobalStepWaiterHook(int64_t wait_until_step, Clock* clock = &Clock::Real())
       : wait_until_step_(wait_until_step), clock_(clock), wake_(std::make_shared<Wake>()) {}
   absl::Status Begin(Graph& graph) override;

@@ -47,7 +47,7 @@ class CheckpointSaverListener {
 struct CheckpointSaverOptions {
   std::string checkpoint_dir;
   Every every;
-  // Exactly one of the two is set.
+  // The saver, or a scaffold that has a saver. Exactly one of the two is set.
   std::shared_ptr<ModelSaver> saver;
   std::shared_ptr<Scaffold> scaffold;
   std::string checkpoint_basename = "model.ckpt";

@@ -43,15 +43,15 @@ struct LoggingTensorOptions {
   std::function<std::string(const TaggedValues& values)> formatter;
   // The last value of the global step, for the bar and the remaining time.
   std::optional<int64_t> last_step;
-  // Whether to rewrite one line.
+  // Whether to rewrite one line of a terminal, instead of adding a line to the log each time.
   bool terminal = LiveLine::StderrIsTerminal();
   // Outlives the hook.
   Clock* clock = &Clock::Real();
 };
 
-// Errors of Begin: INVALID_ARGUMENT "either at_end and/or exactly one of every_n_iter and
-// every_n_secs must be provided."; "invalid every_n_iter=<n>.". The first ten elements of a tensor
-// are shown.
+// Shows the first ten elements of each tensor. Errors of Begin: INVALID_ARGUMENT "either at_end
+// and/or exactly one of every_n_iter and every_n_secs must be provided."; "invalid
+// every_n_iter=<n>.".
 class LoggingTensorHook : public SessionRunHook {
  public:
   LoggingTensorHook(TaggedTensors tensors, LoggingTensorOptions options);

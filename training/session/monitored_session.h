@@ -11,7 +11,8 @@
 //
 // Errors:
 // - ABORTED and UNAVAILABLE of a step or a coordinator thread mean that a machine was lost. A new
-//   session is created and the step runs again. Queues that other programs share stay open.
+//   session is created and the step runs again. Queues that it shares with the old session stay
+//   open.
 // - OUT_OF_RANGE is the normal end of the input.
 // - Any other error ends the loop: ShouldStop returns true from then on, End is not called, and
 //   Close returns the error.
@@ -43,13 +44,14 @@ namespace sluice {
 struct MonitoredSessionOptions {
   // Time that threads get to end when the session is closed.
   std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);
-  // False if the steps do not train, although the graph could. Then a chief need not start the
+  // False if the steps do not train, although the graph could. Then the graph of a chief may lack
   // queue runners that training needs (CheckQueueRunners).
   bool trains = true;
   // Creates a new session and goes on after ABORTED and UNAVAILABLE.
   bool recover = true;
-  // Time to retry while no new session can be created: first at once, then with growing pauses
-  // of up to half a minute. After that the error ends the loop.
+  // Time limit for retries while no new session can be created. The first retry is at once, later
+  // ones follow after growing pauses of up to half a minute. After that time the error ends the
+  // loop.
   Clock::Duration max_recovery = std::chrono::seconds(7200);
   Clock* clock = &Clock::Real();
 };
@@ -93,8 +95,8 @@ class MonitoredSession {
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
-  // Like the first Run, but without fetches, for the loop above. Returns OK at the end of the
-  // input.
+  // Like the other Run, but without feeds and fetches, for the loop at the top of this file.
+  // Returns OK at the end of the input.
   absl::Status Run(absl::Span<const Operation> targets);
   // Runs a function that may run several steps, with or without hooks. After a machine is lost, the
   // function is called again from its start. Returns OK at the end of the input.
@@ -118,7 +120,7 @@ class MonitoredSession {
   absl::Status CreateSession();
   absl::Status CreateOnce();
   absl::Status CloseSession();
-  // Runs `step` again as long as it ends because a machine was lost.
+  // Runs `step`. If a machine is lost, creates a new session and runs `step` again.
   absl::Status RunRecoverably(const std::function<absl::Status()>& step);
   absl::Status Ended(absl::Status status);
   absl::StatusOr<Tensors> RunHooked(const SessionRunArgs& request, RunMetadata* metadata);
@@ -136,7 +138,7 @@ class MonitoredSession {
   bool stop_ = false;
   bool closed_ = false;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<CancellationManager> steps_;  // of session_
+  std::unique_ptr<CancellationManager> steps_;  // cancels the steps of session_
   std::unique_ptr<Coordinator> coordinator_;  // destroyed before session_ and steps_, which it uses
 };
 

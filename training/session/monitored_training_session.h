@@ -4,7 +4,8 @@
 //   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
 //   return session.Close();
 //
-// If it starts again with the same folder, training continues from the last checkpoint.
+// If the program is started again with the same folder, training continues from the last
+// checkpoint.
 //
 // Thread safety: used by one thread; Cancel may be called from any thread.
 // Lifetime: the graph outlives it. It shares ownership of hooks, scaffold and events.
@@ -43,14 +44,15 @@ struct MonitoredTrainingSessionOptions {
   // Hooks of every replica, and hooks that only the chief adds.
   SessionRunHooks hooks;
   SessionRunHooks chief_only_hooks;
-  // Intervals of saved checkpoints and summaries. At most one of each pair is set. If neither is,
-  // checkpoints are saved every 600 seconds, and summaries every 100 steps. 0: never.
+  // Intervals of saved checkpoints and summaries. At most one of the two intervals of checkpoints
+  // is set, and at most one of summaries. By default, checkpoints are saved every 600 seconds, and
+  // summaries every 100 steps. 0: never.
   std::optional<double> save_checkpoint_secs;
   std::optional<int64_t> save_checkpoint_steps;
   std::optional<int64_t> save_summaries_steps;
   std::optional<double> save_summaries_secs;
-  // Interval of "global_step/sec" in the log and the summaries. 0, or if both folders above are "":
-  // never.
+  // The number of steps after which "global_step/sec" is logged and added to the summaries. If it
+  // is 0, or if both folders above are "", this never happens.
   int64_t log_step_count_steps = 100;
   // Whether checkpoints have a ".meta" file with the graph.
   bool save_graph_def = true;
@@ -64,8 +66,8 @@ struct MonitoredTrainingSessionOptions {
 // summaries, checkpoints, hooks of all replicas.
 absl::StatusOr<SessionRunHooks> TrainingHooks(const MonitoredTrainingSessionOptions& options);
 
-// The constructor begins the hooks and creates the session, which initializes or restores the
-// variables. The graph is finalized then.
+// The constructor calls Begin of the hooks and creates the session, which initializes or restores
+// the variables. The graph is finalized then.
 class MonitoredTrainingSession : public MonitoredSession {
  public:
   explicit MonitoredTrainingSession(Graph& graph, MonitoredTrainingSessionOptions options = {});

@@ -36,7 +36,7 @@ inline constexpr std::string_view kTableInitializers = "table_initializer";
 inline constexpr std::string_view kSavedModelInitializers = "saved_model_initializers";
 
 struct ScaffoldOptions {
-  // Initializes the model. Default: all global variables.
+  // Initializes the model. Default: initializes all global variables.
   Operation init_op;
   std::vector<Feed> init_feeds;
   // Called after init_op if the model was not restored.
@@ -52,8 +52,8 @@ struct ScaffoldOptions {
   // A string tensor with a Summary. Default: merges all summaries of the graph, or is invalid if
   // the graph has no summaries.
   Output summary_op;
-  // Default: the graph's saver, or a sharded one of all variables that accepts a graph without
-  // variables.
+  // Default: the saver in the collection "savers". If there is none, a new sharded saver of all
+  // variables, which also accepts a graph without variables.
   std::shared_ptr<ModelSaver> saver;
 };
 
@@ -69,7 +69,8 @@ class Scaffold {
 
   Operation init_op() const { return options_.init_op; }
   const std::vector<Feed>& init_feeds() const { return options_.init_feeds; }
-  // Bound to this scaffold. Empty if it was not set.
+  // Returns a function that calls the option init_fn with this scaffold. Empty if init_fn is not
+  // set.
   std::function<absl::Status(Session&)> init_fn() const;
   Operation ready_op() const { return options_.ready_op; }
   Operation ready_for_local_init_op() const { return options_.ready_for_local_init_op; }
@@ -82,10 +83,10 @@ class Scaffold {
   ScaffoldOptions options_;
 };
 
-// Runs the initializers of all tables, from the collection "table_initializer".
+// Adds an op that runs the initializers of all tables, from the collection "table_initializer".
 Operation InitializeTables(Graph& graph, std::string_view name = "init_all_tables",
                            At at = At::current());
-// The default local_init_op of a Scaffold.
+// Adds the default local_init_op of a Scaffold.
 Operation DefaultLocalInitOp(Graph& graph, At at = At::current());
 
 }  // namespace sluice

@@ -23,14 +23,16 @@ class SessionCreator {
   // Creates a session whose model is ready. `cancellation` (may be null) cancels waits.
   virtual absl::StatusOr<std::unique_ptr<Session>> CreateSession(
       Graph& graph, CancellationManager* cancellation) = 0;
-  // Whether it initializes the model and runs what all replicas share.
+  // Whether the sessions are those of the chief: the replica that initializes the model, and runs
+  // the threads that all replicas need.
   virtual bool is_chief() const { return true; }
 };
 
 struct ChiefSessionCreatorOptions {
   std::shared_ptr<Scaffold> scaffold;  // null: a default Scaffold
   SessionTarget target;
-  // The checkpoint to restore, if it exists: the latest of a folder, or a file.
+  // The checkpoint to restore: the latest of a folder, if it has one, or a file, which must exist.
+  // At most one of the two paths is set.
   std::string checkpoint_dir;
   std::string checkpoint_filename_with_path;
 };

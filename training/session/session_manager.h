@@ -5,11 +5,11 @@
 //   auto session = chief ? manager.PrepareSession(graph, target, {.init_op = init, .restore = …})
 //                        : manager.WaitForSession(graph, target);
 //
-// Reference: tf.train.SessionManager, with the same texts.
-// Waiting: a wait for the model ends at once when this process announces that the model is ready,
-// or another process does and the target reports it (SessionTarget::watch_ready). Without an
-// announcement the model is checked after 50 ms, then at growing intervals of up to `recovery_wait`
-// (which is TensorFlow's interval from the start). Cancellation ends every wait.
+// Reference: tf.train.SessionManager. Errors have the same texts.
+// Waiting: a wait for the model ends as soon as this process announces that the model is ready, or
+// the target reports an announcement of another process (SessionTarget::watch_ready). If the target
+// cannot report announcements, the model is checked after 50 ms, then at growing intervals of up to
+// `recovery_wait`. TensorFlow uses this interval from the start. Cancellation ends every wait.
 // Thread safety: a manager is immutable, and its methods may be called from any thread.
 // Lifetime: the graph outlives the sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
@@ -31,20 +31,22 @@
 namespace sluice {
 
 struct SessionManagerOptions {
-  // Runs in each new session once the model is ready for it.
+  // Runs in each new session, once ready_for_local_init_op reports that the model is ready for it.
   Operation local_init_op;
   std::vector<Feed> local_init_feeds;
   RunOptions local_init_run_options;
-  // The op that returns the names of the variables that are not ready, as a string vector. The
-  // model is ready if the vector is empty, if the op returns a tensor of another type, or if it has
-  // no outputs and runs without an error. Invalid: no check.
+  // These ops check whether the model is ready. Each returns the names of the variables that are
+  // not initialized, as a string vector. The model is ready if the vector is empty, if the op
+  // returns a tensor of another type, or if it has no outputs and runs without an error. Invalid:
+  // no check.
   Operation ready_op;
   Operation ready_for_local_init_op;
   Clock::Duration recovery_wait = std::chrono::seconds(30);
   Clock* clock = &Clock::Real();
 };
 
-// The checkpoint to restore: the latest of a folder, or a file.
+// The checkpoint to restore: the latest of a folder, or a file. At most one of the two paths is
+// set.
 struct RestoreFrom {
   ModelSaver* saver = nullptr;  // null: restores nothing
   std::string checkpoint_dir;
@@ -64,8 +66,9 @@ struct PrepareSessionOptions {
   CancellationManager* cancellation = nullptr;
 };
 
-// Runs `op` (see SessionManagerOptions::ready_op) and returns why the model is not ready, or "".
-// `what` starts the warning if the check itself fails. Reference: session_manager._ready.
+// Runs `op` (see SessionManagerOptions::ready_op). Returns why the model is not ready, or "" if it
+// is ready. If `op` fails with FAILED_PRECONDITION for another reason, logs a warning that begins
+// with `what` and returns the error. Reference: session_manager._ready.
 absl::StatusOr<std::string> WhyNotReady(Session& session, Operation op, const char* what,
                                         CancellationManager* cancellation = nullptr);
 

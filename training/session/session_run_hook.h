@@ -31,7 +31,7 @@
 
 namespace sluice {
 
-// A request of the caller, or an addition of a hook.
+// Fetches, targets and feeds of a step: those that the caller requests, or those that a hook adds.
 struct SessionRunArgs {
   std::vector<Output> fetches;
   std::vector<Operation> targets;
@@ -41,7 +41,7 @@ struct SessionRunArgs {
   RunOptions options;
 };
 
-// The results of a hook's own request.
+// The results of the fetches that a hook added to a step.
 struct SessionRunValues {
   const Tensors& results;       // in the order of the fetches of the hook's BeforeRun
   const RunOptions& options;    // with which the step ran

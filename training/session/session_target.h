@@ -24,7 +24,7 @@ struct SessionTarget {
   // distributed/client/remote_session.h.
   std::string master;
   SessionOptions config;
-  // Creates the sessions. Empty: chosen by `master`; NOT_FOUND if no linked library supports it.
+  // Creates the sessions. Empty: `master` decides how. NOT_FOUND if no linked library supports it.
   SessionFactory make;
   // For chiefs: called when the model is ready, to notify workers in other processes.
   std::function<void()> announce_ready;

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Exactly one of the two is set.
+// The interval of an action, in steps or in seconds. Exactly one of the two is set.
 struct Every {
   std::optional<int64_t> steps;
   std::optional<double> secs;
@@ -33,8 +33,8 @@ class StepTimer {
     Clock::Duration time;
     int64_t steps;
   };
-  // Records that the action was done at `step`. Returns what has passed since the previous time, or
-  // nullopt the first time.
+  // Records that the action was done at `step`. Returns the time and the steps since the action was
+  // last done, or nullopt if it was not done since Reset.
   std::optional<Elapsed> Done(int64_t step);
   std::optional<int64_t> last_step() const { return last_step_; }
 

@@ -68,7 +68,7 @@ class MirroredStrategy : public Strategy {
       const std::function<absl::StatusOr<T>(ReplicaContext&)>& program);
 
  protected:
-  // The initial value of the first copy.
+  // Returns the initializer of the first copy of a variable that was made with `initializer`.
   virtual Initializer SharedInitializer(const Initializer& initializer) { return initializer; }
   static Grad Scaled(const Grad& grad, double factor);
 
@@ -79,7 +79,8 @@ class MirroredStrategy : public Strategy {
   Graph& graph_;
   std::vector<std::string> devices_;
   ReduceOp loss_reduction_;
-  std::map<std::string, std::vector<Variable>, std::less<>> mirrored_;  // by first copy
+  // By the name of the first copy: all copies of the variable.
+  std::map<std::string, std::vector<Variable>, std::less<>> mirrored_;
   std::map<std::string, std::string, std::less<>> first_of_;  // name of a copy -> name of the first
 };
 

@@ -82,7 +82,8 @@ struct StrategyContext {
 };
 const StrategyContext& CurrentStrategy();
 bool HasStrategy();
-// False without a strategy.
+// Whether the calling thread is in the cross-replica context of a strategy. False without a
+// strategy.
 bool InCrossReplicaContext();
 
 // Sets the calling thread's context during its lifetime.

@@ -96,7 +96,7 @@ class SummaryFileWriter : public TrainingEvents {
   }
 
   // Adds a session log, for example the start of a session. After a start at `step`, TensorBoard
-  // drops the events of an earlier run from later steps.
+  // drops the events that an earlier run wrote for later steps.
   absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step = 0) override;
   // Adds an event with a time and step of its own.
   absl::Status AddEvent(pb::Event event);
@@ -138,7 +138,7 @@ class SummaryFileWriter : public TrainingEvents {
   std::set<std::string, std::less<>> run_tags_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<EventFile> file_
       ABSL_GUARDED_BY(mutex_);                        // replaced only between Close and Start
-  std::chrono::steady_clock::time_point next_flush_;  // only the thread uses it while it runs
+  std::chrono::steady_clock::time_point next_flush_;  // while thread_ runs, only it uses this
   Thread thread_;                                     // started and joined by Start and Close
 };
 

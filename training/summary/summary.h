@@ -34,10 +34,11 @@ struct Options {
   std::string family = "";
 };
 
-// A number per step: one point of a curve. Any numeric type, one element.
+// Summarizes a number, which TensorBoard shows as a point of a curve. `value` has one element of
+// any numeric type.
 Output Scalar(std::string_view name, Output value, const Options& options = {},
               At at = At::current());
-// The distribution of all elements.
+// Summarizes the distribution of all elements of `values`.
 Output Histogram(std::string_view name, Output values, const Options& options = {},
                  At at = At::current());
 
@@ -57,7 +58,7 @@ Output Text(std::string_view name, Output text, const Options& options = {}, At 
 Output Tensor(std::string_view name, Output tensor, const pb::SummaryMetadata& metadata,
               const Options& options = {}, At at = At::current());
 
-// One summary with the values of all `inputs`. It is added only to `collections`.
+// Returns one summary with the values of all `inputs`. It is added only to `collections`.
 Output Merge(const OutputList& inputs, std::string_view name = "",
              const std::vector<std::string>& collections = {}, At at = At::current());
 // Merges all summaries of the collection whose names start with `scope`. Returns an invalid handle,

@@ -20,17 +20,17 @@ namespace sluice {
 
 // Describes how the chief will run the training.
 struct SyncPlan {
-  // The op that runs before the first step. Invalid: none.
+  // The op that puts tokens into the queues before the first step. Invalid: none.
   Operation init_tokens;
-  // Whether ChiefQueueRunner is started.
+  // Whether the chief starts the queue runner that repeats the update (ChiefQueueRunner).
   bool runs_queue_runner = false;
   // The number of replicas that will run. Nullopt: total_num_replicas.
   std::optional<int> replicas;
 };
 
-// Returns INVALID_ARGUMENT if all replicas would wait at some step. The text has this step and the
-// missing part (queue runner, initial tokens, replicas, queue capacity). FAILED_PRECONDITION if
-// ApplyGradients was not called.
+// Returns INVALID_ARGUMENT if all replicas would wait forever at the first or a later update. The
+// error names this update and the missing part (queue runner, initial tokens, replicas, queue
+// capacity). FAILED_PRECONDITION if ApplyGradients was not called.
 absl::Status CheckProgress(const ReplicaSynchronizer& optimizer, const SyncPlan& plan);
 
 }  // namespace sluice

@@ -1,10 +1,11 @@
 // Interface to the accumulators or queues through which replicas exchange gradients. The two forms
-// of synchronous training differ in this part only. Each implements this interface.
+// of synchronous training differ only in this part: SyncReplicasOptimizer implements it by
+// accumulators, and LegacySyncReplicasOptimizer by queues.
 //
 // ReplicaSynchronizer owns an exchange. It calls these methods once each, in this order:
 // MakeLocalStep; Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep;
 // ForgetUndone. The other methods may be called any number of times afterwards. The caller opens
-// the scopes and devices of TensorFlow's nodes.
+// the name scopes and device scopes in which TensorFlow has these nodes.
 #ifndef SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
 #define SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
 
@@ -29,21 +30,22 @@ class GradientExchange {
   // Whether the exchange consists of accumulators. Otherwise it consists of queues.
   virtual bool has_accumulators() const = 0;
 
-  // Adds the variable that keeps this replica's step. Returns the op that sets it to the global
-  // step.
+  // Adds the variable for this replica's local step: the global step of the parameters that the
+  // replica has read. Returns the op that sets the variable to the global step.
   virtual Operation MakeLocalStep() = 0;
-  // Adds the accumulator or queue for the gradients of `var`. Returns the gradient that the update
-  // applies.
+  // Adds the accumulator or queue for the gradients of `var`. Returns the mean or sum of
+  // `replicas_to_aggregate` gradients, which the update applies.
   virtual Output Aggregate(Output grad, const Variable& var) = 0;
   virtual IndexedSlices Aggregate(const IndexedSlices& grad, const Variable& var) = 0;
-  // The queue that the chief's queue runner names, if it is not the token queue.
+  // Adds a queue that only the chief's queue runner uses. Nullopt: the runner uses the token queue.
   virtual std::optional<Queue> MakeRunnerQueue() { return std::nullopt; }
-  // The ops that push this replica's gradients.
+  // Returns the ops that push this replica's gradients.
   virtual std::vector<Operation> Push() = 0;
-  // The op that stores the value of a token as this replica's step.
+  // Returns the op that stores the value of a token as this replica's local step.
   virtual Operation SetLocalStep(Output token) = 0;
-  // The ops that tell the accumulators or queues that a chief starts at the current global step.
-  // They then drop gradients of later steps, whose updates were undone.
+  // Returns the ops that notify the accumulators or queues that a chief starts at the current
+  // global step. The accumulators or queues then drop gradients of later steps, whose updates were
+  // undone.
   virtual std::vector<Operation> ForgetUndone() = 0;
 
   // The step of this replica's next gradient: a scalar of the global step's type.

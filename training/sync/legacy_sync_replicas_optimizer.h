@@ -7,18 +7,18 @@
 // Every replica puts its gradients into one queue per variable, unless its step is behind the
 // global step. The update takes `replicas_to_aggregate` gradients from each queue and applies their
 // sum (replica_synchronizer.h). Divide the learning rate or the loss to get a mean. Row
-// `replica_id` of the variable `local_steps` holds the step of that replica's parameters. It is
-// colocated with the global step and saved in checkpoints.
+// `replica_id` of the variable `local_steps` holds the step of that replica's parameters. The
+// variable is colocated with the global step and saved in checkpoints.
 //
 // Use it to continue graphs and checkpoints of this form, or if gradients must be summed. Otherwise
 // use SyncReplicasOptimizer, which keeps one sum per variable and not all gradients.
 //
 // Unlike in TensorFlow, a stale gradient is never applied. A replica enqueues its gradient only in
 // the branch of a cond in which the gradient is not stale. The queue also knows the step of each
-// gradient (ops/dataflow/gradient_queue.h), so it drops one that becomes stale between the check
-// and the enqueue. TensorFlow's chief also clears the queues between the update and the tokens.
-// Here that is not needed: the queues then hold only gradients of restarted replicas, which belong
-// to the next update.
+// gradient (ops/dataflow/gradient_queue.h), so it drops a gradient that becomes stale between the
+// check and the enqueue. TensorFlow's chief also clears the queues after the update, before it puts
+// the tokens. Here that is not needed: the queues then hold only gradients of restarted replicas,
+// which belong to the next update.
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: the object owns the wrapped optimizer, and outlives its hooks. The graph owns the
@@ -39,16 +39,16 @@ namespace sluice {
 
 class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
  public:
-  // An absent replica_id is 0.
+  // If replica_id is absent, it is 0.
   template <std::derived_from<Optimizer> O>
   LegacySyncReplicasOptimizer(O optimizer, SyncReplicasOptions options)
       : LegacySyncReplicasOptimizer(std::make_unique<O>(std::move(optimizer)), std::move(options)) {
   }
   LegacySyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer, SyncReplicasOptions options);
 
-  // Ends the step that runs it with ABORTED "From sync_replicas". (TensorFlow's ends the process.)
-  // FAILED_PRECONDITION "get_clean_up_op() should be called after apply_gradients()." if
-  // ApplyGradients was not called.
+  // Returns an op that ends the step that runs it with ABORTED "From sync_replicas". (In TensorFlow
+  // this op ends the process.) FAILED_PRECONDITION "get_clean_up_op() should be called after
+  // apply_gradients()." if ApplyGradients was not called.
   absl::StatusOr<Operation> CleanUpOp() const;
   // The step of each replica's parameters. Absent before ApplyGradients.
   const std::optional<Variable>& local_steps() const;

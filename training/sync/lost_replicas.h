@@ -1,4 +1,5 @@
-// Lets the chief react when the cluster reports the loss of a replica whose gradients updates need.
+// Lets the chief react when the cluster reports that a replica is lost, although updates need its
+// gradients.
 //
 //   SyncReplicasOptions options = {.replicas_to_aggregate = 4,
 //                                  .on_lost_replica = OnLostReplica::kShrink,
@@ -24,14 +25,16 @@
 
 namespace sluice {
 
+// The reaction to a lost replica.
 enum class OnLostReplica {
   kWait,    // updates wait until it is back; the stall report names it
-  kShrink,  // updates have fewer gradients, and fewer tokens follow, until it is back
+  kShrink,  // until it is back, updates take fewer gradients and put fewer tokens
   kFail,    // training ends with FAILED_PRECONDITION, which names it
 };
 // Parses "wait", "shrink" or "fail". INVALID_ARGUMENT for other texts.
 absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text);
 
+// The new state of a replica.
 struct ReplicaNews {
   enum State {
     kThere,
@@ -44,11 +47,11 @@ struct ReplicaNews {
   std::string why;  // with kLost
 };
 // Subscribes to news of the replicas until the returned object is destroyed. `hear` is called from
-// any thread: once for each existing replica, and then on every change.
+// any thread: once for each replica that is there, and then on every change.
 using ReplicaWatch =
     std::function<std::shared_ptr<void>(std::function<void(const ReplicaNews&)> hear)>;
 
-// Keeps the lost replicas, and reacts to changes in a loop.
+// Knows which replicas are lost, and reacts to losses and returns in Run.
 //
 // Thread safety: all methods may be called from any thread; one thread at a time calls Run.
 // Blocking: only Run blocks.
@@ -68,11 +71,12 @@ class LostReplicas {
   LostReplicas& operator=(const LostReplicas&) = delete;
 
   void Hear(const ReplicaNews& news);
-  // The number of replicas that updates are adapted to; 0 before the first resize.
+  // The number of replicas that updates are adapted to. 0 until the first resize after Start.
   int num_fit() const;
-  // To be called before each Run, which then does not react to earlier losses.
+  // Must be called before each Run. For the `one_was_lost` of `resize`, only losses after Start
+  // count.
   void Start();
-  // Reacts until Stop. kShrink: calls `resize` at once and whenever replicas are lost or return,
+  // Blocks until Stop. kShrink: calls `resize` at once and whenever replicas are lost or return,
   // and returns its first error. kFail: returns FAILED_PRECONDITION as soon as a replica is lost.
   absl::Status Run(const Resize& resize);
   void Stop();

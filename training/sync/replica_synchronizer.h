@@ -39,26 +39,28 @@ class ReplicaSynchronizer : public Optimizer {
 
   // --- running the training
 
-  // The chief's thread, which repeats the update. When it is cancelled or the queue is closed,
-  // replicas that wait for a token end with OUT_OF_RANGE. FAILED_PRECONDITION "Should be called
-  // after apply_gradients().".
+  // The chief's queue runner, whose thread repeats the update. When the runner is cancelled or its
+  // queue is closed, replicas that wait for a token end with OUT_OF_RANGE. FAILED_PRECONDITION
+  // "Should be called after apply_gradients().".
   absl::StatusOr<QueueRunner> ChiefQueueRunner() const;
-  // Fills the token queue before the first step. -1: replicas_to_aggregate tokens. Deterministic
-  // training gets exactly the tokens that it needs, also if more are given. INVALID_ARGUMENT "Too
-  // few tokens to finish the first step: <given> (given) vs <needed> (needed)". FAILED_PRECONDITION
-  // before ApplyGradients.
+  // Returns an op that puts `num_tokens` tokens into the queue before the first step. -1:
+  // replicas_to_aggregate tokens. In deterministic training, the op puts exactly the tokens that
+  // the first update needs, even if `num_tokens` is larger. INVALID_ARGUMENT "Too few tokens to
+  // finish the first step: <given> (given) vs <needed> (needed)". FAILED_PRECONDITION before
+  // ApplyGradients.
   absl::StatusOr<Operation> InitTokensOp(int num_tokens = -1);
-  // A hook that does all of this in a MonitoredSession, including the queue runner and the first
-  // tokens on the chief. At the end it calls `report` (may be empty): every replica reports its
-  // local step and the global step, and the chief also the counts of all gradients.
+  // Returns a hook that starts the training in a MonitoredSession. It runs LocalInitOp, and on the
+  // chief it also puts the first tokens and starts the queue runner. At the end it calls `report`
+  // (may be empty): every replica reports its local step and the global step, and the chief also
+  // the counts of all gradients.
   std::shared_ptr<SessionRunHook> MakeSessionRunHook(
       bool is_chief, int num_tokens = -1, std::function<void(const std::string&)> report = {});
-  // Every replica runs it when it starts, after the variables are initialized. It sets the
+  // The op that every replica runs when it starts, after the variables are initialized. It sets the
   // replica's local step to the global step. The chief's op also drops gradients of updates that a
   // lost chief began but did not finish, or that were undone because an older model was restored.
   Operation LocalInitOp(bool is_chief) const { return is_chief ? chief_init_ : local_init_; }
   // The names of the variables that are not initialized, as a string vector. LocalInitOp may run
-  // once it is empty.
+  // once this vector is empty.
   Output ready_for_local_init_op() const { return ready_for_local_init_op_; }
   // The update, which the chief's queue runner repeats.
   Operation sync_op() const { return sync_op_; }
@@ -67,7 +69,7 @@ class ReplicaSynchronizer : public Optimizer {
 
   // --- tokens. The ops are added by the first call, and are invalid before ApplyGradients.
 
-  // The queue that this replica takes its tokens from.
+  // The queue from which this replica takes its tokens.
   const Queue& token_queue() const { return tokens_.own(); }
   // One queue, or one per replica in deterministic training.
   const std::vector<Queue>& token_queues() const { return tokens_.queues(); }
@@ -76,13 +78,13 @@ class ReplicaSynchronizer : public Optimizer {
   Operation CloseTokensOp();
   // A bool scalar: whether the token queue is closed.
   Output TokensClosed();
-  // A starting chief runs it after LocalInitOp, before its first tokens. It drops tokens of steps
-  // after the global step, which belong to undone updates.
+  // The op that a starting chief runs after LocalInitOp, before it puts its first tokens. It drops
+  // tokens of steps after the global step, which belong to undone updates.
   Operation ForgetUndoneTokensOp();
-  // A replica that ends runs it (the hook does). It returns the replica's token, so that another
-  // replica computes in its place. With kAllEnd and in deterministic training it closes the token
-  // queues instead, and the OUT_OF_RANGE of the other replicas states how many replicas an update
-  // needs and how many are left.
+  // The op that a replica runs when it ends (the hook does this). It puts the replica's token back
+  // into the queue, so that another replica computes in its place. With kAllEnd and in
+  // deterministic training it closes the token queues instead. The OUT_OF_RANGE of the other
+  // replicas then states how many gradients an update needs and how many replicas are left.
   Operation LeaveOp();
   // Puts the tokens of the current step into the queue again, for replicas that wait because other
   // replicas were lost together with their tokens. Each call adds an op. Not for deterministic
@@ -95,9 +97,10 @@ class ReplicaSynchronizer : public Optimizer {
   // it in deterministic training. (Otherwise a fast replica may compute in the place of a slow one,
   // whose next gradient is then stale.)
   Output LocalStep() { return applied_ ? exchange_->LocalStep() : Output(); }
-  // The ledger: int64 [total_num_replicas + 1, 3], the gradients of each replica that were applied,
-  // dropped as stale, and dropped as surplus because the update had enough. The last row counts
-  // gradients without a replica_id. Each step of a replica counts one gradient per variable.
+  // The ledger: int64 [total_num_replicas + 1, 3]. Row i has the numbers of gradients of replica i
+  // that were applied, dropped as stale, and dropped as surplus because the update had enough. The
+  // last row counts gradients without a replica_id. Each step of a replica counts one gradient per
+  // variable.
   Output LedgerTotals();
   // The ledger of each of the last `num_updates` updates, oldest first: int64 [num_updates,
   // total_num_replicas + 1, 3].
@@ -108,7 +111,7 @@ class ReplicaSynchronizer : public Optimizer {
 
   // --- lost replicas (kShrink)
 
-  // The op and inputs that adapt updates to the number of replicas.
+  // An op that adapts updates to the number of replicas, and the tensors to feed with it.
   struct Resize {
     Operation op;
     // int32 scalars to feed: gradients per update, and tokens that follow it.

@@ -1,5 +1,6 @@
-// Holds the state that the nodes of one synchronous optimizer share: its options, its number in the
-// graph, the global step, and the ledger that counts every gradient.
+// Holds the state that the nodes of one synchronous optimizer share: its options, its number among
+// the synchronous optimizers of the graph, the global step, and the ledger that counts every
+// gradient.
 //
 // Thread safety: as the graph's. Lifetime: the graph outlives it. Errors stay in the graph.
 #ifndef SLUICE_TRAINING_SYNC_SYNC_NODES_H_
@@ -20,7 +21,8 @@ namespace sluice {
 class SyncNodes {
  public:
   explicit SyncNodes(SyncReplicasOptions options) : options(std::move(options)) {}
-  // Gives the optimizer its number: 0, 1, … in the graph of the global step. Called once, first.
+  // Must be called once, before all other methods. Gives the optimizer its number in the graph of
+  // the global step: 0, 1, …
   void Begin(const Variable& global_step);
 
   const SyncReplicasOptions options;
@@ -31,15 +33,16 @@ class SyncNodes {
   // `base` for the first synchronous optimizer of a graph, then "<base>_1", "<base>_2", …
   std::string Numbered(std::string_view base) const;
 
-  // Shared name of the accumulator or queue for the gradients of `var`: "<var>:0<suffix>", and a
-  // number for each further optimizer of the same variable.
+  // Shared name of the accumulator or queue for the gradients of `var`: "<var>:0<suffix>". If
+  // several optimizers train `var`, the names of the second and later ones end with a number.
   std::string GradientsSharedName(const Variable& var, std::string_view suffix) const;
   // Describes the replicas to an accumulator or queue of gradients, by attributes of its node
   // (ops/dataflow/replica_gradients.h). Null is ignored.
   void DescribeReplicas(Node* accumulator_or_queue);
   // Sets the attribute that says which replica's gradient `node` adds. Null is ignored.
   void NameReplica(Node* node) const;
-  // Notifies a queue that a chief starts at the global step. The queue then drops newer elements.
+  // Returns an op that notifies a queue that a chief starts at the global step. The queue then
+  // drops elements of later steps.
   Operation SetGlobalStep(const Queue& queue) const;
 
   // Handle of the ledger on `device`, which counts the gradients that are aggregated there.
@@ -58,8 +61,8 @@ class SyncNodes {
   std::vector<std::string> ledger_devices_;
 };
 
-// Returns a new scope for an op whose constant arguments are inside its name: the op is named
-// "Fill_1" and an argument "Fill_1/dims". The result ends in '/', so that builders use it
+// Returns a new name scope for an op that contains the names of its constant arguments: the op is
+// named "Fill_1" and an argument "Fill_1/dims". The result ends in '/', so that builders use it
 // unchanged.
 std::string OpScope(Graph& graph, std::string_view op);
 Output CastTo64(Output t);

@@ -5,9 +5,10 @@
 //       g, {.is_chief = is_chief, .hooks = {optimizer.MakeSessionRunHook(is_chief)}});
 //   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
 //
-// A replica that ends, unless it is the chief, returns its token (ReplicaSynchronizer::LeaveOp). A
-// chief that continues from a step puts as many tokens into the queue as follow an update. It also
-// reacts to lost replicas (lost_replicas.h).
+// A replica that ends, unless it is the chief, returns its token (ReplicaSynchronizer::LeaveOp). If
+// training continues from a global step above 0, the chief puts as many tokens into the queue as
+// follow an update, because tokens may have been lost with the previous chief. It also reacts to
+// lost replicas (lost_replicas.h).
 //
 // Thread safety: as SessionRunHook: only the loop's thread calls it. Its watch of replicas runs on
 // threads that the coordinator joins.
@@ -47,7 +48,8 @@ class SyncReplicasHook : public SessionRunHook {
   absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
   // Returns this replica's token, except on the chief, and calls `report`.
   absl::Status End(Session& session) override;
-  // Null before the first session, and without a watch.
+  // The lost replicas. Null before the first session, on other replicas than the chief, and if
+  // SyncReplicasOptions::watch is not set.
   const LostReplicas* lost() const { return lost_.get(); }
 
  private:

@@ -7,8 +7,8 @@
 //
 // Every replica pushes its gradients, stamped with the step of its parameters, into one accumulator
 // per variable. Gradients older than the global step are dropped. The update applies the mean of
-// `replicas_to_aggregate` gradients (replica_synchronizer.h). If that is less than the number of
-// replicas, the slowest replicas of a step are backups, whose gradients are dropped.
+// `replicas_to_aggregate` gradients (replica_synchronizer.h). If this number is less than the
+// number of replicas, the slowest replicas of a step are backups, whose gradients are dropped.
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: the object owns the wrapped optimizer, and outlives its hooks. The graph owns the

@@ -16,7 +16,7 @@ namespace sluice {
 
 // Refers to any object with a method `StatusOr<Operation> Apply(const std::vector<Variable>&)` that
 // updates averages of the variables, such as an ExponentialMovingAverage. The object must live
-// until the gradients are applied.
+// until ApplyGradients returns.
 class VariableAverages {
  public:
   VariableAverages() = default;
@@ -32,7 +32,7 @@ class VariableAverages {
   std::function<absl::StatusOr<Operation>(const std::vector<Variable>&)> apply_;
 };
 
-// The reaction of the other replicas when one has no more data.
+// The reaction of the other replicas when one replica ends because it has no more data.
 enum class WhenOneEnds {
   kOthersGoOn,  // they compute in its place until the chief ends
   kAllEnd,      // always the case in deterministic training
@@ -41,22 +41,24 @@ enum class WhenOneEnds {
 struct SyncReplicasOptions {
   // Number of gradients per update.
   int replicas_to_aggregate = 1;
-  // If larger than replicas_to_aggregate, the other replicas are backups. If smaller, replicas
-  // compute several batches per update. Absent: replicas_to_aggregate.
+  // Number of replicas. If larger than replicas_to_aggregate, the slowest replicas of an update are
+  // backups, whose gradients are dropped. If smaller, replicas compute several batches per update.
+  // Absent: replicas_to_aggregate.
   std::optional<int> total_num_replicas;
-  // The replica of this graph, in [0, NumReplicas()), for the ledger and stall reports. The legacy
-  // form and deterministic training require it.
+  // The number of the replica that runs this graph, in [0, NumReplicas()), for the ledger and stall
+  // reports. The legacy form and deterministic training require it.
   std::optional<int> replica_id;
-  // Averages that follow each update, and their variables (empty: all trainable variables).
+  // Moving averages, which are updated after each update, and their variables (empty: all trainable
+  // variables).
   VariableAverages variable_averages;
   std::vector<Variable> variables_to_average;
-  // Equal seeds give equal bits for any order of arrival and any number of threads. Excludes
-  // backups, because the order of arrival would decide which gradients count.
+  // Equal seeds give equal bits, in whichever order gradients arrive and with any number of
+  // threads. Excludes backups, because the order of arrival would decide which gradients count.
   bool deterministic = false;
   WhenOneEnds when_one_ends = WhenOneEnds::kOthersGoOn;
-  // DT_BFLOAT16 or DT_HALF: the replica rounds float and double gradients to this type before
-  // sending them, and they are summed in their own type. Halves above 65504 become infinite. Only
-  // for accumulators. DT_INVALID: no rounding.
+  // DT_BFLOAT16 or DT_HALF: the replica rounds float and double gradients to this type before it
+  // sends them, and they are summed in their own type. With DT_HALF, elements above 65504 become
+  // infinite. Only for accumulators. DT_INVALID: no rounding.
   DataType wire_dtype = DT_INVALID;
   // The chief's reaction when `watch` reports a lost replica (lost_replicas.h). Without `watch` no
   // replica counts as lost. kShrink requires accumulators and excludes deterministic training. With

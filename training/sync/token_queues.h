@@ -32,12 +32,12 @@
 namespace sluice {
 
 // Attribute of a node that enqueues tokens whose number is known only when the node runs. Its value
-// is the number while no replica is lost, for CheckProgress.
+// is the number of tokens as long as no replica is lost. CheckProgress reads it.
 inline constexpr char kTokensAttr[] = "_tokens";
 
 class TokenQueues {
  public:
-  // `nodes` outlives it.
+  // `nodes` outlives the queues.
   explicit TokenQueues(const SyncNodes& nodes) : nodes_(&nodes) {}
 
   // Adds the queues, and with kShrink the variable num_tokens. Called once, first.
@@ -52,10 +52,12 @@ class TokenQueues {
   // The token for this replica's next gradient: a scalar.
   Output Take() const;
   // Puts `total` tokens with the value `step()` into the queues, after the ops `after` have run. If
-  // `after` is not empty and there is a variable num_tokens, its value replaces `total`.
+  // `after` is not empty and there is a variable num_tokens, the value of num_tokens replaces
+  // `total`.
   Operation Put(int total, const std::vector<Operation>& after,
                 const std::function<Output()>& step) const;
-  // A non-empty `reason` is part of the OUT_OF_RANGE error of waiting replicas.
+  // Closes the queues. A `reason` that is not empty is part of the OUT_OF_RANGE error of waiting
+  // replicas.
   Operation Close(bool cancel_pending_enqueues, std::string_view name,
                   const std::string& reason = "") const;
   // Drops the tokens of steps after the global step.

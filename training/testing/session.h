@@ -43,7 +43,7 @@ class RecordingHook : public SessionRunHook {
   RecordingHook(std::string name, std::vector<std::string>& calls)
       : name_(std::move(name)), calls_(calls) {}
 
-  // Returns OK if not set.
+  // The functions of the test. A call whose function is not set returns OK.
   std::function<absl::Status(Graph&)> begin;
   std::function<absl::Status(Session&, Coordinator&)> after_create_session;
   std::function<absl::StatusOr<SessionRunArgs>(SessionRunContext&)> before_run;
