@@ -36,7 +36,7 @@ struct TaskName {
 };
 
 // The jobs of a cluster. A job has tasks with indices from 0, possibly with gaps. Each task has an
-// address, which is not looked up. All tasks of a cluster use the same specification.
+// address, whose host name is not resolved here. All tasks of a cluster use the same specification.
 class ClusterSpec {
  public:
   // The address "host:port" of each task, by job and index.
@@ -45,8 +45,8 @@ class ClusterSpec {
   ClusterSpec() = default;
   explicit ClusterSpec(Jobs jobs) : jobs_(std::move(jobs)) {}
 
-  // Parses {"ps": ["a:7000"], "worker": {"0": "b:7000", "3": "c:7000"}}. ToJson writes the second
-  // form.
+  // Parses {"ps": ["a:7000"], "worker": {"0": "b:7000", "3": "c:7000"}}. ToJson writes every job
+  // like "worker" here, with indices.
   static absl::StatusOr<ClusterSpec> FromJson(std::string_view json);
   static absl::StatusOr<ClusterSpec> FromProto(const pb::ClusterDef& def);
 
@@ -81,10 +81,9 @@ struct Cluster {
   // Returns the value of an environment variable, or null, as std::getenv does.
   using Environment = std::function<const char*(const char*)>;
 
-  // The ranks of srun or mpirun become tasks: the first `num_ps` become "ps", the others "worker",
-  // on ports from `first_port` on.
+  // Says how the ranks of srun or mpirun become tasks.
   struct LaunchOptions {
-    // Number of parameter servers, which are the first ranks. The others are workers.
+    // The first ranks become this number of tasks of job "ps". The others become job "worker".
     int num_ps = 1;
     // Port of the first task on a host; the next tasks have the next ports.
     int first_port = 7077;

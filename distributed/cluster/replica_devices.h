@@ -12,7 +12,8 @@
 // Ownership: the function owns its strategy and shares `loads`.
 // Errors: none here. The placer reports names of devices that are invalid or do not exist.
 // Reference: tf.compat.v1.train.replica_device_setter and
-// tf.contrib.training.GreedyLoadBalancingStrategy. Only the default differs (docs/differences.md).
+// tf.contrib.training.GreedyLoadBalancingStrategy. Only the strategy of ReplicaDevices(cluster)
+// differs (docs/differences.md).
 #ifndef SLUICE_DISTRIBUTED_CLUSTER_REPLICA_DEVICES_H_
 #define SLUICE_DISTRIBUTED_CLUSTER_REPLICA_DEVICES_H_
 
@@ -64,7 +65,8 @@ struct ReplicaDevicesOptions {
   int ps_tasks = 0;
   std::string ps_device = "/job:ps";
   std::string worker_device = "/job:worker";
-  // If true, a node's own device replaces only the fields that it has. If false, it replaces all.
+  // If true, a device that a node requests itself replaces only those fields of the chosen device
+  // that it has. If false, it replaces the whole chosen device.
   bool merge_devices = true;
   std::set<std::string> ps_ops = StandardPsOps();
   // Chooses the parameter server of each shared op. Empty: RoundRobin, as in TensorFlow.

@@ -26,7 +26,7 @@ namespace sluice {
 class LaneClient {
  public:
   LaneClient(std::string token, const Heartbeat& heartbeat);
-  // Waits for open calls.
+  // Waits until all open calls have ended.
   ~LaneClient();
   LaneClient(const LaneClient&) = delete;
   LaneClient& operator=(const LaneClient&) = delete;
@@ -42,10 +42,12 @@ class LaneClient {
  private:
   class Connection;
   using Time = std::chrono::steady_clock::time_point;
-  // Returns the connection to the address, which may not be ready yet, or null.
+  // Returns the connection to the address. It may not be ready yet. Null if the server cannot be
+  // reached, or could not be reached just before.
   std::shared_ptr<Connection> ConnectionTo(const std::string& address);
   void Forget(Connection* connection);
-  // Ends late calls and sends heartbeats. Returns the milliseconds until the next tick.
+  // Ends calls after their timeout and sends heartbeats. Returns the number of milliseconds until
+  // its next call.
   int Tick();
 
   const std::string token_;

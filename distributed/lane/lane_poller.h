@@ -26,22 +26,22 @@ class LanePoller {
    public:
     virtual ~Source() = default;
     virtual int fd() const = 0;
-    // Called by one thread at a time, once after each Add or Arm.
+    // Called when the descriptor has input: once after each Add or Arm, by one thread at a time.
     virtual void Readable() = 0;
   };
 
-  // If `tick` is given, it is called at intervals while there are sources: after as many
-  // milliseconds as its last call returned, and soon after Wake. `use` applies to all threads
-  // except the first.
+  // If `tick` is given, it is called at intervals while there are sources, and soon after Wake. It
+  // returns the number of milliseconds until its next call. `use` decides which limit applies to
+  // all threads except the first, which is not limited.
   explicit LanePoller(std::function<int()> tick = nullptr, ThreadUse use = ThreadUse::kCalls);
   ~LanePoller();  // stops
   LanePoller(const LanePoller&) = delete;
   LanePoller& operator=(const LanePoller&) = delete;
 
-  // Adds a source, which is kept until Remove, and waits for its first input. Returns false if the
-  // poller is stopped, or if no thread could be started to wait.
+  // Adds a source, which is kept until Remove. Readable is called at its first input. Returns false
+  // if the poller is stopped, or if no thread could be started to wait for input.
   bool Add(std::shared_ptr<Source> source);
-  // Waits for the next input of a source.
+  // Makes the next input of a source call Readable again.
   void Arm(const Source& source);
   void Remove(const Source& source);
   // Calls `tick` soon.
@@ -62,8 +62,8 @@ class LanePoller {
  private:
   absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CallSpare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Waits until this thread is needed to wait for input. Returns true when it is, and counts the
-  // thread as waiting. Returns false if the thread is to end.
+  // Blocks until this thread is needed to wait for input. Then counts it as waiting and returns
+  // true. Returns false if the thread is to end instead.
   bool AwaitTurn(bool may_be_spare) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   void Listen();

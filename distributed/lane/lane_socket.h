@@ -2,15 +2,15 @@
 // socket as frames (LaneFrame), each with a header and possibly a body, such as a tensor. The
 // receiver copies large bodies straight out of the sender's memory (peer_memory.h).
 //
-// Reason: between tasks of a host, gRPC over loopback costs more per message than most steps
-// compute, and copies each tensor three times. A lane needs one system call per message and side,
-// and one copy per tensor. If the system does not let one process read another's memory, bodies go
-// through the socket.
+// Reason: between tasks of a host, gRPC over loopback spends more time on a message than most steps
+// need to compute, and copies each tensor three times. A lane needs one system call per message and
+// side, and one copy per tensor. If the system does not let one process read another's memory,
+// bodies go through the socket.
 //
-// Trust: each side asks the kernel for the other's user, and talks only to its own user. Input is
-// checked like input from a network.
-// Thread safety: Receive and TakeGreeting by one thread at a time, all other methods from any
-// thread.
+// Trust: each side learns from the kernel which user runs the other side, and talks only to
+// processes of its own user. Input is checked like input from a network.
+// Thread safety: one thread at a time may call Receive and TakeGreeting, any thread the other
+// methods.
 #ifndef SLUICE_DISTRIBUTED_LANE_LANE_SOCKET_H_
 #define SLUICE_DISTRIBUTED_LANE_LANE_SOCKET_H_
 
@@ -70,8 +70,8 @@ class LaneSocket {
   // returns false, the frame is not sent. Returns whether the frame was sent: false also if the
   // connection is broken.
   bool Send(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
-  // Like Send, but keeps the frame until SendKept or the next Send. The caller has to call one of
-  // them.
+  // Like Send, but keeps the frame until SendKept or the next Send, which sends all kept frames at
+  // once. The caller must call one of the two.
   bool Keep(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
   bool SendKept();
   // Send kept frames, or a ping, unless that would block.
@@ -82,8 +82,8 @@ class LaneSocket {
   // threads that are sending.
   bool Receive(std::vector<LaneFrame>* frames);
   // Reports to the peer which of its bodies this process has copied, so that the peer can free
-  // them. Large bodies are reported at once, small ones with the next frame. To be called after
-  // Receive, when another thread is allowed to receive again.
+  // them. If these bodies are large, sends the report at once, otherwise with the next frame. To be
+  // called after Receive, when another thread is allowed to receive again.
   void Release();
   bool HasInput() const;
   // Makes all later calls of Send and Receive fail.
@@ -111,7 +111,8 @@ class LaneSocket {
   using Slices = std::vector<grpc::Slice>;
   bool IsFetched(const grpc::Slice& slice) const;
   // Appends to `bytes` what is written to the socket for a frame. Sets `is_held` to true if the
-  // peer will copy parts of the body out of this process's memory, which must keep them until then.
+  // peer will copy parts of the body out of this process's memory. The caller must keep the body
+  // until then.
   void Encode(const LaneFrame& frame, Slices* bytes, bool* is_held) const;
   bool Enqueue(const LaneFrame& frame, const std::function<bool()>& is_wanted, bool sends);
   bool Write(const Slices& bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
@@ -139,7 +140,7 @@ class LaneSocket {
   // Bodies that the peer has yet to copy, by call.
   std::multimap<uint64_t, grpc::ByteBuffer> held_ ABSL_GUARDED_BY(held_mutex_);
   Mutex fetched_mutex_;
-  // Calls whose bodies were copied here and not reported yet.
+  // Calls whose bodies this process has copied, but not reported to the peer yet.
   std::vector<uint64_t> fetched_calls_ ABSL_GUARDED_BY(fetched_mutex_);
   uint64_t fetched_bytes_ ABSL_GUARDED_BY(fetched_mutex_) = 0;
   // Input that was received and not read yet: buffer_[begin_, end_). Used by Receive only.

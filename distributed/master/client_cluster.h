@@ -1,5 +1,6 @@
 // Connects a session to the cluster that its client defines for it (ConfigProto.cluster_def). The
-// servers need not know each other. The session calls their tasks by the names of this cluster.
+// servers need not have been started as one cluster. In the session, each server is the task that
+// this cluster names.
 //
 // Thread safety: all functions may be called from any thread.
 // Reference: ClusterSpec propagation in TensorFlow.
@@ -14,10 +15,11 @@
 
 namespace sluice {
 
-// Returns the connection of a session to the tasks of `cluster`. The session's master is the task
-// with the address of `target`, the client's "grpc://host:port". INVALID_ARGUMENT if not exactly
-// one task has this address, if the task has the name that `server` was started with, or if the
-// name of a job cannot be part of a device name.
+// Returns the connection of a session to the tasks of `cluster`. `server` is the connection of the
+// session's master to its own cluster. The master's task in `cluster` is the one with the address
+// of `target`, the client's "grpc://host:port". INVALID_ARGUMENT if not exactly one task has this
+// address, if this task has the name that the master was started with, or if the name of a job
+// cannot be part of a device name.
 absl::StatusOr<ClusterConnection> ConnectionTo(const pb::ClusterDef& cluster,
                                                const std::string& target,
                                                const ClusterConnection& server);

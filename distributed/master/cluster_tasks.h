@@ -77,8 +77,8 @@ class ClusterTasks final : public RemoteTasks {
   absl::StatusOr<std::vector<DeviceInfo>> Await(const std::string& task,
                                                 CancellationManager& cancellation) const;
   absl::Status MakeWorkerSession(const std::string& task, CancellationManager& cancellation);
-  // Writes to `server` what the task has to know about the cluster. In the server's cluster that is
-  // the master's address. In a cluster of one session it is all addresses and the task's own name.
+  // Writes to `server` what the task has to know about the session's cluster: the master's address
+  // or, if the client defined the cluster, all addresses and the task's own name.
   absl::Status DescribeCluster(const std::string& task, pb::ServerDef* server) const;
   void AskToCancel(const std::string& task, int64_t step_id,
                    std::shared_ptr<CancellationManager> abandon) const;

@@ -13,10 +13,10 @@ namespace sluice {
 
 // Selects the steps that are measured, among the steps with the same feeds, fetches and targets.
 struct CostModelSteps {
-  int64_t every = 0;  // 0: none
+  int64_t every = 0;  // 0: no step is measured
   int64_t after = 0;
-  // Whether the next of these steps is measured: if its number, counted from 1, minus `after` is a
-  // multiple of `every`. `count` is the number of these steps that ran before.
+  // Whether the next of these steps is measured, after `count` of them have run. True if the number
+  // of the next step, counted from 1, differs from `after` by a multiple of `every`.
   bool Includes(int64_t count) const { return every > 0 && (count + 1 - after) % every == 0; }
 };
 

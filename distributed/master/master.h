@@ -44,10 +44,11 @@ class Master {
  public:
   explicit Master(MasterOptions options) : options_(std::move(options)) {}
 
-  // The master must outlive the server of the methods.
+  // The master must outlive the server that offers these methods.
   std::vector<RpcMethod> Methods();
-  // Closes all sessions. Their running steps end with CANCELLED. The sessions keep `awaiting`,
-  // which may be null, until these steps have ended, so its destructor can continue then.
+  // Closes all sessions. Their running steps end with CANCELLED. Each session keeps `awaiting`,
+  // which may be null, until its steps have ended. So the caller can pass an object whose
+  // destructor does what must happen after the steps.
   void CloseSessions(const std::shared_ptr<void>& awaiting = nullptr);
   // Closes the sessions that exceed MasterOptions::limits. To be called at intervals.
   void CloseExpiredSessions();

@@ -13,7 +13,8 @@ namespace sluice {
 // passes are disabled.
 SessionOptions WithConfig(SessionOptions options, const pb::ConfigProto& config);
 
-// Returns the session's name for errors. It consists of the metadata's name and of the handle.
+// Returns the session's name for errors, such as "job 'mnist' (session 7f3a)". "mnist" is the name
+// in the config's session_metadata. Without such a name, the result is "session 7f3a".
 std::string JobName(const pb::ConfigProto& config, const std::string& handle);
 
 }  // namespace sluice

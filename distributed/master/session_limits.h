@@ -6,12 +6,15 @@
 
 namespace sluice {
 
-// A time of 0 means never. A session with a running call is never closed.
+// A session with a running call is never closed.
 struct SessionLimits {
-  std::chrono::milliseconds idle{0};                        // time since the last call
-  std::chrono::milliseconds lost = std::chrono::hours(24);  // time since its client was lost
-  // If more than `lost_per_host` sessions have clients on one host that have been lost for
-  // `surplus_lost`, the master closes the least recently used ones.
+  // Closes a session this long after its last call. 0: never.
+  std::chrono::milliseconds idle{0};
+  // Closes a session this long after its client was lost. 0: never.
+  std::chrono::milliseconds lost = std::chrono::hours(24);
+  // A host may have at most `lost_per_host` sessions whose clients were lost `surplus_lost` ago or
+  // earlier. Beyond that, the least recently used of them are closed. Without effect if `lost` is
+  // 0.
   int lost_per_host = 32;
   std::chrono::milliseconds surplus_lost = std::chrono::hours(2);
 };

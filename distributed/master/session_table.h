@@ -69,7 +69,7 @@ class SessionTable {
     ~Use();
     MasterSession* operator->() const { return entry_->session.get(); }
     int64_t number() const { return entry_->number; }
-    // Counts nodes that the client sent.
+    // Adds to SessionInfo::graph_bytes.
     void AddGraphBytes(size_t bytes) { entry_->graph_bytes += static_cast<int64_t>(bytes); }
 
    private:
@@ -82,10 +82,11 @@ class SessionTable {
   int64_t NewNumber() { return last_number_.fetch_add(1) + 1; }
   void Add(const std::string& handle, int64_t number, std::shared_ptr<MasterSession> session,
            const std::string& client, size_t graph_bytes);
-  // Finds a session and counts the call as one of its client's until the Use is destroyed. An empty
-  // `client` leaves the recorded client of the session unchanged. ABORTED for an unknown handle;
-  // `hint` is part of the message. RESOURCE_EXHAUSTED if as many calls of this client, or of its
-  // host, are running as MostCalls permits.
+  // Finds the session of a call, which runs until the Use is destroyed. The call also counts as a
+  // running call of `client`. If `client` is empty, it counts for no client, and the client that is
+  // recorded for the session does not change. ABORTED for an unknown handle; `hint` is part of the
+  // message. RESOURCE_EXHAUSTED if the client or its host already has as many running calls as
+  // MostCalls permits.
   absl::StatusOr<Use> Find(const std::string& handle, const std::string& client,
                            const char* hint = "");
 
@@ -115,7 +116,7 @@ class SessionTable {
     std::atomic<int64_t> graph_bytes;
   };
   static SessionInfo InfoOf(const Entry& entry, bool is_connected, Time now);
-  // Returns the clients of sessions that are not connected now.
+  // Returns the clients that have a session but no connection now.
   std::set<std::string> LostClients(const IsConnected& is_connected);
   void UseEnds(Entry& entry, const std::string& client);
   absl::Status BeginCall(const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,9 +1,9 @@
-// Remembers parts of steps that other tasks may still run although nobody needs their result: the
-// part was cancelled, or the connection was lost before the task responded.
+// Remembers parts of steps that other tasks may still run although their results are no longer
+// needed: a part was cancelled, or the connection was lost before the task responded.
 //
-// Such a part may still write to variables. So the request for the next session on the task lists
-// these parts, and the task ends them before it responds. The request that cancels a part itself
-// may arrive later, or never.
+// Such a part may still write to variables. So the request that makes the next session on the task
+// lists these parts, and the task ends them before it responds. The request that cancels a single
+// part does not suffice, because it may arrive later, or never.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MASTER_UNWANTED_PARTS_H_
@@ -20,8 +20,8 @@ namespace sluice {
 
 class UnwantedParts {
  public:
-  // The number of parts that are kept per task. If there are more, the oldest are dropped: they
-  // have ended, because the end of a call also ends its part.
+  // The number of parts that are kept per task. If there are more, the oldest are dropped. They
+  // have most likely ended, because a task cancels a part when the call that runs it ends.
   static constexpr size_t kMost = 1000;
 
   void Add(const std::string& task, int64_t step_id) {

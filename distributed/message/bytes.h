@@ -18,14 +18,15 @@ inline grpc::ByteBuffer BytesOf(std::string_view text) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// Shares the memory of the buffer. Empty if the buffer is invalid.
+// Returns slices that share the memory of the buffer. None if the buffer is invalid.
 inline std::vector<grpc::Slice> SlicesOf(const grpc::ByteBuffer& bytes) {
   std::vector<grpc::Slice> slices;
   if (bytes.Valid() && !bytes.Dump(&slices).ok()) slices.clear();
   return slices;
 }
 
-// Moves the bytes out of a response, which then shares no memory with the result.
+// Moves the bytes out of a response. The response is empty afterwards, and shares no memory with
+// the result.
 inline absl::StatusOr<grpc::ByteBuffer> TakeBytes(absl::StatusOr<grpc::ByteBuffer>& response) {
   if (!response.ok()) return response.status();
   absl::StatusOr<grpc::ByteBuffer> taken(absl::in_place);

@@ -18,7 +18,8 @@ namespace sluice {
 // Returns a slice of the whole buffer. The slice keeps the buffer alive.
 grpc::Slice SliceOfFetched(BufferRef buffer);
 
-// Returns the buffer of a slice from SliceOfFetched if it has exactly these bytes, otherwise null.
+// Returns the buffer that was passed to SliceOfFetched and has exactly these bytes. Null if there
+// is none.
 BufferRef FetchedBuffer(const void* data, size_t bytes);
 
 }  // namespace sluice

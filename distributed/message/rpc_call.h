@@ -18,7 +18,8 @@ class RpcCall {
   virtual grpc::ByteBuffer& request() = 0;
   // Cancelled when the peer gives up, disconnects or reaches its deadline.
   virtual CancellationManager& cancellation() = 0;
-  // The limit of a response if the peer takes no chunked messages. RESOURCE_EXHAUSTED beyond it.
+  // The size of the largest response that the peer can receive, in bytes. Not limited if the peer
+  // takes chunked messages. A larger response ends the call with RESOURCE_EXHAUSTED.
   virtual uint64_t max_response_bytes() const { return UINT64_MAX; }
   // Sends the response or error. Called once, from any thread.
   virtual void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) = 0;

@@ -14,7 +14,7 @@ std::string WorkerMethod(const char* name);
 inline constexpr char kStallsMethod[] = "/sluice.Monitor/Stalls";
 inline constexpr char kMetricsMethod[] = "/sluice.Monitor/Metrics";
 
-// Whether the error has the name of a task, which FromTask adds.
+// Whether the error begins with the name of a task, as FromTask writes it.
 bool NamesTask(const absl::Status& status);
 
 // Puts the name of `task` before an error that the task or its connection returned, unless the

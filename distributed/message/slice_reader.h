@@ -17,7 +17,7 @@ namespace sluice {
 
 class SliceReader {
  public:
-  // Leaves `bytes` empty.
+  // Takes over the slices of `bytes`, which is empty afterwards.
   explicit SliceReader(grpc::ByteBuffer* bytes);
 
   uint64_t position() const { return position_; }

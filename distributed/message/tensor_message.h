@@ -48,8 +48,8 @@ grpc::ByteBuffer EncodeMessage(const google::protobuf::Message& message);
 absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, TensorField field,
                            google::protobuf::Message* rest, std::vector<NamedTensor>* tensors);
 absl::Status DecodeMessage(const grpc::ByteBuffer& bytes, google::protobuf::Message* message);
-// Like DecodeMessage, but leaves `bytes` empty: it frees the bytes while it reads them, so that a
-// large tensor is in memory little more than once.
+// Like DecodeMessage, but leaves `bytes` empty: it frees the bytes while it reads them, so that
+// memory holds little more than one copy of a large tensor.
 absl::Status TakeMessage(grpc::ByteBuffer* bytes, TensorField field,
                          google::protobuf::Message* rest, std::vector<NamedTensor>* tensors);
 

@@ -23,7 +23,8 @@ using RemoteReceive =
     std::function<void(const std::string& task, int64_t step_id, const std::string& key,
                        CancellationManager* cancellation, Rendezvous::Done done)>;
 
-// The name of this task in a session's cluster, and the function that receives from other tasks.
+// The name of this task in a session's cluster, and the function that receives tensors from the
+// other tasks of this cluster.
 struct TaskView {
   std::string task;
   RemoteReceive receive;
@@ -42,7 +43,7 @@ class StepRendezvous final : public Rendezvous,
   }
   // Receives from this task or another.
   void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) override;
-  // Receives a tensor that this task sends. Serves the requests of other tasks.
+  // Receives a tensor that this task sends. To be used for the requests of other tasks.
   void RecvLocalAsync(const std::string& key, CancellationManager* cancellation, Done done) {
     local_.RecvAsync(key, cancellation, std::move(done));
   }
@@ -61,17 +62,20 @@ class StepRendezvous final : public Rendezvous,
 };
 
 // The rendezvous of all steps of a task, each made on first use: another task may request a tensor
-// before the step runs here. A step that never runs here is forgotten with its last receiver, so
-// requests of a peer take memory only while its calls are open. The table outlives its receivers.
+// before the step runs here. If a step never runs here, its rendezvous is removed with its last
+// open call of RecvLocalAsync. So the requests of a peer take memory only while they are open. The
+// table must outlive these calls.
 class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
       : view_(std::make_shared<TaskView>(TaskView{std::move(task), std::move(receive)})) {}
-  // For a part of the step that runs here. The step is kept until End. ABORTED for a step that has
-  // ended. `view` is that of the step's session; null: the table's.
+  // Returns the rendezvous for a part of the step that runs on this task, and keeps it until End.
+  // `view` is the TaskView of the step's session, or null for the table's own view. ABORTED if the
+  // step has ended.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(
       int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr);
-  // Receives what this task sends. Serves the requests of other tasks. ABORTED as above.
+  // Receives a tensor that this task sends in the step. To be used for the requests of other tasks.
+  // ABORTED if the step has ended.
   void RecvLocalAsync(int64_t step_id, const std::string& key, CancellationManager* cancellation,
                       Rendezvous::Done done);
   // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".
@@ -83,7 +87,7 @@ class StepRendezvousTable {
   struct Step {
     std::shared_ptr<StepRendezvous> rendezvous;
     bool runs_here = false;  // kept until End
-    int receivers = 0;       // open ones of RecvLocalAsync
+    int receivers = 0;       // open calls of RecvLocalAsync
   };
 
   absl::StatusOr<Step*> FindLocked(int64_t step_id, const std::shared_ptr<const TaskView>& view)

@@ -1,5 +1,5 @@
 // Sends messages above the size limit of gRPC in chunks. The server stores such a chunked message
-// during the transfer.
+// during the transfer. The message is identified by a label, which has its name and size.
 //
 //   A response: the server stores it and sends its label in the call's trailing metadata.
 //     The client fetches one chunk after the other (kGetChunk).
@@ -8,8 +8,8 @@
 //
 // Only a client that announces support (kTakesChunks) gets chunked responses. The name of a message
 // is 16 random bytes, so that a client cannot fetch messages of other clients. A message that is
-// not used for a minute is dropped. The chunks of a request count for the limit of memory, and a
-// chunk that exceeds it is rejected with RESOURCE_EXHAUSTED.
+// not used for a minute is dropped. The chunks of a request count towards the memory limit of the
+// server. A chunk that would exceed this limit is rejected with RESOURCE_EXHAUSTED.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_CHUNKS_H_
@@ -60,13 +60,14 @@ struct ChunkHeader {
 class ChunkedMessages {
  public:
   using Clock = std::chrono::steady_clock;
-  // Refuses requests of more than `max_bytes`.
+  // Refuses requests of more than `max_bytes`. Drops messages that are not used for `kept_for`.
   explicit ChunkedMessages(uint64_t max_bytes, Clock::duration kept_for = std::chrono::minutes(1));
   ~ChunkedMessages();
   ChunkedMessages(const ChunkedMessages&) = delete;
   ChunkedMessages& operator=(const ChunkedMessages&) = delete;
 
-  // kGetChunk and kPutChunk. This object must outlive their server.
+  // Returns the methods kGetChunk and kPutChunk. This object must outlive the server that offers
+  // them.
   std::vector<RpcMethod> Methods();
   // Stores a response and returns its label. RESOURCE_EXHAUSTED if the thread that drops unused
   // messages cannot be started.

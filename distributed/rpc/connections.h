@@ -1,24 +1,27 @@
 // The TCP connections of a server: listens, accepts, and hands each connection to gRPC.
 //
 // gRPC 1.51's own listener stops for ever when the process has no descriptor left
-// (CVE-2023-4785), and bounds neither the number of connections nor what they send before their
-// first call. This class does three things about that:
+// (CVE-2023-4785). It limits neither the number of connections nor the bytes that a connection
+// sends before its first call. This class therefore applies three rules. A stranger is a connection
+// that has made no accepted call yet.
 //
-//   1. At most `max` connections are open. If one more arrives, the oldest one that never made
-//      a call is closed in its favour. If there is none, it is the one whose last call ended first.
-//   2. A stranger is a connection that has made no accepted call. All strangers together may send
-//      `max_stranger_bytes`. Beyond that, the one that sent most is closed.
-//   3. If no descriptor is left, a reserved one accepts the connection and closes it.
+//   1. At most `max` connections are open. If one more arrives, this class closes the oldest
+//      stranger. If there is no stranger, it closes the connection whose last call ended first. If
+//      all connections have open calls, it closes the new connection.
+//   2. All strangers together may send `max_stranger_bytes`. Beyond that, the stranger that sent
+//      most is closed.
+//   3. One descriptor is reserved. If no other descriptor is left, the next connection is accepted
+//      with the reserved one and closed at once. One more connection is closed by rule 1.
 //
-// A second descriptor of each connection shows this class when the connection ends. So a server
-// needs two descriptors per connection.
+// This class duplicates the descriptor of each connection, to see when the connection ends. So a
+// server needs two descriptors per connection.
 //
-// One thread accepts connections and applies the rules. Another one hands connections to gRPC,
-// which may read from a connection on that thread as long as the client sends something. If both
-// were one thread, nothing would stop a client that sends without end.
+// One thread accepts connections and applies the rules. A second thread hands connections to gRPC,
+// which may then read from a connection on this thread for as long as the client sends. If the
+// first thread did that too, a client that sends without end would keep it from applying the rules.
 //
 // Thread safety: all methods may be called from any thread.
-// Names: a client is called by its address as gRPC writes it, "ipv4:10.0.0.7:41200".
+// Names: a client has the name that gRPC gives to its address, such as "ipv4:10.0.0.7:41200".
 #ifndef SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_
 #define SLUICE_DISTRIBUTED_RPC_CONNECTIONS_H_
 
@@ -45,7 +48,7 @@ class Connections {
  public:
   struct Options {
     std::string address;  // "127.0.0.1:0": any free port
-    // 0: as many as three eighths of the descriptors that the process may open.
+    // 0: three eighths of the number of descriptors that the process may open.
     int max = 0;
     int64_t max_stranger_bytes = int64_t{64} << 20;
   };
@@ -55,22 +58,23 @@ class Connections {
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  // Begins to accept. `take` owns the descriptor that it gets. Later connections wait until it
-  // returns. RESOURCE_EXHAUSTED if a thread cannot be started.
+  // Begins to accept connections. Calls `take` with the descriptor of one connection after the
+  // other. `take` owns the descriptor. Later connections wait until `take` returns.
+  // RESOURCE_EXHAUSTED if a thread cannot be started.
   absl::Status Start(std::function<void(int fd)> take);
-  // Closes the listening sockets. Returns when `take` is called no more.
+  // Closes the listening sockets. `take` is not called after Stop has returned.
   void Stop();
   int port() const { return port_; }
   int max() const { return max_; }
 
-  // To be called for each accepted call, at its begin and at its end.
+  // To be called at the beginning and at the end of each accepted call.
   void CallBegins(const std::string& client);
   void CallEnds(const std::string& client);
   bool IsConnected(const std::string& client);
 
-  // Connects to the server. UNAVAILABLE if the connection is not accepted, and handed over, within
-  // `limit`. The connection that is being handed over then is closed, because it keeps the others
-  // waiting. Blocks.
+  // Checks that the server accepts connections: makes one, and waits until it has been accepted and
+  // would be handed to gRPC. UNAVAILABLE if that takes longer than `limit`. Another connection that
+  // is being handed to gRPC at that time is closed, because all later ones wait for it. Blocks.
   absl::Status CheckAccepting(std::chrono::milliseconds limit);
 
   struct Counts {
@@ -84,7 +88,7 @@ class Connections {
   using Time = std::chrono::steady_clock::time_point;
   struct Connection {
     int fd = -1;          // the second descriptor
-    uint32_t serial = 0;  // tells it from former connections with this descriptor
+    uint32_t serial = 0;  // differs between connections that had this descriptor
     std::string client;
     bool is_stranger = true;
     int64_t bytes = 0;  // received; counted for strangers
@@ -106,7 +110,8 @@ class Connections {
   void Accept(int listener);
   void AcceptWithReserve(int listener);
   void Admit(int fd);
-  // Records a new connection. Returns false if there is no room for it.
+  // Records a new connection. Returns false if it has to be refused, because all connections have
+  // open calls or no descriptor is left.
   bool Add(int fd, const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Happened(int fd, uint32_t serial, uint32_t events);
   void LimitStrangers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -116,7 +121,8 @@ class Connections {
   // Ends the hand-over that is running, if one is, by closing its connection.
   void RefuseHandedOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Drops the input event of a connection that is no stranger any more.
+  // To be called when a connection is no stranger any more. Watches for its end, no longer for its
+  // input.
   void WatchEndOf(const Connection& connection) const;
 
   const int max_;

@@ -14,10 +14,10 @@ namespace sluice {
 // are cut and end in "... [truncated]".
 inline constexpr size_t kMaxErrorMessageBytes = 3072;
 
-// The codes of both kinds of status have the same numbers.
+// Converts a status. The codes of both types have the same numbers. Cuts a long message.
 grpc::Status ToGrpc(const absl::Status& status);
-// The reverse. gRPC's UNKNOWN "Stream removed" means that the connection broke, and becomes
-// UNAVAILABLE.
+// Converts a status back. gRPC's UNKNOWN "Stream removed" means that the connection broke, and
+// becomes UNAVAILABLE.
 absl::Status FromGrpc(const grpc::Status& status);
 
 // Keeps gRPC initialised until the process ends. Otherwise gRPC 1.51 may wait for ten seconds when

@@ -32,10 +32,10 @@ struct Security {
   bool uses_tls() const { return !ca_file.empty() || !cert_file.empty(); }
 };
 
-// Make the credentials of a server and of a client. The credentials of a server must outlive it,
-// and read the files again after ReloadCertificates. Those of a client keep what they read first.
-// INVALID_ARGUMENT for a certificate without its key or a key without its certificate. NOT_FOUND
-// for files that cannot be read.
+// Make the credentials of a server and of a client. The credentials of a server must outlive the
+// server. They read the files again after ReloadCertificates. The credentials of a client read the
+// files only once. INVALID_ARGUMENT for a certificate without its key or a key without its
+// certificate. NOT_FOUND for files that cannot be read.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
     const Security& security);
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
@@ -52,7 +52,8 @@ absl::StatusOr<std::string> ReadToken(const std::string& file);
 
 // The metadata of a call that carries the token.
 inline constexpr char kTokenHeader[] = "sluice-token";
-// Compares in a time that depends only on the length of `given`.
+// Compares in a time that does not depend on the contents, so that the time until a call is
+// rejected reveals nothing about the token.
 bool IsToken(std::string_view given, std::string_view expected);
 
 // ReplaceToken lets an operator replace a token while the process runs. Objects keep the token that
@@ -61,11 +62,11 @@ bool IsToken(std::string_view given, std::string_view expected);
 //
 // After ReplaceToken, CurrentToken(initial) returns `current`.
 void ReplaceToken(const std::string& initial, std::string current);
-// The replacement of a token, or the token itself.
+// Returns the replacement of a token, or the token itself if it was not replaced.
 std::string CurrentToken(const std::string& initial);
 
-// Servers read their certificate, key and authority again for the next connection. If a file cannot
-// be read, they keep the former ones.
+// Makes servers read their certificate, key and authority again for the next connection. If a file
+// cannot be read, a server keeps the former ones.
 void ReloadCertificates();
 
 }  // namespace sluice

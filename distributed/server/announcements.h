@@ -19,7 +19,8 @@ namespace sluice {
 
 inline constexpr char kAwaitAnnouncement[] = "/sluice.Presence/Await";
 
-// The request and the response consist of this number.
+// Encode and decode a number of announcements. A request consists of the number that the watcher
+// has seen, a response of the number so far.
 grpc::ByteBuffer EncodeCount(uint64_t count);
 absl::Status DecodeCount(const grpc::ByteBuffer& bytes, uint64_t* count);
 

@@ -10,8 +10,8 @@
 // Thread safety: all methods may be called from any thread.
 // Lifetime: sessions, watches and references from a server must end before it. The state of its
 // devices (variables, queues, …) is lost when the process ends, unless a checkpoint has it.
-// Security: by default only this host can connect. Other bind addresses need TLS, and a token or
-// client certificates, or `insecure`, which states that the network is trusted.
+// Security: by default only this host can connect. Other bind addresses need TLS together with a
+// token or client certificates, unless `insecure` states that the network is trusted.
 // Errors: see Start. Steps that need a lost task end with UNAVAILABLE or ABORTED.
 // Reference: tf.distribute.Server.
 #ifndef SLUICE_DISTRIBUTED_SERVER_SERVER_H_
@@ -101,10 +101,10 @@ class Server {
   // This task's devices. Valid as long as the server.
   DeviceSet& devices() const;
 
-  // Creates a session of this process over the cluster, with this task as its master. C++ programs
-  // on a worker use it. The session may use the tasks that match `filters`, which are device names.
-  // Without filters it may use all tasks. A step waits up to connect_timeout_ms for the tasks that
-  // it needs, then ends with UNAVAILABLE. The session must end before the server.
+  // Creates a session in this process that runs its steps on the cluster. This task is its master.
+  // C++ programs on a worker use it. The session may use the tasks that match `filters`, which are
+  // device names. Without filters it may use all tasks. A step waits up to connect_timeout_ms for
+  // the tasks that it needs, then ends with UNAVAILABLE. The session must end before the server.
   absl::StatusOr<std::unique_ptr<Session>> NewSession(Graph& graph, SessionOptions options = {},
                                                       const std::vector<std::string>& filters = {});
 
@@ -114,11 +114,11 @@ class Server {
   std::unique_ptr<TaskWatch> Watch(const TaskName& task, TaskWatch::Handlers handlers);
 
   // Refuses new sessions and steps with UNAVAILABLE, reports "not serving" to health checks, and
-  // waits until no step runs, but not longer than `limit`. Parts of steps of other masters go on.
-  // To be followed by Stop.
+  // waits until no step runs, but not longer than `limit`. The parts of steps that other masters
+  // run on this task go on. To be followed by Stop.
   void Drain(std::chrono::milliseconds limit);
   // Refuses new calls, cancels the open ones, and returns when all have ended. Closes the sessions
-  // of clients, which ends waits in their steps. A second call has no effect.
+  // of clients, so that blocked operations in their steps end. A second call has no effect.
   void Stop();
   // Blocks until another thread has called Stop and Stop has ended.
   void Join();

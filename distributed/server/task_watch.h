@@ -26,9 +26,12 @@ class RpcClient;
 class TaskWatch {
  public:
   struct Handlers {
-    std::function<void()> is_there;                     // the task is up, also after a restart
-    std::function<void(const absl::Status& why)> gone;  // the task is lost, after is_there
-    std::function<void()> announced;                    // also for announcements before the watch
+    // Called when the task has become available, also after a restart.
+    std::function<void()> is_there;
+    // Called when the task is lost after it was available.
+    std::function<void(const absl::Status& why)> gone;
+    // Called for new announcements, and once for those that were made before the watch.
+    std::function<void()> announced;
   };
   TaskWatch(TaskName task, const AddressBook* addresses, RpcClient* client, Handlers handlers);
   // Waits for a running handler.

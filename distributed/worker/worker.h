@@ -102,9 +102,10 @@ class Worker {
   absl::Status AddSession(const pb::CreateWorkerSessionRequest& request, const std::string& client);
   std::set<std::string> LostClients(
       const std::function<bool(const std::string& client)>& is_connected);
-  // Forgets the sessions for which `is_ended` is true and cancels their parts. The parts keep
-  // `awaiting`, which may be null, until all of them have ended, including those of sessions that
-  // were forgotten before. So its destructor can continue then.
+  // Removes the sessions for which `is_ended` is true, and cancels their running parts. Also
+  // cancels such parts if their session was removed earlier. Each of these parts keeps `awaiting`,
+  // which may be null, until the part has ended. So the destructor of `awaiting` can respond to a
+  // call when all parts have ended.
   void EndSessions(const std::function<bool(const WorkerSession&)>& is_ended,
                    const std::shared_ptr<void>& awaiting);
   // Cancels the part of a step, which keeps `awaiting` (may be null) until it has ended.
