@@ -17,8 +17,8 @@
 //   memory. If there is no memory for the library's own small objects, the process ends.
 // Ownership: the caller frees every handle that a function creates, with the sluice_*_free function
 //   of its type, in any order. Freeing NULL does nothing. Arguments are only read during the call,
-//   except by sluice_tensor_wrap; no handle or text may be NULL unless a comment says so. A
-//   `const char*` result is valid as long as its handle.
+//   except the memory that sluice_tensor_wrap gets. No handle or text may be NULL unless a comment
+//   says so. A `const char*` result is valid as long as the handle that it comes from.
 // Thread safety: different handles may be used by different threads at the same time. One tensor
 //   may be read by any number of threads. sluice_session_run, sluice_session_save,
 //   sluice_session_restore, sluice_session_close and sluice_cancellation_cancel may be called by
@@ -30,8 +30,8 @@
 // Names: as in TensorFlow. "x:0" is output 0 of node "x"; "x" stands for the same tensor or, as a
 //   target, for the node.
 // Versions: functions, constants and fields are added, never changed. Option structs begin with
-//   their size, so that programs with older headers run with newer libraries. INVALID_ARGUMENT if a
-//   struct does not have its size.
+//   their size, so that programs with older headers run with newer libraries. INVALID_ARGUMENT if
+//   the field `size` of a struct is not set.
 #ifndef SLUICE_C_H_
 #define SLUICE_C_H_
 
@@ -105,9 +105,9 @@ enum sluice_type {
 
 // Makes a tensor of numbers in the caller's memory, which is not copied. `bytes` must be the size
 // of all elements, and `data` must be aligned for an element. When the library no longer needs the
-// memory, it calls release(data, context) once, on any thread. The memory must not be written
-// before this call, which can be long after the handle is freed if a variable took the tensor as
-// its value. `release` may be NULL. It is not called if this function fails.
+// memory, it calls release(data, context) once, on any thread. The caller must not write to the
+// memory before this call. If a variable took the tensor as its value, the call can come long after
+// the handle is freed. `release` may be NULL. It is not called if this function fails.
 sluice_error* sluice_tensor_wrap(int32_t type, const int64_t* dims, int32_t rank, void* data,
                                  size_t bytes, void (*release)(void* data, void* context),
                                  void* context, sluice_tensor** tensor) SLUICE_NOEXCEPT;
@@ -136,11 +136,12 @@ const char* sluice_tensor_string(const sluice_tensor* tensor, int64_t i,
 // Graphs.
 typedef struct sluice_graph sluice_graph;
 
-// Loads the file of a GraphDef or MetaGraphDef, binary or text, or the serving graph of the folder
-// of a SavedModel. Only a MetaGraphDef and a SavedModel list the graph's variables. NOT_FOUND if
-// there is no such file, INVALID_ARGUMENT if it is not a valid graph.
+// Loads a graph from a file (a GraphDef or MetaGraphDef, binary or text), or the serving graph from
+// the folder of a SavedModel. Only a MetaGraphDef and a SavedModel list the graph's variables.
+// NOT_FOUND if there is no such file, INVALID_ARGUMENT if it is not a valid graph.
 sluice_error* sluice_graph_load(const char* path, sluice_graph** graph) SLUICE_NOEXCEPT;
-// Loads that graph of a SavedModel which has exactly these tags.
+// Loads one graph of the SavedModel in `folder`: the graph that has exactly these tags. NOT_FOUND
+// if there is none.
 sluice_error* sluice_graph_load_saved_model(const char* folder, const char* const* tags,
                                             size_t num_tags, sluice_graph** graph) SLUICE_NOEXCEPT;
 // Parses a GraphDef or MetaGraphDef, binary or text. INVALID_ARGUMENT if it is not a valid graph.
@@ -162,12 +163,13 @@ typedef struct sluice_hyper_parameter {
   double value;
 } sluice_hyper_parameter;
 
-// Adds the nodes that minimize the tensor `loss` by updating all trainable variables, and that
-// count the global step if the graph has one. `optimizer` is the name of a class of
+// Adds nodes that update all trainable variables so that the tensor `loss` becomes smaller, and
+// that count the global step if the graph has one. `optimizer` is the name of a class of
 // training/optimizer: "GradientDescent", "Momentum", "Adam", … docs/c_api.md lists them with their
 // hyper-parameters, which have TensorFlow's defaults. `train` becomes the name of the op that makes
-// one update. NOT_FOUND, with the existing names, for an unknown optimizer, hyper-parameter or
-// loss. After any other error, the graph may only be freed.
+// one update. NOT_FOUND if there is no such optimizer, hyper-parameter or loss; for an optimizer or
+// a hyper-parameter, the error lists the existing names. After any other error, the graph may only
+// be freed.
 sluice_error* sluice_graph_minimize(sluice_graph* graph, const char* loss, const char* optimizer,
                                     const sluice_hyper_parameter* parameters, size_t num_parameters,
                                     const char** train) SLUICE_NOEXCEPT;
@@ -190,7 +192,7 @@ typedef struct sluice_session sluice_session;
 typedef struct sluice_session_options {
   size_t size;               // sizeof(sluice_session_options)
   int32_t intra_op_threads;  // threads per op; default: one per core
-  int32_t inter_op_threads;  // ops that run at a time; default: one per core
+  int32_t inter_op_threads;  // ops of a step that run at the same time; default: one per core
   int32_t allow_soft_placement;
   int64_t timeout_ms;          // of each step; default: no limit
   int64_t connect_timeout_ms;  // of a remote session; default: a minute
@@ -205,7 +207,7 @@ typedef struct sluice_session_options {
 
 typedef struct sluice_run_options {
   size_t size;                        // sizeof(sluice_run_options)
-  int64_t timeout_ms;                 // 0: the session's
+  int64_t timeout_ms;                 // 0: the timeout_ms of the session's options
   sluice_cancellation* cancellation;  // outlives the step; NULL: none
   int32_t check_numerics;             // ends the step at the first NaN or infinity
 } sluice_run_options;

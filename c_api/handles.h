@@ -34,7 +34,7 @@ struct LoadedGraph {
   pb::MetaGraphDef meta;                                // without graph_def
   std::optional<SavedModel> saved;                      // nullopt unless loaded from a SavedModel
   Mutex mutex;                                          // held while the saver is made
-  std::set<std::string> names ABSL_GUARDED_BY(mutex);   // to which callers have pointers
+  std::set<std::string> names ABSL_GUARDED_BY(mutex);   // that callers have pointers to
   std::unique_ptr<Saver> saver ABSL_GUARDED_BY(mutex);  // null before the first use
 
   // A copy of `name` that lives as long as the graph.

@@ -14,8 +14,9 @@
 
 namespace sluice::c_api {
 
-// A hyper-parameter has the name of a field of the optimizer's options. Missing ones keep the
-// field's default. NOT_FOUND, with the existing names, for an unknown optimizer or hyper-parameter.
+// Makes the optimizer `name`. A hyper-parameter has the name of a field of the optimizer's options.
+// Fields without a hyper-parameter keep their defaults. NOT_FOUND, with a list of the existing
+// names, if the optimizer or a hyper-parameter is unknown.
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeOptimizer(
     const std::string& name, absl::Span<const sluice_hyper_parameter> parameters);
 

@@ -1,4 +1,4 @@
-// Random damage to the bytes of a message or file, for fuzz targets and attacks.
+// Damages the bytes of a message or file at random, for fuzz targets and attacks.
 #ifndef SLUICE_BAZEL_FUZZ_MUTATE_H_
 #define SLUICE_BAZEL_FUZZ_MUTATE_H_
 
@@ -9,7 +9,7 @@ namespace sluice {
 
 // Changes up to four places: flips a bit, overwrites, inserts or removes bytes, or truncates. A
 // truncation is done only with probability 1 / truncations_in, because a message that is cut early
-// tests little of what reads it.
+// tests little of the code that reads it.
 template <typename Random>
 void Mutate(std::string& bytes, Random& random, unsigned truncations_in) {
   for (auto n = 1 + random() % 4; n > 0; --n) {

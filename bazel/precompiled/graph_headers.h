@@ -1,4 +1,5 @@
-// Headers of the graph, which nearly all code above graph/ir includes. Compiled once for all files.
+// Headers of the graph that nearly all code above graph/ir includes. They are compiled once for all
+// files.
 #include "bazel/precompiled/standard_headers.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"

@@ -1,14 +1,17 @@
-// The main function of one process of a cluster whose speed is measured. It is equal for all
-// frameworks; a program for a framework implements Framework and calls RunTask.
+// The main function of one process of a cluster whose speed is measured. All frameworks share it: a
+// program for a framework implements Framework and calls RunTask.
 //
-//   serve --cluster C --job ps --task 0              a server, until its input ends
-//   time  --cluster C --job worker --task 0 …        the cases of a manifest, on this task's master
-//   time  --target grpc://host:port --manifest F     the same cases, as a client of another process
-//   train --cluster C --job worker --task 1 --graph PREFIX   a replica's steps, until its input
-//   ends
+//   serve --cluster C --job ps --task 0
+//     Runs a server until the standard input ends.
+//   time --cluster C --job worker --task 0 --manifest F
+//     Times the cases that file F lists. The master is the server in this process.
+//   time --target grpc://host:port --manifest F
+//     Times the same cases as a client of the master at this address.
+//   train --cluster C --job worker --task 1 --graph PREFIX
+//     Runs the steps of a replica until the standard input ends.
 //
 // C is "ps=host:port;worker=host:port,host:port". The controlling program (cluster.py) writes lines
-// to its input and reads lines of its output.
+// to the standard input of the process and reads lines from its standard output.
 #ifndef SLUICE_BENCHMARKS_CLUSTER_TASK_H_
 #define SLUICE_BENCHMARKS_CLUSTER_TASK_H_
 

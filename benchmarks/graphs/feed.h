@@ -14,8 +14,9 @@ namespace sluice {
 // i64. SHAPE: "128x784", empty for a scalar. LAW: const(v), normal, uniform(n), zipf(n) or
 // onehot(n).
 //
-// Element i uses draw u, in [0,1), of splitmix64 at ((index+1) << 32) + i. normal is the Box-Muller
-// transform of draws 2i and 2i+1. zipf is the log-uniform distribution.
+// Element i is computed from number i of a sequence of uniform numbers in [0, 1): splitmix64 makes
+// number i from ((index + 1) << 32) + i. normal is the Box-Muller transform of numbers 2i and
+// 2i + 1. zipf is the log-uniform distribution.
 absl::StatusOr<Tensor> MakeFeed(std::string_view description, uint64_t index);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// The list of graphs to time: one line per case, with the columns of ../../docs/performance.md.
+// Reads the list of graphs to time. Each line is a case. Its columns are the fields of GraphCase,
+// separated by tabs (benchmarks/versus/make_graphs.py writes them).
 #ifndef SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
 #define SLUICE_BENCHMARKS_GRAPHS_MANIFEST_H_
 

@@ -17,8 +17,7 @@ inline std::vector<std::string> Split(const std::string& s, char d) {
   for (std::string t; std::getline(ss, t, d);) out.push_back(t);
   return out;
 }
-// Deterministic feed values: element i of feed number f draws splitmix64 of (f+1)*2^32 + i
-// (graphs/feed.h).
+// Number i of the sequence of uniform numbers for feed number `feed` (graphs/feed.h).
 inline double U01(uint64_t feed, uint64_t i) {
   uint64_t z = ((feed + 1) << 32) + i;
   z = (z + 1) * 0x9E3779B97F4A7C15ull;

@@ -27,7 +27,7 @@ struct Column {
 
 struct Impressions {
   Tensors columns;       // [rows, width] each
-  Tensor probabilities;  // float [rows, labels]: the planted probability that a label is 1
+  Tensor probabilities;  // float [rows, labels]: the probability with which a label was drawn as 1
 };
 
 struct Log {
@@ -47,7 +47,7 @@ struct LogOptions {
 // pairs of words, and of the logarithms of four counts.
 inline constexpr int64_t kNumbers = 13;
 inline constexpr int64_t kFields = 26;
-extern const std::array<int64_t, kFields> kFieldKeys;  // different words of each field
+extern const std::array<int64_t, kFields> kFieldKeys;  // number of different words in each field
 Log ClickLog(const LogOptions& options);
 
 // Impressions of a shop in the form of Taobao's data set. Columns: labels (clicked, carted,

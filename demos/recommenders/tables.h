@@ -29,11 +29,12 @@ class Tables {
   Tables(Graph& graph, const TableOptions& options) : graph_(graph), options_(options) {}
 
   Graph& graph() const { return graph_; }
-  // The rows of `keys`, int64, in the table `name`: [dimensions of keys..., size]. `different` is
-  // the expected number of different keys. Lookups with one name share the table.
+  // Looks up int64 `keys` in the table `name`, and returns their rows: [dimensions of keys...,
+  // size]. `different` is the expected number of different keys. Lookups with one name share the
+  // table.
   Output Lookup(const std::string& name, Output keys, int64_t different, int64_t size);
-  // The rows of the fields of a click log, each from a table of its own: [batch, kFields] to
-  // [batch, kFields, size].
+  // Looks up the words of a click log, `keys` [batch, kFields], and returns their rows [batch,
+  // kFields, size]. Each field has its own table.
   Output LookupFields(const std::string& name, Output keys, int64_t size);
 
  private:

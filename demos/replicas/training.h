@@ -50,7 +50,7 @@ struct TrainingResult {
   std::vector<double> loss_steps, losses;
   std::vector<double> accuracy_steps, accuracies;
   std::vector<std::vector<int64_t>> confusion;  // [truth][prediction]
-  std::string ledger;                           // the counts of all gradients
+  std::string ledger;                           // how many gradients were applied and dropped
 };
 
 // Trains until `steps` updates have been made or `stop` is set. Returns the first error of any

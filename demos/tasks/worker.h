@@ -15,13 +15,13 @@
 
 namespace sluice::demos {
 
-// A session on the parameter servers and this worker.
+// Makes a session whose steps run on the parameter servers and on this worker.
 absl::StatusOr<std::unique_ptr<Session>> NewWorkerSession(Server& server, const Cluster& cluster,
                                                           Graph& graph,
                                                           const SessionOptions& options = {});
 
-// The target for a MonitoredTrainingSession. The chief announces that the model is ready, and the
-// others wait for it.
+// Makes the target for a worker's MonitoredTrainingSession. The chief announces that the model is
+// ready, and the other workers wait for it.
 SessionTarget WorkerTarget(Server& server, const Cluster& cluster);
 
 }  // namespace sluice::demos

@@ -47,8 +47,8 @@ class Report {
 class Pace {
  public:
   explicit Pace(double per_second);
-  // Waits for the time of the next request. If the client is late, it catches up, but at most ten
-  // seconds. False after the end of standard input.
+  // Waits for the time of the next request. Does not wait if the client is late, so that it catches
+  // up. A delay of more than ten seconds counts as ten. False after the end of standard input.
   bool Next();
 
  private:

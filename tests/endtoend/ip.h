@@ -1,4 +1,4 @@
-// Calls the program "ip", by which tests create hosts from network namespaces. Needs root.
+// Calls the program "ip", with which tests create hosts from network namespaces. Needs root.
 #ifndef SLUICE_TESTS_ENDTOEND_IP_H_
 #define SLUICE_TESTS_ENDTOEND_IP_H_
 
@@ -22,7 +22,7 @@ class Ip {
     why_not_ = StrCat("'", command, "': ", text);
     return false;
   }
-  // The message of a skipped test.
+  // The message with which a test is skipped, with the command that failed.
   std::string why_not() const {
     return "NOT TESTED: there are no network namespaces here: " + why_not_;
   }

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// A network namespace with a link to this one; needs root.
+// A network namespace with a link to the namespace of this process. Needs root.
 class OtherHost {
  public:
   OtherHost() {

@@ -24,8 +24,8 @@ class FunctionMaker {
   // Both must outlive this object.
   FunctionMaker(ByteReader& bytes, MadeGraph* graph) : bytes_(bytes), graph_(*graph) {}
 
-  // Adds `count` functions of random ops. Attributes of these ops may name any of the functions, so
-  // they may call themselves or each other without end.
+  // Adds `count` functions of random ops. Attributes of these ops may name any of the functions. So
+  // functions may call themselves or each other without end.
   std::vector<MadeFunction> Random(size_t count);
   // Adds a function with arguments of types `inputs` that returns them or constants.
   MadeFunction Returning(const Types& inputs, const Types& outputs);
@@ -48,7 +48,7 @@ class FunctionMaker {
   int next_ = 0;
 };
 
-// Sets attribute `name` to a list of types, and a list of as many unknown shapes.
+// Set attribute `name` to a list: of types, or of `count` unknown shapes.
 void SetTypes(pb::NodeDef* node, const std::string& name, const Types& types);
 void SetUnknownShapes(pb::NodeDef* node, const std::string& name, size_t count);
 inline void SetFunction(pb::NodeDef* node, const std::string& name, const MadeFunction& f) {

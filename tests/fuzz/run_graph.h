@@ -1,4 +1,4 @@
-// Runs the graphs of fuzzers. A program that links it has limited memory.
+// Runs the graphs of fuzzers. The memory of a program that links this library is limited.
 #ifndef SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
 #define SLUICE_TESTS_FUZZ_RUN_GRAPH_H_
 
@@ -15,7 +15,8 @@ namespace sluice {
 ImportOptions SmallLimits();
 
 // Runs one step with all fetches and targets, then one step per fetch, and then all these steps
-// again. Reports properties of the results to libFuzzer, which keeps inputs with new ones.
+// again. Reports types, ranks and errors of the results to libFuzzer, which keeps an input if they
+// are new.
 void RunSteps(Graph& graph, absl::Span<const NamedFeed> feeds,
               absl::Span<const std::string> fetches, absl::Span<const std::string> targets);
 

@@ -27,7 +27,7 @@
 namespace sluice {
 
 inline constexpr const char* kServer = "/job:ps/replica:0/task:0";
-inline constexpr int kNoise = 3;  // components of a variable that all gradients share
+inline constexpr int kNoise = 3;  // components of a variable to which all gradients contribute
 inline constexpr int64_t kConnectMs = 1'000;
 
 inline std::vector<float> Floats(const Tensor& t) {
@@ -51,7 +51,7 @@ struct SimulatedTask {
 };
 using TaskRef = std::shared_ptr<SimulatedTask>;
 
-// The events of one seed.
+// Trains the job with one seed and checks the invariants.
 class ClusterRun {
  public:
   ClusterRun(ClusterWorld& owner, uint64_t seed)
@@ -63,7 +63,7 @@ class ClusterRun {
   struct State {
     int64_t step = 0;
     std::vector<float> dense, sparse;
-    std::set<Gradient> used;         // since the beginning, for each variable
+    std::set<Gradient> used;         // by all updates so far, for any variable
     std::string lineage;             // the gradients of each update
     std::map<int, int64_t> applied;  // gradients in this life's ledger, by replica
     int life = 0;                    // of the parameter server
@@ -71,7 +71,7 @@ class ClusterRun {
   struct Push {
     int64_t local_step;
     int life;      // of the parameter server
-    int restores;  // how many there were when the replica fetched its step
+    int restores;  // number of restores before the replica fetched its step
   };
 
   FakeWire::Options WireOptions();
@@ -125,7 +125,7 @@ class ClusterRun {
   ClusterSpec spec_;
   bool uses_masters_ = false;
   int loss_ = 0;                // 1 of loss_ messages is lost; 0: none
-  int64_t loses_until_us_ = 0;  // every training must end afterwards
+  int64_t loses_until_us_ = 0;  // messages are lost only before this time
   int64_t disk_us_ = 0;
   std::map<std::string, TaskRef> tasks_;  // by name; only running ones
   int sessions_ = 0;

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// All jobs. In a deterministic job, the seed decides only delays and interleavings, but no crashes:
+// All jobs. In a deterministic job, the seed decides delays and interleavings, but nothing crashes:
 // the job has no spare token, so it could not continue if its chief were lost during an update.
 inline const ClusterOptions kJobs[] = {
     {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
@@ -30,9 +30,9 @@ inline const ClusterOptions kJobs[] = {
      .deterministic = true,
      .has_faults = false},
 };
+// Seed n belongs to job n % kNumJobs.
 inline constexpr uint64_t kNumJobs = sizeof(kJobs) / sizeof(kJobs[0]);
 
-// Seed n belongs to job n % kNumJobs.
 inline std::string NameOf(const ClusterOptions& job) {
   return StrCat(job.form == Form::kQueues ? "Queues" : "Accumulators", job.aggregate, "Of",
                 job.replicas, job.deterministic ? "Deterministic" : "");

@@ -5,9 +5,9 @@
 // also decides whether sessions run in the replicas' own processes, or through MasterService as
 // RemoteSessions do.
 //
-// These invariants are checked: S1, S2 and S4 after each update; S5 after a restore; S3 when
-// nothing can continue, or the time limit has passed; S6, and the number of tokens if there was no
-// fault, after the chief's last step.
+// The invariants (docs/internals.md). S1, S2, S4 and S5 are checked after each update, S5 also
+// after a restore. S6 is checked after the chief's last step, and so is the number of tokens if
+// there was no fault. S3 is violated if nothing can continue, or if the time limit has passed.
 //   S1  A gradient in an update was computed from the parameters of that update's step.
 //   S2  An update uses exactly `aggregate` gradients, none of them twice. Tokens are not lost.
 //   S3  Everything ends within a time limit, with results. No process waits forever.
@@ -17,7 +17,7 @@
 //       has undone.
 //   S6  The ledger's count of applied gradients equals the observed count for each replica. No
 //       count exceeds the number of computed gradients.
-// S7 is checked when the job is built: status() rejects a job that cannot make progress.
+//   S7  A job that cannot make progress is rejected when it is built (status()).
 #ifndef SLUICE_TESTS_SIMULATE_CLUSTER_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_CLUSTER_WORLD_H_
 

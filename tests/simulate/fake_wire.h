@@ -28,7 +28,7 @@ class FakeWire {
   };
   FakeWire(Simulation* world, Options options) : world_(world), options_(std::move(options)) {}
 
-  // Starts a task with these methods at `address`, which replaces an earlier task.
+  // Starts a task with these methods. It replaces an earlier task at `address`.
   void Open(const std::string& address, std::vector<RpcMethod> methods);
   // Ends the task: calls to it and from it end with UNAVAILABLE, and its handlers are cancelled.
   void Close(const std::string& address);
@@ -59,7 +59,8 @@ class FakeWire {
   void End(const ExchangeRef& exchange, Response response);
   // Notifies the handler that the caller does not wait any more.
   void GiveUp(const ExchangeRef& exchange);
-  // Returns how long the links of the exchange are down.
+  // Returns for how many microseconds the links of the caller or of the called task stay broken. 0
+  // or less if they are not broken.
   int64_t Outage(const Exchange& exchange) const;
   void Note(const Exchange& exchange, uint64_t what);
 

@@ -40,8 +40,8 @@ struct ReplicaGraph {
   Operation give_tokens;  // invalid for deterministic training
   Operation train, init, init_tokens, local_init, chief_init, forget_undone_tokens, leave, close;
   Output dense, sparse, step, local_step, tokens_left, totals, by_update;
-  OutputList left;  // numbers of waiting gradients
-  // Assignments of the variables, for a restore.
+  OutputList left;  // the number of waiting gradients in each accumulator or queue
+  // `restore` assigns these fed values to the variables.
   Output dense_value, sparse_value, step_value;
   Operation restore;
 };

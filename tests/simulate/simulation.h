@@ -48,8 +48,8 @@ class Simulation {
   void Sleep(int64_t microseconds);
   void Wait(const void* key);
   void Wake(const void* key);
-  // Lets another actor run, or continues immediately. The seed decides. Does nothing on other
-  // threads.
+  // Lets another actor run, or continues immediately, as the seed decides. Does nothing on a thread
+  // that is not an actor's.
   static void Pause();
 
   // Returns the scheduler for the sessions of a task. The simulation owns it.

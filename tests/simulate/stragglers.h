@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// `which` and `how_long` are random numbers in [0, 1).
+// Returns the seconds for one gradient. `which` and `how_long` are random numbers in [0, 1).
 inline double StragglerSeconds(double which, double how_long) {
   const double u = std::max(1 - how_long, 1e-9);
   if (which < 1.0 / 74) return std::min(2.0 * std::pow(u, -1 / 1.2), 310.0);

@@ -37,13 +37,13 @@ class TableModel {
   const std::string& failure() const { return failure_; }
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
 
-  // The table calls it when an update of the step begins, at a time in milliseconds.
+  // The table calls this when an update begins, with its step and the time in milliseconds.
   void Begin(int64_t step, int64_t now);
   // The table calls these when it admits a key, drops an update of a key, or removes a record.
   void Admitted(int64_t key);
   void Filtered(int64_t key);
   void Removed(int64_t key);
-  // The table calls it before it updates a row. `row` and `slot` are the table's values.
+  // The table calls this before it updates a row. `row` and `slot` are the table's values.
   void Updated(int64_t key, ModelRow& row, ModelRow& slot, const ModelRow& delta);
   // Between these two calls, the key may be removed without a rule that evicts it.
   void BeginRemoval(int64_t key) { removing_.insert(key); }
@@ -76,9 +76,9 @@ class TableModel {
     std::shared_ptr<const TableModel> model;
     int64_t saved_at;
   };
-  // Replaces the content by that of the saved parts, but only with the keys for which `is_own`
-  // returns true. Times in a part are moved by `now - saved_at`, so the time between its save and
-  // the restore does not count.
+  // Replaces the content with those keys of the saved parts for which `is_own` returns true. Times
+  // in a part are moved by `now - saved_at`, so the time between its save and the restore does not
+  // count.
   void Restore(const std::vector<Saved>& parts, int64_t now,
                const std::function<bool(int64_t key)>& is_own);
 
@@ -89,8 +89,9 @@ class TableModel {
     int64_t last;
     int64_t count;
   };
-  // Limits of the step of a key's last update: below `must` the key has to be evicted, below `may`
-  // it may be evicted. They differ for rules by time, which the table follows to 1/64 of the time.
+  // If the step of a key's last update is below `must`, the table has to evict the key. If it is
+  // below `may`, the table may evict the key. The two differ if there is a limit in seconds,
+  // because the table may evict up to 1/64 of this time too late.
   struct Limit {
     int64_t must = IdleLimits::kNever, may = IdleLimits::kNever;
   };

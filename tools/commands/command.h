@@ -1,5 +1,6 @@
 // The subcommands of `sluice`. Each receives the words after its name. Options are Abseil flags in
-// the command's own file, whose help begins with the names of their commands: "run, trace: …".
+// the command's own file. The help text of a flag begins with the names of the commands that use
+// it: "run, trace: …".
 //
 // Output goes to stdout. Errors are returned, and main() prints them.
 #ifndef SLUICE_TOOLS_COMMANDS_COMMAND_H_
@@ -31,7 +32,7 @@ absl::Status InspectCommand(const Arguments& arguments);
 // Runs steps of a graph file with feeds from a .npz file, and writes the fetches to another.
 absl::Status RunCommand(const Arguments& arguments);
 
-// Runs the same steps, traces the last one, and shows its times.
+// Runs steps like RunCommand, traces the last one (or those of --steps), and shows their times.
 absl::Status TraceCommand(const Arguments& arguments);
 
 // Shows the blocked operations of servers.

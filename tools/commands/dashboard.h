@@ -1,7 +1,7 @@
-// The state of a cluster as `sluice top --web` shows it.
+// Collects the state of a cluster, which `sluice top --web` shows.
 //
-// Thread safety: all methods may be called from any thread. A thread per server asks it at
-// intervals, so that a server that does not answer delays only its own row.
+// Thread safety: all methods may be called from any thread. One thread per server queries this
+// server at intervals, so that a server that does not answer delays only its own row.
 #ifndef SLUICE_TOOLS_COMMANDS_DASHBOARD_H_
 #define SLUICE_TOOLS_COMMANDS_DASHBOARD_H_
 
@@ -39,9 +39,9 @@ class Dashboard {
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 
-  // The page, which needs no other file, and asks for /state.
+  // Returns the HTML page. It needs no other file, and requests /state at intervals.
   static std::string Page();
-  // The state as JSON: tasks, curves, gradients by replica.
+  // Returns the state as JSON: tasks, curves, gradients by replica.
   std::string State() const;
 
  private:
@@ -64,7 +64,7 @@ class Dashboard {
   void WatchSummaries();
   void Record(Task& task, const absl::StatusOr<std::string>& metrics,
               const absl::StatusOr<std::string>& stalls) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // False when the object is destroyed.
+  // Waits until the next query is due. Returns false if the object is being destroyed.
   bool WaitForNext();
   std::string TaskJson(const std::string& target, const Task& task) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -15,7 +15,7 @@
 namespace sluice {
 
 struct Command {
-  const char* task;  // what users want to do, which groups the commands
+  const char* task;  // what users want to do; commands are listed under it
   const char* name;
   const char* arguments;
   const char* summary;

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// A checkpoint's path, one of its files (`….index`), or a folder with a state file.
+// Whether `path` names a checkpoint: its path, one of its files (`….index`), or a folder with a
+// state file.
 bool IsCheckpoint(const std::string& path);
 // Reads and prints all tensors; DATA_LOSS if one is damaged. With a name: prints the values of that
 // tensor.

@@ -1,4 +1,4 @@
-// JSON text, built from the inside out:
+// Builds JSON text, the inner values first:
 //
 //   JsonObject().Add("name", JsonString(name)).Add("shape", JsonShape(shape)).str()
 //

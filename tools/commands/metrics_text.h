@@ -18,7 +18,7 @@ class MetricValues {
   double Sum(const std::string& name) const;
   // Values by label.
   std::map<std::string, double> Of(const std::string& name) const;
-  // The first label.
+  // The first label of the metric, or "" without such a metric.
   std::string Label(const std::string& name) const;
 
  private:
@@ -29,9 +29,9 @@ class MetricValues {
 struct TableMetrics {
   std::string name;
   double keys, bytes;
-  double admitted, filtered, evicted;  // since it was made
+  double admitted, filtered, evicted;  // since the part was made
 };
-// By name.
+// Returns the parts of tables, ordered by name.
 std::vector<TableMetrics> TablesOf(const MetricValues& metrics);
 
 }  // namespace sluice

@@ -33,8 +33,8 @@ bool IsSavedModel(const std::string& path);
 class Model {
  public:
   // Imports the graph of `path`: the file of a GraphDef or MetaGraphDef, or the folder of a
-  // SavedModel, which has a graph with the tags of --tags. With --checkpoint, the graph must have
-  // nodes that restore its variables, or list its variables.
+  // SavedModel. A SavedModel may have several graphs, and --tags chooses one. With --checkpoint,
+  // the graph must have nodes that restore its variables, or list its variables.
   static absl::StatusOr<Model> Load(const std::string& path, Graph& graph);
   // The signature that --signature names. NOT_FOUND lists the existing signatures.
   absl::StatusOr<SignatureNames> Signature() const;

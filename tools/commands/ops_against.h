@@ -12,8 +12,8 @@ namespace sluice {
 // of the others. The file is an array of
 //   {"op": name, "tier": number, "group": name, "cpu": [{attribute: [types]}], "any_device": …,
 //    "grad": place of its registration, or "not_differentiable"}
-// An element of "cpu" is a kernel for all combinations of its types, except one with a "label".
-// NOT_FOUND, INVALID_ARGUMENT.
+// An element of "cpu" is a kernel for all combinations of its types. Elements with a "label" are
+// ignored. NOT_FOUND if the file cannot be opened, INVALID_ARGUMENT if it is no such array.
 absl::Status PrintOpsAgainst(const std::string& path);
 
 }  // namespace sluice

@@ -25,7 +25,7 @@ struct CommandOption {
 std::vector<CommandOption> OptionsOf(std::string_view command);
 
 // Sets the options among the words: --name=value, --name value, and --name or --noname of a bool.
-// Returns the other words, in order. What follows "--" is no option. A usage error for unknown
+// Returns the other words, in order. Words after "--" are never options. A usage error for unknown
 // options, values that do not parse, and missing values.
 absl::StatusOr<Arguments> ParseOptions(const Arguments& words);
 

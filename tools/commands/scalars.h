@@ -21,10 +21,10 @@ class ScalarReader {
  public:
   // `folder` need not exist yet.
   explicit ScalarReader(std::string folder) : folder_(std::move(folder)) {}
-  // Reads what the files have more than at the last call. A record that is not complete yet is read
-  // by a later call.
+  // Reads the records that the files have got since the last call. A record that is not complete
+  // yet is read by a later call.
   absl::Status Refresh();
-  // By tag. A curve keeps at most 1000 points; of its older part, every second one, and so on.
+  // By tag. A curve has at most 1000 points: if there are more, every second one is removed.
   const std::map<std::string, ScalarPoints>& scalars() const { return scalars_; }
 
  private:

@@ -15,7 +15,7 @@ namespace sluice {
 
 // Errors: see ReadToken.
 absl::StatusOr<Security> SecurityFromFlags();
-// The token in a file. None if `file` is empty.
+// Returns the token in a file, or "" if `file` is empty.
 absl::StatusOr<std::string> TokenFrom(const std::string& file);
 
 }  // namespace sluice

@@ -21,7 +21,7 @@ ABSL_DECLARE_FLAG(std::vector<std::string>, init);
 
 namespace sluice {
 
-// "20": 20 steps. "10..20": 21 steps, traced from number 10 on.
+// The value of --steps. "20": 20 steps. "10..20": 21 steps, 0 to 20, traced from step 10 on.
 struct StepRange {
   int64_t count = 0;   // 0: determined by the feeds
   int64_t first = -1;  // the first traced step; -1: only the last
@@ -45,12 +45,14 @@ struct Feeds {
 // The feeds of --feeds, with the types that the graph requires. Their names are keys of `inputs` or
 // names of tensors.
 absl::StatusOr<Feeds> ReadFeeds(const Graph& graph, const TensorNames& inputs);
-// --fetches. Without it, the keys of `outputs`.
+// Returns the value of --fetches or, if it is empty, the keys of `outputs`.
 std::vector<std::string> FetchedKeys(const TensorNames& outputs);
 // The names of the tensors that keys of `outputs` stand for. Other keys are names of tensors.
 std::vector<std::string> NamesOfKeys(const std::vector<std::string>& keys,
                                      const TensorNames& outputs);
-// --steps, checked against the feeds with one row per step.
+// Returns the number of steps of --steps or, if that is 0, the number of rows of the feeds with one
+// row per step (1 without such feeds). INVALID_ARGUMENT if one of these feeds has another number of
+// rows.
 absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds);
 // The constant feeds, and row `step` of each per-step feed.
 absl::StatusOr<std::vector<NamedFeed>> FeedsOf(const Feeds& feeds, int64_t step);

@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// `graph` is the graph that ran. GFLOP/s are those of matmuls and convolutions, by definition. GB/s
-// count each input and output of a node once. Times of nodes that ran in several iterations are
-// added.
+// `graph` is the graph that ran. GFLOP/s are shown for matmuls, attention and convolutions, and
+// count the operations of their definition. GB/s count each input and output of a node once. Times
+// of nodes that ran in several iterations are added.
 std::string TraceSummary(const StepStats& stats, const Graph& graph);
 
 }  // namespace sluice

@@ -20,9 +20,9 @@ namespace sluice {
 
 absl::StatusOr<NpyArray> NpyFromTensor(const Tensor& tensor);
 
-// The argument is the type that the reader needs, or DT_INVALID. It decides between types that
-// share an array type: float32 or bfloat16, int8 or qint8. If it does not fit, the tensor has the
-// array's own type.
+// The second argument is the type that the caller needs, or DT_INVALID. It decides between types
+// that share an array type: float32 or bfloat16, int8 or qint8. If it does not fit, the tensor has
+// the array's own type.
 absl::StatusOr<Tensor> TensorFromNpy(const NpyArray& array, DataType wanted = DT_INVALID);
 
 }  // namespace sluice
