@@ -10,20 +10,22 @@
 
 #include "distributed/message/bytes.h"
 #include "distributed/rpc/grpc_support.h"
+#include "distributed/rpc/health.h"
 #include "distributed/security/security.h"
 #include "executor/device/memory_account.h"
 #include "graph/status.h"
-#include "grpcpp/ext/health_check_service_server_builder_option.h"
 #include "grpcpp/grpcpp.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/impl/service_type.h"
-#include "grpcpp/support/async_unary_call.h"
+#include "grpcpp/support/async_stream.h"
 
 namespace sluice {
 namespace {
 
 // While one thread handles a call, the other listens.
 constexpr int kListeners = 2;
+
+// Tasks may have thousands of waiting calls.
+constexpr int64_t kMaxCallsOfConnection = 20'000;
 
 // Limits of the bytes that connections without an accepted call may send together: the size of a
 // message and an overhead. If messages may be larger than a sixteenth of the memory, that part
@@ -44,31 +46,39 @@ struct Event {
 
 }  // namespace
 
-// A service whose messages gRPC does not decode.
+// A service whose messages gRPC does not decode. Clients make unary calls. For gRPC the methods
+// are streams, which look the same on the wire: it hands over a stream without waiting for a
+// message, so that no call takes memory of which the server does not know.
 class RpcServer::Service final : public grpc::Service {
  public:
+  using Stream = grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
+
   explicit Service(const std::vector<RpcMethod>& methods) {
-    for (size_t i = 0; i < methods.size(); ++i) {
-      AddMethod(new grpc::internal::RpcServiceMethod(
-          methods[i].path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
-      MarkMethodRaw(static_cast<int>(i));
-    }
+    for (size_t i = 0; i < methods.size(); ++i) Add(i, methods[i].path.c_str());
+    Add(methods.size(), kHealthWatch);
   }
-  void Request(int method, grpc::ServerContext* context, grpc::ByteBuffer* request,
-               grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
+  void Request(int method, grpc::ServerContext* context, Stream* stream,
                grpc::ServerCompletionQueue* queue, void* tag) {
-    RequestAsyncUnary(method, context, request, writer, queue, queue, tag);
+    RequestAsyncBidiStreaming(method, context, stream, queue, queue, tag);
+  }
+
+ private:
+  void Add(size_t number, const char* path) {
+    AddMethod(new grpc::internal::RpcServiceMethod(path, grpc::internal::RpcMethod::BIDI_STREAMING,
+                                                   nullptr));
+    MarkMethodRaw(static_cast<int>(number));
   }
 };
 
 struct RpcServer::Grpc {
-  std::shared_ptr<grpc::ServerCredentials> credentials;  // the server asks it for certificates
+  std::shared_ptr<TaskCredentials> credentials;  // the server asks it for certificates
   std::unique_ptr<grpc::ServerCompletionQueue> queue;
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
 };
 
-// A call, which deletes itself after two events: its response was sent, and the call has ended.
+// A call. Its events are: it has arrived, its message was received, its response was sent, and it
+// has ended. It deletes itself after the last two.
 class RpcServer::Call final : public RpcCall {
  public:
   // Requests the next call of the method from gRPC.
@@ -79,8 +89,8 @@ class RpcServer::Call final : public RpcCall {
     Call* call = new Call(server, method);
     ++server->calls_;
     call->hand_over_.Give();
-    server->service_->Request(method, &call->context_, &call->request_, &call->writer_,
-                              server->grpc_->queue.get(), &call->arrived_);
+    server->service_->Request(method, &call->context_, &call->stream_, server->grpc_->queue.get(),
+                              &call->arrived_);
   }
   grpc::ByteBuffer& request() override { return request_; }
   CancellationManager& cancellation() override { return cancellation_; }
@@ -92,7 +102,7 @@ class RpcServer::Call final : public RpcCall {
   void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
     if (!response.ok()) {
       hand_over_.Give();
-      return writer_.FinishWithError(ToGrpc(response.status()), &finished_);
+      return stream_.Finish(ToGrpc(response.status()), &finished_);
     }
     const uint64_t size = response->Length();
     if (size <= static_cast<uint64_t>(server_->options_.grpc_message_bytes)) return Send(*response);
@@ -107,6 +117,23 @@ class RpcServer::Call final : public RpcCall {
     Send(BytesOf(""));
   }
 
+  // The state of a call of Health.Watch, guarded by the server's mutex.
+  struct WatchState {
+    bool is_open = false;  // until it is finished
+    bool is_writing = false;
+    bool has_ended = false;  // the client or the server ended it
+    std::optional<Health> written;
+  };
+  WatchState& watch() { return watch_; }
+  void WriteHealth(Health health) {
+    hand_over_.Give();
+    stream_.Write(HealthResponse(health), &written_);
+  }
+  void FinishWatch() {
+    hand_over_.Give();
+    stream_.Finish(grpc::Status::CANCELLED, &finished_);
+  }
+
  private:
   template <void (Call::*kMethod)(bool, const absl::Status&)>
   struct Tag final : Event {
@@ -118,18 +145,25 @@ class RpcServer::Call final : public RpcCall {
     Call* call;
   };
 
-  Call(RpcServer* server, int method) : server_(server), method_(method), writer_(&context_) {
+  Call(RpcServer* server, int method) : server_(server), method_(method), stream_(&context_) {
     context_.AsyncNotifyWhenDone(&done_);
   }
 
-  void Arrived(bool ok, const absl::Status& may_block) {
+  void Arrived(bool ok, const absl::Status&) {
     if (!ok) return Delete();  // the server stops, and `done_` does not come
     Request(server_, method_);
-    if (!MayCall()) {
-      return Finish(absl::UnauthenticatedError("the call has not this cluster's token"));
+    connection_ = CallGate::ConnectionOf(context_.c_call());
+    server_->gate_->Arrives(*connection_);
+    hand_over_.Give();
+    stream_.Read(&request_, &received_);
+  }
+  void Received(bool ok, const absl::Status& may_block) {
+    if (!ok) return Finish(absl::CancelledError("the call ended before its message"));
+    if (IsWatch()) return Watch();
+    if (server_->methods_[static_cast<size_t>(method_)].needs_token) {
+      client_ = context_.peer();
+      server_->connections_->CallBegins(client_);
     }
-    client_ = context_.peer();
-    server_->connections_->CallBegins(client_);
     if (const auto label = Header(kChunkedMessage)) {
       const absl::StatusOr<grpc::ByteBuffer> request = server_->chunked_->Take(*label);
       if (!request.ok()) return Finish(request.status());
@@ -143,17 +177,13 @@ class RpcServer::Call final : public RpcCall {
     if (it == headers.end()) return std::nullopt;
     return std::string_view(it->second.data(), it->second.size());
   }
-  bool MayCall() const {
-    if (server_->options_.token.empty()) return true;
-    const std::optional<std::string_view> token = Header(kTokenHeader);
-    return token && IsToken(*token, CurrentToken(server_->options_.token));
-  }
   void Send(const grpc::ByteBuffer& response) {
     hand_over_.Give();
-    writer_.Finish(response, grpc::Status::OK, &finished_);
+    stream_.WriteAndFinish(response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
   }
   void Done(bool, const absl::Status&) {
     if (context_.IsCancelled()) cancellation_.StartCancel();
+    if (IsWatch()) EndWatch();
     Release();
   }
   void Finished(bool, const absl::Status&) { Release(); }
@@ -163,23 +193,47 @@ class RpcServer::Call final : public RpcCall {
   void Delete() {
     RpcServer* const server = server_;
     if (!client_.empty()) server->connections_->CallEnds(client_);
+    if (connection_) server->gate_->Ends(*connection_);
     delete this;
     ScopedLock lock(&server->mutex_);
     if (--server->calls_ == 0) server->changed_.NotifyAll();
   }
 
+  // Health.Watch: the call stays open, and each change of the server's state is written to it.
+  bool IsWatch() const { return static_cast<size_t>(method_) == server_->methods_.size(); }
+  void Watch() {
+    ScopedLock lock(&server_->mutex_);
+    watch_.is_open = true;
+    server_->watches_.insert(this);
+    server_->Continue(*this);
+  }
+  void EndWatch() {
+    ScopedLock lock(&server_->mutex_);
+    watch_.has_ended = true;
+    server_->Continue(*this);
+  }
+  void Written(bool, const absl::Status&) {
+    ScopedLock lock(&server_->mutex_);
+    watch_.is_writing = false;
+    server_->Continue(*this);
+  }
+
   RpcServer* const server_;
   const int method_;
-  std::string client_;  // "" until the call is accepted
+  std::optional<CallGate::Connection> connection_;  // once the call has arrived
+  std::string client_;                              // "" until the call is accepted
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
-  grpc::ServerAsyncResponseWriter<grpc::ByteBuffer> writer_;
+  Service::Stream stream_;
   CancellationManager cancellation_;
   std::atomic<int> references_{2};
   HandOver hand_over_;
   Tag<&Call::Arrived> arrived_{this};
+  Tag<&Call::Received> received_{this};
+  Tag<&Call::Written> written_{this};
   Tag<&Call::Done> done_{this};
   Tag<&Call::Finished> finished_{this};
+  WatchState watch_;
 };
 
 RpcServer::RpcServer() : grpc_(std::make_unique<Grpc>()) {
@@ -204,6 +258,7 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& option
   for (RpcMethod& method : server->chunked_->Methods()) {
     server->methods_.push_back(std::move(method));
   }
+  server->methods_.push_back(server->HealthCheck());
   server->blocked_ = std::vector<std::atomic<int>>(server->methods_.size());
   server->service_ = std::make_unique<Service>(server->methods_);
   Connections::Options connections{options.address, options.max_connections};
@@ -224,18 +279,22 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Make(const Options& option
     }
   }
   SLUICE_RETURN_IF_ERROR(started);
-  for (size_t i = 0; i < server->methods_.size(); ++i) {
+  for (size_t i = 0; i <= server->methods_.size(); ++i) {
     Call::Request(server.get(), static_cast<int>(i));
   }
   return server;
 }
 
 absl::Status RpcServer::StartGrpc() {
+  CallGate::Options calls{
+      .token = options_.token,
+      .max = options_.max_calls,
+      .max_of_connection = std::min<int64_t>(kMaxCallsOfConnection, options_.max_calls / 2)};
+  for (const RpcMethod& method : methods_) calls.methods[method.path] = method.needs_token;
+  calls.methods[kHealthWatch] = false;
+  gate_ = std::make_unique<CallGate>(calls);
   grpc_->credentials = options_.credentials;
-  [[maybe_unused]] static const bool has_health_service = [] {
-    grpc::EnableDefaultHealthCheckService(true);
-    return true;
-  }();
+  grpc_->credentials->SetProcessor(gate_->AsProcessor());
   grpc::ServerBuilder builder;
   using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
   grpc_->acceptor =
@@ -250,16 +309,14 @@ absl::Status RpcServer::StartGrpc() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kClientAnswerMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // A stream takes memory before its first message. Tasks may have thousands of waiting calls.
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 20'000);
+  // Clients that know this limit keep further calls back, and the gate rejects none of theirs.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                             static_cast<int>(calls.max_of_connection));
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kGreetingMs);
   builder.RegisterService(service_.get());
   grpc_->queue = builder.AddCompletionQueue();
   grpc_->server = builder.BuildAndStart();
-  if (grpc_->server != nullptr) {
-    SetServing(true);
-    return absl::OkStatus();
-  }
+  if (grpc_->server != nullptr) return absl::OkStatus();
   grpc_->queue->Shutdown();
   void* tag;
   bool ok;
@@ -268,12 +325,36 @@ absl::Status RpcServer::StartGrpc() {
   return absl::UnavailableError(StrCat("cannot serve gRPC on ", options_.address));
 }
 
-void RpcServer::SetServing(bool serving) {
-  grpc::HealthCheckServiceInterface* const health = grpc_->server->GetHealthCheckService();
-  for (const char* service :
-       {"", "tensorflow.MasterService", "tensorflow.WorkerService"}) {  // "": the server
-    health->SetServingStatus(service, serving);
+RpcMethod RpcServer::HealthCheck() {
+  const auto check = [this](RpcCall& call) {
+    if (!IsAboutServer(call.request())) {
+      return call.Finish(absl::NotFoundError("health: the server has no such service"));
+    }
+    call.Finish(HealthResponse(is_serving_.load() ? Health::kServing : Health::kNotServing));
+  };
+  return {.path = kHealthCheck, .handle = check, .blocks = false, .needs_token = false};
+}
+
+void RpcServer::StopServing() {
+  is_serving_.store(false);
+  ScopedLock lock(&mutex_);
+  for (Call* call : std::set<Call*>(watches_)) Continue(*call);
+}
+
+void RpcServer::Continue(Call& call) {
+  Call::WatchState& watch = call.watch();
+  if (!watch.is_open || watch.is_writing) return;
+  if (watch.has_ended) {
+    watch.is_open = false;
+    watches_.erase(&call);
+    return call.FinishWatch();
   }
+  Health health = is_serving_.load() ? Health::kServing : Health::kNotServing;
+  if (!IsAboutServer(call.request())) health = Health::kServiceUnknown;
+  if (watch.written == health) return;
+  watch.written = health;
+  watch.is_writing = true;
+  call.WriteHealth(health);
 }
 
 bool RpcServer::IsConnected(const std::string& client) {
@@ -346,6 +427,10 @@ void RpcServer::Stop() {
     ScopedLock lock(&mutex_);
     if (stopped_) return;
     stopped_ = true;
+    for (Call* call : std::set<Call*>(watches_)) {
+      call->watch().has_ended = true;
+      Continue(*call);
+    }
   }
   if (lanes_ != nullptr) lanes_->Stop();
   connections_->Stop();

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,12 @@
 #include "distributed/lane/lane_server.h"
 #include "distributed/message/limits.h"
 #include "distributed/message/rpc_call.h"
+#include "distributed/rpc/call_gate.h"
 #include "distributed/rpc/chunks.h"
 #include "distributed/rpc/connections.h"
+#include "distributed/security/task_credentials.h"
 #include "executor/wait/thread.h"
 #include "graph/mutex.h"
-#include "grpcpp/security/server_credentials.h"
 
 namespace sluice {
 
@@ -31,7 +33,7 @@ class RpcServer {
  public:
   struct Options {
     std::string address;  // "127.0.0.1:0": any free port
-    std::shared_ptr<grpc::ServerCredentials> credentials;
+    std::shared_ptr<TaskCredentials> credentials;
     // Limit of a request, also of a chunked one.
     int64_t max_message_bytes = kMaxMessageBytes;
     // Larger messages are chunked (chunks.h).
@@ -41,6 +43,7 @@ class RpcServer {
     bool lanes = false;
     std::vector<std::string> lane_addresses;  // more "host:port" names of this server for lanes
     int max_connections = 0;                  // see Connections::Options
+    int64_t max_calls = CallGate::DefaultMax();
   };
   // Makes a server that listens at the address, but accepts no connection before Accept is called.
   // UNAVAILABLE if it cannot listen there.
@@ -59,8 +62,8 @@ class RpcServer {
   // process.
   bool IsConnected(const std::string& client);
   Connections& connections() { return *connections_; }
-  // Sets the answer of gRPC's health service, which is SERVING at first.
-  void SetServing(bool serving);
+  // Makes NOT_SERVING the answer to gRPC's health checks. Until then it is SERVING.
+  void StopServing();
   // Takes no new calls, cancels the open ones after kStopGrace, and returns when all have ended.
   void Stop();
 
@@ -74,12 +77,17 @@ class RpcServer {
   // Runs the handler of a call. `may_block` is OK if the handler may block, because another thread
   // listens.
   void Handle(int method, RpcCall& call, const absl::Status& may_block);
+  RpcMethod HealthCheck();
+  // Continues a call of Health.Watch: writes the server's state if it has changed, or finishes the
+  // call if it has ended.
+  void Continue(Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::unique_ptr<Service> service_;
   struct Grpc;
   std::unique_ptr<Grpc> grpc_;
   Options options_;
   std::unique_ptr<Connections> connections_;
+  std::unique_ptr<CallGate> gate_;
   std::unique_ptr<ChunkedMessages> chunked_;
   std::unique_ptr<LaneServer> lanes_;
   std::vector<RpcMethod> methods_;
@@ -89,9 +97,11 @@ class RpcServer {
   CondVar changed_;                            // calls_ or threads_ has become 0
   int listening_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that wait for an event
   int threads_ ABSL_GUARDED_BY(mutex_) = 0;
-  int calls_ ABSL_GUARDED_BY(mutex_) = 0;        // open, or requested from gRPC
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = true;  // or not started yet
-  std::vector<std::atomic<int>> blocked_;        // running handlers that may block, by method
+  int calls_ ABSL_GUARDED_BY(mutex_) = 0;            // open, or requested from gRPC
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = true;      // or not started yet
+  std::set<Call*> watches_ ABSL_GUARDED_BY(mutex_);  // open calls of Health.Watch
+  std::atomic<bool> is_serving_{true};
+  std::vector<std::atomic<int>> blocked_;  // running handlers that may block, by method
 };
 
 }  // namespace sluice

@@ -10,6 +10,8 @@
 #include "distributed/rpc/chunks.h"
 #include "distributed/rpc/grpc_support.h"
 #include "distributed/rpc/rpc_client.h"
+#include "distributed/security/security.h"
+#include "distributed/security/task_credentials.h"
 #include "distributed/testing/fake_call.h"
 #include "distributed/testing/free_port.h"
 #include "distributed/testing/rpc_methods.h"
@@ -28,7 +30,7 @@ class RpcServerTest : public ::testing::Test {
  protected:
   void Start(std::vector<RpcMethod> methods, RpcServer::Options options = {}) {
     options.address = "127.0.0.1:0";
-    options.credentials = grpc::InsecureServerCredentials();
+    options.credentials = *ServerCredentials({});
     auto server = RpcServer::Start(options, std::move(methods));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -80,7 +82,7 @@ TEST(RpcClient, AServerThatHasJustComeIsFoundAtOnce) {
   }
   RpcServer::Options options;
   options.address = address;
-  options.credentials = grpc::InsecureServerCredentials();
+  options.credentials = *ServerCredentials({});
   auto server = RpcServer::Start(options, {Echo()});
   ASSERT_TRUE(server.ok()) << server.status();
   call.reconnects = true;
@@ -136,8 +138,42 @@ TEST_F(RpcServerTest, APortBelongsToOneServer) {
   Start({});
   RpcServer::Options options;
   options.address = "127.0.0.1:" + std::to_string(server_->port());
-  options.credentials = grpc::InsecureServerCredentials();
+  options.credentials = *ServerCredentials({});
   EXPECT_EQ(RpcServer::Start(options, {}).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(RpcServerTest, ACallWithoutTheTokenIsRejectedBeforeItsMessage) {
+  Start({Echo()}, {.token = "word"});
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  grpc::GenericStub stub(channel_);
+  const auto call = stub.PrepareCall(&context, "/a.B/Echo", &queue);
+  call->StartCall(nullptr);
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  void* tag;
+  bool ok;
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  EXPECT_EQ(FromGrpc(status), absl::UnauthenticatedError("the call has not this cluster's token"));
+}
+
+TEST_F(RpcServerTest, ACallWithoutAMessageEnds) {
+  Start({Echo()});
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  grpc::GenericStub stub(channel_);
+  const auto call = stub.PrepareCall(&context, "/a.B/Echo", &queue);
+  void* tag;
+  bool ok;
+  call->StartCall(nullptr);
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  call->WritesDone(nullptr);
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  ASSERT_TRUE(queue.Next(&tag, &ok));
+  EXPECT_EQ(FromGrpc(status), absl::CancelledError("the call ended before its message"));
 }
 
 // A client and a server whose gRPC messages have at most 1000 bytes.

@@ -8,12 +8,12 @@
 #include <map>
 #include <sstream>
 
+#include "distributed/security/task_credentials.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 #include "grpc/grpc.h"
 #include "grpc/grpc_security.h"
 #include "grpcpp/security/credentials.h"
-#include "grpcpp/security/server_credentials.h"
 
 namespace sluice {
 namespace {
@@ -49,13 +49,9 @@ absl::Status CheckPair(const Security& security) {
 }
 
 // The certificates of a server. gRPC asks for them at each handshake.
-class ReloadedCredentials final : public grpc::ServerCredentials {
+class ReloadedCredentials final : public TaskCredentials {
  public:
   explicit ReloadedCredentials(Security security) : security_(std::move(security)) {}
-  ~ReloadedCredentials() override {
-    if (credentials_ != nullptr) grpc_server_credentials_release(credentials_);
-  }
-  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
   // The caller owns the result.
   absl::StatusOr<grpc_ssl_server_certificate_config*> Read() const {
     SLUICE_ASSIGN_OR_RETURN(const std::string authority, ReadPem(security_.ca_file));
@@ -68,13 +64,12 @@ class ReloadedCredentials final : public grpc::ServerCredentials {
   }
 
  private:
-  int AddPortToServer(const std::string& address, grpc_server* server) override {
+  grpc_server_credentials* Create() override {
     const auto request = security_.ca_file.empty()
                              ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
                              : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
-    credentials_ = grpc_ssl_server_credentials_create_with_options(
+    return grpc_ssl_server_credentials_create_with_options(
         grpc_ssl_server_credentials_create_options_using_config_fetcher(request, &Fetch, this));
-    return grpc_server_add_http2_port(server, address.c_str(), credentials_);
   }
   static grpc_ssl_certificate_config_reload_status Fetch(
       void* self, grpc_ssl_server_certificate_config** config) {
@@ -90,11 +85,24 @@ class ReloadedCredentials final : public grpc::ServerCredentials {
   }
 
   const Security security_;
-  grpc_server_credentials* credentials_ = nullptr;
   std::atomic<int> read_{-1};  // value of `reloads` at the last read
 };
 
+class InsecureCredentials final : public TaskCredentials {
+  grpc_server_credentials* Create() override { return grpc_insecure_server_credentials_create(); }
+};
+
 }  // namespace
+
+TaskCredentials::~TaskCredentials() {
+  if (credentials_ != nullptr) grpc_server_credentials_release(credentials_);
+}
+
+int TaskCredentials::AddPortToServer(const std::string& address, grpc_server* server) {
+  credentials_ = Create();
+  grpc_server_credentials_set_auth_metadata_processor(credentials_, processor_);
+  return grpc_server_add_http2_port(server, address.c_str(), credentials_);
+}
 
 absl::StatusOr<std::string> ReadPem(const std::string& file) {
   if (file.empty()) return std::string();
@@ -105,9 +113,8 @@ absl::StatusOr<std::string> ReadPem(const std::string& file) {
   return absl::NotFoundError(StrCat("TLS: cannot read '", file, "'"));
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
-    const Security& security) {
-  if (!security.uses_tls()) return grpc::InsecureServerCredentials();
+absl::StatusOr<std::shared_ptr<TaskCredentials>> ServerCredentials(const Security& security) {
+  if (!security.uses_tls()) return std::make_shared<InsecureCredentials>();
   SLUICE_RETURN_IF_ERROR(CheckPair(security));
   SLUICE_INVALID_IF(security.cert_file.empty(), "TLS: a server needs a certificate and its key");
   auto credentials = std::make_shared<ReloadedCredentials>(security);
@@ -157,10 +164,10 @@ std::string CurrentToken(const std::string& initial) { return Tokens::Global().C
 void ReloadCertificates() { reloads.fetch_add(1); }
 
 bool IsToken(std::string_view given, std::string_view expected) {
-  if (given.size() != expected.size()) return false;
-  unsigned char different = 0;
+  if (expected.empty()) return given.empty();
+  unsigned char different = given.size() == expected.size() ? 0 : 1;
   for (size_t i = 0; i < given.size(); ++i) {
-    different |= static_cast<unsigned char>(given[i] ^ expected[i]);
+    different |= static_cast<unsigned char>(given[i] ^ expected[i % expected.size()]);
   }
   return different == 0;
 }

@@ -10,10 +10,11 @@
 
 namespace grpc {
 class ChannelCredentials;
-class ServerCredentials;
 }  // namespace grpc
 
 namespace sluice {
+
+class TaskCredentials;
 
 // The settings of a process, as server and as client. The default is neither TLS nor token.
 struct Security {
@@ -36,8 +37,7 @@ struct Security {
 // server. They read the files again after ReloadCertificates. The credentials of a client read the
 // files only once. INVALID_ARGUMENT for a certificate without its key or a key without its
 // certificate. NOT_FOUND for files that cannot be read.
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
-    const Security& security);
+absl::StatusOr<std::shared_ptr<TaskCredentials>> ServerCredentials(const Security& security);
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
     const Security& security);
 

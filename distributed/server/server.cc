@@ -306,7 +306,7 @@ void Server::Stop() { services_->Stop(); }
 void Server::Drain(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   services_->drains.store(true);
-  services_->rpc->SetServing(false);
+  services_->rpc->StopServing();
   services_->master->Drain();
   services_->master->AwaitSteps(deadline);
 }

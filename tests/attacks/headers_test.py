@@ -1,6 +1,8 @@
-"""Attacks with HTTP/2 headers that break the rules, and with thousands of streams on one connection."""
+"""Attacks with HTTP/2 headers that break the rules, and with thousands of streams."""
 
+import contextlib
 import os
+import time
 import unittest
 
 from tests.attacks import attack
@@ -132,7 +134,16 @@ class StreamsTest(attack.AttackTest):
 
     def test_20_000_streams_of_one_connection(self):
         """Each stream is a call that never sends its message."""
-        self.attack(open_streams, 20_000)
+        self.attack(open_streams, 1, 20_000)
+
+    def test_100_000_streams_of_a_client_that_acknowledges_no_limit(self):
+        self.attack(open_streams, 1, 100_000, False)
+
+    def test_20_000_streams_on_each_of_ten_connections(self):
+        self.attack(open_streams, 10, 20_000, False)
+
+    def test_20_000_calls_whose_answers_are_not_read(self):
+        self.attack(call_without_reading, 20_000)
 
     def test_20_000_streams_that_are_reset_at_once(self):
         """Rapid reset (CVE-2023-44487)."""
@@ -179,18 +190,33 @@ def streams(count, after=lambda stream: b""):
     return b"".join(headers(indices if i > 0 else first, 2 * i + 1) + after(2 * i + 1) for i in range(count))
 
 
-def open_streams(server, count):
+def open_streams(server, connections, count, acknowledges=True):
+    """The server rejects most of them, and gives back their memory at once."""
     before = server.usage()["memory"]
-    with Connection(server) as connection:
-        connection.send(streams(count) + frame(PING, b"sluice!!"))
-        kinds = connection.read(20, until=[ANSWER])
-        assert kinds[ANSWER] and not kinds[RESET] and not kinds[GO_AWAY], kinds
-        print("%d streams take %d MB" % (count, (server.usage()["memory"] - before) >> 20))
-        # More are not accepted.
-        more = [frame(HEADERS, call(), 2 * (count + i) + 1, END_OF_HEADERS) for i in range(100)]
-        connection.send(b"".join(more))
-        kinds = connection.read(20, until=[GO_AWAY])
-        assert kinds[END] or kinds[GO_AWAY] or kinds[RESET], kinds
+    with contextlib.ExitStack() as stack:
+        open_ones = [stack.enter_context(Connection(server, acknowledges=acknowledges)) for _ in range(connections)]
+        for connection in open_ones:
+            connection.send(streams(count) + frame(PING, b"sluice!!"))
+        for connection in open_ones:
+            kinds = connection.read(60, until=[ANSWER])
+            assert kinds[ANSWER] or kinds[END], kinds
+        took = (server.usage()["memory"] - before) >> 20
+        print("%d streams on each of %d connections take %d MB" % (count, connections, took))
+        assert took < 300, took
+
+
+def call_without_reading(server, count):
+    """Complete calls. Nothing takes their answers, which fill the buffers of the connection."""
+    before = server.usage()["memory"]
+    message = b"\0" + (0).to_bytes(4, "big")
+    with Connection(server, acknowledges=False) as connection:
+        connection.send(streams(count, lambda stream: frame(DATA, message, stream, END_OF_STREAM)))
+        most = 0
+        for _ in range(20):
+            most = max(most, (server.usage()["memory"] - before) >> 20)
+            time.sleep(0.1)
+        print("%d calls take %d MB" % (count, most))
+        assert most < 300, most
 
 
 def open_and_reset_streams(server, count):

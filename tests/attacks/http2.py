@@ -47,15 +47,16 @@ def call(*more, path=RUN_STEP):
 
 
 class Connection:
-    """A connection after the greetings of both sides."""
+    """A connection after the greetings of both sides. Limits of the server bind only a client that acknowledges its settings."""
 
-    def __init__(self, server, timeout_s=60):
+    def __init__(self, server, timeout_s=60, acknowledges=True):
         self._socket = socket.create_connection((server.host, server.port), timeout=timeout_s)
         self._timeout_s = timeout_s
         self._rest = b""
         self._socket.sendall(PREFACE + frame(SETTINGS))
         assert self.read(timeout_s, until=[SETTINGS])[SETTINGS]
-        self._socket.sendall(frame(SETTINGS, flags=ACK))
+        if acknowledges:
+            self._socket.sendall(frame(SETTINGS, flags=ACK))
 
     def __enter__(self):
         return self

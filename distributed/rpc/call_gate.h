@@ -1,0 +1,85 @@
+// Decides about each gRPC call when its headers arrive, before gRPC hands it to the server.
+//
+// gRPC 1.51 takes about 12 KB of memory for a call from its headers on, and one connection may open
+// any number of calls: GRPC_ARG_MAX_CONCURRENT_STREAMS binds only clients that acknowledge it. So a
+// megabyte of headers would take a gigabyte. gRPC frees a call that the gate rejects at once.
+//
+// A call is rejected with
+//   UNIMPLEMENTED       if the server has no such method,
+//   UNAUTHENTICATED     if the method needs a token, and the call does not carry it,
+//   RESOURCE_EXHAUSTED  if the connection has Options::max_of_connection open calls, or if all
+//                       connections have Options::max and this one has kAlways.
+//
+// Thread safety: all methods may be called from any thread.
+#ifndef SLUICE_DISTRIBUTED_RPC_CALL_GATE_H_
+#define SLUICE_DISTRIBUTED_RPC_CALL_GATE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "absl/status/status.h"
+#include "graph/mutex.h"
+#include "grpc/grpc_security.h"
+
+namespace sluice {
+
+class CallGate {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Options {
+    std::map<std::string, bool, std::less<>> methods;  // by path: whether it needs the token
+    std::string token;                                 // "": none is needed
+    // Numbers of open calls.
+    int64_t max;
+    int64_t max_of_connection;
+  };
+  // A connection may always have so many open calls.
+  static constexpr int64_t kAlways = 32;
+  // Limits by which open calls take at most about an eighth of the machine's memory, or of the
+  // container's.
+  static int64_t DefaultMax();
+
+  explicit CallGate(Options options) : options_(std::move(options)) {}
+  // For gRPC, which passes each call to the gate. The gate must outlive the server.
+  grpc_auth_metadata_processor AsProcessor();
+
+  // A number that names a connection.
+  using Connection = uint64_t;
+  static Connection ConnectionOf(grpc_call* call);
+  // The gate does what gRPC asks about a call with these headers. Public for tests.
+  absl::Status Begins(Connection connection, std::string_view path, std::string_view token,
+                      Time now);
+  // The server has got the call from gRPC, and later forgets it.
+  void Arrives(Connection connection);
+  void Ends(Connection connection);
+  int64_t open_calls();
+
+ private:
+  // A call that ends before the server gets it is not reported by gRPC. It is taken for ended if no
+  // call of its connection has begun for this time.
+  static constexpr std::chrono::seconds kArrives{5};
+  struct Calls {
+    int64_t open = 0;     // begun, and not ended
+    int64_t waiting = 0;  // those of them that have not arrived
+    Time last_begun;
+  };
+  static void Process(void* gate, grpc_auth_context* context, const grpc_metadata* headers,
+                      size_t count, grpc_process_auth_metadata_done_cb done, void* user_data);
+  void ForgetUnarrived(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Options options_;
+  Mutex mutex_;
+  std::unordered_map<Connection, Calls> connections_ ABSL_GUARDED_BY(mutex_);
+  int64_t open_ ABSL_GUARDED_BY(mutex_) = 0;  // the sum of Calls::open
+  Time last_forgot_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_DISTRIBUTED_RPC_CALL_GATE_H_

@@ -1,0 +1,91 @@
+#include "distributed/rpc/call_gate.h"
+
+#include <chrono>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kRun[] = "/a.B/Run", kCheck[] = "/a.B/Check";
+
+CallGate::Options Limits(int64_t max, int64_t max_of_connection) {
+  return {.methods = {{kRun, true}, {kCheck, false}},
+          .token = "word",
+          .max = max,
+          .max_of_connection = max_of_connection};
+}
+
+class CallGateTest : public ::testing::Test {
+ protected:
+  absl::Status Begins(CallGate::Connection connection) {
+    return gate_.Begins(connection, kRun, "word", now_);
+  }
+  // How many of `count` calls the gate accepts.
+  int Begin(CallGate::Connection connection, int count) {
+    int accepted = 0;
+    for (int i = 0; i < count; ++i) accepted += Begins(connection).ok() ? 1 : 0;
+    return accepted;
+  }
+  CallGate gate_{Limits(/*max=*/100, /*max_of_connection=*/60)};
+  CallGate::Time now_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(CallGateTest, RejectsByMethodAndToken) {
+  EXPECT_EQ(gate_.Begins(1, "/a.B/None", "word", now_).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(gate_.Begins(1, kRun, "", now_).code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(gate_.Begins(1, kRun, "sword", now_).code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(gate_.open_calls(), 0);
+  EXPECT_TRUE(gate_.Begins(1, kRun, "word", now_).ok());
+  EXPECT_TRUE(gate_.Begins(1, kCheck, "", now_).ok());
+  EXPECT_EQ(gate_.open_calls(), 2);
+}
+
+TEST_F(CallGateTest, LimitsTheCallsOfAConnection) {
+  EXPECT_EQ(Begin(1, 1000), 60);
+  const absl::Status status = Begins(1);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the connection has 60 open calls"));
+  gate_.Arrives(1);
+  gate_.Ends(1);
+  EXPECT_EQ(Begin(1, 1000), 1);
+}
+
+TEST_F(CallGateTest, AConnectionAlwaysHasAFewCalls) {
+  EXPECT_EQ(Begin(1, 1000), 60);
+  EXPECT_EQ(Begin(2, 1000), 40);
+  const absl::Status status = Begins(2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the clients have 100 open calls"));
+  EXPECT_EQ(Begin(3, 1000), CallGate::kAlways);
+  EXPECT_EQ(gate_.open_calls(), 100 + CallGate::kAlways);
+}
+
+// gRPC does not report calls that end before the server gets them.
+TEST_F(CallGateTest, CallsThatNeverArriveAreForgotten) {
+  EXPECT_EQ(Begin(1, 1000), 60);
+  for (int i = 0; i < 20; ++i) gate_.Arrives(1);
+  now_ += std::chrono::seconds(4);
+  EXPECT_EQ(Begin(1, 1000), 0);
+  now_ += std::chrono::seconds(2);
+  EXPECT_EQ(Begin(1, 1000), 40);
+  for (int i = 0; i < 20; ++i) gate_.Ends(1);
+  EXPECT_EQ(gate_.open_calls(), 40);
+}
+
+TEST_F(CallGateTest, ACallThatArrivesLateCountsAgain) {
+  EXPECT_EQ(Begin(1, 1), 1);
+  now_ += std::chrono::seconds(6);
+  EXPECT_EQ(Begin(2, 1), 1);  // forgets the first one
+  EXPECT_EQ(gate_.open_calls(), 1);
+  gate_.Arrives(1);
+  EXPECT_EQ(gate_.open_calls(), 2);
+  gate_.Ends(1);
+  EXPECT_EQ(gate_.open_calls(), 1);
+}
+
+}  // namespace
+}  // namespace sluice
