@@ -15,6 +15,9 @@ namespace sluice {
 
 enum class FileAccess { kRead, kWrite };
 
+// The event for which poll() waits before this access.
+short PollEventOf(FileAccess access);
+
 class FileWaiter {
  public:
   // Blocks until the descriptor can be read (kRead) or written (kWrite) without blocking. If Await

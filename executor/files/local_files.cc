@@ -105,8 +105,7 @@ absl::Status Await(const std::string& path, int descriptor, FileAccess access) {
   if (FileWaiter* const waiter = FileWaiter::Current()) {
     return Annotate(waiter->Await(descriptor, access), StrCat(path, "; "));
   }
-  const short events = access == FileAccess::kRead ? POLLIN : POLLOUT;
-  pollfd ready = {descriptor, events, 0};
+  pollfd ready = {descriptor, PollEventOf(access), 0};
   const int count = Uninterrupted([&] { return poll(&ready, 1, -1); });
   return count < 0 ? FileError(path, errno) : absl::OkStatus();
 }

@@ -49,8 +49,7 @@ absl::Status AwaitEither(pollfd descriptor, int wake, FileAccess access,
 }  // namespace
 
 absl::Status CancellableFiles::Await(int descriptor, FileAccess access) {
-  const short events = access == FileAccess::kRead ? POLLIN : POLLOUT;
-  pollfd ready = {descriptor, events, 0};
+  pollfd ready = {descriptor, PollEventOf(access), 0};
   if (poll(&ready, 1, 0) > 0) return absl::OkStatus();
   const int wake = eventfd(0, EFD_CLOEXEC);
   if (wake < 0) return absl::ErrnoToStatus(errno, "eventfd");
@@ -60,8 +59,7 @@ absl::Status CancellableFiles::Await(int descriptor, FileAccess access) {
     [[maybe_unused]] const ssize_t written = write(wake, &one, sizeof(one));
   });
   const absl::Status status =
-      is_registered ? AwaitEither({descriptor, events, 0}, wake, access, cancellation_)
-                    : CancelledError(access);
+      is_registered ? AwaitEither(ready, wake, access, cancellation_) : CancelledError(access);
   if (is_registered) cancellation_.Deregister(token);
   close(wake);
   return status;
