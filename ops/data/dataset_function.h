@@ -128,8 +128,9 @@ using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Re
 IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
                             Reading& reading);
 
-// Input `num_parallel_calls`, an int32 or int64. -1 stands for the number of processors. At most
-// 256, because each call is a thread. INVALID_ARGUMENT for other numbers below 1.
+// Returns the value of the input `num_parallel_calls`, an int32 or int64. -1 stands for the number
+// of processors. Numbers above 256 are lowered to 256, because each call is a thread. 0 and numbers
+// below -1 return INVALID_ARGUMENT.
 absl::StatusOr<int64_t> ParallelCalls(const KernelContext& c);
 
 }  // namespace sluice

@@ -1,11 +1,15 @@
-// Makes kernels of two tensors that broadcast by NumPy's rule from a functor of two elements:
+// Makes kernels of two tensors that broadcast by NumPy's rule:
 //
 //   BINARY_KERNELS(Sub, NumberList, RoundsOnce(0.2), WrappingSubtract(x, y));
 //
-// Functors are as in ops/loops/elementwise.h. Neighboring dimensions that broadcast alike are
-// merged first. So one or two nested loops suffice if the shapes are equal or an operand is a
-// scalar, a row or a column, and the inner loop runs over contiguous elements. The output takes
-// over the buffer of an input of the same size if nothing else uses it.
+// registers kernels of op Sub for each type of the list. They compute the expression of x and y,
+// one element of each input. RoundsOnce(0.2) says that it takes about 0.2 nanoseconds per element
+// and gives the same bits without vectors. ops/loops/elementwise.h describes functors and costs.
+//
+// Neighboring dimensions that broadcast alike are merged first. So one or two nested loops suffice
+// if the shapes are equal or an operand is a scalar, a row or a column, and the inner loop runs
+// over contiguous elements. The output takes over the buffer of an input of the same size if
+// nothing else uses it.
 //
 // Errors: INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2,2]" if the shapes do not broadcast.
 // Reference: NumPy, "Broadcasting".

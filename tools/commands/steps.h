@@ -47,7 +47,8 @@ struct Feeds {
 absl::StatusOr<Feeds> ReadFeeds(const Graph& graph, const TensorNames& inputs);
 // Returns the value of --fetches or, if it is empty, the keys of `outputs`.
 std::vector<std::string> FetchedKeys(const TensorNames& outputs);
-// The names of the tensors that keys of `outputs` stand for. Other keys are names of tensors.
+// Returns the name of a tensor for each of `keys`. A key of `outputs` gives the name listed there.
+// Any other key is itself the name of a tensor.
 std::vector<std::string> NamesOfKeys(const std::vector<std::string>& keys,
                                      const TensorNames& outputs);
 // Returns the number of steps of --steps or, if that is 0, the number of rows of the feeds with one

@@ -33,9 +33,9 @@ struct AdamWOptions {
   std::string name = "AdamW";
 };
 
-// Decoupled weight decay (Loshchilov and Hutter 2019). Before Adam's update, var -= learning_rate *
-// weight_decay * var, on all rows even if the gradient is sparse. In an embedding table only rows
-// with a gradient decay and change.
+// Decoupled weight decay (Loshchilov and Hutter 2019). Before Adam's update of a variable, var -=
+// learning_rate * weight_decay * var. All rows decay, even if the gradient is sparse. Rows of an
+// EmbeddingTable decay only in steps in which they have a gradient.
 //
 // Slots "m" and "v", saved as "<var>/AdamW" and "<var>/AdamW_1".
 class AdamW : public Adam {

@@ -43,9 +43,9 @@ class GradientExchange {
   virtual std::vector<Operation> Push() = 0;
   // Returns the op that stores the value of a token as this replica's local step.
   virtual Operation SetLocalStep(Output token) = 0;
-  // Returns the ops that notify the accumulators or queues that a chief starts at the current
-  // global step. The accumulators or queues then drop gradients of later steps, whose updates were
-  // undone.
+  // Returns the ops that a starting chief runs to give the accumulators or queues the global step.
+  // If the chief has restored an older model, the updates after this step are undone, and the
+  // accumulators or queues drop the gradients of these updates.
   virtual std::vector<Operation> ForgetUndone() = 0;
 
   // The step of this replica's next gradient: a scalar of the global step's type.
