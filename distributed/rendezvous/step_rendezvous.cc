@@ -1,6 +1,7 @@
 #include "distributed/rendezvous/step_rendezvous.h"
 
 #include <utility>
+#include <vector>
 
 #include "executor/partition/partition.h"
 #include "executor/wait/error_group.h"
@@ -57,10 +58,11 @@ void StepRendezvous::StartAbort(const absl::Status& status) {
 }
 
 absl::StatusOr<std::shared_ptr<StepRendezvous>> StepRendezvousTable::Find(
-    int64_t step_id, const std::shared_ptr<const TaskView>& view) {
+    int64_t step_id, const std::shared_ptr<const TaskView>& view, const std::string& session) {
   ScopedLock lock(&mutex_);
   SLUICE_ASSIGN_OR_RETURN(Step * step, FindLocked(step_id, view));
   step->runs_here = true;
+  step->session = session;
   return step->rendezvous;
 }
 
@@ -117,6 +119,17 @@ void StepRendezvousTable::End(int64_t step_id) {
     steps_.erase(it);
   }
   rendezvous->StartAbort(absl::CancelledError(StrCat("Cleanup ", step_id)));
+}
+
+void StepRendezvousTable::EndStepsOf(const std::string& session) {
+  std::vector<int64_t> ended;
+  {
+    ScopedLock lock(&mutex_);
+    for (const auto& [step_id, step] : steps_) {
+      if (step.runs_here && step.session == session) ended.push_back(step_id);
+    }
+  }
+  for (const int64_t step_id : ended) End(step_id);
 }
 
 void StepRendezvousTable::AbortAll(const absl::Status& status) {

@@ -69,24 +69,28 @@ class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
       : view_(std::make_shared<TaskView>(TaskView{std::move(task), std::move(receive)})) {}
-  // Returns the rendezvous for a part of the step that runs on this task, and keeps it until End.
-  // `view` is the TaskView of the step's session, or null for the table's own view. ABORTED if the
-  // step has ended.
+  // Returns the rendezvous for a part of the step that runs on this task, and keeps it until End or
+  // until EndStepsOf(session). `view` is the TaskView of the step's session, or null for the
+  // table's own view. ABORTED if the step has ended.
   absl::StatusOr<std::shared_ptr<StepRendezvous>> Find(
-      int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr);
+      int64_t step_id, const std::shared_ptr<const TaskView>& view = nullptr,
+      const std::string& session = "");
   // Receives a tensor that this task sends in the step. To be used for the requests of other tasks.
   // ABORTED if the step has ended.
   void RecvLocalAsync(int64_t step_id, const std::string& key, CancellationManager* cancellation,
                       Rendezvous::Done done);
   // Ends the step. Its open operations end with CANCELLED "Cleanup <step>".
   void End(int64_t step_id);
+  // Ends the steps of a session that the session's master, which may have died, has not ended.
+  void EndStepsOf(const std::string& session);
   void AbortAll(const absl::Status& status);
   int num_steps();
 
  private:
   struct Step {
     std::shared_ptr<StepRendezvous> rendezvous;
-    bool runs_here = false;  // kept until End
+    std::string session;     // "": of the master on this task
+    bool runs_here = false;  // kept until it ends
     int receivers = 0;       // open calls of RecvLocalAsync
   };
 

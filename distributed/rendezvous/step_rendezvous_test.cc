@@ -132,6 +132,21 @@ TEST_F(StepRendezvousTest, AReceiverMayArriveBeforeItsStep) {
   EXPECT_EQ(table_.num_steps(), 0);
 }
 
+// A master that died between a step and its CleanupGraph left what was sent here.
+TEST_F(StepRendezvousTest, TheStepsOfASessionEndWithIt) {
+  for (const int step : {1, 2, 3}) {
+    const auto found = table_.Find(step, nullptr, step == 2 ? "other" : "lost");
+    ASSERT_TRUE(found.ok());
+    ASSERT_TRUE((*found)->Send(KeyFrom(kOwn), Tensor::Scalar(1.0f), false).ok());
+  }
+  Find(4)->RecvAsync(KeyFrom(kOwn), nullptr, Collect());  // of this task's master
+  table_.EndStepsOf("lost");
+  EXPECT_EQ(table_.num_steps(), 2);
+  EXPECT_EQ(table_.Find(1).status(), absl::AbortedError("Cleanup 1"));
+  EXPECT_TRUE(table_.Find(2, nullptr, "other").ok());
+  EXPECT_TRUE(results_.empty());
+}
+
 // A peer that requested tensors of unknown steps filled the memory: each step stayed for ever.
 TEST_F(StepRendezvousTest, AStepThatNeverRunsIsForgottenWithItsLastReceiver) {
   constexpr int kSteps = 1000;

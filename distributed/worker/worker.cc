@@ -142,6 +142,7 @@ void Worker::EndSessions(const std::function<bool(const WorkerSession&)>& is_end
     }
   }
   for (const int64_t step_id : steps) EndPart(step_id, awaiting);
+  for (const auto& [handle, session] : sessions) rendezvous_->EndStepsOf(handle);
 }
 
 std::set<std::string> Worker::LostClients(
@@ -245,7 +246,7 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   const Plan& plan = *graph->step->plan();
   SLUICE_INVALID_IF(feeds.size() != plan.num_feeds, "expected ", plan.num_feeds,
                     " feeds of the part, got ", feeds.size());
-  auto found = rendezvous_->Find(request.step_id(), session.view);
+  auto found = rendezvous_->Find(request.step_id(), session.view, session.handle);
   // A step that ended before its part began was cancelled.
   if (!found.ok()) return absl::CancelledError(std::string(found.status().message()));
   const std::shared_ptr<StepRendezvous> rendezvous = *std::move(found);

@@ -1,0 +1,90 @@
+// A worker without a server: the test makes the calls of a master.
+#include "distributed/worker/worker.h"
+
+#include "distributed/message/service_methods.h"
+#include "distributed/message/tensor_message.h"
+#include "distributed/testing/fake_call.h"
+#include "executor/testing/test_ops.h"
+#include "graph/format/graph_def.h"
+#include "gtest/gtest.h"
+
+namespace sluice {
+namespace {
+
+using namespace testing;  // NOLINT: the ops of test_ops.h
+
+constexpr char kTask[] = "/job:worker/replica:0/task:0";
+
+class WorkerTest : public ::testing::Test {
+ protected:
+  // The response to a call, which must succeed.
+  grpc::ByteBuffer Call(const char* method, const google::protobuf::Message& request) {
+    FakeCall call(EncodeMessage(request));
+    for (const RpcMethod& m : worker_.Methods()) {
+      if (m.path == WorkerMethod(method)) m.handle(call);
+    }
+    const absl::StatusOr<grpc::ByteBuffer> response = call.Await();
+    EXPECT_TRUE(response.ok()) << method << ": " << response.status();
+    return response.value_or(grpc::ByteBuffer());
+  }
+  void CreateSession(const std::string& session, int64_t master_incarnation) {
+    pb::CreateWorkerSessionRequest create;
+    create.set_session_handle(session);
+    create.set_master_task("/job:chief/replica:0/task:0");
+    create.set_master_incarnation(master_incarnation);
+    Call("CreateWorkerSession", create);
+  }
+  // Registers a graph of one constant, and returns its handle.
+  std::string Register(const std::string& session) {
+    Graph g;
+    Const(g, 1.0f);
+    for (Node* node : g.nodes()) node->set_device(StrCat(kTask, "/device:CPU:0"));
+    pb::RegisterGraphRequest graph;
+    graph.set_session_handle(session);
+    *graph.mutable_graph_def() = *ExportGraphDef(g);
+    pb::RegisterGraphResponse registered;
+    EXPECT_TRUE(DecodeMessage(Call("RegisterGraph", graph), &registered).ok());
+    return registered.graph_handle();
+  }
+  void Run(const std::string& session, const std::string& graph, int64_t step) {
+    pb::RunGraphRequest run;
+    run.set_session_handle(session);
+    run.set_graph_handle(graph);
+    run.set_step_id(step);
+    Call("RunGraph", run);
+  }
+
+  StepRendezvousTable rendezvous_{
+      kTask, [](const std::string&, int64_t, const std::string&, CancellationManager*,
+                Rendezvous::Done done) { done(absl::UnavailableError(""), Tensor(), false); }};
+  AddressBook addresses_{ClusterSpec()};
+  Worker worker_{kTask,
+                 DeviceSet::Cpus(1, kTask),
+                 &rendezvous_,
+                 &addresses_,
+                 [](std::shared_ptr<const AddressBook>) { return RemoteReceive(); },
+                 SessionOptions()};
+};
+
+TEST_F(WorkerTest, CleanupGraphEndsAStep) {
+  CreateSession("session", 1);
+  Run("session", Register("session"), 7);
+  EXPECT_EQ(rendezvous_.num_steps(), 1);
+  pb::CleanupGraphRequest cleanup;
+  cleanup.set_step_id(7);
+  Call("CleanupGraph", cleanup);
+  EXPECT_EQ(rendezvous_.num_steps(), 0);
+}
+
+// The steps stayed for ever if their master died before CleanupGraph.
+TEST_F(WorkerTest, TheStepsOfAMasterEndWithItsSession) {
+  CreateSession("first", 1);
+  const std::string graph = Register("first");
+  for (const int64_t step : {1, 2, 3}) Run("first", graph, step);
+  EXPECT_EQ(rendezvous_.num_steps(), 3);
+  CreateSession("second", 2);  // the master has restarted
+  EXPECT_EQ(rendezvous_.num_steps(), 0);
+}
+
+}  // namespace
+}  // namespace sluice
