@@ -52,19 +52,20 @@ int64_t CallGate::DefaultMax() {
   return std::clamp<int64_t>(SystemMemoryBytes() / 8 / kCallBytes, 2048, 1 << 20);
 }
 
-grpc_auth_metadata_processor CallGate::AsProcessor() {
-  grpc_auth_metadata_processor processor = {};
-  processor.process = &Process;
-  processor.state = this;
-  return processor;
+CallGate::CallGate(Options options) : options_(std::move(options)) {}
+
+grpc_auth_metadata_processor CallGate::AsProcessor(std::shared_ptr<CallGate> gate) {
+  const auto destroy = [](void* state) { delete static_cast<std::shared_ptr<CallGate>*>(state); };
+  return {&Process, destroy, new std::shared_ptr<CallGate>(std::move(gate))};
 }
 
 void CallGate::Process(void* gate, grpc_auth_context* context, const grpc_metadata* headers,
                        size_t count, grpc_process_auth_metadata_done_cb done, void* user_data) {
   static std::atomic<uint64_t> last_number{0};
-  const absl::Status status = static_cast<CallGate*>(gate)->Begins(
-      NumberOf(context, last_number), Header(headers, count, ":path"),
-      Header(headers, count, kTokenHeader), std::chrono::steady_clock::now());
+  const absl::Status status =
+      (*static_cast<std::shared_ptr<CallGate>*>(gate))
+          ->Begins(NumberOf(context, last_number), Header(headers, count, ":path"),
+                   Header(headers, count, kTokenHeader), std::chrono::steady_clock::now());
   done(user_data, nullptr, 0, nullptr, 0, static_cast<grpc_status_code>(status.code()),
        status.ok() ? nullptr : std::string(status.message()).c_str());
 }

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,9 +46,9 @@ class CallGate {
   // container's.
   static int64_t DefaultMax();
 
-  explicit CallGate(Options options) : options_(std::move(options)) {}
-  // For gRPC, which passes each call to the gate. The gate must outlive the server.
-  grpc_auth_metadata_processor AsProcessor();
+  explicit CallGate(Options options);
+  // For gRPC, which passes each call to the gate, and owns the result.
+  static grpc_auth_metadata_processor AsProcessor(std::shared_ptr<CallGate> gate);
 
   // A number that names a connection.
   using Connection = uint64_t;

@@ -292,9 +292,9 @@ absl::Status RpcServer::StartGrpc() {
       .max_of_connection = std::min<int64_t>(kMaxCallsOfConnection, options_.max_calls / 2)};
   for (const RpcMethod& method : methods_) calls.methods[method.path] = method.needs_token;
   calls.methods[kHealthWatch] = false;
-  gate_ = std::make_unique<CallGate>(calls);
+  gate_ = std::make_shared<CallGate>(calls);
   grpc_->credentials = options_.credentials;
-  grpc_->credentials->SetProcessor(gate_->AsProcessor());
+  grpc_->credentials->SetProcessor([gate = gate_] { return CallGate::AsProcessor(gate); });
   grpc::ServerBuilder builder;
   using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
   grpc_->acceptor =

@@ -87,7 +87,7 @@ class RpcServer {
   std::unique_ptr<Grpc> grpc_;
   Options options_;
   std::unique_ptr<Connections> connections_;
-  std::unique_ptr<CallGate> gate_;
+  std::shared_ptr<CallGate> gate_;
   std::unique_ptr<ChunkedMessages> chunked_;
   std::unique_ptr<LaneServer> lanes_;
   std::vector<RpcMethod> methods_;

@@ -100,7 +100,9 @@ TaskCredentials::~TaskCredentials() {
 
 int TaskCredentials::AddPortToServer(const std::string& address, grpc_server* server) {
   credentials_ = Create();
-  grpc_server_credentials_set_auth_metadata_processor(credentials_, processor_);
+  if (processor_) {
+    grpc_server_credentials_set_auth_metadata_processor(credentials_, processor_());
+  }
   return grpc_server_add_http2_port(server, address.c_str(), credentials_);
 }
 

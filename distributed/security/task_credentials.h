@@ -2,8 +2,10 @@
 #ifndef SLUICE_DISTRIBUTED_SECURITY_TASK_CREDENTIALS_H_
 #define SLUICE_DISTRIBUTED_SECURITY_TASK_CREDENTIALS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "grpc/grpc_security.h"
 #include "grpcpp/security/server_credentials.h"
@@ -14,9 +16,11 @@ namespace sluice {
 class TaskCredentials : public grpc::ServerCredentials {
  public:
   ~TaskCredentials() override;
-  // gRPC passes the headers of each call to `processor` before it hands the call to the server.
-  // Must be called before the server starts. `processor.state` must outlive the server.
-  void SetProcessor(const grpc_auth_metadata_processor& processor) { processor_ = processor; }
+  // gRPC passes the headers of each call to the result of `processor` before it hands the call to
+  // the server. `processor` is called when the server starts.
+  void SetProcessor(std::function<grpc_auth_metadata_processor()> processor) {
+    processor_ = std::move(processor);
+  }
 
  private:
   // The caller owns the result.
@@ -25,7 +29,7 @@ class TaskCredentials : public grpc::ServerCredentials {
   // gRPC's C++ interface copies all headers of each call, so servers use SetProcessor.
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) final {}
 
-  grpc_auth_metadata_processor processor_ = {};
+  std::function<grpc_auth_metadata_processor()> processor_;
   grpc_server_credentials* credentials_ = nullptr;
 };
 
