@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/strings.h"
+#include "graph/tensor/limited_heap.h"
 #include "graph/tensor/sizes.h"
 
 namespace sluice {
@@ -12,6 +13,11 @@ namespace {
 std::string Text(const GradientLedger::Counts& c) {
   return StrCat(c[GradientLedger::kApplied], " applied, ", c[GradientLedger::kStale], " stale, ",
                 c[GradientLedger::kSurplus], " surplus");
+}
+
+// Uninitialized if there is no memory: a graph chooses the size.
+Tensor NewTable(const TensorShape& shape) {
+  return Tensor::Allocate(LimitedHeap(), DT_INT64, shape).value_or(Tensor());
 }
 
 }  // namespace
@@ -47,7 +53,7 @@ void GradientLedger::Undo(int64_t step) {
 }
 
 Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
-  Tensor table(DT_INT64, {num_updates, num_replicas_ + 1, kOutcomes});
+  Tensor table = NewTable({num_updates, num_replicas_ + 1, kOutcomes});
   if (!table.IsInitialized()) return table;
   std::fill_n(table.data<int64_t>(), table.num_elements(), 0);
   const int64_t size = (num_replicas_ + 1) * kOutcomes;
@@ -63,7 +69,8 @@ Tensor GradientLedger::Updates(int64_t first, int64_t num_updates) const {
 }
 
 Tensor GradientLedger::Totals() const {
-  Tensor table(DT_INT64, {num_replicas_ + 1, kOutcomes});
+  Tensor table = NewTable({num_replicas_ + 1, kOutcomes});
+  if (!table.IsInitialized()) return table;
   int64_t* to = table.data<int64_t>();
   ScopedLock lock(&mutex_);
   for (const Counts& counts : totals_) to = std::copy(counts.begin(), counts.end(), to);

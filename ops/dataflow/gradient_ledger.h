@@ -49,7 +49,8 @@ class GradientLedger : public Resource {
   // Returns the counts of the updates at the steps first, first + 1, …: int64 [num_updates,
   // num_replicas + 1, kOutcomes]. Uninitialized if there is no memory.
   Tensor Updates(int64_t first, int64_t num_updates) const;
-  // int64 [num_replicas + 1, kOutcomes]: all updates since the ledger was made.
+  // int64 [num_replicas + 1, kOutcomes]: all updates since the ledger was made. Uninitialized if
+  // there is no memory.
   Tensor Totals() const;
   // "gradient ledger 'sync': 120 applied, 3 stale, 1 surplus; replica 0: 40 applied, 0 stale, …"
   std::string DebugString() const override;

@@ -2,6 +2,7 @@
 
 #include "executor/wait/stalls.h"
 #include "gmock/gmock.h"
+#include "graph/tensor/limited_heap.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -204,6 +205,16 @@ TEST(GradientLedgerTest, KeepsTotalsForEverAndUpdatesForAWhile) {
   EXPECT_EQ(ledger.Totals().data<int64_t>()[0], GradientLedger::kUpdatesKept + 10);
   EXPECT_EQ(ledger.Updates(0, 1).data<int64_t>()[0], 0);
   EXPECT_EQ(ledger.Updates(10, 1).data<int64_t>()[0], 1);
+}
+
+TEST(GradientLedgerTest, WithoutMemoryTheTablesAreUninitialized) {
+  const GradientLedger ledger("l", 4096);
+  SetHeapRoom([](size_t, RoomFor) { return false; });
+  const Tensor totals = ledger.Totals(), updates = ledger.Updates(0, 1);
+  SetHeapRoom(nullptr);
+  EXPECT_FALSE(totals.IsInitialized());
+  EXPECT_FALSE(updates.IsInitialized());
+  EXPECT_TRUE(ledger.Totals().IsInitialized());
 }
 
 }  // namespace

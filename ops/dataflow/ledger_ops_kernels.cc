@@ -58,22 +58,24 @@ class EnterKernel : public Kernel {
   GradientLedger::Outcome outcome_;
 };
 
+absl::Status SetTable(KernelContext& c, Tensor table, int64_t rows, std::string_view what) {
+  if (!table.IsInitialized()) {
+    return absl::ResourceExhaustedError(
+        StrCat(c.node().Describe(), ": expected memory for ", rows, " ", what, ", got none"));
+  }
+  c.set_output(0, std::move(table));
+  return absl::OkStatus();
+}
+
 absl::Status Totals(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
-  c.set_output(0, ledger->Totals());
-  return absl::OkStatus();
+  return SetTable(c, ledger->Totals(), ledger->num_replicas(), "replicas");
 }
 
 absl::Status Updates(KernelContext& c, Attr<int64_t, "num_updates"> num_updates) {
   SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const int64_t first, Number(c, 1, "first_step"));
-  Tensor updates = ledger->Updates(first, num_updates);
-  if (!updates.IsInitialized()) {
-    return absl::ResourceExhaustedError(StrCat(c.node().Describe(), ": expected memory for ",
-                                               num_updates.value, " updates, got none"));
-  }
-  c.set_output(0, std::move(updates));
-  return absl::OkStatus();
+  return SetTable(c, ledger->Updates(first, num_updates), num_updates, "updates");
 }
 
 KERNEL(GradientLedger, LedgerKernel);
