@@ -134,8 +134,8 @@ absl::StatusOr<BarrierResource::Batch> BarrierResource::Stack(
     Allocator& allocator, const std::vector<Element>& elements) const {
   Batch batch;
   const TensorShape vector({static_cast<int64_t>(elements.size())});
-  batch.indices = Tensor(DT_INT64, vector);
-  batch.keys = Tensor(DT_STRING, vector);
+  SLUICE_ASSIGN_OR_RETURN(batch.indices, Tensor::Allocate(allocator, DT_INT64, vector));
+  SLUICE_ASSIGN_OR_RETURN(batch.keys, Tensor::Allocate(allocator, DT_STRING, vector));
   std::vector<Tensors> rows;
   for (size_t i = 0; i < elements.size(); ++i) {
     batch.indices.data<int64_t>()[i] = elements[i].index;

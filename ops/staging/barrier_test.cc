@@ -147,5 +147,35 @@ TEST(BarrierTest, WrongShapesAreFoundWhenTheyAreInserted) {
   EXPECT_EQ(barrier->incomplete_size(), 0);
 }
 
+// Refuses large blocks.
+class SmallBlocks : public Allocator {
+ public:
+  explicit SmallBlocks(size_t most) : most_(most) {}
+  void* Allocate(size_t bytes) override {
+    return bytes <= most_ ? Heap().Allocate(bytes) : nullptr;
+  }
+  void Deallocate(void* block, size_t bytes) override { Heap().Deallocate(block, bytes); }
+
+ private:
+  const size_t most_;
+};
+
+// The components of 100 tuples need 400 bytes, their indices 800, and their keys more.
+TEST(BarrierTest, ATakeFailsIfItsStepHasNoMemoryForIndicesOrKeys) {
+  for (const size_t most : {600u, 1000u}) {
+    auto barrier = std::make_shared<BarrierResource>(
+        BarrierSpec{.name = "b", .types = {DT_FLOAT}, .shapes = {TensorShape()}});
+    std::vector<std::string> keys;
+    for (int i = 0; i < 100; ++i) keys.push_back(std::to_string(i));
+    ASSERT_TRUE(First(*barrier, keys).ok());
+    SmallBlocks step(most);
+    std::optional<absl::Status> status;
+    barrier->Take({.allocator = &step, .node = "take", .op = "BarrierTakeMany"}, 100, false,
+                  [&](const auto& batch) { status = batch.status(); });
+    ASSERT_TRUE(status.has_value());
+    EXPECT_EQ(status->code(), absl::StatusCode::kResourceExhausted) << *status;
+  }
+}
+
 }  // namespace
 }  // namespace sluice
