@@ -10,8 +10,9 @@ namespace {
 using Dims = absl::Span<const ReductionPlan::Dim>;
 using DimList = absl::InlinedVector<ReductionPlan::Dim, 4>;
 
-// The number of rows in a block. The rows of a block are combined one after the other, and the
-// results of blocks pairwise, which limits rounding errors.
+// The number of rows in a block. The rows of a block are combined one after the other, and so are
+// the results of the blocks. This limits rounding errors, because fewer results than rows are added
+// to one accumulator.
 constexpr int64_t kRowsPerBlock = 512;
 
 int64_t Elements(Dims dims) {
