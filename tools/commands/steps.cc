@@ -94,7 +94,7 @@ absl::StatusOr<int64_t> NumberOfSteps(const Feeds& feeds) {
     if (steps == 0) steps = std::max<int64_t>(rows, 1);
     if (rows != steps || rows < 0) {
       return InvalidArgument("feed '", feed.tensor, kPerStep, "': expected ", steps,
-                             " rows, one a step, got shape ", feed.value.shape().ToString());
+                             " rows, one per step, got shape ", feed.value.shape().ToString());
     }
   }
   return std::max<int64_t>(steps, 1);
