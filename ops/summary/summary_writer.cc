@@ -30,10 +30,12 @@ absl::Status SummaryWriterResource::Flush() {
 }
 
 absl::Status SummaryWriterResource::FlushLocked() {
-  for (const pb::Event& event : waiting_) SLUICE_RETURN_IF_ERROR(file_->Write(event));
-  waiting_.clear();
-  last_flush_ = WallTime();
-  return file_->Flush();
+  absl::Status status;
+  for (const pb::Event& event : waiting_) status.Update(file_->Write(event));
+  waiting_.clear();  // also after an error, because no later write of these events would succeed
+  status.Update(file_->Flush());
+  last_flush_ = status.ok() ? WallTime() : 0;  // 0: the next Write returns the error too
+  return status;
 }
 
 }  // namespace sluice
