@@ -261,6 +261,25 @@ absl::Status CheckChunks(const std::string& what, const SavedPart& part, const T
   return absl::OkStatus();
 }
 
+// Reads all tensors of a part and drops them, so that a tensor that cannot be read is found before
+// the table changes.
+absl::Status TryToRead(const TensorSource& from, const SavedPart& part) {
+  std::vector<std::string> names = part.filter;
+  for (const std::string& chunk : part.chunks) {
+    for (const RecordColumn& column : kRecordColumns) names.push_back(chunk + column.name);
+  }
+  for (const std::string& chunk : part.waiting) {
+    names.push_back(chunk + "keys");
+    names.push_back(chunk + "counts");
+  }
+  if (!part.rules.empty()) {
+    names.push_back(part.rules + "steps");
+    names.push_back(part.rules + "ages");
+  }
+  for (const std::string& name : names) SLUICE_RETURN_IF_ERROR(from.Read(name).status());
+  return absl::OkStatus();
+}
+
 void RemoveAll(RowStore& store) {
   constexpr int64_t kAtOnce = 1 << 16;
   const int64_t end = store.end();
@@ -367,6 +386,11 @@ absl::Status RestoreTable(const TensorSource& checkpoint, const TablePart& part,
   for (const SavedPart& saved : parts) {
     SLUICE_RETURN_IF_ERROR(CheckChunks(what, saved, checkpoint, store));
     SLUICE_RETURN_IF_ERROR(CheckRules(what, checkpoint, saved));
+  }
+  // A new table has nothing to lose, so a program's start reads the checkpoint only once.
+  const bool was_used = store.size() > 0 || store.update_calls() > 0;
+  for (const SavedPart& saved : parts) {
+    if (was_used) SLUICE_RETURN_IF_ERROR(TryToRead(checkpoint, saved));
   }
   RemoveAll(store);
   store.ForgetSteps();

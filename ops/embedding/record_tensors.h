@@ -91,9 +91,12 @@ class TensorSource {
 
 // Restores a part of a table: the records and the state of the rules. The checkpoint's table may
 // have another number of parts, so the function keeps only records of keys that belong to `part`.
+// If the table was updated or has records, every tensor is read once before the table changes, so
+// that damaged files are found in time.
 // Errors that leave the table unchanged: NOT_FOUND if the checkpoint does not have the table,
-// DATA_LOSS if one of its parts is missing, INVALID_ARGUMENT if types or shapes differ. After other
-// errors, such as a tensor that cannot be read, the table has only some of the saved records.
+// DATA_LOSS if one of its parts is missing, INVALID_ARGUMENT if types or shapes differ, and those
+// of this first reading. After other errors (no memory for the records, or a damaged file if the
+// table is new) the table has only some of the saved records.
 absl::Status RestoreTable(const TensorSource& checkpoint, const TablePart& part, RowStore& store);
 
 }  // namespace sluice

@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "ops/embedding/record_tensors.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"
 
@@ -370,6 +371,72 @@ TEST(RowStore, LookupsDuringRemovalAndGrowth) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(static_cast<size_t>(store.size()), store.Export(0, store.end()).keys.size());
+}
+
+// A checkpoint in memory. Some of its tensors cannot be read.
+class Checkpoint : public TensorSource {
+ public:
+  absl::Status Save(RowStore& store) {
+    return SaveTable(store, {"t"}, [&](const std::string& name, const Tensor& tensor) {
+      tensors[name] = tensor;
+      return absl::OkStatus();
+    });
+  }
+  std::string Describe() const override { return "'c'"; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const auto& [name, tensor] : tensors) all.push_back(name);
+    return all;
+  }
+  absl::StatusOr<std::pair<DataType, TensorShape>> TypeOf(const std::string& name) const override {
+    return std::pair(tensors.at(name).dtype(), tensors.at(name).shape());
+  }
+  absl::StatusOr<Tensor> Read(const std::string& name) const override {
+    ++reads;
+    if (name == damaged) return absl::DataLossError(name);
+    return tensors.at(name);
+  }
+
+  std::map<std::string, Tensor> tensors;
+  std::string damaged;
+  mutable int reads = 0;
+};
+
+TEST(RowStore, ADamagedCheckpointDoesNotChangeATable) {
+  RowStoreOptions options = Options(3);
+  options.admission.after_updates = 2;
+  RowStore saved(options);
+  Add(saved, {1, 2, 3, 1, 2}, 1);
+  Checkpoint checkpoint;
+  ASSERT_TRUE(checkpoint.Save(saved).ok());
+  EXPECT_THAT(checkpoint.tensors, ::testing::SizeIs(9));
+  for (const std::string& name : checkpoint.names()) {
+    RowStore store(options);
+    Add(store, {5, 6, 7, 5, 6}, 4);
+    const std::vector<float> before = Rows(store, Range(9));
+    checkpoint.damaged = name;
+    const absl::Status status = RestoreTable(checkpoint, {"t"}, store);
+    EXPECT_EQ(status, absl::DataLossError(name));
+    EXPECT_EQ(store.size(), 2);
+    EXPECT_EQ(Rows(store, Range(9)), before);
+    Add(store, {7}, 4);
+    EXPECT_EQ(store.size(), 3) << "key 7 still waited for its second update";
+    checkpoint.damaged.clear();
+    ASSERT_TRUE(RestoreTable(checkpoint, {"t"}, store).ok());
+    EXPECT_EQ(Rows(store, Range(9)), Rows(saved, Range(9)));
+  }
+}
+
+TEST(RowStore, ARestoreReadsACheckpointTwiceOnlyIntoAUsedTable) {
+  RowStore saved(Options(3)), store(Options(3));
+  Add(saved, {1, 2}, 1);
+  Checkpoint checkpoint;
+  ASSERT_TRUE(checkpoint.Save(saved).ok());
+  const auto tensors = static_cast<int>(checkpoint.tensors.size());
+  ASSERT_TRUE(RestoreTable(checkpoint, {"t"}, store).ok());
+  EXPECT_EQ(std::exchange(checkpoint.reads, 0), tensors);
+  ASSERT_TRUE(RestoreTable(checkpoint, {"t"}, store).ok());
+  EXPECT_EQ(checkpoint.reads, 2 * tensors);
 }
 
 }  // namespace
