@@ -39,6 +39,14 @@ absl::StatusOr<RecordTypes> TypesOf(int64_t n, int64_t slots, const RowStoreOpti
 // Returns the number of slots in each record.
 int64_t SlotsOf(const TensorShape& slots) { return slots.rank() == 3 ? slots.dim(1) : 0; }
 
+absl::StatusOr<Tensor> VectorOf(absl::Span<const int64_t> values) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor vector,
+                          Tensor::Allocate(LimitedHeap(), DT_INT64,
+                                           TensorShape({static_cast<int64_t>(values.size())})));
+  std::copy(values.begin(), values.end(), vector.data<int64_t>());
+  return vector;
+}
+
 // --- what the rules of a table (for admission and eviction) know
 
 Tensor StepsTensor(const RowStore& store, const IdleLimits::State& state) {
@@ -46,8 +54,9 @@ Tensor StepsTensor(const RowStore& store, const IdleLimits::State& state) {
       {state.latest, store.update_calls(), state.began_before, state.began_before_previously});
 }
 
-Tensor AgesTensor(const IdleLimits::State& state) {
-  Tensor ages(DT_INT64, TensorShape({static_cast<int64_t>(state.ages.size()), 2}));
+absl::StatusOr<Tensor> AgesTensor(const IdleLimits::State& state) {
+  const TensorShape shape({static_cast<int64_t>(state.ages.size()), 2});
+  SLUICE_ASSIGN_OR_RETURN(Tensor ages, Tensor::Allocate(LimitedHeap(), DT_INT64, shape));
   int64_t* out = ages.data<int64_t>();
   for (const auto& [step, age] : state.ages) *out++ = step, *out++ = age;
   return ages;
@@ -64,8 +73,10 @@ absl::Status SaveWaiting(Admission& admission, const std::string& folder, AddTen
     const bool is_last = share + 1 == Admission::kShards;
     if (keys.empty() || (keys.size() < kKeysPerChunk && !is_last)) continue;
     const std::string name = folder + absl::StrFormat("waiting-%02d/", chunk++);
-    SLUICE_RETURN_IF_ERROR(add(name + "keys", Tensor::Vector<int64_t>(keys)));
-    SLUICE_RETURN_IF_ERROR(add(name + "counts", Tensor::Vector<int64_t>(counts)));
+    SLUICE_ASSIGN_OR_RETURN(const Tensor all_keys, VectorOf(keys));
+    SLUICE_ASSIGN_OR_RETURN(const Tensor all_counts, VectorOf(counts));
+    SLUICE_RETURN_IF_ERROR(add(name + "keys", all_keys));
+    SLUICE_RETURN_IF_ERROR(add(name + "counts", all_counts));
     keys.clear();
     counts.clear();
   }
@@ -83,7 +94,8 @@ absl::Status SaveFilter(const Admission& admission, const std::string& folder, A
     const bool is_last = block + 1 == Admission::kBlocks;
     if (counters.empty() || (counters.size() < kBytesPerChunk && !is_last)) continue;
     const auto blocks = static_cast<int64_t>(counters.size()) / admission.block_size();
-    Tensor chunk(DT_UINT8, TensorShape({blocks, admission.block_size()}));
+    const TensorShape shape({blocks, admission.block_size()});
+    SLUICE_ASSIGN_OR_RETURN(Tensor chunk, Tensor::Allocate(LimitedHeap(), DT_UINT8, shape));
     std::copy(counters.begin(), counters.end(), chunk.data<uint8_t>());
     SLUICE_RETURN_IF_ERROR(add(folder + absl::StrFormat("filter-%02d", first), chunk));
     counters.clear();
@@ -94,7 +106,8 @@ absl::Status SaveFilter(const Admission& admission, const std::string& folder, A
 absl::Status SaveRules(RowStore& store, const std::string& folder, AddTensor add) {
   const IdleLimits::State state = store.idle().state();
   SLUICE_RETURN_IF_ERROR(add(folder + "steps", StepsTensor(store, state)));
-  SLUICE_RETURN_IF_ERROR(add(folder + "ages", AgesTensor(state)));
+  SLUICE_ASSIGN_OR_RETURN(const Tensor ages, AgesTensor(state));
+  SLUICE_RETURN_IF_ERROR(add(folder + "ages", ages));
   SLUICE_RETURN_IF_ERROR(SaveWaiting(store.admission(), folder, add));
   return SaveFilter(store.admission(), folder, add);
 }

@@ -72,7 +72,7 @@ struct TablePart {
 };
 
 // Passes the tensors of a part of a table to `add`. Updates may run at the same time
-// (ExportRecords).
+// (ExportRecords). RESOURCE_EXHAUSTED if there is no memory for a tensor.
 using AddTensor = absl::FunctionRef<absl::Status(const std::string& name, const Tensor& tensor)>;
 absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);
 

@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "graph/tensor/limited_heap.h"
 #include "ops/embedding/record_tensors.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"
@@ -437,6 +438,18 @@ TEST(RowStore, ARestoreReadsACheckpointTwiceOnlyIntoAUsedTable) {
   EXPECT_EQ(std::exchange(checkpoint.reads, 0), tensors);
   ASSERT_TRUE(RestoreTable(checkpoint, {"t"}, store).ok());
   EXPECT_EQ(checkpoint.reads, 2 * tensors);
+}
+
+TEST(RowStore, ASaveWithoutMemoryForTheFilterFails) {
+  RowStoreOptions options = Options(3);
+  options.admission = {.after_updates = 2, .filter_counters = 1 << 20};
+  RowStore store(options);
+  Add(store, {1}, 1);
+  Checkpoint checkpoint;
+  SetHeapRoom([](size_t, RoomFor) { return false; });
+  const absl::Status status = checkpoint.Save(store);
+  SetHeapRoom(nullptr);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
 }
 
 }  // namespace
