@@ -8,6 +8,7 @@
 #include "executor/session/session.h"
 #include "graph/gradient/gradients.h"
 #include "ops/array/builders.h"
+#include "ops/embedding/partitioner.h"
 #include "ops/sugar.h"
 
 namespace sluice {
@@ -128,6 +129,20 @@ TEST(Embedding, ATableOfNoVariableIsRefusedWithTheLine) {
   EXPECT_FALSE(EmbeddingLookup(std::vector<Variable>{}, Constant(g, {1})));
   EXPECT_THAT(std::string(g.status().message()), HasSubstr("expected a table, got no variable"));
   EXPECT_THAT(std::string(g.status().message()), HasSubstr("embedding_test.cc"));
+}
+
+TEST(Partitioner, AnOptionOfZeroOrWithoutBoundIsNoLimit) {
+  using ::testing::ElementsAre;
+  const TensorShape shape({100, 3});
+  EXPECT_THAT(MinMaxPartitions(shape, DT_FLOAT, 4, {.min_slice_size = 0}), ElementsAre(4, 1));
+  EXPECT_THAT(MinMaxPartitions(shape, DT_FLOAT, 400, {.min_slice_size = 0}), ElementsAre(100, 1));
+  EXPECT_THAT(MinMaxPartitions(shape, DT_FLOAT, 4, {.min_slice_size = 400}), ElementsAre(3, 1));
+  EXPECT_THAT(MinMaxPartitions(shape, DT_FLOAT, 4, {.min_slice_size = INT64_MAX}),
+              ElementsAre(1, 1));
+  // As in TensorFlow.
+  EXPECT_THAT(MinMaxPartitions(shape, DT_FLOAT, 4, {.min_slice_size = -5}), ElementsAre(1, 1));
+  EXPECT_THAT(MinMaxPartitions(shape, DT_FLOAT, 0), ElementsAre(1, 1));
+  EXPECT_THAT(AxisSizePartitions(TensorShape({100}), DT_BOOL, INT64_MAX), ElementsAre(1));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ int64_t SizeOf(const TensorShape& shape, int axis) {
   return axis >= 0 && axis < shape.rank() ? shape.dim(axis) : -1;
 }
 
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+// Does not overflow for a large `b`, which callers pass for "no limit".
+int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 std::vector<int> Along(const TensorShape& shape, int axis, int64_t parts) {
   const bool is_there = SizeOf(shape, axis) >= 0;
@@ -45,8 +46,9 @@ std::vector<int> AxisSizePartitions(const TensorShape& shape, DataType dtype,
 std::vector<int> MinMaxPartitions(const TensorShape& shape, DataType dtype, int max_partitions,
                                   const MinMaxOptions& how) {
   const int64_t bytes = Bytes(shape, dtype, how.bytes_per_string_element);
-  const int64_t parts = std::min(
-      {SizeOf(shape, how.axis), int64_t{max_partitions}, DivideUp(bytes, how.min_slice_size)});
+  // Without a least size, the axis and `max_partitions` alone limit the number of parts.
+  const int64_t slices = how.min_slice_size == 0 ? bytes : DivideUp(bytes, how.min_slice_size);
+  const int64_t parts = std::min({SizeOf(shape, how.axis), int64_t{max_partitions}, slices});
   return Along(shape, how.axis, std::max<int64_t>(1, parts));
 }
 
