@@ -65,10 +65,12 @@ class Fingerprinter {
   }
 
   // Returns the fingerprint of a function's body. Names of functions that it calls are replaced by
-  // their fingerprints, so that the result does not depend on names.
+  // their fingerprints, so that the result does not depend on names. A function that calls itself,
+  // perhaps through others, has no fingerprint yet: the number of functions found before it stands
+  // for it.
   std::string OfFunction(const std::string& name) {
-    const auto known = functions_.emplace(name, name);
-    if (!known.second) return known.first->second;  // its own name if it is recursive
+    const auto known = functions_.emplace(name, StrCat("recursive ", functions_.size()));
+    if (!known.second) return known.first->second;
     const absl::StatusOr<const pb::FunctionDef*> found = library_.Find(name);
     if (!found.ok()) return name;
     pb::FunctionDef body = **found;
@@ -76,7 +78,11 @@ class Fingerprinter {
     body.clear_attr();
     for (pb::NodeDef& node : *body.mutable_node_def()) {
       node.clear_experimental_debug_info();
-      for (auto& [attr, value] : *node.mutable_attr()) ReplaceFunctions(&value);
+      // By name, because the order of a map of a message differs from process to process, and the
+      // numbers of recursive functions depend on the order.
+      std::map<std::string_view, pb::AttrValue*> attrs;
+      for (auto& [attr, value] : *node.mutable_attr()) attrs[attr] = &value;
+      for (const auto& [attr, value] : attrs) ReplaceFunctions(value);
       if (library_.Contains(node.op())) node.set_op(OfFunction(node.op()));
     }
     return functions_[name] = StrCat(Fingerprint64(DeterministicBytes(body)));
