@@ -35,8 +35,8 @@ struct RpcMethod {
   std::string path;  // "/tensorflow.MasterService/RunStep"
   std::function<void(RpcCall&)> handle;
   bool blocks = true;       // `handle` may wait or take long
-  bool needs_token = true;  // in a cluster with a token; health checks need none
   bool is_one_way = false;  // peers need no response; `handle` finishes the call before it returns
+  bool needs_token = true;  // in a cluster with a token; health checks need none
 };
 
 }  // namespace sluice

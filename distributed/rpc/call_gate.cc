@@ -49,7 +49,7 @@ CallGate::Connection NumberOf(grpc_auth_context* context, std::atomic<uint64_t>&
 
 int64_t CallGate::DefaultMax() {
   constexpr int64_t kCallBytes = 16 << 10;
-  return std::clamp<int64_t>(SystemMemoryBytes() / 8 / kCallBytes, 2048, 1 << 20);
+  return std::clamp<int64_t>(SystemMemoryBytes() / 16 / kCallBytes, 2048, 1 << 20);
 }
 
 CallGate::CallGate(Options options) : options_(std::move(options)) {}

@@ -42,7 +42,7 @@ class CallGate {
   };
   // A connection may always have so many open calls.
   static constexpr int64_t kAlways = 32;
-  // Limits by which open calls take at most about an eighth of the machine's memory, or of the
+  // Limits by which open calls take at most about a sixteenth of the machine's memory, or of the
   // container's.
   static int64_t DefaultMax();
 
