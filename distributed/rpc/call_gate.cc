@@ -124,7 +124,7 @@ void CallGate::Arrives(Connection connection) {
     --calls.waiting;
     return;
   }
-  // It was forgotten.
+  // ForgetUnarrived has counted the call as ended.
   ++calls.open;
   ++open_;
 }

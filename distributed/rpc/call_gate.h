@@ -4,11 +4,10 @@
 // any number of calls: GRPC_ARG_MAX_CONCURRENT_STREAMS binds only clients that acknowledge it. So a
 // megabyte of headers would take a gigabyte. gRPC frees a call that the gate rejects at once.
 //
-// A call is rejected with
-//   UNIMPLEMENTED       if the server has no such method,
-//   UNAUTHENTICATED     if the method needs a token, and the call does not carry it,
-//   RESOURCE_EXHAUSTED  if the connection has Options::max_of_connection open calls, or if all
-//                       connections have Options::max and this one has kAlways.
+// The gate rejects a call with UNIMPLEMENTED if the server has no such method, and with
+// UNAUTHENTICATED if the method needs a token that the call does not carry. RESOURCE_EXHAUSTED
+// means that the connection has Options::max_of_connection open calls. It also means that all
+// connections together have Options::max open calls, and this one has kAlways.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_CALL_GATE_H_
@@ -36,34 +35,34 @@ class CallGate {
   struct Options {
     std::map<std::string, bool, std::less<>> methods;  // by path: whether it needs the token
     std::string token;                                 // "": none is needed
-    // Numbers of open calls.
-    int64_t max;
-    int64_t max_of_connection;
+    int64_t max;                                       // open calls of all connections
+    int64_t max_of_connection;                         // open calls of one connection
   };
-  // A connection may always have so many open calls.
+  // A connection may have so many open calls even if all connections have reached Options::max.
   static constexpr int64_t kAlways = 32;
-  // Limits by which open calls take at most about a sixteenth of the machine's memory, or of the
-  // container's.
+  // Returns the value of Options::max with which open calls take about a sixteenth of the memory of
+  // the machine or container.
   static int64_t DefaultMax();
 
   explicit CallGate(Options options);
   // For gRPC, which passes each call to the gate, and owns the result.
   static grpc_auth_metadata_processor AsProcessor(std::shared_ptr<CallGate> gate);
 
-  // A number that names a connection.
+  // A number that names a connection. ConnectionOf returns the connection of a call that has begun.
   using Connection = uint64_t;
   static Connection ConnectionOf(grpc_call* call);
-  // The gate does what gRPC asks about a call with these headers. Public for tests.
+  // Decides about a call with these headers, and counts it if it is accepted. gRPC calls this
+  // through AsProcessor, and tests call it directly.
   absl::Status Begins(Connection connection, std::string_view path, std::string_view token,
                       Time now);
-  // The server has got the call from gRPC, and later forgets it.
+  // To be called when the server gets an accepted call from gRPC, and when it destroys the call.
   void Arrives(Connection connection);
   void Ends(Connection connection);
   int64_t open_calls();
 
  private:
-  // A call that ends before the server gets it is not reported by gRPC. It is taken for ended if no
-  // call of its connection has begun for this time.
+  // gRPC does not report a call that ends before the server gets it. The gate counts such a call as
+  // ended when no call of its connection has begun for this time.
   static constexpr std::chrono::seconds kArrives{5};
   struct Calls {
     int64_t open = 0;     // begun, and not ended

@@ -24,7 +24,7 @@ class CallGateTest : public ::testing::Test {
   absl::Status Begins(CallGate::Connection connection) {
     return gate_.Begins(connection, kRun, "word", now_);
   }
-  // How many of `count` calls the gate accepts.
+  // Begins `count` calls, and returns the number of those that the gate accepts.
   int Begin(CallGate::Connection connection, int count) {
     int accepted = 0;
     for (int i = 0; i < count; ++i) accepted += Begins(connection).ok() ? 1 : 0;

@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-// Returns the state once, or now and after each change.
+// The paths of the methods. Check returns the state once. Watch returns it at once and after each
+// change.
 inline constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
 inline constexpr char kHealthWatch[] = "/grpc.health.v1.Health/Watch";
 

@@ -46,9 +46,9 @@ struct Event {
 
 }  // namespace
 
-// A service whose messages gRPC does not decode. Clients make unary calls. For gRPC the methods
-// are streams, which look the same on the wire: it hands over a stream without waiting for a
-// message, so that no call takes memory of which the server does not know.
+// A service whose messages gRPC does not decode. Clients make unary calls, but the methods are
+// registered as streams. Both have the same wire format. gRPC passes a stream to the server before
+// the stream's first message has arrived, so the server can count all open calls.
 class RpcServer::Service final : public grpc::Service {
  public:
   using Stream = grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;

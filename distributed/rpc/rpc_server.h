@@ -41,9 +41,9 @@ class RpcServer {
     std::string token;  // every call must carry it, unless it is empty
     // Whether processes of this host may call over lanes (lane/lane_socket.h).
     bool lanes = false;
-    std::vector<std::string> lane_addresses;  // more "host:port" names of this server for lanes
-    int max_connections = 0;                  // see Connections::Options
-    int64_t max_calls = CallGate::DefaultMax();
+    std::vector<std::string> lane_addresses;     // more "host:port" names of this server for lanes
+    int max_connections = 0;                     // see Connections::Options
+    int64_t max_calls = CallGate::DefaultMax();  // open calls of all clients
   };
   // Makes a server that listens at the address, but accepts no connection before Accept is called.
   // UNAVAILABLE if it cannot listen there.
