@@ -11,8 +11,8 @@
 // If a call fails (a mismatch, a cancelled step, a timeout, a lost task), all calls of its round
 // end with the cause. If the members belong to different sessions, the other members also get the
 // error, each once, at its present or next call. So no session continues with an update that
-// another session did not make. The group is then broken, as it is if a task is lost: later calls
-// join a new group.
+// another session did not make. The group is then broken: later calls join a new group. A call that
+// fails because a task is lost breaks a group of one session, too.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks. `done` is called once, without a lock.

@@ -20,8 +20,8 @@ bool IsWorthStreaming(size_t bytes, int threads);
 // The length in bytes of the shortest row that is worth its own StreamOut.
 inline constexpr int64_t kLeastStreamedRow = 1024;
 
-// The addresses of the operands that the caller reads after a call of StreamOut. It reads as many
-// bytes of each operand as StreamOut copies. Null if there is no such operand.
+// The addresses of the operands that the caller reads after a call of StreamOut. The caller reads
+// as many bytes of each operand as StreamOut copies. Null if there is no such operand.
 struct ReadNext {
   const char* x = nullptr;
   const char* y = nullptr;

@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-// A part of a program that declares variables. Each open session has one Job.
+// Identifies the session that declares a variable. Each open session has one Job.
 struct Job {
-  std::string name;
+  std::string name;  // for errors: SessionOptions::job, or "session <number>"
 };
 
 // Records that the node of `init` declares a variable, if it does. INVALID_ARGUMENT, naming both

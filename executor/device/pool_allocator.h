@@ -36,7 +36,7 @@ class PoolAllocator final : public Allocator {
   int64_t SystemAllocations() const;
   // The bytes that the pool holds in blocks, used or free.
   int64_t SystemBytes() const;
-  // The bytes of used blocks, and of free blocks that single threads keep.
+  // The bytes of used blocks, and of the free blocks that threads keep for themselves.
   int64_t BytesInUse() const;
   // Returns the shared free blocks to the system.
   void Trim();

@@ -1,9 +1,8 @@
-// Waits for a file that a thread wants to read or write, so that the wait can be ended. The file
-// has no bytes yet, such as a FIFO without a writer, or takes no bytes yet, such as a FIFO whose
-// reader is slow.
+// Interface for waits on files that have no bytes yet (a FIFO without a writer) or take no bytes
+// yet (a FIFO with a slow reader). An implementation can end the wait with an error.
 //
-// The executor implements this class for the threads of a step, and for threads that read a
-// dataset. Cancelling the step ends the wait (executor/wait/cancellable_files.h).
+// CancellableFiles (executor/wait/cancellable_files.h) implements it. Cancelling a step, or the
+// reading of a dataset, then ends the waits of its threads.
 //
 // Thread safety: each thread has its own waiter.
 #ifndef SLUICE_EXECUTOR_FILES_FILE_WAITER_H_

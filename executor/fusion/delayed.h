@@ -1,5 +1,6 @@
 // Delays matrix products: the node of a delayed product only checks its operands, and the only
-// reader of the product computes it tile by tile (OpKind::kDelayed).
+// reader of the product computes it tile by tile (OpKind::kDelayed). So the product need not be
+// in memory as a whole.
 #ifndef SLUICE_EXECUTOR_FUSION_DELAYED_H_
 #define SLUICE_EXECUTOR_FUSION_DELAYED_H_
 

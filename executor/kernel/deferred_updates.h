@@ -37,12 +37,13 @@ class DeferredUpdates {
                              const StepContext& step) = 0;
 };
 
-// Moves the tensor out of `home` and returns it. `home` keeps its type and shape. From now on `by`
-// is the holder that WhoHas returns.
+// Moves the tensor out of `home` and returns it, for `by` to hold. `home` keeps its type and shape.
+// WhoHas returns `by` until the tensor is back.
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by);
 // Puts a tensor whose deferred updates have run back into `home`.
 void BringBack(Tensor* home, Tensor tensor);
-// The holder of the tensor of `home`. Null if the variable has its tensor or is not initialised.
+// Returns the DeferredUpdates that holds the tensor of `home`. Null if the variable holds its
+// tensor itself or is not initialised.
 std::shared_ptr<DeferredUpdates> WhoHas(const Tensor* home);
 // Runs the deferred updates of `home`, if there are any.
 void SettleDeferred(Tensor* home, const StepContext& step);

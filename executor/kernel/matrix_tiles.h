@@ -37,7 +37,7 @@ class TileMaker {
 class TileTaker {
  public:
   virtual ~TileTaker() = default;
-  // The index of that input. -1 if this kernel needs the whole matrix at once.
+  // The index of the input that can be read in tiles. -1 if this kernel needs the whole matrix.
   virtual int tiled_input() const = 0;
   // Does what Compute would do if its tiled input were the matrix that `maker` computes from `a`
   // and `b`.

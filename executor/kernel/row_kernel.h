@@ -13,8 +13,8 @@ namespace sluice {
 class RowKernel {
  public:
   virtual ~RowKernel() = default;
-  // False if MakeRows is not enough to do what Compute does, or needs memory that Compute
-  // allocates.
+  // False if calls of MakeRows alone cannot replace Compute, for example because MakeRows needs
+  // memory that Compute allocates.
   virtual bool CanMakeRows() const { return true; }
   // Whether each row becomes one element. Input 1 then lists the dimensions to reduce, and the
   // executor calls MakeRows only if the last dimension is the only one in this list.

@@ -13,9 +13,9 @@ namespace sluice {
 
 // Returns control edges (from, to) that make some nodes run as soon as they are ready: nodes whose
 // results are much smaller than their inputs. Gradients of weights, which read activations, are an
-// example. Without these edges such a node runs late, and its inputs stay in memory until then: in
-// a plan, the node that became ready last runs first, so a node whose result no other node waits
-// for runs after the whole backward pass.
+// example. In a plan, the node that became ready last runs first. So without these edges, a node
+// whose result no other node waits for runs after the whole backward pass, and its inputs stay in
+// memory until then.
 std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
                                                          const MemoryPlan& memory,
                                                          const StepOrder& order);

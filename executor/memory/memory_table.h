@@ -17,7 +17,7 @@ struct MemoryRow {
   std::string tensor;  // "dense/MatMul:0 (MatMul)"
 };
 
-// Begins with a line break.
+// Returns the table. Its text begins with a line break.
 std::string MemoryTable(const std::vector<MemoryRow>& rows);
 // "12 MB", "800 B"; "?" for -1.
 std::string MemoryText(int64_t bytes);

@@ -1,5 +1,5 @@
-// Adds copies of nodes to a graph, which compute the results of the nodes again later in a step,
-// and estimates what copies cost.
+// Adds copies of nodes to a graph, so that a step can drop results and compute them again later.
+// Estimates what the copies cost.
 #ifndef SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 #define SLUICE_EXECUTOR_MEMORY_NODE_COPIES_H_
 
@@ -27,7 +27,8 @@ class NodeCopies {
   int size() const { return static_cast<int>(triggers_.size()); }
 
   // Adds a copy that waits for `trigger`. If an input of the original has a copy, the new copy
-  // reads the copy of the input. For inputs in `sources` it reads the input itself.
+  // reads the copy of the input. But inputs in `sources` are read directly, even
+  // if they have a copy.
   absl::Status Add(const Node& original, Node* trigger, const std::vector<Output>& sources);
   void SetTrigger(Node* copy, Node* trigger);
   // Makes a reader of an original read the copy of the original instead.

@@ -2,7 +2,8 @@
 //
 // Tensors have the same batch if their batch sizes are equal by construction: the results that
 // convolutions, pools and elementwise nodes compute from x have the batch of x, and so do tensors
-// that a node makes in the shape of such a result. The oldest tensor with a batch identifies it.
+// that a node makes in the shape of such a result. A batch is
+// identified by the tensor with this batch whose node was added to the graph first.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_

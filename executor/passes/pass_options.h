@@ -23,8 +23,8 @@ namespace sluice {
 class StepPlanner;  // executor/memory/rematerialize.h
 
 struct PassOptions {
-  // Names of nodes that are fed, fetched or run for their effect. Passes keep these nodes, with
-  // their names.
+  // Names of the nodes that steps run for their effect (targets). Passes keep these nodes, with
+  // their names. Feeds and fetches need no names here: pruning gives them _Args and _Retvals.
   std::set<std::string> keep;
   // Names of passes that do not run. "all" stands for every pass that can be disabled.
   std::set<std::string> disabled;

@@ -16,7 +16,7 @@ inline constexpr uint64_t kClaimed = 1ull << 62;     // a live input is being st
 inline constexpr uint64_t kLive = 1ull << 63;        // a live input is stored
 inline uint64_t Controls(uint64_t word) { return word & (kCandidate - 1); }
 inline uint64_t Candidates(uint64_t word) { return (word & (kForcedDead - 1)) / kCandidate; }
-// Stays true once it is true.
+// Whether the Merge is ready. It stays ready when more inputs arrive.
 inline bool IsReady(uint64_t word) {
   return Controls(word) == 0 && ((word & (kLive | kForcedDead)) != 0 || Candidates(word) == 0);
 }

@@ -20,7 +20,7 @@ struct SlotPlan {
   };
   std::vector<Item> items;                    // by number in DraftBody::items
   std::vector<std::vector<SlotCopy>> copies;  // by unit: copies to make when the unit ends
-  std::vector<uint32_t> handles;              // slots that keep a handle or reference to the end
+  std::vector<uint32_t> handles;              // of handles and references, kept until a step ends
   uint32_t num_slots = 0;
 };
 

@@ -40,7 +40,8 @@ class SessionState {
                                           absl::Span<const std::string> targets) const;
   // Changes the graph by `change`, while no step is being prepared.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
-  // Calls `f` while no step is being prepared and the graph does not change.
+  // Calls `f` with the locks of a preparation held: meanwhile no step is prepared, and the graph
+  // does not change.
   absl::Status WhilePreparing(absl::FunctionRef<absl::Status()> f);
 
   Runner& runner() { return *runner_; }
@@ -48,8 +49,9 @@ class SessionState {
   const SessionOptions& options() const { return executor_.options(); }
   DeviceSet& devices() const { return executor_.devices(); }
   Stalls& stalls() { return executor_.stalls(); }
-  // Held as a reader while the graph is read by other means than handles. Extend holds it as a
-  // writer.
+  // Keeps the graph unchanged while it is searched by name, a step is prepared or an error is
+  // explained: these hold the mutex as readers, and Extend holds it as a writer. Checks of handles
+  // do not take it.
   SharedMutex* graph_mutex() const { return &graph_mutex_; }
 
  private:

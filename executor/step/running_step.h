@@ -143,7 +143,7 @@ struct FrameInstance {
   };
   std::vector<Deferred> deferred;
   std::vector<Deferred> released;    // being moved to the next iteration
-  std::vector<uint32_t> dead_exits;  // of the newest iteration, by position in Body::exits
+  std::vector<uint32_t> dead_exits;  // of the newest iteration: positions in Body::exits
 
   Iteration* Find(int64_t number) const {
     const int64_t oldest = newest - static_cast<int64_t>(open.size()) + 1;
@@ -168,8 +168,8 @@ struct Worker {
   absl::InlinedVector<ReadyUnit, 32> ready;  // the last one runs next
   bool is_caller = false;                    // the thread of Run
   bool has_only_segment = false;             // the step is one segment
-  // The claim that made a segment stop before node `stopped_at`, because another thread holds it.
-  // Null if the segment has ended or failed.
+  // The lock of a variable (executor/wait/claim.h) for which a segment stopped before node
+  // `stopped_at`, because another thread holds it. Null if the segment has ended or failed.
   std::shared_ptr<Claim> awaited;
   uint32_t stopped_at = 0;
 };
@@ -178,7 +178,7 @@ struct Worker {
 enum class Outcome {
   kDone,        // its successors may run
   kFailed,      // the step has failed
-  kClaimTaken,  // it goes on when Worker::awaited is released
+  kClaimTaken,  // stopped; goes on when another thread releases Worker::awaited
   kPending,     // its asynchronous kernel will answer
 };
 

@@ -1,9 +1,10 @@
 // Finds out by trials whether steps are faster with helper threads or without them.
 //
-// The cost of sharing work with another core depends on the distance between the cores, and the
-// cores of a virtual machine move. A step of small loops may need 1.5 times the time on two
-// threads. So a trial measures a few steps in the usual mode (with or without helpers), and then a
-// few in the other mode. The other mode becomes the usual one if it wins three trials in a row.
+// The cost of sharing work with another core depends on the distance between the cores, which
+// changes when a hypervisor moves the virtual cores of its machine. On two threads, a step of small
+// loops may take 1.5 times as long as on one. So a trial measures a few steps in the usual mode
+// (with or without helpers), and then a few in the other mode. The other mode becomes the usual one
+// if it wins three trials in a row.
 // Trials cost at most half a percent of the time of all steps.
 //
 // Thread safety: none. To be used for one step at a time.
