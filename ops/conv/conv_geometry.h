@@ -26,10 +26,12 @@ FilterKind FilterKindOf(std::string_view op);
 absl::StatusOr<PartialShape> ConvolvedShape(const WindowAttrs& attrs, const PartialShape& images,
                                             const PartialShape& filter);
 
+// The sizes of the convolution of images of shape `input`, for its kernel.
 absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                               const TensorShape& filter);
 
-// The same, and checks that `grad` has the output's shape.
+// Returns the same sizes for the kernel of a gradient. Checks that `grad`, the shape of the
+// gradient with respect to the output, is the output's shape.
 absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                               const TensorShape& filter, const TensorShape& grad);
 

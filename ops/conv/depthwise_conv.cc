@@ -11,7 +11,8 @@ namespace sluice::depthwise_conv {
 namespace {
 
 // Calls f(output position, input position, tap) for each element of the window that lies in the
-// image, for lines [begin, end) of one image's output.
+// image, for lines [begin, end) of one image's output. A tap is a position of the filter, with the
+// weights of all output channels at this position.
 template <typename Function>
 void ForTaps(const WindowGeometry& g, int64_t begin, int64_t end, Function f) {
   const Space &k = g.window, &d = g.dilation;

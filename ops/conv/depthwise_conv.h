@@ -1,8 +1,7 @@
 // Convolutions in which each output channel reads a single input channel: DepthwiseConv2dNative,
 // and grouped convolutions with as many groups as channels.
 //
-// With m output channels per input channel, output channel c * m + q reads input channel c. A tap
-// is the vector of all output channels' weights at one position of the filter.
+// With m output channels per input channel, output channel c * m + q reads input channel c.
 //
 // The work is split by sizes alone and partial sums are added in order, so that the bits do not
 // depend on the number of threads. F is float, double or int32_t, which wraps on overflow. Tensors

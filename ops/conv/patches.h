@@ -49,7 +49,7 @@ inline void ForRun(const WindowGeometry& g, int64_t from, int64_t left, int64_t 
   if (end > begin) inside((from + left + begin) * c, at + begin * c, (end - begin) * c);
   if (end < g.window.width) outside(at + end * c, (g.window.width - end) * c);
 }
-// ForColumns supports dilations and groups.
+// ForColumns does the same as ForRun, and also supports dilations and groups.
 template <typename Inside, typename Outside>
 inline void ForColumns(const WindowGeometry& g, int64_t from, int64_t left, int64_t group,
                        int64_t at, const Inside& inside, const Outside& outside) {

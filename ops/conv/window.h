@@ -1,5 +1,5 @@
 // The geometry of windows that slide over images: the number of outputs and the padding.
-// Convolutions, pools, dilations and patches share it.
+// Convolution, pooling, Dilation2D and ExtractImagePatches share it.
 //
 // An image has a batch, channels and 1 to 3 spatial dimensions, in the order of its data_format.
 // WindowGeometry always has depth, height and width. Missing dimensions have size 1.

@@ -35,7 +35,7 @@ inline auto Dilations(int space) {
   };
 }
 
-// At least one stride per dimension, and the paddings SAME and VALID.
+// Declares strides, at least one per dimension, and a padding, SAME or VALID.
 inline auto StridesAndPadding(int space) {
   return [space](OpDefBuilder& b) {
     b.Attr("strides", IntListAttr().Min(space + 2)).With(SameOrValid);

@@ -8,7 +8,8 @@
 // deviation is 0.9e-6 (3 x 3) and 2.6e-6 (5 x 5). For a direct loop it is 0.3e-6 and 0.5e-6.
 // conv_kernels_test bounds the largest error.
 //
-// The bits do not depend on the number of threads: the sizes alone decide which tiles form a block.
+// The bits do not depend on the number of threads, because the sizes alone decide which tiles are
+// multiplied together, and sums over tiles are added in a fixed order.
 //
 // Errors: RESOURCE_EXHAUSTED if there is no memory for scratch buffers.
 // References: Winograd, "Arithmetic Complexity of Computations" (1980). Lavin and Gray, "Fast
@@ -25,13 +26,14 @@ namespace sluice::winograd {
 // Whether this machine supports the algorithm for the convolution, and the algorithm is faster than
 // the general one (convolve.h).
 bool Fits(const WindowGeometry& g);
-// The same for BackpropFilter. Its sums must also fit into a cache.
+// Like Fits, for BackpropFilter, whose sums must also fit into a cache.
 bool FitsFilter(const WindowGeometry& g);
 
 // Returns the transformed filter, which is valid for images of all sizes. Requires Fits.
 absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator,
                                const WindowGeometry& g, const float* filter);
-// Computes out = conv(in, filter). Requires Fits.
+// Computes out = conv(in, filter) from `factors`, the result of Factors for the filter. Requires
+// Fits.
 absl::Status Forward(KernelContext& context, const WindowGeometry& g, const float* in,
                      const Tensor& factors, float* out);
 

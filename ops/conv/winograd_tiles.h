@@ -150,7 +150,8 @@ constexpr auto Transposed(const std::array<std::array<float, kColumns>, kRows>& 
   return t;
 }
 
-// r = M d for the matrix of constants kM.
+// Computes r = M d for the constant matrix kM, with half of the work for points p and -p
+// (Mirrored).
 template <const auto& kM, int kRows, int kColumns>
 struct Times {
   static constexpr int kIn = kColumns, kOut = kRows;
@@ -169,7 +170,7 @@ struct Times {
   }
 };
 
-// The same if the pairs for points p and -p are columns of kM instead of rows.
+// Like Times, if the pairs for points p and -p are columns of kM instead of rows.
 template <const auto& kM, int kRows, int kColumns>
 struct TimesColumns {
   static constexpr int kIn = kColumns, kOut = kRows;
@@ -225,9 +226,9 @@ static_assert(TimesData::IsData());
 template <int n>
 using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
-// Computes to = M * from * M^T, where `from` has kIn x kIn vectors and `to` has kOut x kOut. Steps
-// are in floats. The outer loops are not unrolled, because the addresses would then fill the
-// registers.
+// Computes to = M * from * M^T, where `from` has kIn x kIn vectors and `to` has kOut x kOut. The
+// steps are the distances of neighboring rows and columns in floats. The outer loops are not
+// unrolled, because the addresses would then fill the registers.
 template <typename M>
 SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step,
                                              int64_t column_step, float* to, int64_t to_row_step,

@@ -53,9 +53,10 @@ struct Reading {
   CancellationManager cancellation;
   // Null if the position of the reading is never saved.
   std::shared_ptr<SeedLog> seeds;
-  // Pauses the reading while no call waits for it. Null: it never pauses.
+  // Pauses the reading while no call waits for an element. Null: the reading never pauses.
   ReaderGate* gate = nullptr;
-  bool reads_ahead = false;                       // whether the reading goes on between two calls
+  // Whether the reading prefetches. The gate then pauses it only some time after the last call.
+  bool reads_ahead = false;
   std::shared_ptr<MeasurementSink> measurements;  // null: nothing is measured
 };
 
@@ -117,7 +118,7 @@ class Dataset {
 };
 using DatasetPointer = std::shared_ptr<const Dataset>;
 
-// Returns the element at an index below the cardinality.
+// A function that returns the element at `index`, which is below the cardinality.
 using ElementAt = std::function<absl::StatusOr<Tensors>(int64_t index, Reading& reading)>;
 
 // A dataset that calls `iterate` for each reading. It has random access if `at` is not null.
@@ -159,9 +160,9 @@ IteratorPointer MakeIterator(F next) {
   return std::make_unique<FunctionIterator>(std::move(next));
 }
 
-// The op that made a dataset, with its attributes and inputs. Fingerprints are computed from the
-// origin. Datasets with equal origins have equal elements, unless the elements depend on files,
-// random numbers or state.
+// The op that made a dataset, with its attributes and inputs. A dataset's fingerprint is computed
+// from its origin. Datasets with equal origins have equal elements, unless the elements depend on
+// files, random numbers or state.
 struct DatasetOrigin {
   std::string op;
   AttrMap attrs;

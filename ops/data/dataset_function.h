@@ -96,8 +96,8 @@ class FunctionDatasetKernel final : public Kernel {
   const DatasetFunctions functions_;
 };
 
-// A kernel that calls `read(c, closures of the op's functions)` on a thread of its own, because
-// reading a dataset may block.
+// MakeReadingKernel returns a kernel that calls `read(c, closures of the op's functions)` on a
+// thread of its own, because reading a dataset may block.
 using ReadFunction = absl::Status (*)(KernelContext&, std::vector<Closure>);
 absl::StatusOr<std::unique_ptr<Kernel>> MakeReadingKernel(KernelInit& init, ReadFunction read);
 

@@ -33,7 +33,7 @@ class DatasetReader {
   };
   // The state that the resource's methods share with the reading thread.
   struct State {
-    // `resource` appears in stall reports.
+    // `resource` is the name of the resource in stall reports.
     explicit State(std::string resource);
     Attempts attempts;
     CondVar wake;

@@ -31,7 +31,7 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
 
   IteratorResource(std::string name, std::vector<DataType> types, std::vector<PartialShape> shapes);
 
-  // Moves to the beginning of the dataset.
+  // Makes `dataset` the iterator's dataset, and moves to its beginning.
   absl::Status SetDataset(const DatasetPointer& dataset);
   // The number of elements that GetNext has delivered, and the states of the generators of random
   // seeds at the beginning of the reading. FAILED_PRECONDITION before SetDataset.

@@ -46,8 +46,8 @@ class ReaderGate {
     }
   }
   // Blocks while no call waits. If `reads_ahead`, does not block if the last call ended less than
-  // kReadAhead ago. A reading calls it for each element that it looks at. To end a reading that may
-  // be blocked here, hold a Reader while you cancel it.
+  // kReadAhead ago. A reading calls Pass for each element that it looks at. To end a reading that
+  // may be blocked here, hold a Reader while you cancel the reading.
   void Pass(bool reads_ahead) {
     if (readers_.load(std::memory_order_acquire) == 0) AwaitReader(reads_ahead);
   }

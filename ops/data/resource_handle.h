@@ -38,8 +38,8 @@ void SetOwnedHandle(KernelContext& c, std::shared_ptr<R> resource) {
   c.set_output(1, Tensor::Scalar(Variant(std::make_shared<ResourceDeleter>(std::move(resource)))));
 }
 
-// Removes the name in handle 0 (input 0) from the device's resources, if the name exists. Later
-// lookups by the name fail. Handles and deleters may keep the resource alive.
+// Removes the name that is in the handle in input 0 from the device's resources, if the name
+// exists. Later lookups by the name fail. Handles and deleters may keep the resource alive.
 template <typename R>
 absl::Status DeleteNamed(KernelContext& c) {
   const Tensor& handle = c.input(0);
@@ -49,7 +49,7 @@ absl::Status DeleteNamed(KernelContext& c) {
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
-// Outputs a string that stands for handle 0. The string begins with `R::kStringPrefix`.
+// Outputs a string that stands for the handle in input 0. It begins with `R::kStringPrefix`.
 template <typename R>
 absl::Status HandleToString(KernelContext& c) {
   SLUICE_RETURN_IF_ERROR(LookupNamed<R>(c, 0).status());

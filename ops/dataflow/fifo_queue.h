@@ -14,10 +14,11 @@ class FifoQueue : public QueueResource {
  public:
   using QueueResource::QueueResource;
 
-  // Called when a chief (the replica that makes the updates) starts at global step `step`. Removes
-  // tokens of later steps, because their updates were undone if the chief restored an older model.
-  // A token is a scalar that holds a global step. Before each training step, a replica takes a
-  // token, which permits it to compute a gradient for the update of that global step.
+  // For a queue of tokens. A token is a scalar that holds a global step. Before each training step,
+  // a replica takes a token, which permits it to compute a gradient for the update of that global
+  // step. When a chief (the replica that makes the updates) starts at global step `step`, this
+  // function removes the tokens of later steps: if the chief has restored an older model, the
+  // updates of these steps were undone.
   virtual void SetGlobalStep(int64_t step);
 
  protected:
@@ -46,7 +47,7 @@ class PaddingFifoQueue : public FifoQueue {
 
  protected:
   absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const override;
-  // As in TensorFlow, messages about single elements name the plain queue.
+  // As in TensorFlow, messages about single elements call this queue a FIFOQueue.
   std::string kind_of_one() const override { return "FIFOQueue"; }
 };
 

@@ -15,8 +15,8 @@
 // dequeued from some of the queues only, or because an older model was restored:
 //
 //   G3. The queue goes back to that step. It drops the gradients of updates that were not completed
-//       or were undone. If gradients of these updates arrive later, the ledger counts them as
-//       stale.
+//       or were undone. If gradients of these updates arrive later, the ledger
+//       (gradient_ledger.h) counts them as stale.
 //   G4. Waiting dequeues belong to the lost chief. They end with an error and make no update.
 //
 // If the gradients are sparse ({values, indices}, with any number of rows), a batch concatenates

@@ -28,7 +28,7 @@ enum class Reduction { kMean, kSum };
 // A gradient or a sum of gradients: {tensor} if dense, {indices, values, shape} if sparse.
 using GradientTensors = absl::InlinedVector<Tensor, 1>;
 
-// A tensor of a gradient that is passed to the accumulator.
+// A tensor of a gradient that is passed to the accumulator, which may move from some tensors.
 class GivenTensor {
  public:
   GivenTensor() = default;

@@ -3,7 +3,7 @@
 //
 // Attributes of the node that makes the accumulator or queue of gradients:
 // - _replicas: the number of replicas.
-// - _gradients: the number of gradients in an update. Further gradients of its step are dropped.
+// - _gradients: the largest number of gradients in an update. Further ones are dropped as surplus.
 // - _in_replica_order: whether the bits of a sum do not depend on the order of arrival.
 // - _ledger: the shared name of the ledger (gradient_ledger.h).
 // Attribute of the node that adds a gradient:

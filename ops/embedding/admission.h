@@ -1,6 +1,6 @@
 // Decides which keys of a part of an embedding table get records, by an AdmissionRule
-// (table_rules.h): a key gets a record after a number of updates. An Admission counts the updates
-// of keys without a record, exactly or in a Bloom filter.
+// (table_rules.h): a fraction of the keys, chosen by a hash, get records after a number of updates.
+// An Admission counts the updates of keys without a record, exactly or in a Bloom filter.
 //
 // The filter of a table consists of 64 blocks. A hash of the key chooses the block, whatever the
 // number of parts. A part has the blocks of its own keys. So a table in 1, 2, 4, 8, 16, 32 or 64

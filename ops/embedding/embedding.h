@@ -39,8 +39,8 @@
 
 namespace sluice {
 
-// The source of a lookup: one variable, several variables or a partitioned variable, whose rows
-// have the same shape, or an EmbeddingTable.
+// The source of a lookup: an EmbeddingTable, a variable, a PartitionedVariable, or several
+// variables that are the parts of a table. The rows of all parts must have the same shape.
 class EmbeddingSource {
  public:
   EmbeddingSource(const EmbeddingTable& table) : parts_(table.shards()) {}    // NOLINT
@@ -64,7 +64,7 @@ struct SparseOutput {
 };
 
 // The assignment of ids to the rows of n parts. With kMod, id i has row i / n of part i mod n. With
-// kDiv, each part has a range of ids, like those of a PartitionedVariable. If the number of ids is
+// kDiv, each part has a range of ids, as in a PartitionedVariable. If the number of ids is
 // not divisible by n, the first parts have one id more. A PartitionedVariable needs kDiv to find
 // the rows of the undivided variable.
 enum class PartitionStrategy { kMod, kDiv };

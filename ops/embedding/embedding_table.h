@@ -10,12 +10,12 @@
 // the seed and the key. Lookups never change the table. So results do not depend on the order in
 // which keys are first seen, on threads or on the number of parts.
 //
-// An optimizer that applies a single rule of ops/update/rules.h trains a table by default, like a
-// trainable variable. It changes only rows with a gradient, so Adam is the lazy Adam, and AdamW
-// decays only these rows. Gradients of equal keys in a step are summed first, in the order of the
-// batch. LAMB uses the norms of rows. A table has one optimizer, whose slots are in the records.
-// The first step makes the table, so call Minimize before the first step. A graph without an
-// optimizer can open and restore a trained table.
+// Optimizers train a table by default, like a trainable variable. They change only rows with a
+// gradient, so Adam is the lazy Adam, and AdamW decays only these rows. LAMB uses the norms of a
+// row instead of those of the variable. Gradients of equal keys in a step are summed first, in the
+// order of the batch. A table has one optimizer, whose slots are in the records. The first step
+// makes the table, so call Minimize before the first step. A graph without an optimizer can open
+// and restore a trained table.
 //
 // Thread safety: that of the graph, which one thread at a time builds. Several steps may read and
 // update a table at the same time. A read sees each row before or after an update, and no update is

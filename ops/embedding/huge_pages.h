@@ -15,8 +15,8 @@ namespace sluice {
 
 inline constexpr size_t kHugePage = size_t{2} << 20;
 
-// Returns `bytes` zero bytes that begin at a huge page, or null if there is no memory. Pages that
-// are not used take no memory. UnmapHugePages, with the same size, frees them.
+// Returns `bytes` zero bytes, aligned to kHugePage, or null if there is no memory. Pages that are
+// not used take no memory. UnmapHugePages, with the same size, frees the bytes.
 char* MapHugePages(size_t bytes);
 void UnmapHugePages(char* memory, size_t bytes);
 

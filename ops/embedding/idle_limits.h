@@ -2,10 +2,13 @@
 // (table_rules.h). Idle keys lose their records.
 //
 // A key is idle if the step of its last update is less than a limit. Limits grow with the latest
-// step, so an idle key stays idle unless it is updated. A lookup uses the limits of the latest
-// step. An update uses the limits of the previous step, which the lookups of its own step have used
-// too. So a key that becomes idle with a step can still be updated in this step, and results do not
-// depend on when records are examined.
+// step, so an idle key stays idle unless it is updated. Lookups and updates treat the record of an
+// idle key as removed. So results do not depend on when the record is really removed.
+//
+// A step becomes the latest one when its first update begins (Begin), after the lookups of the same
+// step. Lookups use the limits of the latest step. Updates use the limits of the step before, as
+// the lookups of the same step did. So a key that becomes idle with a step can still be updated in
+// this step.
 //
 // Records do not store times. Instead the table remembers when some of the last steps began. A key
 // whose last update was at a step before s had no update since step s began.
@@ -49,8 +52,8 @@ class IdleLimits {
   Limits ForUpdates() const { return LimitsAt(latest() - 1, began_before_previously_.load()); }
 
   int64_t latest() const { return latest_.load(); }
-  // Call it when an update of step `step` begins. Does nothing if `step` is not after the latest
-  // one.
+  // Makes `step` the latest step, unless it is earlier. Call it when an update of step `step`
+  // begins.
   void Begin(int64_t step) {
     if (step <= latest()) return;
     ScopedLock lock(&mutex_);
@@ -58,8 +61,8 @@ class IdleLimits {
     if (rule_.idle_seconds > 0) PassTime(step);
     latest_.store(step);
   }
-  // Call it when a record whose last update was at `step` is copied into the table, for example
-  // from a checkpoint.
+  // Makes `step` the latest step, unless it is earlier. Call it when a record whose last update was
+  // at `step` is copied into the table, for example from a checkpoint.
   void Raise(int64_t step) {
     ScopedLock lock(&mutex_);
     latest_.store(std::max(latest(), step));
@@ -99,8 +102,9 @@ class IdleLimits {
             rule_.min_norm > 0 ? step - rule_.min_norm_steps : kNever};
   }
 
-  // Divides `idle_seconds` into 64 intervals and remembers the last step of each. So a key becomes
-  // idle at most 1/64 of `idle_seconds` too late, however irregular the steps are.
+  // Updates the limits by time when `step` begins. Remembers the last step of each interval of
+  // idle_seconds / 64. So a key becomes idle at most one interval too late, however irregular the
+  // steps are.
   void PassTime(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto span = static_cast<int64_t>(static_cast<double>(rule_.idle_seconds) * 1000);
     const int64_t now = clock_();

@@ -110,9 +110,9 @@ class KeyIndex {
     Records::Number number;
     bool is_new;
   };
-  // Finds the key. If it is not in the index, calls `make` under the lock of the page and inserts
-  // the key with the record number that `make` returns. The record must already contain the key. If
-  // `make` returns kNone, nothing is inserted.
+  // FindOrInsert finds the key. If the key is not in the index, it calls `make` under the lock of
+  // the page, and inserts the key with the record number that `make` returns. The record must
+  // already contain the key. If `make` returns kNone, nothing is inserted.
   using Maker = absl::FunctionRef<absl::StatusOr<Records::Number>()>;
   absl::StatusOr<Found> FindOrInsert(int64_t key, Maker make);
   // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the lock of the
@@ -125,8 +125,8 @@ class KeyIndex {
 
  private:
   static constexpr int kTagsInFirstWord = 8;
-  // Positions in the second word of Bucket::tags: hints, and the number of keys that went on to the
-  // next bucket.
+  // Bit positions in the second word of Bucket::tags: of the first hint, and of the number of keys
+  // that went on to the next bucket.
   static constexpr int kHintShift = 32, kOverflowShift = 56;
   static constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
   static constexpr int kBuckets = 63;  // per page

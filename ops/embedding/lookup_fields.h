@@ -54,8 +54,9 @@ struct Fields {
 // Reads the inputs keys, sizes, segments and weights of `n` fields, which are inputs `first` to
 // `first` + 3.
 absl::StatusOr<Fields> FieldsOf(const KernelContext& c, int first, size_t n);
-// Checks that the segments ascend. Returns the number of rows: `given`, which must not be less than
-// the keys need, or the number that they need if `given` is -1.
+// Checks that the segments ascend. Returns the number of rows: `given` or, if `given` is -1, the
+// smallest number such that each key has a row. INVALID_ARGUMENT if `given` is less than that or,
+// without segments, if a field does not have one key per row.
 absl::StatusOr<int64_t> RowsOf(const KernelContext& c, const Fields& fields, int64_t given);
 
 // The keys [begin, end) of one row of a field.

@@ -30,8 +30,8 @@ namespace sluice {
 class PartitionedVariable {
  public:
   // `partitions` has the number of parts along each dimension. Missing numbers are 1.
-  // INVALID_ARGUMENT, which stays in the graph, if a number exceeds the size of its dimension or if
-  // more than one dimension is cut.
+  // INVALID_ARGUMENT, which stays in the graph, if there are more numbers than dimensions, if a
+  // number exceeds the size of its dimension or if more than one dimension is cut.
   PartitionedVariable(Graph& graph, std::string_view name, const TensorShape& shape,
                       const Initializer& initializer, const std::vector<int>& partitions,
                       const VariableOptions& options = {}, At at = At::current());

@@ -13,7 +13,8 @@
 // So an object retired in phase p is not visible to any reader in phase p + 2.
 //
 // Thread safety: all methods may be called from any thread. Readers take no lock and never wait.
-// Retire and Advance run the actions of earlier calls, which must not use the ReaderPhases.
+// Retire and Advance run actions that earlier calls of Retire have stored. An action must not use
+// the ReaderPhases.
 #ifndef SLUICE_OPS_EMBEDDING_READER_PHASES_H_
 #define SLUICE_OPS_EMBEDDING_READER_PHASES_H_
 
@@ -61,8 +62,8 @@ class ReaderPhases {
     Advance();
   }
 
-  // Runs all actions at once. There must be no readers. An object that the actions use calls this
-  // in its destructor.
+  // Runs all actions at once. There must be no readers. If the actions use an object, the
+  // destructor of the object must call RunAll.
   void RunAll() {
     std::deque<std::pair<uint64_t, std::function<void()>>> all;
     {

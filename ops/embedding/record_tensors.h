@@ -6,7 +6,8 @@
 // "<table>/<shard>-of-<num_shards>/":
 //   <chunk>/keys, rows, slots, counts, steps  RecordTensors of some of the part's records
 //   rules/steps                               the latest step, RowStore::update_calls, and
-//                                             two limits of IdleLimits::State
+//                                             began_before and began_before_previously of
+//                                             IdleLimits::State
 //   rules/ages                                [n, 2]: steps, and milliseconds since they began
 //   rules/waiting-<chunk>/keys, counts        keys that wait for admission, and their updates
 //   rules/filter-<block>                      counters of the admission's filter from this block
@@ -38,7 +39,7 @@ struct RecordTensors {
   Tensor steps;   // int64 [n]
 };
 
-// The tensors and their names in checkpoints.
+// A tensor of RecordTensors, and the end of its name in checkpoints.
 struct RecordColumn {
   const char* name;
   Tensor RecordTensors::*tensor;
@@ -71,7 +72,7 @@ struct TablePart {
   int64_t shard = 0, num_shards = 1;
 };
 
-// Passes the tensors of a part of a table to `add`. Updates may run at the same time
+// SaveTable passes the tensors of a part of a table to `add`. Updates may run at the same time
 // (ExportRecords). RESOURCE_EXHAUSTED if there is no memory for a tensor.
 using AddTensor = absl::FunctionRef<absl::Status(const std::string& name, const Tensor& tensor)>;
 absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);

@@ -94,7 +94,8 @@ class RowStore : public Resource {
     int64_t admitted, filtered, evicted;
   };
   Counts counts() const;
-  // Changes a row and its slots in place. Slot i begins at slots + i * slot_stride().
+  // A function that changes the row of keys[position] and its slots in place. Slot i begins at
+  // slots + i * slot_stride().
   using RowUpdate = absl::FunctionRef<void(int64_t position, void* row, char* slots)>;
   int64_t slot_stride() const { return records_.RowBytes(); }
   // Calls update(p, ...) for the row of keys[p], for each p in `positions` in this order, under the
@@ -114,7 +115,8 @@ class RowStore : public Resource {
   IdleLimits& idle() { return idle_; }
   int64_t update_calls() const { return update_calls_.load(std::memory_order_relaxed); }
   void set_update_calls(int64_t calls) { update_calls_.store(calls, std::memory_order_relaxed); }
-  // Forgets this state. Called before records are restored, because they may be of earlier steps.
+  // Forgets the steps and counts of the rules. Called before records are restored, because the
+  // records may be of earlier steps.
   void ForgetSteps() {
     idle_.Restore({});
     set_update_calls(0);
@@ -153,12 +155,13 @@ class RowStore : public Resource {
   }
   // Whether the rules by step, time and norm evict a key with this row.
   bool IsEvicted(int64_t last_step, const void* row, const IdleLimits::Limits& limits) const;
-  // Whether these rules evict `record`, whose lock the caller holds.
+  // Whether the rules by step, time and norm evict `record`, whose lock the caller holds.
   bool IsEvicted(const Record& record, const IdleLimits::Limits& limits) const;
   // Removes the key if `may_remove` accepts its record. Calls `may_remove` under the record's lock.
   bool RemoveIf(int64_t key, absl::FunctionRef<bool(const Record&)> may_remove);
   void Evict(int64_t key, absl::FunctionRef<bool(const Record&)> may_evict);
-  // Examines the next `records` records and evicts idle ones. The first record follows the last.
+  // Examines the next `records` records and evicts idle ones. After the last record of the table,
+  // continues with the first one.
   void EvictIdle(int64_t records);
   void EvictToCapacity(int64_t keys_max);
   // Does the work of Update and Put. `count` sets the step and the number of updates of a record.

@@ -2,8 +2,8 @@
 //
 // Admission: a key gets a record when it is admitted. Updates of a key that is not admitted are
 // dropped, and lookups return its initial row. The update that admits a key is applied. A key whose
-// record was removed must be admitted again. A filter keeps the counts of admitted keys, so that
-// their next update admits them again.
+// record was removed must be admitted again. A Bloom filter (AdmissionRule::filter_counters) keeps
+// the counts of admitted keys, so with a filter the next update admits such a key.
 // Eviction: see docs/embedding_tables.md, "When rows are removed".
 #ifndef SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
 #define SLUICE_OPS_EMBEDDING_TABLE_RULES_H_
@@ -31,8 +31,8 @@ struct AdmissionRule {
 struct EvictionRule {
   // Evicts keys that had no update in the last n steps. 0: never.
   int64_t idle_steps = 0;
-  // Evicts keys that had no update for this time, or up to 1/64 longer. 0: never. Only time in
-  // which a process holds the table counts.
+  // Evicts keys that had no update for this time, or up to 1/64 longer. 0: never. Time counts only
+  // while a process holds the table.
   float idle_seconds = 0;
   // Evicts keys whose row has a smaller L2 norm, if they had no update in the last
   // `min_norm_steps` steps. 0: never.

@@ -22,7 +22,7 @@ inline absl::StatusOr<PartialShape> HeightAndWidth(ShapeContext& c, int i) {
   return PartialShape({(*values)[0], (*values)[1]});
 }
 
-// The batch and channels of input 0, and the height and width in input `i`.
+// Gives output 0 the batch and channels of input 0, and the height and width in input `i`.
 inline absl::Status SizedImages(ShapeContext& c, int i) {
   SLUICE_ASSIGN_OR_RETURN(const PartialShape images, c.WithRank(0, 4));
   SLUICE_ASSIGN_OR_RETURN(const PartialShape size, HeightAndWidth(c, i));

@@ -38,10 +38,9 @@ absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& siz
 absl::StatusOr<Tensor*> AllocateResized(KernelContext& c, const ResizeSettings& settings);
 
 // INVALID_ARGUMENT unless `grads`, the gradient with respect to the resized images, and `original`,
-// the images before, pass CheckImages and have equal numbers of images and channels.
+// the images before the resize, pass CheckImages and have equal numbers of images and channels.
 absl::Status CheckResizedGrads(const Tensor& grads, const Tensor& original);
 
-// A kernel that calls kFunction.
 template <absl::Status (*kFunction)(KernelContext&, const ResizeSettings&)>
 class ResizeKernel : public Kernel {
  public:

@@ -28,7 +28,7 @@ struct SliceMasks {
   int64_t new_axis = 0;
   int64_t shrink_axis = 0;
 
-  // The attributes of a KernelInit or ShapeContext.
+  // Reads the masks from the attributes of a KernelInit or ShapeContext.
   template <typename Source>
   static SliceMasks Of(const Source& source) {
     auto get = [&](const char* name) { return source.template attr<int64_t>(name); };

@@ -30,7 +30,8 @@ class ByteSource {
   int64_t position() const { return position_; }
 
  protected:
-  // Appends some bytes to `*out`, about `bytes` if so many are left. Appends none only at the end.
+  // Appends the next bytes of the stream to `*out`: at least one, or none at the end. `bytes` is
+  // the number that the caller needs, as a hint.
   virtual absl::Status Fill(size_t bytes, std::string* out) = 0;
 
  private:

@@ -20,7 +20,7 @@ class OutputShapes {
   void Add(int64_t count, const PartialShape& shape) {
     for (int64_t i = 0; i < count; ++i) c_->SetOutput(next_++, shape).IgnoreError();
   }
-  // Indices, values and shapes of `count` sparse tensors.
+  // Sets the shapes of 3 * `count` outputs: the indices, values and shapes of sparse tensors.
   void AddSparse(int64_t count, int64_t rank) {
     Add(count, PartialShape::Matrix(-1, rank));
     Add(count, PartialShape::Vector());

@@ -1,5 +1,6 @@
-// The kernel of an op that makes a reader of class R, by `R(init, name)`. If R has a function
-// `static absl::Status Check(init)`, calls it first, to check the attributes.
+// ReaderKernel<R> is the kernel of an op that makes a reader of class R. It calls the constructor
+// R(init, name). If R has a function `static absl::Status Check(init)`, it calls Check first, which
+// checks the attributes.
 #ifndef SLUICE_OPS_IO_READER_KERNEL_H_
 #define SLUICE_OPS_IO_READER_KERNEL_H_
 

@@ -74,7 +74,7 @@ class MatrixBatch {
   // INVALID_ARGUMENT unless the first `num_inputs` inputs have rank 2 or more, and equal dimensions
   // before the last two.
   static absl::StatusOr<MatrixBatch> Of(KernelContext& c, int num_inputs);
-  // The same for one input, whose matrices must be square.
+  // Like Of for one input, whose matrices must be square.
   static absl::StatusOr<MatrixBatch> OfSquares(KernelContext& c);
 
   int64_t count() const { return batch_.num_elements(); }

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// A factor itself or its adjoint (conjugate transpose).
+// The form in which Times uses a factor: as it is, or as its adjoint (conjugate transpose).
 enum class Form { kPlain, kAdjoint };
 
 // The product of the matrices in x and y. Each factor is the matrix itself or its adjoint.

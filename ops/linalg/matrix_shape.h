@@ -33,7 +33,7 @@ absl::Status LeastSquaresShape(ShapeContext& c);
 // dimensions of `matrix` and `rhs` broadcast.
 absl::Status TriangularSolveShape(ShapeContext& c);
 absl::Status BandedSolveShape(ShapeContext& c);
-// Each output has one number per square matrix.
+// For determinants: each output has one number per square matrix of input 0.
 absl::Status DeterminantShape(ShapeContext& c);
 
 // Mixin of ops that compute one square matrix from each square matrix of the input.

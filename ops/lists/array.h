@@ -63,7 +63,8 @@ class TensorArrayObject final : public Resource {
                                                               const TensorShape* prepended);
   std::string DebugString() const override;
 
-  // In old graphs, the ops output the name of the array as two strings, container and name.
+  // In old graphs, ops output two strings, container and name, instead of a handle. In the oldest
+  // graphs, ops output a reference to the strings. `strings_claim` is the lock of the strings.
   Claim strings_claim;
   Tensor strings;  // guarded by strings_claim
 
@@ -94,7 +95,7 @@ class TensorArrayObject final : public Resource {
   TensorArraySpec spec_ ABSL_GUARDED_BY(mutex_);
   std::vector<Element> elements_ ABSL_GUARDED_BY(mutex_);
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
-  // By source.
+  // The arrays that Gradient has made, by `source`.
   std::map<std::string, std::shared_ptr<TensorArrayObject>> gradients_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -41,7 +41,7 @@ struct TensorArrayOptions {
   bool infer_shape = true;
   // The known part of the elements' shape. By default nothing is known before the first write.
   PartialShape element_shape;
-  // A name for error messages, in addition to that of the node.
+  // The name of the array in error messages. "": the node's name.
   std::string tensor_array_name;
   std::string name = "TensorArray";
 };
