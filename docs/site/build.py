@@ -1,6 +1,6 @@
-"""Builds the site from the Markdown files, the op registry and the public headers.
+"""Builds the site from the Markdown files, docs/site/op_pages.txt and the public headers.
 
-  build.py SLUICE FOLDER    SLUICE is the program tools/sluice; the site is FOLDER/index.html
+  build.py FOLDER    the site is FOLDER/index.html
 
 Runs in the root of the source tree. Ends with 1 if a link leads nowhere, or if a page of docs/ is
 not in docs/index.md, whose lists are the navigation, or if a diagram differs from its text.
@@ -46,9 +46,10 @@ def examples():
     return found
 
 
-def write_op_pages(sluice, pages):
+def write_op_pages(pages):
     """Writes a page per op, and links it in the table of docs/ops.md."""
-    text = subprocess.run([sluice, "ops", "--markdown"], capture_output=True, text=True, check=True).stdout
+    with open("docs/site/op_pages.txt", encoding="utf-8") as file:
+        text = file.read()
     example = examples()
     os.makedirs(os.path.join(pages, "docs/ops"))
     names = set()
@@ -98,11 +99,11 @@ def stale_pictures():
                 yield "%s is older than its text: dot -Tsvg %s -o %s" % (picture, text, picture)
 
 
-def build(sluice, folder, work):
+def build(folder, work):
     """Writes the site into `folder`. Returns MkDocs's complaints."""
     pages = os.path.join(work, "pages")
     copy_pages(pages)
-    write_op_pages(sluice, pages)
+    write_op_pages(pages)
     headers = api_pages.write(os.path.join(pages, "api"), os.path.join(work, "doxygen"))
     shutil.copy("docs/site/site.css", pages)
     settings = {"INHERIT": os.path.abspath("docs/site/mkdocs.yml"), "docs_dir": pages, "nav": navigation(headers)}
@@ -116,11 +117,11 @@ def build(sluice, folder, work):
     return re.findall(r"(?:WARNING|ERROR) .*", output) or built.returncode * [built.stderr]
 
 
-def main(sluice, folder):
+def main(folder):
     problems = ["docs/index.md does not link %s" % page for page in missing_pages()]
     problems += stale_pictures()
     with tempfile.TemporaryDirectory() as work:
-        problems += build(sluice, os.path.abspath(folder), work)
+        problems += build(os.path.abspath(folder), work)
     problems += links.broken(folder)
     print("\n".join(problems) or "%d pages in %s" % (len(links.pages(folder)), folder))
     return int(bool(problems))

@@ -41,7 +41,7 @@ class SiteTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
-        built = subprocess.run([sys.executable, os.path.join(SOURCES, "docs/site/build.py"), SLUICE, cls.folder],
+        built = subprocess.run([sys.executable, os.path.join(SOURCES, "docs/site/build.py"), cls.folder],
                                cwd=SOURCES, capture_output=True, text=True, check=False)
         cls.built = built.returncode, built.stdout + built.stderr
         cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=cls.folder))
@@ -58,6 +58,11 @@ class SiteTest(unittest.TestCase):
         if PICTURES:
             os.makedirs(PICTURES, exist_ok=True)
             self.browser.picture(os.path.join(PICTURES, name + ".png"))
+
+    def test_the_pages_of_ops_are_those_of_the_registry(self):
+        pages = subprocess.run([SLUICE, "ops", "--markdown"], capture_output=True, text=True, check=True).stdout
+        with open(os.path.join(SOURCES, "docs/site/op_pages.txt"), encoding="utf-8") as file:
+            self.assertTrue(file.read() == pages, "tests/oracle/ops_page writes docs/site/op_pages.txt again")
 
     def test_every_link_leads_somewhere(self):
         self.assertEqual(self.built[0], 0, self.built[1])
