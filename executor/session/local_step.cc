@@ -80,7 +80,7 @@ absl::Status LocalStep::Run(const StepCall& call) {
     call.metadata->partition_graphs = {plan_->graph};
   }
   absl::Status status = RunPart(TaskExecutor::NextStepId(), call.client, call);
-  if (!absl::IsResourceExhausted(status)) return status;
+  if (status.ok() || !absl::IsResourceExhausted(status)) return status;
   std::vector<TensorShape> shapes;
   for (const Tensor* feed : call.feeds) shapes.push_back(feed->shape());
   std::string report = DescribeMemoryLimits(executor_.devices().memory().get());
@@ -95,9 +95,9 @@ absl::Status LocalStep::RunPart(int64_t step_id, Rendezvous* rendezvous, const S
   Step* step = Take();
   // Checked after Take: closing the session cancels all Steps that exist. If this one is newer,
   // this check sees that the session is closed.
-  if (absl::Status open = executor_.CheckOpen(); !open.ok()) {
+  if (!executor_.is_open()) {
     Return(step);
-    return open;
+    return executor_.CheckOpen();
   }
   StepArguments arguments;
   arguments.step_id = step_id;

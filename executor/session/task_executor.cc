@@ -76,7 +76,7 @@ TaskExecutor::TaskExecutor(SessionOptions options) : options_(std::move(options)
 TaskExecutor::~TaskExecutor() = default;
 
 absl::Status TaskExecutor::CheckOpen() const {
-  return closed_.load() ? absl::CancelledError("Session has been closed.") : absl::OkStatus();
+  return is_open() ? absl::OkStatus() : absl::CancelledError("Session has been closed.");
 }
 
 int64_t TaskExecutor::NextStepId() {

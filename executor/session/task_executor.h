@@ -40,6 +40,7 @@ class TaskExecutor {
   // Later Runs return CANCELLED. The caller cancels the Runs in progress.
   void Close() { closed_.store(true); }
   // Returns CANCELLED after Close.
+  bool is_open() const { return !closed_.load(); }
   absl::Status CheckOpen() const;
   // Returns the timeout of a Run: that of its options if they set one, otherwise that of the
   // session. 0: none.
