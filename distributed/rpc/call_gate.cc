@@ -79,6 +79,20 @@ CallGate::Connection CallGate::ConnectionOf(grpc_call* call) {
 
 absl::Status CallGate::Begins(Connection connection, std::string_view path, std::string_view token,
                               Time now) {
+  absl::Status status = CheckMethod(path, token);
+  bool closes = false;
+  {
+    ScopedLock lock(&mutex_);
+    if (now - last_forgot_ > kArrives) ForgetUnarrived(now);
+    Calls& calls = connections_[connection];
+    if (status.ok()) status = Count(calls, now);
+    if (!status.ok()) closes = Reject(calls, now);
+  }
+  if (closes && options_.close) options_.close(connection);
+  return status;
+}
+
+absl::Status CallGate::CheckMethod(std::string_view path, std::string_view token) const {
   const auto method = options_.methods.find(path);
   if (method == options_.methods.end()) {
     return absl::UnimplementedError("the server has no such method");
@@ -87,9 +101,10 @@ absl::Status CallGate::Begins(Connection connection, std::string_view path, std:
   if (needs_token && !IsToken(token, CurrentToken(options_.token))) {
     return absl::UnauthenticatedError("the call has not this cluster's token");
   }
-  ScopedLock lock(&mutex_);
-  if (now - last_forgot_ > kArrives) ForgetUnarrived(now);
-  Calls& calls = connections_[connection];
+  return absl::OkStatus();
+}
+
+absl::Status CallGate::Count(Calls& calls, Time now) {
   if (calls.open >= options_.max_of_connection) {
     return absl::ResourceExhaustedError(
         StrCat("the connection has ", calls.open, " open calls, as many as the server permits"));
@@ -105,6 +120,14 @@ absl::Status CallGate::Begins(Connection connection, std::string_view path, std:
   return absl::OkStatus();
 }
 
+bool CallGate::Reject(Calls& calls, Time now) {
+  if (now - calls.window > kWindow) {
+    calls.window = now;
+    calls.rejected = 0;
+  }
+  return ++calls.rejected % kMaxRejected == 0;
+}
+
 void CallGate::ForgetUnarrived(Time now) {
   last_forgot_ = now;
   for (auto it = connections_.begin(); it != connections_.end();) {
@@ -113,7 +136,8 @@ void CallGate::ForgetUnarrived(Time now) {
       open_ -= calls.waiting;
       calls.open -= std::exchange(calls.waiting, 0);
     }
-    it = calls.open == 0 ? connections_.erase(it) : std::next(it);
+    const bool is_idle = calls.open == 0 && now - calls.window > kWindow;
+    it = is_idle ? connections_.erase(it) : std::next(it);
   }
 }
 
@@ -133,7 +157,7 @@ void CallGate::Ends(Connection connection) {
   ScopedLock lock(&mutex_);
   const auto it = connections_.find(connection);
   --open_;
-  if (--it->second.open == 0) connections_.erase(it);
+  if (--it->second.open == 0 && it->second.rejected == 0) connections_.erase(it);
 }
 
 int64_t CallGate::open_calls() {

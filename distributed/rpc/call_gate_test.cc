@@ -1,6 +1,7 @@
 #include "distributed/rpc/call_gate.h"
 
 #include <chrono>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,15 +9,20 @@
 namespace sluice {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr char kRun[] = "/a.B/Run", kCheck[] = "/a.B/Check";
 
-CallGate::Options Limits(int64_t max, int64_t max_of_connection) {
+// The gate appends the connections that it has closed to `closed`.
+CallGate::Options Limits(int64_t max, int64_t max_of_connection,
+                         std::vector<CallGate::Connection>& closed) {
   return {.methods = {{kRun, true}, {kCheck, false}},
           .token = "word",
           .max = max,
-          .max_of_connection = max_of_connection};
+          .max_of_connection = max_of_connection,
+          .close = [&closed](CallGate::Connection connection) { closed.push_back(connection); }};
 }
 
 class CallGateTest : public ::testing::Test {
@@ -30,7 +36,8 @@ class CallGateTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) accepted += Begins(connection).ok() ? 1 : 0;
     return accepted;
   }
-  CallGate gate_{Limits(/*max=*/100, /*max_of_connection=*/60)};
+  std::vector<CallGate::Connection> closed_;
+  CallGate gate_{Limits(/*max=*/100, /*max_of_connection=*/60, closed_)};
   CallGate::Time now_ = std::chrono::steady_clock::now();
 };
 
@@ -62,6 +69,29 @@ TEST_F(CallGateTest, AConnectionAlwaysHasAFewCalls) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the clients have 100 open calls"));
   EXPECT_EQ(Begin(3, 1000), CallGate::kAlways);
   EXPECT_EQ(gate_.open_calls(), 100 + CallGate::kAlways);
+}
+
+TEST_F(CallGateTest, ClosesAConnectionWithAThousandRejectedCalls) {
+  for (int i = 0; i < CallGate::kMaxRejected - 1; ++i) {
+    EXPECT_FALSE(gate_.Begins(1, kRun, "", now_).ok());
+    EXPECT_FALSE(gate_.Begins(2, "/a.B/None", "word", now_).ok());
+  }
+  EXPECT_EQ(Begin(3, 60), 60);
+  EXPECT_THAT(closed_, IsEmpty());
+  EXPECT_FALSE(gate_.Begins(2, kRun, "", now_).ok());
+  EXPECT_THAT(closed_, ElementsAre(2));
+  EXPECT_EQ(Begin(3, CallGate::kMaxRejected), 0);
+  EXPECT_THAT(closed_, ElementsAre(2, 3));
+}
+
+TEST_F(CallGateTest, RejectedCallsOfALongTimeCloseNothing) {
+  for (int i = 0; i < 10; ++i) {
+    for (int k = 0; k < CallGate::kMaxRejected / 2; ++k) {
+      EXPECT_FALSE(gate_.Begins(1, kRun, "", now_).ok());
+    }
+    now_ += CallGate::kWindow + std::chrono::seconds(1);
+  }
+  EXPECT_THAT(closed_, IsEmpty());
 }
 
 // gRPC does not report calls that end before the server gets them.

@@ -286,7 +286,7 @@ bool Connections::Add(int fd, const std::string& client) {
   connection.fd = watched;
   connection.serial = last_serial_;
   connection.client = client;
-  connection.last_used = std::chrono::steady_clock::now();
+  connection.accepted = connection.last_used = std::chrono::steady_clock::now();
   fds_[client] = watched;
   return true;
 }
@@ -301,7 +301,17 @@ void Connections::Happened(int fd, uint32_t serial, uint32_t events) {
   const int64_t bytes = ReceivedBytes(fd);
   stranger_bytes_ += bytes - connection.bytes;
   connection.bytes = bytes;
-  LimitStrangers();
+  if (!RefuseIfTooMuch(connection)) LimitStrangers();
+}
+
+bool Connections::RefuseIfTooMuch(const Connection& connection) {
+  if (connection.number != 0) return false;
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::steady_clock::now() - connection.accepted);
+  const int64_t most = kBytesBeforeCall + kBytesBeforeCallPerSecond * age.count();
+  if (connection.bytes <= most) return false;
+  Refuse(connection, "too many bytes before its first call");
+  return true;
 }
 
 void Connections::LimitStrangers() {
@@ -312,7 +322,7 @@ void Connections::LimitStrangers() {
                                                 (b.second.is_stranger ? b.second.bytes : -1);
                                        });
     if (most == connections_.end() || !most->second.is_stranger) return;
-    Refuse(most->second, "too many bytes before a call");
+    Refuse(most->second, "too many bytes of connections without a call");
   }
 }
 
@@ -334,6 +344,9 @@ void Connections::Refuse(const Connection& connection, const char* why) {
        {{"client", connection.client}, {"why", why}, {"bytes", StrCat(connection.bytes)}}});
   ++refused_;
   shutdown(connection.fd, SHUT_RDWR);  // gRPC then closes its descriptor
+  // Without this, gRPC would first read megabytes that the socket holds.
+  while (recv(connection.fd, nullptr, INT32_MAX, MSG_TRUNC | MSG_DONTWAIT) > 0) {
+  }
   Forget(connection);
 }
 
@@ -360,6 +373,19 @@ void Connections::Forget(const Connection& connection) {
 
 void Connections::WatchEndOf(const Connection& connection) const {
   Watch(epoll_, EPOLL_CTL_MOD, connection.fd, EPOLLRDHUP | EPOLLET, connection.serial);
+}
+
+void Connections::CallArrives(const std::string& client, uint64_t number) {
+  ScopedLock lock(&mutex_);
+  const auto it = fds_.find(client);
+  if (it != fds_.end()) connections_[it->second].number = number;
+}
+
+void Connections::Close(uint64_t number, const char* why) {
+  ScopedLock lock(&mutex_);
+  const auto it = std::find_if(connections_.begin(), connections_.end(),
+                               [number](const auto& c) { return c.second.number == number; });
+  if (it != connections_.end()) Refuse(it->second, why);
 }
 
 void Connections::CallBegins(const std::string& client) {

@@ -2,7 +2,7 @@
 //
 // gRPC 1.51's own listener stops for ever when the process has no descriptor left
 // (CVE-2023-4785). It limits neither the number of connections nor the bytes that a connection
-// sends before its first call. This class therefore applies three rules. A stranger is a connection
+// sends before its first call. This class therefore applies four rules. A stranger is a connection
 // that has made no accepted call yet.
 //
 //   1. At most `max` connections are open. If one more arrives, this class closes the oldest
@@ -10,7 +10,9 @@
 //      all connections have open calls, it closes the new connection.
 //   2. All strangers together may send `max_stranger_bytes`. Beyond that, the stranger that sent
 //      most is closed.
-//   3. One descriptor is reserved. If no other descriptor is left, the next connection is accepted
+//   3. Before the headers of its first call arrive, a connection may send kBytesBeforeCall, and
+//      kBytesBeforeCallPerSecond for each second since it was accepted. Beyond that it is closed.
+//   4. One descriptor is reserved. If no other descriptor is left, the next connection is accepted
 //      with the reserved one and closed at once. One more connection is closed by rule 1.
 //
 // This class duplicates the descriptor of each connection, to see when the connection ends. So a
@@ -46,6 +48,11 @@ namespace sluice {
 
 class Connections {
  public:
+  // For a handshake of TLS, HTTP/2's settings, the headers of a call, and what a client may send of
+  // its first messages before the server permits more. Long-lived clients that only ask for the
+  // server's health or ping it need a few bytes per second.
+  static constexpr int64_t kBytesBeforeCall = 128 << 10;
+  static constexpr int64_t kBytesBeforeCallPerSecond = 1 << 10;
   struct Options {
     std::string address;  // "127.0.0.1:0": any free port
     // 0: three eighths of the number of descriptors that the process may open.
@@ -67,7 +74,12 @@ class Connections {
   int port() const { return port_; }
   int max() const { return max_; }
 
-  // To be called at the beginning and at the end of each accepted call.
+  // To be called when the headers of an accepted call have arrived. `number` is the gate's name for
+  // the connection (CallGate::Connection).
+  void CallArrives(const std::string& client, uint64_t number);
+  // Closes the connection that has this number, if there is one. `why` is logged.
+  void Close(uint64_t number, const char* why);
+  // To be called when the message of an accepted call has arrived, and at the end of that call.
   void CallBegins(const std::string& client);
   void CallEnds(const std::string& client);
   bool IsConnected(const std::string& client);
@@ -80,7 +92,7 @@ class Connections {
   struct Counts {
     int open = 0;
     int64_t accepted = 0;
-    int64_t refused = 0;  // closed by rule 1, 2 or 3
+    int64_t refused = 0;  // closed by one of the rules, or by Close
   };
   Counts counts();
 
@@ -90,10 +102,11 @@ class Connections {
     int fd = -1;          // the second descriptor
     uint32_t serial = 0;  // differs between connections that had this descriptor
     std::string client;
+    uint64_t number = 0;  // 0: the headers of no call have arrived
     bool is_stranger = true;
     int64_t bytes = 0;  // received; counted for strangers
     int open_calls = 0;
-    Time last_used;
+    Time accepted, last_used;
   };
   // A connection that waits to be handed over.
   struct Accepted {
@@ -114,9 +127,12 @@ class Connections {
   // open calls or no descriptor is left.
   bool Add(int fd, const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Happened(int fd, uint32_t serial, uint32_t events);
+  // Closes the connection if it sends too much before its first call (rule 3).
+  bool RefuseIfTooMuch(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void LimitStrangers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Closes a connection by rule 1. Returns false if all have open calls.
   bool MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Closes a connection, and discards what gRPC has not read from it.
   void Refuse(const Connection& connection, const char* why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the hand-over that is running, if one is, by closing its connection.
   void RefuseHandedOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -45,6 +46,22 @@ class Client {
   void Send(size_t bytes) {
     const std::string text(bytes, 'x');
     EXPECT_EQ(write(fd_, text.data(), bytes), static_cast<ssize_t>(bytes));
+  }
+  // Sends bytes that are read from `server`, the server's end. False if the connection is closed.
+  bool SendTo(int server, int64_t bytes) {
+    char block[16 << 10] = {};
+    for (int64_t unread = 0; bytes > 0; bytes -= sizeof(block)) {
+      unread = send(fd_, block, sizeof(block), MSG_NOSIGNAL);
+      while (unread > 0) {
+        pollfd input = {server, POLLIN, 0};
+        poll(&input, 1, -1);
+        const ssize_t count = recv(server, block, sizeof(block), 0);
+        if (count <= 0) return false;
+        unread -= count;
+      }
+      if (unread < 0) return false;
+    }
+    return true;
   }
   // Blocks until the server has closed the connection.
   bool IsClosed() {
@@ -170,6 +187,42 @@ TEST_F(ConnectionsTest, StrangersMaySendSoMuchTogether) {
   EXPECT_TRUE(first.IsClosed());  // the stranger that sent most
   EXPECT_TRUE(connections_->IsConnected(second.name()));
   EXPECT_TRUE(connections_->IsConnected(third.name()));
+}
+
+TEST_F(ConnectionsTest, AConnectionMaySendSoMuchBeforeItsFirstCall) {
+  Listen({});
+  Client calls(connections_->port());
+  const int calling = Take();
+  connections_->CallArrives(calls.name(), /*number=*/7);
+  EXPECT_TRUE(calls.SendTo(calling, Connections::kBytesBeforeCall * 2));
+  Client asks_for_health(connections_->port());
+  EXPECT_TRUE(asks_for_health.SendTo(Take(), Connections::kBytesBeforeCall));
+  Client stranger(connections_->port());
+  EXPECT_FALSE(stranger.SendTo(Take(), int64_t{1} << 30));
+  Settle();
+  EXPECT_TRUE(connections_->IsConnected(calls.name()));
+  EXPECT_TRUE(connections_->IsConnected(asks_for_health.name()));
+  EXPECT_FALSE(connections_->IsConnected(stranger.name()));
+}
+
+TEST_F(ConnectionsTest, ClosesTheConnectionWithANumber) {
+  Listen({});
+  Client first(connections_->port()), second(connections_->port());
+  const int fd = Take();
+  ASSERT_GE(fd, 0);
+  ASSERT_GE(Take(), 0);
+  connections_->CallArrives(first.name(), 1);
+  connections_->CallArrives(second.name(), 2);
+  first.Send(1000);
+  Settle();
+  connections_->Close(1, "test");
+  connections_->Close(3, "test");  // there is none
+  EXPECT_TRUE(first.IsClosed());
+  char byte;
+  EXPECT_EQ(recv(fd, &byte, 1, 0), 0);  // what the client sent is discarded
+  EXPECT_FALSE(connections_->IsConnected(first.name()));
+  EXPECT_TRUE(connections_->IsConnected(second.name()));
+  EXPECT_EQ(connections_->counts().refused, 1);
 }
 
 // The new connection gets the descriptor of the one that it replaces. The end of that one was

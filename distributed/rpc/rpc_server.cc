@@ -27,6 +27,9 @@ constexpr int kListeners = 2;
 // Tasks may have thousands of waiting calls.
 constexpr int64_t kMaxCallsOfConnection = 20'000;
 
+// Bytes that gRPC reads from a connection at once.
+constexpr int kReadBytes = 16 << 10;
+
 // Limits of the bytes that connections without an accepted call may send together: the size of a
 // message and an overhead. If messages may be larger than a sixteenth of the memory, that part
 // counts instead, because headers take several times their size.
@@ -40,6 +43,8 @@ int64_t MaxStrangerBytes(int64_t max_message_bytes) {
 
 struct Event {
   virtual ~Event() = default;
+  // Whether Happened returns at once and probably causes the next event.
+  virtual bool IsShort() const = 0;
   // `may_block`: OK if another thread listens.
   virtual void Happened(bool ok, const absl::Status& may_block) = 0;
 };
@@ -138,6 +143,7 @@ class RpcServer::Call final : public RpcCall {
   template <void (Call::*kMethod)(bool, const absl::Status&)>
   struct Tag final : Event {
     explicit Tag(Call* c) : call(c) {}
+    bool IsShort() const override { return kMethod == &Call::Arrived; }
     void Happened(bool ok, const absl::Status& may_block) override {
       call->hand_over_.Take();
       (call->*kMethod)(ok, may_block);
@@ -154,6 +160,8 @@ class RpcServer::Call final : public RpcCall {
     Request(server_, method_);
     connection_ = CallGate::ConnectionOf(context_.c_call());
     server_->gate_->Arrives(*connection_);
+    client_ = context_.peer();
+    server_->connections_->CallArrives(client_, *connection_);
     hand_over_.Give();
     stream_.Read(&request_, &received_);
   }
@@ -161,7 +169,7 @@ class RpcServer::Call final : public RpcCall {
     if (!ok) return Finish(absl::CancelledError("the call ended before its message"));
     if (IsWatch()) return Watch();
     if (server_->methods_[static_cast<size_t>(method_)].needs_token) {
-      client_ = context_.peer();
+      is_accepted_ = true;
       server_->connections_->CallBegins(client_);
     }
     if (const auto label = Header(kChunkedMessage)) {
@@ -192,7 +200,7 @@ class RpcServer::Call final : public RpcCall {
   }
   void Delete() {
     RpcServer* const server = server_;
-    if (!client_.empty()) server->connections_->CallEnds(client_);
+    if (is_accepted_) server->connections_->CallEnds(client_);
     if (connection_) server->gate_->Ends(*connection_);
     delete this;
     ScopedLock lock(&server->mutex_);
@@ -221,7 +229,8 @@ class RpcServer::Call final : public RpcCall {
   RpcServer* const server_;
   const int method_;
   std::optional<CallGate::Connection> connection_;  // once the call has arrived
-  std::string client_;                              // "" until the call is accepted
+  std::string client_;                              // "" until the call has arrived
+  bool is_accepted_ = false;  // its message has arrived; not for health checks
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
   Service::Stream stream_;
@@ -292,6 +301,9 @@ absl::Status RpcServer::StartGrpc() {
       .max_of_connection = std::min<int64_t>(kMaxCallsOfConnection, options_.max_calls / 2)};
   for (const RpcMethod& method : methods_) calls.methods[method.path] = method.needs_token;
   calls.methods[kHealthWatch] = false;
+  calls.close = [this](CallGate::Connection connection) {
+    connections_->Close(connection, "too many rejected calls");
+  };
   gate_ = std::make_shared<CallGate>(calls);
   grpc_->credentials = options_.credentials;
   grpc_->credentials->SetProcessor([gate = gate_] { return CallGate::AsProcessor(gate); });
@@ -313,6 +325,8 @@ absl::Status RpcServer::StartGrpc() {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(calls.max_of_connection));
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kGreetingMs);
+  // gRPC handles all calls of what it has read before it notices that the connection was closed.
+  builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadBytes);
   builder.RegisterService(service_.get());
   grpc_->queue = builder.AddCompletionQueue();
   grpc_->server = builder.BuildAndStart();
@@ -399,10 +413,26 @@ void RpcServer::Handle(int method, RpcCall& call, const absl::Status& may_block)
   blocked_[method].fetch_sub(1, std::memory_order_relaxed);
 }
 
+bool RpcServer::Next(void** tag, bool* ok) {
+  if (!grpc_->queue->Next(tag, ok)) return false;
+  // Usually a call's message has come with its headers. This thread then handles both, which saves
+  // waking another one.
+  while (static_cast<Event*>(*tag)->IsShort()) {
+    const auto handle = [event = static_cast<Event*>(*tag), was_ok = *ok] {
+      event->Happened(was_ok, absl::OkStatus());
+    };
+    if (grpc_->queue->DoThenAsyncNext(handle, tag, ok, gpr_inf_future(GPR_CLOCK_REALTIME)) !=
+        grpc::CompletionQueue::GOT_EVENT) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void RpcServer::Listen() {
   void* tag;
   bool ok;
-  while (grpc_->queue->Next(&tag, &ok)) {
+  while (Next(&tag, &ok)) {
     absl::Status may_block;
     {
       ScopedLock lock(&mutex_);

@@ -73,6 +73,8 @@ class RpcServer {
   RpcServer();
   absl::Status StartGrpc();
   void Listen();
+  // Waits for the next event that takes time, and handles the others. False after Stop.
+  bool Next(void** tag, bool* ok);
   absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Runs the handler of a call. `may_block` is OK if the handler may block, because another thread
   // listens.
