@@ -126,7 +126,7 @@ absl::StatusOr<grpc::ByteBuffer> GrpcMaster::Send(RpcClient::Call call) {
   call.address = address_;
   absl::StatusOr<grpc::ByteBuffer> response = client_->Run(std::move(call));
   if (absl::IsUnavailable(response.status()) || absl::IsDeadlineExceeded(response.status())) {
-    return Annotate(response.status(), StrCat("the master at ", target_, ": "));
+    response = Annotate(response.status(), StrCat("the master at ", target_, ": "));
   }
   return response;
 }
@@ -228,10 +228,11 @@ absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const>
   call.cancellation = options.cancellation;
   if (options.timeout_ms > 0) call.timeout_ms = options.timeout_ms + kTimeoutGraceMs;
 
-  SLUICE_ASSIGN_OR_RETURN(grpc::ByteBuffer bytes, Send(std::move(call)));
+  absl::StatusOr<grpc::ByteBuffer> bytes = Send(std::move(call));
+  SLUICE_RETURN_IF_ERROR(bytes.status());
   pb::RunStepResponse response;
   std::vector<NamedTensor> tensors;
-  SLUICE_RETURN_IF_ERROR(TakeMessage(&bytes, kFetch, &response, &tensors));
+  SLUICE_RETURN_IF_ERROR(TakeMessage(&*bytes, kFetch, &response, &tensors));
   if (response.status_code() != pb::error::OK) {
     return absl::Status(static_cast<absl::StatusCode>(response.status_code()),
                         response.status_error_message());

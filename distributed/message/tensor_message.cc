@@ -62,9 +62,10 @@ class SliceWriter {
     buffer->Ref();
     slices_.emplace_back(const_cast<void*>(tensor.raw()), size, DropReference, buffer);
   }
-  grpc::ByteBuffer Take() {
+  // Returns a StatusOr, because a ByteBuffer is copied into one.
+  absl::StatusOr<grpc::ByteBuffer> Take() {
     Flush();
-    return grpc::ByteBuffer(slices_.data(), slices_.size());
+    return absl::StatusOr<grpc::ByteBuffer>(absl::in_place, slices_.data(), slices_.size());
   }
 
  private:
@@ -152,8 +153,8 @@ bool CopyField(SliceReader& in, uint32_t tag, uint64_t end, std::string* rest) {
 
 // Calls `read(tag)` for each field before `end`. It returns true if it has read the field's value.
 // A field for which it returns false is appended to `rest` unchanged.
-template <typename F>
-absl::Status ReadFields(SliceReader& in, uint64_t end, std::string_view expected, std::string* rest,
+template <typename Expected, typename F>
+absl::Status ReadFields(SliceReader& in, uint64_t end, const Expected& expected, std::string* rest,
                         F read) {
   while (in.position() < end) {
     uint64_t tag;
@@ -222,12 +223,12 @@ class TensorReader {
     std::string rest;
     Tensor content;
     pb::TensorProto proto;
-    SLUICE_RETURN_IF_ERROR(ReadFields(in_, end, proto.GetDescriptor()->name(), &rest,
-                                      [&](uint32_t tag) -> absl::StatusOr<bool> {
-                                        const bool is_content = tag == TagOf(kContentField);
-                                        if (!is_content || content.IsInitialized()) return false;
-                                        return ReadContent(rest, end, &content);
-                                      }));
+    SLUICE_RETURN_IF_ERROR(
+        ReadFields(in_, end, proto, &rest, [&](uint32_t tag) -> absl::StatusOr<bool> {
+          const bool is_content = tag == TagOf(kContentField);
+          if (!is_content || content.IsInitialized()) return false;
+          return ReadContent(rest, end, &content);
+        }));
     if (!proto.ParseFromString(rest)) return Damaged(proto);
     if (content.IsInitialized()) {
       *tensor = std::move(content);
@@ -325,13 +326,13 @@ absl::Status TakeMessage(grpc::ByteBuffer* bytes, TensorField field,
   SliceReader in(bytes);
   TensorReader reader(in, field);
   std::string other;
-  SLUICE_RETURN_IF_ERROR(ReadFields(in, in.size(), rest->GetDescriptor()->name(), &other,
-                                    [&](uint32_t tag) -> absl::StatusOr<bool> {
-                                      if (tag != TagOf(field.number)) return false;
-                                      SLUICE_ASSIGN_OR_RETURN(NamedTensor tensor, reader.Read());
-                                      tensors->push_back(std::move(tensor));
-                                      return true;
-                                    }));
+  SLUICE_RETURN_IF_ERROR(
+      ReadFields(in, in.size(), *rest, &other, [&](uint32_t tag) -> absl::StatusOr<bool> {
+        if (tag != TagOf(field.number)) return false;
+        SLUICE_ASSIGN_OR_RETURN(NamedTensor tensor, reader.Read());
+        tensors->push_back(std::move(tensor));
+        return true;
+      }));
   return rest->ParseFromString(other) ? absl::OkStatus() : Damaged(*rest);
 }
 

@@ -352,7 +352,11 @@ std::vector<Response> RpcClient::RunAll(std::vector<Call> calls) {
   for (size_t i = 0; i < calls.size(); ++i) {
     Start(std::move(calls[i]), [&state, &own = responses[i]](Response& response) {
       ScopedLock lock(&state.mutex);
-      own = TakeBytes(response);
+      if (response.ok()) {
+        own.emplace().Swap(&*response);
+      } else {
+        own = response.status();
+      }
       if (--state.waiting == 0) state.changed.NotifyAll();
     });
   }
