@@ -158,7 +158,8 @@ class FractionalPoolKernel : public Kernel {
     }
     if (ratio_[0] != 1 || ratio_[3] != 1) {
       return absl::UnimplementedError(
-          "Fractional pooling is not yet supported on the batch nor channel dimension.");
+          StrCat("Fractional ", kMax ? "max" : "average",
+                 " pooling is not yet supported on the batch nor channel dimension."));
     }
     SLUICE_INVALID_IF(!is_deterministic_ && (seed_ != 0 || seed2_ != 0),
                       "Both seed and seed2 should be 0 if deterministic is false.");

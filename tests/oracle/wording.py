@@ -73,7 +73,6 @@ EXCEPT = (
     ("one check serves several ops, whose texts differ in TensorFlow", {
         "Empty": ("shape must be a vector of",), "Dequantize": ("input_min_tensor must have",),
         "FakeQuantWithMinMaxArgsGradient": ("of type FakeQuant",), "QuantizeV2": ("If axis is not specified", "tensor whose size"),
-        "FractionalAvgPool": ("Fractional average pooling",), "FractionalMaxPool": ("Fractional max pooling",),
         "GRUBlockCell": ("cell_size *",), "LSTMBlockCell": ("input_size + cell_size",),
         "ResourceSparseApplyKerasMomentum": ("is not in",)}),
 )
