@@ -1,5 +1,6 @@
 #include "distributed/master/master_session.h"
 
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -231,6 +232,10 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
   SLUICE_RETURN_IF_ERROR(call.status());
   if (!request.partial_run_handle().empty()) {
     return RunPartially(request, std::move(feeds), cancellation, fetches);
+  }
+  if (const int64_t timeout_ms = request.options().timeout_in_ms(); timeout_ms > 0) {
+    cancellation->set_deadline(std::chrono::steady_clock::now() +
+                               std::chrono::milliseconds(timeout_ms));
   }
   const auto step = StepFor(request, feeds, cancellation);
   if (!step.ok()) return From(WithLimits(step.status()));

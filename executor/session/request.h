@@ -26,6 +26,9 @@ struct StepRequest {
   absl::Span<const Operation> targets;
   bool is_partial = false;  // feeds and fetches pass through the step's rendezvous
   CancellationManager* cancellation = nullptr;  // ends the preparation; null: nothing does
+  // After this time a file that the preparation reads is not awaited any longer. 0: that of the
+  // session.
+  int64_t timeout_ms = 0;
 
   const Output& feed(size_t i) const {
     return *reinterpret_cast<const Output*>(reinterpret_cast<const char*>(first_feed) +

@@ -55,6 +55,7 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const Feed> feeds, absl::Span<co
   request.fetches = fetches;
   request.targets = targets;
   request.cancellation = options.cancellation;
+  request.timeout_ms = options.timeout_ms;
   FeedPointers values;
   for (const Feed& feed : feeds) values.push_back(&feed.value);
   SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
@@ -82,6 +83,7 @@ absl::StatusOr<Tensors> Session::Run(absl::Span<const NamedFeed> feeds,
   SLUICE_ASSIGN_OR_RETURN(const NamedRequest named, state_->FindByName(fed, fetches, targets));
   StepRequest request = named.ByHandles();
   request.cancellation = options.cancellation;
+  request.timeout_ms = options.timeout_ms;
   SLUICE_ASSIGN_OR_RETURN(PreparedStep * step,
                           state_->StepFor(request, [&] { return ShapesOf(values); }));
   return RunForTensors(*state_, *step, values, options, metadata);

@@ -1,6 +1,6 @@
 #include "executor/session/session_state.h"
 
-#include <optional>
+#include <chrono>
 #include <utility>
 
 #include "executor/compiler/pass_table.h"
@@ -26,6 +26,12 @@ std::unique_ptr<Runner> MakeRunner(Graph& graph, TaskExecutor& executor) {
   return std::make_unique<LocalRunner>(graph, executor);
 }
 
+// 0: never.
+CancellationManager::Time DeadlineAfter(int64_t timeout_ms) {
+  if (timeout_ms == 0) return CancellationManager::Time::max();
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+}
+
 }  // namespace
 
 SessionState::SessionState(Graph& graph, SessionOptions options)
@@ -39,8 +45,10 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   ScopedLock preparing(&prepare_mutex_);
   if (PreparedStep* step = cache_.Find(request)) return step;
   // Files with constant names are read now, by the folding of constants.
-  std::optional<CancellableFiles> files;
-  if (request.cancellation != nullptr) files.emplace(*request.cancellation);
+  CancellationManager none;
+  const CancellableFiles files(
+      request.cancellation != nullptr ? *request.cancellation : none,
+      DeadlineAfter(request.timeout_ms != 0 ? request.timeout_ms : options().operation_timeout_ms));
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
   SLUICE_RETURN_IF_ERROR(CheckDisabledPasses(options().disabled_passes));

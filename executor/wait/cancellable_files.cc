@@ -30,17 +30,19 @@ absl::Status CancelledError(FileAccess access) {
   return absl::CancelledError(NameOf(access) + " was cancelled");
 }
 
-// Waits for the descriptor or `wake`.
+// Waits for the descriptor or `wake`, until the deadline or that of the cancellation.
 absl::Status AwaitEither(pollfd descriptor, int wake, FileAccess access,
-                         const CancellationManager& cancellation) {
+                         const CancellationManager& cancellation,
+                         CancellationManager::Time deadline) {
   pollfd waiting[] = {descriptor, {wake, POLLIN, 0}};
   while (true) {
-    const int count = poll(waiting, 2, MillisecondsUntil(cancellation.deadline()));
+    const int count =
+        poll(waiting, 2, MillisecondsUntil(std::min(deadline, cancellation.deadline())));
     if (count < 0 && errno == EINTR) continue;
     if (cancellation.IsCancelled()) return CancelledError(access);
     if (count > 0) return absl::OkStatus();
     if (count < 0) return absl::ErrnoToStatus(errno, "poll");
-    if (!cancellation.IsWanted()) {
+    if (!cancellation.IsWanted() || deadline <= std::chrono::steady_clock::now()) {
       return absl::DeadlineExceededError(NameOf(access) + " timed out");
     }
   }
@@ -58,8 +60,9 @@ absl::Status CancellableFiles::Await(int descriptor, FileAccess access) {
     const uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(wake, &one, sizeof(one));
   });
-  const absl::Status status =
-      is_registered ? AwaitEither(ready, wake, access, cancellation_) : CancelledError(access);
+  const absl::Status status = is_registered
+                                  ? AwaitEither(ready, wake, access, cancellation_, deadline_)
+                                  : CancelledError(access);
   if (is_registered) cancellation_.Deregister(token);
   close(wake);
   return status;

@@ -5,8 +5,8 @@
 //   … ReadWholeFile("/tmp/fifo")   // CANCELLED after cancellation.StartCancel()
 //
 // Thread safety: as FileWaiter. The manager outlives the object.
-// Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline; RESOURCE_EXHAUSTED if the process
-// has no free file descriptor.
+// Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline or at that of the constructor;
+// RESOURCE_EXHAUSTED if the process has no free file descriptor.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLABLE_FILES_H_
 #define SLUICE_EXECUTOR_WAIT_CANCELLABLE_FILES_H_
 
@@ -18,11 +18,14 @@ namespace sluice {
 
 class CancellableFiles final : public FileWaiter {
  public:
-  explicit CancellableFiles(CancellationManager& cancellation) : cancellation_(cancellation) {}
+  using Time = CancellationManager::Time;
+  explicit CancellableFiles(CancellationManager& cancellation, Time deadline = Time::max())
+      : cancellation_(cancellation), deadline_(deadline) {}
   absl::Status Await(int descriptor, FileAccess access) override;
 
  private:
   CancellationManager& cancellation_;
+  const Time deadline_;
 };
 
 }  // namespace sluice

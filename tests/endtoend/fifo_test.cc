@@ -116,6 +116,18 @@ TEST_F(FifoTest, AReadWhileAStepIsCompiledIsCancelled) {
   close(writer);
 }
 
+TEST_F(FifoTest, AReadWhileAStepIsCompiledEndsAtTheTimeout) {
+  const Output contents = ReadFile(Constant(g_, Tensor::Scalar(path_)));
+  const auto run = [&](SessionOptions session, RunOptions options) {
+    return Session(g_, std::move(session)).Run({}, {contents}, {}, options).status().code();
+  };
+  EXPECT_EQ(run({}, {.timeout_ms = 50}), absl::StatusCode::kDeadlineExceeded);
+  CancellationManager cancellation;
+  EXPECT_EQ(run({}, {.timeout_ms = 50, .cancellation = &cancellation}),
+            absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(run({.operation_timeout_ms = 50}, {}), absl::StatusCode::kDeadlineExceeded);
+}
+
 TEST_F(FifoTest, AWriteReachesTheReader) {
   const Operation print = Print(Text("one\n"));
   const int reader = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
