@@ -134,8 +134,17 @@ void ConditionalAccumulator::TryTakers(const Caller& caller, const Parallel& par
 
 absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, const Parallel& parallel,
                                              GradientSum::Taken* sum) {
-  const absl::Status status =
-      replicas_.in_replica_order ? AddInOrder(caller, parallel) : absl::OkStatus();
+  if (replicas_.in_replica_order) {
+    // Gradients that cannot be added up are dropped, because the sum may have moved from some.
+    if (absl::Status status = AddInOrder(caller, parallel); !status.ok()) {
+      for (const Present& p : present_) {
+        replicas_.Enter(p.local_step, p.replica, GradientLedger::kSurplus);
+      }
+      counts_.dropped_as_surplus += counts_.accumulated;
+      Drop();
+      return status;
+    }
+  }
   sum_->Take(counts_.accumulated, sum);
   for (const Present& p : present_) {
     replicas_.Enter(p.local_step, p.replica, GradientLedger::kApplied);
@@ -146,7 +155,16 @@ absl::Status ConditionalAccumulator::TakeSum(const Caller& caller, const Paralle
   ++counts_.updates;
   counts_.global_step = WrappingAdd<int64_t>(counts_.global_step, 1);
   update_size_ = next_update_size_;
-  return status;
+  return absl::OkStatus();
+}
+
+void ConditionalAccumulator::Drop() {
+  GradientSum::Taken dropped;
+  sum_->Take(counts_.accumulated, &dropped);
+  counts_.applied -= counts_.accumulated;
+  counts_.accumulated = 0;
+  present_.clear();
+  kept_.clear();
 }
 
 void ConditionalAccumulator::Finish(Line complete, const Parallel& parallel) {
@@ -203,14 +221,9 @@ void ConditionalAccumulator::GoTo(int64_t step) {
                   [step](const Present& p) { return p.local_step == step; })) {
     return;
   }
-  GradientSum::Taken dropped;
-  sum_->Take(counts_.accumulated, &dropped);
   for (const Present& p : present_) replicas_.Enter(step, p.replica, GradientLedger::kStale);
-  counts_.applied -= counts_.accumulated;
   counts_.dropped_as_stale += counts_.accumulated;
-  counts_.accumulated = 0;
-  present_.clear();
-  kept_.clear();
+  Drop();
 }
 
 int64_t ConditionalAccumulator::Most() const {

@@ -116,9 +116,12 @@ class ConditionalAccumulator : public Resource,
   bool HasEnough(int64_t num_required) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return counts_.accumulated >= Needed(num_required);
   }
-  // Takes all gradients, as the sum for one update.
+  // Takes all gradients, as the sum for one update. If they cannot be added up, drops them as
+  // surplus and returns the error: there is no update, and the global step stays.
   absl::Status TakeSum(const Caller& caller, const Parallel& parallel, GradientSum::Taken* sum)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops all gradients. The caller has counted them.
+  void Drop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Serves takers in order, as long as there are enough gradients, and moves them to `complete`.
   void TryTakers(const Caller& caller, const Parallel& parallel, Line* complete)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

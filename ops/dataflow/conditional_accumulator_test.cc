@@ -396,6 +396,16 @@ TEST_F(OfReplicas, InReplicaOrderGradientsOfDifferentShapesFailTheTake) {
   Take take;
   take.From(*a, 2);
   EXPECT_EQ(take.status(), absl::InvalidArgumentError("Shape mismatch: expected [1], got [2]"));
+  // There was no update, so no gradient was applied.
+  EXPECT_EQ(a->counts().updates, 0);
+  EXPECT_EQ(a->counts().global_step, 0);
+  EXPECT_EQ(a->counts().applied, 0);
+  EXPECT_EQ(a->counts().dropped_as_surplus, 2);
+  EXPECT_THAT(Totals(), ElementsAre(0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0));
+  for (int replica : {0, 1}) Add(*a, replica, 0, {Tensor::Vector<float>({4})});
+  Take next;
+  next.From(*a, 2);
+  EXPECT_THAT(next.values(), ElementsAre(4));
 }
 
 TEST_F(OfReplicas, TheReportSaysWhoseGradientIsMissing) {
