@@ -228,10 +228,13 @@ absl::Status AccidentalHits(KernelContext& context, Attr<int64_t, "num_true"> nu
     rows.push_back(static_cast<int32_t>(i / num_true));
     ids.push_back(place->second);
   }
-  const std::vector<float> weights(rows.size(), std::numeric_limits<float>::lowest());
-  context.set_output(0, Tensor::Vector<int32_t>(absl::MakeConstSpan(rows)));
-  context.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(ids)));
-  context.set_output(2, Tensor::Vector<float>(absl::MakeConstSpan(weights)));
+  const auto size = static_cast<int64_t>(rows.size());
+  SLUICE_ASSIGN_OR_RETURN(Tensor * indices, context.AllocateOutput(0, {size}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * sampled_ids, context.AllocateOutput(1, {size}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * weights, context.AllocateOutput(2, {size}));
+  std::copy(rows.begin(), rows.end(), indices->data<int32_t>());
+  std::copy(ids.begin(), ids.end(), sampled_ids->data<int64_t>());
+  std::fill_n(weights->data<float>(), size, std::numeric_limits<float>::lowest());
   return absl::OkStatus();
 }
 KERNEL(ComputeAccidentalHits, FunctionKernel<AccidentalHits>);

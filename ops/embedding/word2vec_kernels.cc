@@ -46,7 +46,7 @@ struct Corpus {
         static_cast<int64_t>(words.size()) < SaturatedProduct(options.window_size, 10),
         "The text file ", options.filename, " contains too little data: ", words.size(), " words");
     Corpus corpus;
-    corpus.Number(words, options.min_count);
+    SLUICE_RETURN_IF_ERROR(corpus.Number(words, options.min_count));
     return corpus;
   }
 
@@ -54,7 +54,7 @@ struct Corpus {
   std::vector<int32_t> words;
 
  private:
-  void Number(const std::vector<std::string_view>& all, int64_t min_count) {
+  absl::Status Number(const std::vector<std::string_view>& all, int64_t min_count) {
     std::unordered_map<std::string_view, int32_t> count;
     for (std::string_view word : all) ++count[word];
     std::vector<std::pair<std::string_view, int32_t>> frequent;
@@ -65,8 +65,8 @@ struct Corpus {
       return a.second != b.second ? a.second > b.second : a.first < b.first;
     });
     const auto size = static_cast<int64_t>(frequent.size()) + 1;
-    vocabulary = Tensor(DT_STRING, {size});
-    counts = Tensor(DT_INT32, {size});
+    SLUICE_ASSIGN_OR_RETURN(vocabulary, Tensor::Allocate(Heap(), DT_STRING, {size}));
+    SLUICE_ASSIGN_OR_RETURN(counts, Tensor::Allocate(Heap(), DT_INT32, {size}));
     vocabulary.data<std::string>()[0] = "UNK";
     std::unordered_map<std::string_view, int32_t> place;
     int64_t counted = 0;
@@ -82,6 +82,7 @@ struct Corpus {
       const auto found = place.find(word);
       words.push_back(found == place.end() ? 0 : found->second);
     }
+    return absl::OkStatus();
   }
 };
 
