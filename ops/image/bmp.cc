@@ -51,13 +51,11 @@ absl::Status DecodeBmp(std::string_view bytes, int channels,
                     "expected an image of 1 to ", kMaxPixels, " pixels, got ", width, " by ",
                     height);
   const int64_t row = (width * own + 3) / 4 * 4;
-  const int64_t needed = start + row * (height - 1) + width * own;
-  SLUICE_INVALID_IF(static_cast<int64_t>(bytes.size()) < needed,
-                    "Incomplete bmp content, requires at least ", needed, " bytes, got ",
-                    bytes.size(),
-                    " bytes. Input size should match (header_size + row_size * abs_height) but "
-                    "they differ by ",
-                    static_cast<int64_t>(bytes.size()) - needed);
+  const int64_t surplus = static_cast<int64_t>(bytes.size()) - (start + row * height);
+  SLUICE_INVALID_IF(surplus != 0, surplus < 0 ? "Incomplete bmp content. " : "",
+                    "Input size should match (header_size + row_size * abs_height) but they differ "
+                    "by ",
+                    surplus);
   SLUICE_ASSIGN_OR_RETURN(void* const memory, place({height, width, own}));
   auto* pixels = static_cast<uint8_t*>(memory);
   for (int64_t y = 0; y < height; ++y) {

@@ -77,7 +77,7 @@ ROWS = [
     Row("DecodeGif", cases=[C(s(GIF)), C(s(ONE)), C(s(P[2]))], tol=0, errors=[C(s(GIF[:20]), says="GIF|gif"), C(s("xx"), says=WRONG)]),
     Row("DecodeBmp", cases=[C(s(b)) for b in (B1, B3, B4, TOP)] + [C(s(B3), channels=3)], tol=0,
         errors=[C(s(B3), channels=1, says="for BMP, but got 1"),
-                C(s(B3[:50]), says="Incomplete bmp content"), C(s(P[0]), says="using DecodeBmp op")]),
+                C(s(B3[:50]), says="Incomplete bmp content"), C(s(B3 + b"x"), says="differ by 1"), C(s(B3[:-1]), says="differ by -1"), C(s(P[0]), says="using DecodeBmp op")]),
     Row("DecodeImage", cases=[C(s(d)) for d in P + [GIF, ONE, B3, TOP]] + [C(s(GIF), expand_animations=False)] + [
         C(s(d), dtype=t) for d in (P[2], P[5], B3, GIF) for t in ("uint16", "float")], types=[{}], tol=1e-6,
         errors=[C(s("xx"), says=WRONG), C(s(""), says="Input is empty")]),
