@@ -82,8 +82,9 @@ class LaneSocket {
   // threads that are sending.
   bool Receive(std::vector<LaneFrame>* frames);
   // Reports to the peer which of its bodies this process has copied, so that the peer can free
-  // them. If these bodies are large, sends the report at once, otherwise with the next frame. To be
-  // called after Receive, when another thread is allowed to receive again.
+  // them. Sends the report at once if these bodies are large together, otherwise with the next
+  // frame. Sending may block, so the caller of Receive first lets another thread receive
+  // (LanePoller::Arm), and then calls Release.
   void Release();
   bool HasInput() const;
   // Makes all later calls of Send and Receive fail.

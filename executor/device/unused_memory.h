@@ -25,9 +25,11 @@ class UnusedMemory {
   void Return();
 
  private:
-  // The number of free bytes in the heap at the last call, and after the last time that memory was
-  // returned. Both are needed because malloc keeps counting returned pages as free.
+  // The number of free bytes in the heap at the last call of Return. Memory is unused if it was
+  // free then and is free now.
   int64_t last_free_ = 0;
+  // The number of free bytes after the last malloc_trim, or the smallest number since. Not counted
+  // as unused: malloc keeps counting the pages that it has returned as free.
   int64_t returned_at_ = 0;
 };
 

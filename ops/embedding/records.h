@@ -1,12 +1,14 @@
 // The records of an embedding table: one per key, of a fixed size, in slabs. A record's number
 // determines its place in the slabs.
 //
-// A record has a header, then the weights, then the optimizer's slots. The weights and each slot
+// A record has a header (struct Record: the key, the step of the last update, the number of updates
+// and a lock), then the weights of the row, then the optimizer's slots. The weights and each slot
 // take RowBytes() bytes, the size of a row rounded up to 8 bytes.
 //
 // Thread safety: all methods may be called from any thread. A record's key is constant while its
-// number is in use. A writer holds the record's RowLock to change weights, slots, count and step.
-// Readers copy the weights without a lock, and wait while the row is updated (ReadRow).
+// number is in use. A writer holds the record's RowLock to change anything else in the record.
+// Readers take no lock: ReadRow copies the weights while no writer holds the lock, and copies them
+// again if a writer came in between.
 // Errors: RESOURCE_EXHAUSTED if there is no memory, or if all numbers are in use.
 #ifndef SLUICE_OPS_EMBEDDING_RECORDS_H_
 #define SLUICE_OPS_EMBEDDING_RECORDS_H_
