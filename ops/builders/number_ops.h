@@ -1,8 +1,8 @@
 // Builder functions of binary ops that accept a number as one operand: `Maximum(norm, 1e-6f)`.
 //
-// They add TensorFlow's nodes: the op in the scope `name` (by default the op's name), and the
-// number as the constant `<name>/x` or `<name>/y`. The generated functions of these names take two
-// tensors.
+// A call adds the same nodes as in TensorFlow: the op's node, called `name` (by default the name of
+// the op), and for a number a constant called `<name>/x` or `<name>/y`. The generated builder
+// functions with the same names as these accept only tensors.
 // Errors: stay in the graph. The result is then an invalid handle.
 #ifndef SLUICE_OPS_BUILDERS_NUMBER_OPS_H_
 #define SLUICE_OPS_BUILDERS_NUMBER_OPS_H_

@@ -25,11 +25,11 @@ absl::Status ImagesOfSizes(ShapeContext& c);
 // The arguments and attributes of a pool of quantized images.
 void QuantizedPool(OpDefBuilder& b);
 
-// Whether the attributes of `node` describe a pool of images `in` to images `out`, both with
-// channels first.
+// Whether `in` and `out` are shapes of images with channels first (IsImage), and the attributes of
+// `node` describe a pool that makes `out` from `in`.
 bool Pools(const Node& node, const PartialShape& in, const PartialShape& out);
-// The roles of the images of a pool of input 0. Empty unless Pools is true for the node's input and
-// output.
+// For OpTraits::image_roles of an op that pools input 0: input 0 is the only image. Returns nullopt
+// unless Pools(node, shape of input 0, shape of output 0) is true.
 std::optional<ImageRoles> ImagesOfPool(const Node& node);
 
 }  // namespace sluice
