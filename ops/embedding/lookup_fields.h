@@ -55,8 +55,8 @@ struct Fields {
 // `first` + 3.
 absl::StatusOr<Fields> FieldsOf(const KernelContext& c, int first, size_t n);
 // Checks that the segments ascend. Returns the number of rows: `given` or, if `given` is -1, the
-// smallest number such that each key has a row. INVALID_ARGUMENT if `given` is less than that or,
-// without segments, if a field does not have one key per row.
+// smallest number such that each key has a row. INVALID_ARGUMENT if `given` is less than that
+// smallest number or, without segments, if a field does not have one key per row.
 absl::StatusOr<int64_t> RowsOf(const KernelContext& c, const Fields& fields, int64_t given);
 
 // The keys [begin, end) of one row of a field.
@@ -68,7 +68,7 @@ struct Bag {
   int64_t size() const { return end - begin; }
 };
 
-// The bag that begins at key `begin`. `end` is the end of the field's keys.
+// Returns the bag whose first key is number `begin`. The keys of the field end before `end`.
 Bag BagAt(const Fields& fields, size_t field, Combine combiner, int64_t begin, int64_t end);
 // The number that a sum of weighted rows is divided by. A sum with divisor 0 is replaced by 0.
 float DivisorOf(const Bag& bag, Combine combiner);

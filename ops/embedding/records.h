@@ -52,7 +52,8 @@ class RowLock {
       free &= ~1u;
     }
   }
-  // The store is sequentially consistent, because a waiter may register at the same time.
+  // The store is sequentially consistent, so that notify_all cannot miss a thread that begins to
+  // wait at the same time.
   ~RowLock() {
     record_->lock.store(record_->lock.load(std::memory_order_relaxed) + 1);
     record_->lock.notify_all();
@@ -64,8 +65,8 @@ class RowLock {
   Record* const record_;
 };
 
-// Copies 16 bytes that another thread may write at the same time. The copy is then worthless, but
-// the program stays defined: the compiler and ThreadSanitizer do not see the load.
+// Copies 16 bytes that another thread may write at the same time. ReadRow discards such a copy. On
+// x86-64 the load is assembly, so that the compiler and ThreadSanitizer see no data race.
 inline void CopyChunk(const std::atomic<uint64_t>* from, char* to) {
 #if defined(__x86_64__)
   __m128i chunk;

@@ -34,9 +34,10 @@
 
 namespace sluice {
 
-// Events that a table reports to the observer of a test. kPause: another thread may act now; no
-// lock is held. The other events are reported under locks: a key got a record (kAdmitted), an
-// update was dropped because its key was not admitted (kFiltered), or a record was removed.
+// Events that a table reports to the observer of a test. kPause: the table holds no lock, so the
+// test may let another thread use the table now. The other events are reported under locks: a key
+// got a record (kAdmitted), an update was dropped because its key was not admitted (kFiltered), or
+// a record was removed.
 enum class TableEvent { kPause, kAdmitted, kFiltered, kRemoved };
 
 struct RowStoreOptions {

@@ -23,7 +23,7 @@
 #include "ops/loops/elementwise.h"
 
 // Registers kernels that compute an expression of x and y. Their functor is called <op>Fn. The
-// result is of type T, or bool if the expression is.
+// result is of type T, or bool if the expression is of type bool.
 #define BINARY_KERNELS(op, types, cost, ...)                           \
   SLUICE_FUNCTOR(op##Fn, cost, (const T& x, const T& y), __VA_ARGS__); \
   KERNELS(op, "T", ::sluice::Binary<op##Fn>::Kernel, types)

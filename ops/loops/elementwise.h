@@ -58,7 +58,7 @@
   }
 
 // Registers kernels that compute an expression of x. Their functor is called <op>Fn. The result is
-// of type T, or bool if the expression is.
+// of type T, or bool if the expression is of type bool.
 #define UNARY_KERNELS(op, types, cost, ...)                \
   SLUICE_FUNCTOR(op##Fn, cost, (const T& x), __VA_ARGS__); \
   KERNELS(op, "T", ::sluice::Elementwise<op##Fn>::Kernel, types)
@@ -97,10 +97,12 @@ inline double CostWithMemory(int64_t n, double cost, size_t bytes) {
   return static_cast<double>(n) * moved > kL2Bytes ? std::max(cost, moved * kNsPerByte) : cost;
 }
 
-// Calls f(first, last) once for the whole range [begin, end), or, in every second call on a thread,
-// for pieces of the range from the last to the first. So a loop starts with the elements that the
-// thread's previous loop accessed last and that are still in the cache.
+// Whether the thread's latest call of AlternateDirection went backward.
 inline thread_local bool is_backward = false;
+// Every second call on a thread goes backward: it calls f(first, last) for pieces of the range
+// [begin, end), from the last piece to the first. Other calls call f(begin, end) once. So a loop
+// starts with the elements that the thread's previous loop accessed last and that are still in the
+// cache.
 template <typename F>
 void AlternateDirection(int64_t begin, int64_t end, int64_t piece, const F& f) {
   is_backward = !is_backward;

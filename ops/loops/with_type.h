@@ -1,4 +1,5 @@
-// Dispatches on a dtype that is known only in a step. The code is instantiated for each C++ type.
+// Dispatches on a dtype that is known only when a step runs. The code is instantiated for each C++
+// type.
 //
 //   WithType(IndexList(), indices.dtype(), [&]<typename Index>() { Gather<Index>(context); });
 //

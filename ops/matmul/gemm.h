@@ -67,7 +67,7 @@ void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T
                 int64_t c_step);
 
 // Whether Gemm computes C^T = B^T * A^T instead of C, because B is transposed and much larger than
-// A and C. Each call then packs A.
+// A and C. Each call then packs A, so the choice of tiles (product_tiles.cc) depends on it.
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
 // If A has at most this number of rows, Gemm packs a transposed B panel by panel instead of calling
@@ -75,7 +75,7 @@ bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 inline constexpr int64_t kFlatRows = 128;
 
 // Whether Gemm splits floats for the matrix unit (amx_gemm.h). Each call then packs the smaller
-// operand before it starts.
+// operand first, so the choice of tiles (product_tiles.cc) depends on it.
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k);
 
 // An operand B (k x n) that is packed once for many products, in the format that the matrix unit

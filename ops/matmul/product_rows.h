@@ -33,9 +33,9 @@ struct SumTerms {
   int64_t a_outer = 0, b_outer = 0;
 };
 
-// Computes kRows rows of kVecs vectors of sums. Row r of the sums is at to + r * to_step. It is set
-// to (with kAdd: grows by) the sum over all terms of an element of row r of `a` times kVecs vectors
-// of `b`. Up to 24 vectors of sums fit in registers.
+// Computes kRows rows of kVecs vectors of sums. Each term of row r multiplies an element of row r
+// of `a` by kVecs vectors of `b`. The sums of row r are stored at to + r * to_step or, with kAdd,
+// added to the numbers there. Up to 24 vectors of sums fit in registers.
 template <int kRows, int kVecs, bool kAdd>
 SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, const float* b,
                                          const SumTerms& terms, float* to, int64_t to_step) {

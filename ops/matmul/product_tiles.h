@@ -51,8 +51,8 @@ struct Products {
   int64_t count() const { return static_cast<int64_t>(a_starts.size()); }
 };
 
-// Number of cores of the machine. Cuts depend on it instead of the number of threads of a session,
-// so that results do not depend on that number.
+// Number of cores of the machine. It decides how products are cut into tiles. The number of threads
+// of a session does not, so results do not depend on the threads.
 int64_t MachineCores();
 
 // A tile with fewer rows takes as long as one with this number, because reading B limits the speed.
@@ -162,10 +162,11 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
 // The number of parts into which the depth of a product is cut. Parts are computed separately and
 // then added. 1 if the depth is not cut.
 //
-// Large weights are cut by their rows, like their gradients and updates. So each core keeps its
-// part in its cache, and no two cores write the same page. With a cut by columns, a page has
-// columns of several cores, and prefetching crosses the boundaries between cores. An update of 784
-// x 512 weights would take twice the time, and up to 15 times on cores that share no cache.
+// The depth of x * weights is the number of rows of the weights. Large weights are cut by these
+// rows, like their gradients and updates. So each core keeps its part of the weights in its cache,
+// and no two cores write the same page. With a cut by columns, a page has columns of several cores,
+// and prefetching crosses the boundaries between cores. An update of 784 x 512 weights would take
+// twice the time, and up to 15 times on cores that share no cache.
 int64_t DepthParts(const Products& p);
 // Computes a single product, whose depth is cut into `parts` parts.
 absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,

@@ -26,8 +26,9 @@ SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
 SLUICE_INLINE_IN_CLONES FloatsVec& VecAt(float* p) { return *reinterpret_cast<FloatsVec*>(p); }
 
 // For each of n channels, adds the terms of all rows to sums[channel]. `term.Add(at, channel, sum)`
-// adds the terms of 8 adjacent channels to `sum`. The first one is `channel`, and its element in a
-// [rows, n] array has index `at`. `term.One(at, channel)` returns the term of one channel.
+// adds the terms of 8 adjacent channels to `sum`. `channel` is the first of these channels, and
+// `at` is the index of its element in a [rows, n] array. `term.One(at, channel)` returns the term
+// of one channel.
 template <typename Term>
 SLUICE_INLINE_IN_CLONES void AddTerms(const Term& term, int64_t rows, int64_t n, float* sums) {
   int64_t c = 0;

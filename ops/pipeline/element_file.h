@@ -2,9 +2,9 @@
 // files.
 //
 // Version 2 is a TFRecord file with a serialised TensorProto per component. Version 1 has a record
-// per element: its length (8 bytes) and a SnapshotRecord. With SNAPPY it has two records per
-// element: the sizes of the components, and their compressed bytes. Version 0 is version 1 without
-// this special form for SNAPPY, and is only read.
+// per element: its length (8 bytes) and a SnapshotRecord. With SNAPPY, version 1 has two records
+// per element: the sizes of the components, and their compressed bytes. Version 0 is version 1
+// without this special form for SNAPPY, and is only read.
 // Thread safety: none.
 // Errors: those of files; DATA_LOSS with the file's name if its contents are damaged;
 // INVALID_ARGUMENT for another version or compression. Lengths in the file are not trusted.

@@ -5,7 +5,7 @@
 // for a mistake in the query, as in TensorFlow; CANCELLED if the reading of the dataset is
 // cancelled; INVALID_ARGUMENT if the numbers of columns and of types differ; and the codes that
 // match SQLite's other errors.
-// Texts are "<path>; <SQLite's text>".
+// Messages of these errors are "<path>; <SQLite's message>".
 // Files: SQLite opens the database itself, for reading only.
 #ifndef SLUICE_OPS_PIPELINE_SQL_QUERY_H_
 #define SLUICE_OPS_PIPELINE_SQL_QUERY_H_

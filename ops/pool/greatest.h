@@ -31,8 +31,9 @@ inline absl::Status CheckPixels(const WindowGeometry& g) {
 }
 
 // Finds the greatest element (the first one, if several are equal) of each channel in each window
-// of output lines [begin, end). Calls f(o, base, i) for each of them: it is element i of the image
-// that begins at images[base], and o is the position of the output element. Skips empty windows.
+// of output lines [begin, end). Calls f(o, base, i) for each greatest element, which is element i
+// of the image that begins at images[base]. o is the position of the output element. Skips empty
+// windows.
 template <typename T, typename Function>
 void ForGreatest(const KernelContext& context, const WindowGeometry& g, const T* images,
                  int64_t begin, int64_t end, const Function& f) {

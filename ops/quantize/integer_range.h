@@ -102,8 +102,8 @@ class ToInteger {
   const float scale_, first_;
 };
 
-// The range of integers of type C that are sums of products of two integers: one of type A that
-// stands for a number in range `a`, and one of type B that stands for a number in range `b`.
+// The range that integers of type C stand for, if they are sums of products of two integers: one of
+// type A that stands for a number in range `a`, and one of type B for a number in range `b`.
 template <typename A, typename B, typename C>
 NumberRange RangeOfProduct(NumberRange a, NumberRange b) {
   const auto level = [](NumberRange r, int64_t steps) {
@@ -116,7 +116,7 @@ NumberRange RangeOfProduct(NumberRange a, NumberRange b) {
 }
 
 // The range in inputs `first` and `first` + 1, which must have one element each. The op must not
-// have lists of inputs.
+// have lists of inputs, because errors name an input by its position.
 inline absl::StatusOr<NumberRange> RangeInput(const KernelContext& c, int first) {
   for (int i : {first, first + 1}) {
     if (c.input(i).num_elements() == 1) continue;

@@ -43,8 +43,8 @@ std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range);
 // RESOURCE_EXHAUSTED if there is no memory for the counts.
 absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range);
 
-// Probabilities are proportional to weights, one per class. INVALID_ARGUMENT unless there are
-// `range` weights, and at least one.
+// Probabilities are proportional to weights, one per class. INVALID_ARGUMENT if `range` is 0
+// or is not the number of weights.
 absl::StatusOr<std::unique_ptr<ClassSampler>> WeightedClasses(int64_t range,
                                                               std::vector<float> weights);
 

@@ -11,7 +11,7 @@
 namespace sluice::random {
 
 // `distribution` is one of those in distributions.h. Each call of it writes a group of D::kCount
-// numbers. Group g begins with the state that `start` has after g * D::kCallsPerGroup calls.
+// numbers. The generator of group g has the state of `start` after g * D::kCallsPerGroup calls.
 template <typename D, typename T>
 void Fill(KernelContext& context, const Philox& start, const D& distribution, T* out,
           int64_t size) {

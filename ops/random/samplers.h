@@ -71,8 +71,9 @@ class PoissonSampler {
 };
 
 // Draws numbers of successes in `count` trials of probability `p`. If the expected number of the
-// rarer outcome is below 10, computed in arithmetic of `type`, adds geometric numbers. Otherwise
-// uses transformed rejection: Hörmann, "The generation of binomial random variates" (1993).
+// rarer outcome is below 10 (with the rounding of `type`, as in TensorFlow), adds geometric
+// numbers. Otherwise uses transformed rejection: Hörmann, "The generation of binomial random
+// variates" (1993).
 class BinomialSampler {
  public:
   static constexpr double kCost = 200;

@@ -39,9 +39,9 @@ class Column {
 };
 using Columns = std::vector<Column>;
 
-// The crosses of all rows are numbered from 0. Returns the number that the first cross of each row
-// has, and as the last element how many crosses there are. INVALID_ARGUMENT if there are more than
-// int64 can count.
+// The crosses of all rows are numbered from 0. Element i of the result is the number of the first
+// cross of row i, and the last element is the number of all crosses. INVALID_ARGUMENT if there are
+// more than int64 can count.
 absl::StatusOr<std::vector<int64_t>> CrossStarts(const Columns& columns, int64_t rows);
 
 // Calls write(number of the cross, row, at) for each cross. at[k] is the index in columns[k] of the

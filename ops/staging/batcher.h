@@ -64,7 +64,7 @@ class Batcher : public Resource, public std::enable_shared_from_this<Batcher> {
   static constexpr const char* kTypeName = "N10tensorflow13BatchResourceE";
   // Ends all calls of a batch. Runs without a lock, on any thread.
   using FinishBatch = std::function<void(WaitingCalls calls, const BatchLimits& limits)>;
-  // `tensors` is the number of tensors, or -1 for all inputs.
+  // Each call joins its first `tensors` inputs, or all of its inputs if `tensors` is -1.
   Batcher(std::string name, BatchLimits limits, int tensors, FinishBatch finish)
       : name_(std::move(name)),
         limits_(std::move(limits)),
@@ -111,7 +111,8 @@ class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher
   std::string DebugString() const override;
 
  private:
-  // Gives parts to calls that wait for them, and moves these calls to `ended`.
+  // `parts` holds the rows of each step, by step id. Gives them to the calls that wait for them,
+  // and moves these calls to `ended`.
   absl::Status Exchange(std::unique_ptr<WaitingCall>& call, std::map<int64_t, Tensor> parts,
                         WaitingCalls* ended);
   void EndWait(int64_t id, const absl::Status& why);

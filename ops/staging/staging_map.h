@@ -4,8 +4,8 @@
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
-// Limits: a Put waits until its values fit into `limits`. Only complete tuples count towards the
-// number of tuples.
+// Limits: a Put waits until its values fit into `limits`. The limit on tuples
+// applies to complete tuples only.
 // Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if the
 // values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT if indices are out
 // of range or do not ascend, if a part was staged or taken before, or if types differ from the

@@ -23,7 +23,7 @@ enum class WireType : uint32_t {
 };
 WireType WireTypeOf(const google::protobuf::FieldDescriptor& field);
 
-// Reads bytes from the front. All functions return false if the bytes are not valid.
+// Reads bytes from the front. Read functions and Skip return false if the bytes are not valid.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}

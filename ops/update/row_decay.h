@@ -1,5 +1,5 @@
-// Does later, with the same bits, the steps of Adam in which the gradient of a row was zero. A step
-// is
+// Does the steps of Adam that were deferred for a row because its gradient was zero. The results
+// have the same bits as if each step had been done immediately. A step is
 //
 //   m *= beta1;  v *= beta2;  var -= (rate * m) / (sqrt(v) + epsilon)
 //

@@ -22,10 +22,10 @@ class UpdateTargets {
  public:
   enum class Deferred { kSettle, kKeep };
 
-  // Claims the variables of inputs [0, count). All kernels claim in the same order. If another
-  // kernel holds a claim, returns the status of KernelContext::RunAgainAfter, which the kernel must
-  // return. kSettle also does the deferred updates of the variables, so that their tensors can be
-  // used (executor/kernel/deferred_updates.h). kKeep leaves these updates deferred.
+  // Claims the variables of inputs [0, count). If another kernel holds one of their claims, takes
+  // none and returns the status of KernelContext::RunAgainAfter, which the kernel must return.
+  // kSettle also does the deferred updates of the variables, so that their tensors can be used
+  // (executor/kernel/deferred_updates.h). kKeep leaves these updates deferred.
   // FAILED_PRECONDITION if a variable is not initialized. NOT_FOUND if there is no such variable.
   absl::Status Claim(KernelContext& c, int count, Deferred deferred);
 

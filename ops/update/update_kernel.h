@@ -11,13 +11,16 @@
 //   }
 //   UPDATE_KERNELS(GradientDescent, 0.4, UpdateTypes);
 //
+// The number 0.4 is the cost of the loop: nanoseconds per element.
+//
 // UpdateKernel does the rest for all four forms (UpdateForm) of all rules: it finds the tensors,
 // checks them with TensorFlow's error texts, claims them, copies shared buffers, and splits the
-// work. Its loops over a dense gradient, over rows and over tiles are each written once, in
+// work. Its loops over a dense gradient, over rows, and over the tiles of a gradient that a fused
+// matrix product computes (executor/kernel/matrix_tiles.h) are each written once, in
 // update_kernel.cc.
 //
-// An update is atomic, with or without `use_locking`: the kernel claims (locks,
-// executor/wait/claim.h) the variable and all slots, in one order for all kernels.
+// An update is atomic, with or without `use_locking`: the kernel holds the claims (locks,
+// executor/wait/claim.h) of the variable and all slots until the update is done.
 #ifndef SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 #define SLUICE_OPS_UPDATE_UPDATE_KERNEL_H_
 

@@ -37,8 +37,8 @@ struct SessionManagerOptions {
   RunOptions local_init_run_options;
   // These ops check whether the model is ready. Each returns the names of the variables that are
   // not initialized, as a string vector. The model is ready if the vector is empty, if the op
-  // returns a tensor of another type, or if it has no outputs and runs without an error. Invalid:
-  // no check.
+  // returns a tensor of another type, or if it has no outputs and runs without an error. A
+  // default-constructed Operation means that nothing is checked.
   Operation ready_op;
   Operation ready_for_local_init_op;
   Clock::Duration recovery_wait = std::chrono::seconds(30);
@@ -67,8 +67,9 @@ struct PrepareSessionOptions {
 };
 
 // Runs `op` (see SessionManagerOptions::ready_op). Returns why the model is not ready, or "" if it
-// is ready. If `op` fails with FAILED_PRECONDITION for another reason, logs a warning that begins
-// with `what` and returns the error. Reference: session_manager._ready.
+// is ready. If `op` fails with FAILED_PRECONDITION and the message does not contain
+// "uninitialized", logs a warning that begins with `what` and returns the error. Reference:
+// session_manager._ready.
 absl::StatusOr<std::string> WhyNotReady(Session& session, Operation op, const char* what,
                                         CancellationManager* cancellation = nullptr);
 

@@ -50,7 +50,8 @@ class MultiWorkerMirroredStrategy : public MirroredStrategy {
   Output SumOfWorkers(const Output& value);
   IndexedSlices RowsOfWorkers(const IndexedSlices& rows);
   std::string Device() const { return options_.devices[0]; }
-  // Equal on all workers, because all build the same program.
+  // The instance key of the next collective op. An op gets the same key on all workers, because all
+  // build the same program.
   int NextInstance() { return ++last_instance_; }
 
   Graph& graph_;
