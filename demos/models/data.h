@@ -28,8 +28,8 @@ Tensor Pieces(const std::vector<int32_t>& text, int64_t step, int64_t batch, int
 // int32 [batch]: random lengths from `low` to `high`.
 Tensor Lengths(int64_t step, int64_t batch, int64_t low, int64_t high);
 
-// The same text as words, each with an id below `vocabulary`. The most frequent word has id 1, the
-// second one 2, and so on. All words that get no such id have id 0.
+// The words of the same licence, each as an id below `vocabulary`. The most frequent word has id 1,
+// the second one 2, and so on. All words that get no such id have id 0.
 absl::StatusOr<std::vector<int32_t>> LicenceWords(int vocabulary);
 struct WordBatch {
   Tensor words;       // int32 [batch]

@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Session>> NewWorkerSession(Server& server, const 
                                                           const SessionOptions& options = {});
 
 // Makes the target for a worker's MonitoredTrainingSession. The chief announces that the model is
-// ready, and the other workers wait for it.
+// ready, and the other workers wait for this announcement.
 SessionTarget WorkerTarget(Server& server, const Cluster& cluster);
 
 }  // namespace sluice::demos

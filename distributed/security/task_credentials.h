@@ -1,4 +1,5 @@
-// The credentials of a task's server. They also show the server each call when its headers arrive.
+// The credentials of a task's server. They also let the server inspect each call as soon as its
+// headers arrive.
 #ifndef SLUICE_DISTRIBUTED_SECURITY_TASK_CREDENTIALS_H_
 #define SLUICE_DISTRIBUTED_SECURITY_TASK_CREDENTIALS_H_
 
@@ -26,7 +27,8 @@ class TaskCredentials : public grpc::ServerCredentials {
   // The caller owns the result.
   virtual grpc_server_credentials* Create() = 0;
   int AddPortToServer(const std::string& address, grpc_server* server) final;
-  // gRPC's C++ interface copies all headers of each call, so servers use SetProcessor.
+  // Does nothing. Servers use SetProcessor instead, because this function of gRPC's C++ interface
+  // would copy all headers of each call.
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) final {}
 
   std::function<grpc_auth_metadata_processor()> processor_;

@@ -27,8 +27,8 @@ class NodeCopies {
   int size() const { return static_cast<int>(triggers_.size()); }
 
   // Adds a copy that waits for `trigger`. If an input of the original has a copy, the new copy
-  // reads the copy of the input. But inputs in `sources` are read directly, even
-  // if they have a copy.
+  // reads the copy of the input. But inputs in `sources`, which are in memory at that time anyway,
+  // are read directly, even if they have a copy.
   absl::Status Add(const Node& original, Node* trigger, const std::vector<Output>& sources);
   void SetTrigger(Node* copy, Node* trigger);
   // Makes a reader of an original read the copy of the original instead.

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// Prints by tier the ops of a JSON file that are missing here, and the missing types and gradients
-// of the others. The file is an array of
+// Prints, by tier, the ops of a JSON file that this program lacks. For the ops that it has, prints
+// the types and gradients that they lack. The file is an array of
 //   {"op": name, "tier": number, "group": name, "cpu": [{attribute: [types]}], "any_device": …,
 //    "grad": place of its registration, or "not_differentiable"}
 // An element of "cpu" is a kernel for all combinations of its types. Elements with a "label" are

@@ -1,7 +1,7 @@
 // The options of the command line. They are Abseil flags whose help begins with the names of the
 // commands that use them: "run, trace: .npz file with the feeds".
 //
-// Thread safety: for the main thread, before others start.
+// Thread safety: only the main thread may call these functions, before other threads start.
 #ifndef SLUICE_TOOLS_COMMANDS_OPTIONS_H_
 #define SLUICE_TOOLS_COMMANDS_OPTIONS_H_
 
