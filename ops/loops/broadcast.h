@@ -92,8 +92,8 @@ namespace elementwise {
 template <typename F, typename T>
 using BinaryResult = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declval<Wide<T>>()));
 
-// Computes the last n < kLanes elements in whole vectors (ops/loops/elementwise.h). kX and kY are 1
-// if the operand advances, and 0 if it is one element.
+// Computes the last n < kLanes elements in whole vectors (ops/loops/elementwise.h). kX is 1 if x
+// is an array, and 0 if x points to a single element that is used for all results. Likewise kY.
 template <typename F, int kX, int kY, typename T, typename Out>
 SLUICE_INLINE_IN_CLONES void RestOfBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   if (n == 0) return;

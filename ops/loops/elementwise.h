@@ -172,8 +172,8 @@ struct LinesAhead {
   static constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(Out));
   static constexpr int64_t kChunk = 4 * kLine;
   static constexpr int64_t kAhead = kBytesAhead / static_cast<int64_t>(sizeof(Out));
-  // Returns the number of elements, from the beginning, for which lines ahead are prefetched. 0 for
-  // short loops, which run over tiles that are in the L1 cache already.
+  // The loop prefetches while it computes elements [0, End(n)). It computes the remaining elements
+  // without prefetching. 0 for short loops, which run over tiles that are in the L1 cache already.
   SLUICE_INLINE_IN_CLONES static int64_t End(int64_t n) {
     constexpr int64_t kLeast = 4096 / static_cast<int64_t>(sizeof(Out));
     return n < kLeast ? 0 : (n - kAhead) / kChunk * kChunk;

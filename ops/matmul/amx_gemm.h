@@ -26,8 +26,8 @@ bool SuitsAmx(int64_t m, int64_t n, int64_t k);
 void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
              int64_t c_step, GemmInto into);
 
-// GainsByPacking, PackedBytes, PackPanels and PackedGemm of gemm.h, on the matrix unit. Without the
-// unit, AmxPackedBytes returns 0.
+// These functions implement GainsByPacking, PackedBytes, PackPanels and PackedGemm (gemm.h) on the
+// matrix unit. Without the unit, AmxPackedBytes returns 0.
 bool GainsByAmxPacking(int64_t m, int64_t n, int64_t k);
 int64_t AmxPackedBytes(int64_t n, int64_t k);
 void AmxPack(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);

@@ -40,6 +40,7 @@ class ClassSampler {
 
 std::unique_ptr<ClassSampler> UniformClasses(int64_t range);
 std::unique_ptr<ClassSampler> LogUniformClasses(int64_t range);
+// Probabilities are proportional to counts, which begin at 1 and which Update increments.
 // RESOURCE_EXHAUSTED if there is no memory for the counts.
 absl::StatusOr<std::unique_ptr<ClassSampler>> LearnedClasses(int64_t range);
 

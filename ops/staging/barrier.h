@@ -8,10 +8,10 @@
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock. Takes end in the
 // order of their arrival.
-// Errors: CANCELLED if the caller is cancelled, or inserts after Close; OUT_OF_RANGE if the barrier
-// is closed and has too few tuples; INVALID_ARGUMENT for wrong shapes and for a component that was
-// inserted before. The texts are TensorFlow's. Unlike in TensorFlow, Close ends waiting takes that
-// cannot be served any more.
+// Errors: CANCELLED if the caller is cancelled, or inserts a new key after Close; OUT_OF_RANGE if
+// the barrier is closed and has too few tuples; INVALID_ARGUMENT for wrong shapes and for a
+// component that was inserted before. The texts are TensorFlow's. Unlike in TensorFlow, Close ends
+// waiting takes that cannot be served any more.
 #ifndef SLUICE_OPS_STAGING_BARRIER_H_
 #define SLUICE_OPS_STAGING_BARRIER_H_
 
@@ -53,7 +53,8 @@ class BarrierResource : public Resource, public std::enable_shared_from_this<Bar
   // Takes `count` tuples. With `allow_fewer` it takes fewer, but at least one, from a closed
   // barrier.
   void Take(const Caller& caller, int64_t count, bool allow_fewer, Taken taken);
-  // Allows no new keys. `cancel_pending_inserts` also drops the tuples that lack components.
+  // Allows no new keys from now on. Tuples that lack components may still be completed, unless
+  // `cancel_pending_inserts` drops them.
   absl::Status Close(bool cancel_pending_inserts);
 
   int64_t ready_size() const;

@@ -30,7 +30,7 @@ class NamedResourceKernel : public Kernel {
 
  private:
   Claim claim_;
-  Tensor strings_;  // container and name. Never changes, but a reference needs a claim: claim_
+  Tensor strings_;  // container and name. Constant, but set_output_ref requires a claim: claim_
   Tensor handle_;
   bool by_reference_;
   std::function<void()> remove_;

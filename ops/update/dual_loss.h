@@ -16,7 +16,7 @@ namespace sluice {
 struct DualExample {
   double label;
   double weight;
-  double dual;          // the dual value
+  double dual;          // the example's variable in the dual objective
   double prediction;    // with the changed weights
   double squared_norm;  // of the features, divided by l2
 };
