@@ -104,7 +104,8 @@ class IdleLimits {
 
   // Updates the limits by time when `step` begins. Remembers the last step of each interval of
   // idle_seconds / 64. So a key becomes idle at most one interval too late, however irregular the
-  // steps are.
+  // steps are. After a restore from parts that were saved one after the other, it may be later by
+  // the time between these saves.
   void PassTime(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto span = static_cast<int64_t>(static_cast<double>(rule_.idle_seconds) * 1000);
     const int64_t now = clock_();

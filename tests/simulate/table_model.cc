@@ -229,11 +229,18 @@ void TableModel::Restore(const std::vector<Saved>& parts, int64_t now,
     raise(by_time_, model->by_time_);
     raise(by_time_previously_, model->by_time_previously_);
     for (const auto& [step, time] : model->begins_) {
-      const Time moved = {now - saved_at + time.earliest, now - saved_at + time.latest};
-      const auto [at, is_new] = begins_.try_emplace(step, moved);
-      if (is_new) continue;
-      at->second.earliest = std::min(at->second.earliest, moved.earliest);
-      at->second.latest = std::max(at->second.latest, moved.latest);
+      const int64_t earliest = now - saved_at + time.earliest;
+      const auto [at, is_new] = begins_.try_emplace(step, Time{earliest, earliest});
+      if (!is_new) at->second.earliest = std::min(at->second.earliest, earliest);
+    }
+  }
+  // Parts are saved one after the other, and not every step reaches every part. A key of a part had
+  // no update since that part's next step began.
+  for (auto& [step, time] : begins_) {
+    for (const auto& [model, saved_at] : parts) {
+      const auto next = model->begins_.lower_bound(step);
+      if (next == model->begins_.end()) continue;
+      time.latest = std::max(time.latest, now - saved_at + next->second.latest);
     }
   }
 }
