@@ -51,7 +51,6 @@ absl::Status TakeFeeds(RpcCall& call, TensorField field, google::protobuf::Messa
                        std::vector<NamedTensor>* feeds) {
   const absl::Status status =
       OrOutOfMemory([&] { return TakeMessage(&call.request(), field, request, feeds); });
-  if (status.ok()) return status;
   return absl::IsResourceExhausted(status) ? WithMemoryLimits(status, nullptr) : status;
 }
 

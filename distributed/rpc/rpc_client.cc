@@ -352,7 +352,7 @@ std::vector<Response> RpcClient::RunAll(std::vector<Call> calls) {
   for (size_t i = 0; i < calls.size(); ++i) {
     Start(std::move(calls[i]), [&state, &own = responses[i]](Response& response) {
       ScopedLock lock(&state.mutex);
-      if (response.ok()) {
+      if (response.ok()) {  // swapped, because an assignment copies a ByteBuffer
         own.emplace().Swap(&*response);
       } else {
         own = response.status();

@@ -48,7 +48,7 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   CancellationManager none;
   const CancellableFiles files(
       request.cancellation != nullptr ? *request.cancellation : none,
-      DeadlineAfter(request.timeout_ms != 0 ? request.timeout_ms : options().operation_timeout_ms));
+      DeadlineAfter(executor_.TimeoutMs({.timeout_ms = request.timeout_ms})));
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
   SLUICE_RETURN_IF_ERROR(CheckDisabledPasses(options().disabled_passes));

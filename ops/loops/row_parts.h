@@ -21,9 +21,9 @@ struct RowPart {
   size_t bytes;  // per row
 };
 
-// Whether copying row by row is faster than copying part by part. It is faster for many rows,
-// unless a row of a part has so few bytes that the calls of memcpy take most of the time, or so
-// many that several threads could share the copy of one part.
+// Whether copying row by row is faster than copying part by part. It is faster for many rows, with
+// two exceptions. If a row of a part has few bytes, the calls of memcpy take most of the time. If
+// it has many, several threads could share the copy of one part.
 bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes);
 
 // JoinRows copies the parts to `whole`, and SplitRows copies back. A row of `whole` consists of the
