@@ -80,13 +80,14 @@ CallGate::Connection CallGate::ConnectionOf(grpc_call* call) {
 absl::Status CallGate::Begins(Connection connection, std::string_view path, std::string_view token,
                               Time now) {
   absl::Status status = CheckMethod(path, token);
+  const bool is_stranger = IsStranger(connection);
   bool closes = false;
   {
     ScopedLock lock(&mutex_);
     if (now - last_forgot_ > kArrives) ForgetUnarrived(now);
     Calls& calls = connections_[connection];
-    if (status.ok()) status = Count(calls, now);
-    if (!status.ok()) closes = Reject(calls, now);
+    if (status.ok()) status = Count(calls, is_stranger, now);
+    if (!status.ok()) closes = Reject(calls, is_stranger, now);
   }
   if (closes && options_.close) options_.close(connection);
   return status;
@@ -104,7 +105,24 @@ absl::Status CallGate::CheckMethod(std::string_view path, std::string_view token
   return absl::OkStatus();
 }
 
-absl::Status CallGate::Count(Calls& calls, Time now) {
+// Asks only about connections with many calls, so that a call of others costs no more for it.
+bool CallGate::IsStranger(Connection connection) {
+  {
+    ScopedLock lock(&mutex_);
+    const auto it = connections_.find(connection);
+    if (it == connections_.end()) return false;
+    const Calls& calls = it->second;
+    if (calls.open < kMaxOfStranger && calls.rejected < kMaxRejectedOfStranger - 1) return false;
+  }
+  return options_.is_stranger && options_.is_stranger(connection);
+}
+
+absl::Status CallGate::Count(Calls& calls, bool is_stranger, Time now) {
+  if (is_stranger && calls.open >= kMaxOfStranger) {
+    return absl::ResourceExhaustedError(
+        StrCat("the connection has ", calls.open,
+               " open calls, as many as the server permits before the first message"));
+  }
   if (calls.open >= options_.max_of_connection) {
     return absl::ResourceExhaustedError(
         StrCat("the connection has ", calls.open, " open calls, as many as the server permits"));
@@ -120,12 +138,12 @@ absl::Status CallGate::Count(Calls& calls, Time now) {
   return absl::OkStatus();
 }
 
-bool CallGate::Reject(Calls& calls, Time now) {
+bool CallGate::Reject(Calls& calls, bool is_stranger, Time now) {
   if (now - calls.window > kWindow) {
     calls.window = now;
     calls.rejected = 0;
   }
-  return ++calls.rejected % kMaxRejected == 0;
+  return ++calls.rejected % (is_stranger ? kMaxRejectedOfStranger : kMaxRejected) == 0;
 }
 
 void CallGate::ForgetUnarrived(Time now) {

@@ -6,12 +6,14 @@
 //
 // The gate rejects a call with UNIMPLEMENTED if the server has no such method, and with
 // UNAUTHENTICATED if the method needs a token that the call does not carry. RESOURCE_EXHAUSTED
-// means that the connection has Options::max_of_connection open calls. It also means that all
+// means that the connection has as many open calls as it may have. It also means that all
 // connections together have Options::max open calls, and this one has kAlways.
 //
-// gRPC works about 20 us for a rejected call, and handles no other connection on that thread while
-// the client sends more. So the gate has a connection closed when it has rejected kMaxRejected of
-// the connection's calls within kWindow.
+// gRPC works about 20 us for a rejected call and more for an accepted one. It handles no other
+// connection on that thread while the client sends more. So a stranger, which is a connection that
+// has sent no complete call yet, may have only kMaxOfStranger open calls. The gate has a connection
+// closed when it has rejected kMaxRejected of the connection's calls within kWindow, or
+// kMaxRejectedOfStranger.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RPC_CALL_GATE_H_
@@ -41,12 +43,17 @@ class CallGate {
     std::string token;                                 // "": none is needed
     int64_t max;                                       // open calls of all connections
     int64_t max_of_connection;                         // open calls of one connection
-    // Closes a connection. The gate holds no lock when it calls this. Empty: none is closed.
+    // Returns true if the connection is a stranger. Empty: no connection is one.
+    std::function<bool(uint64_t connection)> is_stranger;
+    // Closes a connection. Empty: none is closed.
+    // The gate holds no lock when it calls these functions.
     std::function<void(uint64_t connection)> close;
   };
   // A connection may have so many open calls even if all connections have reached Options::max.
   static constexpr int64_t kAlways = 32;
+  static constexpr int64_t kMaxOfStranger = 512;
   static constexpr int64_t kMaxRejected = 1000;
+  static constexpr int64_t kMaxRejectedOfStranger = 250;
   static constexpr std::chrono::seconds kWindow{5};
   // Returns the value of Options::max with which open calls take about a sixteenth of the memory of
   // the machine or container.
@@ -83,9 +90,11 @@ class CallGate {
   static void Process(void* gate, grpc_auth_context* context, const grpc_metadata* headers,
                       size_t count, grpc_process_auth_metadata_done_cb done, void* user_data);
   absl::Status CheckMethod(std::string_view path, std::string_view token) const;
-  absl::Status Count(Calls& calls, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsStranger(Connection connection);
+  absl::Status Count(Calls& calls, bool is_stranger, Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Counts a rejected call. Returns true if the connection has to be closed.
-  static bool Reject(Calls& calls, Time now);
+  static bool Reject(Calls& calls, bool is_stranger, Time now);
   void ForgetUnarrived(Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;

@@ -13,6 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// Connections from this number on are strangers.
+constexpr CallGate::Connection kStrangers = 100;
 constexpr char kRun[] = "/a.B/Run", kCheck[] = "/a.B/Check";
 
 // The gate appends the connections that it has closed to `closed`.
@@ -22,6 +24,7 @@ CallGate::Options Limits(int64_t max, int64_t max_of_connection,
           .token = "word",
           .max = max,
           .max_of_connection = max_of_connection,
+          .is_stranger = [](CallGate::Connection connection) { return connection >= kStrangers; },
           .close = [&closed](CallGate::Connection connection) { closed.push_back(connection); }};
 }
 
@@ -82,6 +85,24 @@ TEST_F(CallGateTest, ClosesAConnectionWithAThousandRejectedCalls) {
   EXPECT_THAT(closed_, ElementsAre(2));
   EXPECT_EQ(Begin(3, CallGate::kMaxRejected), 0);
   EXPECT_THAT(closed_, ElementsAre(2, 3));
+}
+
+TEST_F(CallGateTest, AStrangerHasFewerCallsAndIsClosedSooner) {
+  CallGate gate(Limits(/*max=*/10'000, /*max_of_connection=*/2000, closed_));
+  const auto begin = [&](CallGate::Connection connection, int64_t count) {
+    int64_t accepted = 0;
+    for (; count > 0; --count) accepted += gate.Begins(connection, kRun, "word", now_).ok() ? 1 : 0;
+    return accepted;
+  };
+  EXPECT_EQ(begin(1, 2000), 2000);
+  EXPECT_EQ(begin(kStrangers, CallGate::kMaxOfStranger), CallGate::kMaxOfStranger);
+  const absl::Status status = gate.Begins(kStrangers, kRun, "word", now_);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("before the first message"));
+  EXPECT_EQ(begin(kStrangers, CallGate::kMaxRejectedOfStranger - 2), 0);
+  EXPECT_THAT(closed_, IsEmpty());
+  EXPECT_EQ(begin(kStrangers, 1), 0);
+  EXPECT_THAT(closed_, ElementsAre(kStrangers));
 }
 
 TEST_F(CallGateTest, RejectedCallsOfALongTimeCloseNothing) {

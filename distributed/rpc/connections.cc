@@ -365,6 +365,7 @@ void Connections::Forget(const Connection& connection) {
   if (const auto it = fds_.find(connection.client); it != fds_.end() && it->second == fd) {
     fds_.erase(it);
   }
+  fds_by_number_.erase(connection.number);
   connections_.erase(fd);
   // gRPC's descriptor keeps the socket open, and an open socket stays in epoll_ after close.
   epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
@@ -378,14 +379,21 @@ void Connections::WatchEndOf(const Connection& connection) const {
 void Connections::CallArrives(const std::string& client, uint64_t number) {
   ScopedLock lock(&mutex_);
   const auto it = fds_.find(client);
-  if (it != fds_.end()) connections_[it->second].number = number;
+  if (it == fds_.end()) return;
+  connections_[it->second].number = number;
+  fds_by_number_[number] = it->second;
+}
+
+bool Connections::IsStranger(uint64_t number) {
+  ScopedLock lock(&mutex_);
+  const auto it = fds_by_number_.find(number);
+  return it == fds_by_number_.end() || connections_[it->second].is_stranger;
 }
 
 void Connections::Close(uint64_t number, const char* why) {
   ScopedLock lock(&mutex_);
-  const auto it = std::find_if(connections_.begin(), connections_.end(),
-                               [number](const auto& c) { return c.second.number == number; });
-  if (it != connections_.end()) Refuse(it->second, why);
+  const auto it = fds_by_number_.find(number);
+  if (it != fds_by_number_.end()) Refuse(connections_[it->second], why);
 }
 
 void Connections::CallBegins(const std::string& client) {

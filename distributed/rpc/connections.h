@@ -77,6 +77,8 @@ class Connections {
   // To be called when the headers of an accepted call have arrived. `number` is the gate's name for
   // the connection (CallGate::Connection).
   void CallArrives(const std::string& client, uint64_t number);
+  // Returns true if the connection with this number is a stranger, or if no call of it has arrived.
+  bool IsStranger(uint64_t number);
   // Closes the connection that has this number, if there is one. `why` is logged.
   void Close(uint64_t number, const char* why);
   // To be called when the message of an accepted call has arrived, and at the end of that call.
@@ -160,6 +162,7 @@ class Connections {
   std::vector<std::pair<const char*, EventFields>> unlogged_ ABSL_GUARDED_BY(mutex_);
   std::unordered_map<int, Connection> connections_ ABSL_GUARDED_BY(mutex_);  // by fd
   std::unordered_map<std::string, int> fds_ ABSL_GUARDED_BY(mutex_);         // by client
+  std::unordered_map<uint64_t, int> fds_by_number_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> probes_ ABSL_GUARDED_BY(mutex_);  // own connections, not handed over yet
   int64_t stranger_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t accepted_ ABSL_GUARDED_BY(mutex_) = 0;

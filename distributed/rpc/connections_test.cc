@@ -205,6 +205,21 @@ TEST_F(ConnectionsTest, AConnectionMaySendSoMuchBeforeItsFirstCall) {
   EXPECT_FALSE(connections_->IsConnected(stranger.name()));
 }
 
+TEST_F(ConnectionsTest, AConnectionIsAStrangerBeforeItsFirstMessage) {
+  Listen({});
+  Client client(connections_->port());
+  ASSERT_GE(Take(), 0);
+  EXPECT_TRUE(connections_->IsStranger(1));  // unknown
+  connections_->CallArrives(client.name(), 1);
+  EXPECT_TRUE(connections_->IsStranger(1));
+  connections_->CallBegins(client.name());
+  EXPECT_FALSE(connections_->IsStranger(1));
+  connections_->CallEnds(client.name());
+  EXPECT_FALSE(connections_->IsStranger(1));
+  connections_->Close(1, "test");
+  EXPECT_TRUE(connections_->IsStranger(1));
+}
+
 TEST_F(ConnectionsTest, ClosesTheConnectionWithANumber) {
   Listen({});
   Client first(connections_->port()), second(connections_->port());

@@ -301,6 +301,9 @@ absl::Status RpcServer::StartGrpc() {
       .max_of_connection = std::min<int64_t>(kMaxCallsOfConnection, options_.max_calls / 2)};
   for (const RpcMethod& method : methods_) calls.methods[method.path] = method.needs_token;
   calls.methods[kHealthWatch] = false;
+  calls.is_stranger = [this](CallGate::Connection connection) {
+    return connections_->IsStranger(connection);
+  };
   calls.close = [this](CallGate::Connection connection) {
     connections_->Close(connection, "too many rejected calls");
   };
