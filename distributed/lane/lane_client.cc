@@ -276,7 +276,7 @@ bool LaneClient::Start(const std::string& address, const std::string& path,
   if (connection == nullptr || !connection->is_ready()) return false;
   const uint64_t id = next_call_.fetch_add(1, std::memory_order_relaxed);
   const bool has_timeout = timeout_ms > 0;
-  const Time deadline = has_timeout ? Clock::now() + milliseconds(timeout_ms) : Time::max();
+  const Time deadline = CancellationManager::DeadlineAfter(timeout_ms);
   calls_.Begin();
   if (!connection->Start(id, path, request, cancellation, deadline, done)) {
     calls_.End();

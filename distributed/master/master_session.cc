@@ -234,8 +234,7 @@ absl::Status MasterSession::RunStep(const pb::RunStepRequest& request,
     return RunPartially(request, std::move(feeds), cancellation, fetches);
   }
   if (const int64_t timeout_ms = request.options().timeout_in_ms(); timeout_ms > 0) {
-    cancellation->set_deadline(std::chrono::steady_clock::now() +
-                               std::chrono::milliseconds(timeout_ms));
+    cancellation->set_deadline(CancellationManager::DeadlineAfter(timeout_ms));
   }
   const auto step = StepFor(request, feeds, cancellation);
   if (!step.ok()) return From(WithLimits(step.status()));

@@ -30,11 +30,6 @@ using Response = absl::StatusOr<grpc::ByteBuffer>;
 using Clock = std::chrono::steady_clock;
 constexpr Clock::time_point kNever = Clock::time_point::max();
 
-Clock::time_point DeadlineOf(const RpcClient::Call& call) {
-  if (call.timeout_ms <= 0) return kNever;
-  return Clock::now() + std::chrono::milliseconds(call.timeout_ms);
-}
-
 // The timeout of a call that starts now: at least 1 ms, or 0 if there is no deadline.
 int64_t TimeoutUntil(Clock::time_point deadline) {
   if (deadline == kNever) return 0;
@@ -89,7 +84,7 @@ class LanesAndGrpc::Pending {
     if (!client_->token_.empty()) {
       context_.AddMetadata(kTokenHeader, CurrentToken(client_->token_));
     }
-    deadline_ = DeadlineOf(call_);
+    deadline_ = CancellationManager::DeadlineAfter(call_.timeout_ms);
     if (deadline_ != kNever) {
       context_.set_deadline(std::chrono::system_clock::now() +
                             std::chrono::milliseconds(call_.timeout_ms));
@@ -315,7 +310,7 @@ void LanesAndGrpc::Start(Call call, Done done) {
   if (call.request.Length() <= message_bytes_) {
     return StartGrpc(std::move(call), "", std::move(done));
   }
-  const Clock::time_point deadline = DeadlineOf(call);
+  const Clock::time_point deadline = CancellationManager::DeadlineAfter(call.timeout_ms);
   std::make_shared<ChunkedCall>(this, std::move(call), deadline, std::move(done))->Upload();
 }
 

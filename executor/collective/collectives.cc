@@ -62,7 +62,9 @@ void Collectives::Start(CollectiveCall request) {
                                   .describe = [self, call] { return self->Describe(*call); }});
   }
   if (r.timeout_seconds > 0) {
-    const auto delay = std::chrono::nanoseconds(static_cast<int64_t>(r.timeout_seconds * 1e9));
+    constexpr double kHundredYears = 3.15e9;  // in seconds: more nanoseconds overflow
+    const auto delay = std::chrono::nanoseconds(
+        static_cast<int64_t>(std::min(r.timeout_seconds, kHundredYears) * 1e9));
     const absl::StatusOr<Timer::Id> timer = Timer::Global().After(delay, [self, call] {
       const std::string waited = self->Describe(*call);
       self->Cancel(call,

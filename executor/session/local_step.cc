@@ -28,9 +28,7 @@ bool HasTransfers(const Graph& graph) {
 CancellationManager::Time DeadlineOf(CancellationManager* cancellation, int64_t timeout_ms) {
   const CancellationManager::Time deadline =
       cancellation != nullptr ? cancellation->deadline() : CancellationManager::Time::max();
-  if (timeout_ms <= 0) return deadline;
-  return std::min(deadline,
-                  std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms));
+  return std::min(deadline, CancellationManager::DeadlineAfter(timeout_ms));
 }
 
 absl::Status RunStep(Step& step, const StepArguments& arguments,

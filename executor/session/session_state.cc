@@ -26,12 +26,6 @@ std::unique_ptr<Runner> MakeRunner(Graph& graph, TaskExecutor& executor) {
   return std::make_unique<LocalRunner>(graph, executor);
 }
 
-// 0: never.
-CancellationManager::Time DeadlineAfter(int64_t timeout_ms) {
-  if (timeout_ms == 0) return CancellationManager::Time::max();
-  return std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-}
-
 }  // namespace
 
 SessionState::SessionState(Graph& graph, SessionOptions options)
@@ -48,7 +42,7 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
   CancellationManager none;
   const CancellableFiles files(
       request.cancellation != nullptr ? *request.cancellation : none,
-      DeadlineAfter(executor_.TimeoutMs({.timeout_ms = request.timeout_ms})));
+      CancellationManager::DeadlineAfter(executor_.TimeoutMs({.timeout_ms = request.timeout_ms})));
   static MetricCounter plans("sluice_plans_total");
   plans.Add();
   SLUICE_RETURN_IF_ERROR(CheckDisabledPasses(options().disabled_passes));

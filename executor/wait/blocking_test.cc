@@ -39,6 +39,21 @@ TEST(Cancellation, ChildrenFollowTheirParent) {
   EXPECT_TRUE(late.IsCancelled());
 }
 
+TEST(Cancellation, NoTimeoutIsTooLong) {
+  using Time = CancellationManager::Time;
+  const Time now = std::chrono::steady_clock::now();
+  const Time soon = CancellationManager::DeadlineAfter(60'000);
+  EXPECT_GE(soon, now + std::chrono::seconds(60));
+  EXPECT_LT(soon, now + std::chrono::hours(1));
+  EXPECT_EQ(CancellationManager::DeadlineAfter(0), Time::max());
+  EXPECT_EQ(CancellationManager::DeadlineAfter(-1), Time::max());
+  // A hundred years still fit into a time of the clock. Longer ones would overflow.
+  EXPECT_GT(CancellationManager::DeadlineAfter(int64_t{36525} * 24 * 3600 * 1000), now);
+  for (const int64_t ms : {int64_t{1} << 45, int64_t{1} << 53, INT64_MAX}) {
+    EXPECT_EQ(CancellationManager::DeadlineAfter(ms), Time::max()) << ms;
+  }
+}
+
 TEST(Cancellation, WhatIsOverdueIsNotWanted) {
   const auto now = std::chrono::steady_clock::now();
   CancellationManager parent;

@@ -4,6 +4,13 @@
 
 namespace sluice {
 
+CancellationManager::Time CancellationManager::DeadlineAfter(int64_t timeout_ms) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 36525);
+  const std::chrono::milliseconds timeout(timeout_ms);
+  if (timeout.count() <= 0 || timeout > kLongest) return Time::max();
+  return std::chrono::steady_clock::now() + timeout;
+}
+
 CancellationManager::CancellationManager(CancellationManager* parent)
     : parent_(parent), deadline_(parent->deadline()) {
   parent_token_ = parent_->NewToken();

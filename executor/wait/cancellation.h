@@ -27,6 +27,10 @@ class CancellationManager {
   using Callback = std::function<void()>;
   using Time = std::chrono::steady_clock::time_point;
 
+  // The time in `timeout_ms` milliseconds. Time::max(), which means never, if timeout_ms is not
+  // positive or is more than a hundred years.
+  static Time DeadlineAfter(int64_t timeout_ms);
+
   CancellationManager() = default;
   // Makes a child, which is cancelled with its parent and takes over the parent's present deadline.
   // The parent outlives the child.
