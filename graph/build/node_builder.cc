@@ -18,13 +18,6 @@ std::string ShapesOf(const Node& node) {
   return text;
 }
 
-void RecordInFrames(Scopes& scopes, Node* node) {
-  for (size_t f = scopes.control_frames.size(); f-- > 0;) {
-    scopes.control_frames[f].seen.push_back(node);
-    if (scopes.control_frames[f].new_stack) break;
-  }
-}
-
 void ApplyDevices(const Scopes& scopes, NodeSpec& spec) {
   for (size_t i = scopes.devices.size(); i-- > 0;) spec.device = scopes.devices[i](spec);
 }
@@ -71,6 +64,13 @@ std::vector<Node*> OpenControls(const Scopes& scopes, const OutputList& inputs) 
     if (frame.new_stack) break;
   }
   return controls;
+}
+
+void RecordInFrames(Scopes& scopes, Node* node) {
+  for (size_t f = scopes.control_frames.size(); f-- > 0;) {
+    scopes.control_frames[f].seen.push_back(node);
+    if (scopes.control_frames[f].new_stack) break;
+  }
 }
 
 Graph* GraphOf(std::initializer_list<const Output*> single,

@@ -49,14 +49,12 @@ ControlDependencies::ControlDependencies(Graph& graph, std::vector<Operation> co
   for (const Operation& op : controls) {
     if (op) frame.controls.push_back(op.node);
   }
-  frame.context = previous_context_;
-  frame.new_stack = false;
   graph_.scopes().control_frames.push_back(std::move(frame));
 }
 ControlDependencies::ControlDependencies(Graph& graph, Clear)
     : graph_(graph), previous_context_(graph.scopes().context) {
   graph_.scopes().context = nullptr;
-  graph_.scopes().control_frames.push_back({{}, nullptr, {}, true});
+  graph_.scopes().control_frames.emplace_back().new_stack = true;
 }
 ControlDependencies ControlDependencies::None(Graph& graph) {
   return ControlDependencies(graph, Clear());

@@ -212,11 +212,7 @@ Output WhileContext::MakeEnter(Output value, bool is_constant, std::string_view 
     if (c == theirs) graph_.AddControlEdge(control, node);
   }
   // Nodes that use this Enter then count as waiting for the controls already.
-  auto& frames = graph_.scopes().control_frames;
-  for (size_t f = frames.size(); f-- > 0;) {
-    frames[f].seen.push_back(node);
-    if (frames[f].new_stack) break;
-  }
+  RecordInFrames(graph_.scopes(), node);
   return node;
 }
 

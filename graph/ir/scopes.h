@@ -1,4 +1,5 @@
-// The state of the builder's scopes, kept in the graph.
+// Declares Scopes, the scopes (name, device, control dependencies etc.) that are open while a
+// program builds a graph. The graph owns them, and NodeBuilder applies them to each new node.
 #ifndef SLUICE_GRAPH_IR_SCOPES_H_
 #define SLUICE_GRAPH_IR_SCOPES_H_
 
@@ -10,26 +11,28 @@
 
 namespace sluice {
 
-// Returns the device of a new node. NodeSpec::device is the device that inner scopes chose.
+// Returns the device to request for a new node ("" = any). The argument describes the node. Its
+// `device` is the result so far: that of the inner scopes, or what the builder of the node set.
 using DeviceFunction = std::function<std::string(const NodeSpec&)>;
 
-// The open scopes of a graph. Users open the classes of graph/build/scopes.h.
+// The open scopes of a graph. Programs open and close them by the classes of graph/build/scopes.h.
 struct Scopes {
-  std::string name;  // current name scope: "" or "a/b/"
-  // One function per open DeviceScope, innermost last. Inner ones are called first.
+  std::string name;  // current name scope: "" (the root) or "a/b/"
+  // The device functions of the open scopes, innermost last. For a new node, all are called in
+  // turn, the innermost first.
   std::vector<DeviceFunction> devices;
   // One open ControlDependencies block.
   struct ControlFrame {
-    std::vector<Node*> controls;
-    ControlFlowContext* context;  // context of the nodes inside
+    std::vector<Node*> controls;  // nodes for which the nodes inside wait
     std::vector<Node*> seen;      // nodes inside: they already wait for `controls`
-    bool new_stack;               // ControlDependencies::None: hides the outer frames
+    bool new_stack = false;       // true for ControlDependencies::None, which hides outer blocks
   };
   std::vector<ControlFrame> control_frames;
-  std::vector<Node*> colocation;  // open ColocateWith scopes, innermost last
+  std::vector<Node*> colocation;  // nodes of the open ColocateWith scopes, innermost last
+  // The branch of a cond, or loop, to which new nodes belong. Null if there is none.
   ControlFlowContext* context = nullptr;
-  // If not null, the source line of all new nodes. While the gradient of an op is built, it is the
-  // line of that op.
+  // If not null, new nodes get this source location instead of that of the builder's caller. While
+  // the gradient of an op is built, it is the location of that op.
   const At* at = nullptr;
 };
 
