@@ -200,6 +200,9 @@ void Graph::Remove(Node* node) {
 absl::Status Graph::UpdateInput(Node* node, int i, Output source) {
   SLUICE_INVALID_IF(!source || i < 0 || i >= node->num_inputs(), node->Describe(), ": no input ", i,
                     " to connect to '", source.name(), "'");
+  SLUICE_INVALID_IF(source.index < 0 || source.index >= source.node->num_outputs(),
+                    node->Describe(), ": input ", i, " cannot be '", source.name(), "': node '",
+                    source.node->name(), "' has ", source.node->num_outputs(), " outputs");
   SLUICE_INVALID_IF(BaseType(source.dtype()) != BaseType(node->input_type(i)) ||
                         (IsRefType(node->input_type(i)) && !IsRefType(source.dtype())),
                     "Input ", i, " of node ", node->name(), " was passed ",

@@ -118,6 +118,20 @@ TEST(GraphTest, EdgesLieInOrderOfCreation) {
   EXPECT_THAT(readers_of(b), ElementsAre("r2"));
 }
 
+TEST(GraphTest, AnInputIsAnOutputThatExists) {
+  Graph g;
+  Node* a = *Add(g, "a", "TestSource");
+  Node* b = *Add(g, "b", "TestSum", {a}, {{"N", int64_t{1}}, {"T", DT_FLOAT}});
+  for (const int index : {-1, 1, 1000}) {
+    const absl::Status status = g.UpdateInput(b, 0, Output(a, index));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("node 'a' has 1 outputs"));
+  }
+  EXPECT_EQ(b->input(0), Output(a));
+  const absl::Status missing = Add(g, "c", "NoSuchOp", {Output()}).status();
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("{{node c}}"));
+}
+
 TEST(GraphTest, CyclesAreCounted) {
   Graph g;
   Node* a = *Add(g, "a", "TestSource");

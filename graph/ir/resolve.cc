@@ -211,7 +211,7 @@ absl::Status Graph::Resolve(NodeSpec& spec, Node& node) const {
     node.def_ = unregistered;  // owned by the node
     for (const Output& in : spec.inputs) node.input_types_.push_back(TypeOfInput(in));
     node.output_types_ = {DT_INVALID};
-    return CheckInputs(spec, node.input_types_);
+    return AnnotateAfter(CheckInputs(spec, node.input_types_), AtNode(spec.name));
   }
   node.def_ = op;
   auto resolve = [&]() -> absl::Status {
