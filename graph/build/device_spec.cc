@@ -30,12 +30,17 @@ bool SetNumber(std::string_view text, std::optional<int>& field) {
   return field.has_value();
 }
 
+// Programs of TensorFlow may write "cpu" and "gpu" for the types CPU and GPU.
+std::string DeviceType(std::string_view text) {
+  return text == "cpu" ? "CPU" : text == "gpu" ? "GPU" : std::string(text);
+}
+
 bool SetDevice(std::string_view text, DeviceSpec& spec) {
   const size_t colon = text.find(':');
   const std::string_view type = text.substr(0, colon);
   if (type != "*") {
     if (!IsName(type)) return false;
-    spec.type = std::string(type);
+    spec.type = DeviceType(type);
   }
   return colon == text.npos || SetNumber(text.substr(colon + 1), spec.id);
 }
@@ -55,9 +60,7 @@ bool SetPart(std::string_view part, DeviceSpec& spec) {
   if (key == "device") return SetDevice(value, spec);
   for (const char* legacy : {"cpu", "gpu", "CPU", "GPU"}) {
     if (key != legacy) continue;
-    std::string type(key);
-    for (char& c : type) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    spec.type = type;
+    spec.type = DeviceType(key);
     return SetNumber(value, spec.id);
   }
   return false;

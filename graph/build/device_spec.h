@@ -1,6 +1,7 @@
-// A device name: /job:<j>/replica:<r>/task:<t>/device:<TYPE>:<id>. Any part may be missing or `*`.
+// A DeviceSpec is a parsed device name: "/job:worker/replica:0/task:1/device:CPU:0". Any part may
+// be missing or `*`, which both mean that the part is not set, so any job, task or device will do.
 //
-// Thread safety: a value.
+// Thread safety: a DeviceSpec is a value.
 #ifndef SLUICE_GRAPH_BUILD_DEVICE_SPEC_H_
 #define SLUICE_GRAPH_BUILD_DEVICE_SPEC_H_
 
@@ -16,16 +17,19 @@ struct DeviceSpec {
   std::optional<std::string> job;
   std::optional<int> replica;
   std::optional<int> task;
-  std::optional<std::string> type;  // "CPU"; legacy names in lower case are converted
+  std::optional<std::string> type;  // "CPU"; read also from "/cpu:0" and "/device:cpu:0"
   std::optional<int> id;
 
-  // "" and "/" are the empty spec. INVALID_ARGUMENT "Malformed device specification '<text>'".
+  // Parses a device name. "" and "/" give a spec in which no field is set. INVALID_ARGUMENT
+  // "Malformed device specification '<text>'" if `text` is no device name.
   static absl::StatusOr<DeviceSpec> Parse(std::string_view text);
-  // A type without id prints as "/device:CPU:*".
+  // Returns the device name, without the parts that are not set. If `type` is set and `id` is not,
+  // the last part is "/device:CPU:*".
   std::string ToString() const;
-  // Fields that are set here take precedence over those of `outer`, as in nested device scopes.
+  // Returns this spec with the fields of `outer` for those that are not set here, as in nested
+  // device scopes.
   DeviceSpec Over(const DeviceSpec& outer) const;
-  // Whether every field that is set here is equal in `full`.
+  // Whether every field that is set here has the same value in `full`.
   bool Matches(const DeviceSpec& full) const;
   bool operator==(const DeviceSpec&) const = default;
 };

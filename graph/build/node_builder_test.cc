@@ -105,6 +105,9 @@ TEST(ScopesTest, ColocationNamesTheGroup) {
 TEST(DeviceSpecTest, PartsInAnyOrderAndLegacyNames) {
   EXPECT_EQ(DeviceSpec::Parse("/gpu:1/job:w/task:3")->ToString(), "/job:w/task:3/device:GPU:1");
   EXPECT_EQ(DeviceSpec::Parse("/device:CPU:*")->ToString(), "/device:CPU:*");
+  EXPECT_EQ(DeviceSpec::Parse("/device:cpu:0")->ToString(), "/device:CPU:0");
+  EXPECT_EQ(DeviceSpec::Parse("/device:gpu:1")->ToString(), "/device:GPU:1");
+  EXPECT_EQ(DeviceSpec::Parse("/device:Cpu:0")->ToString(), "/device:Cpu:0");
   EXPECT_EQ(DeviceSpec::Parse("/")->ToString(), "");
   EXPECT_FALSE(DeviceSpec::Parse("/job:1x").ok());
   EXPECT_FALSE(DeviceSpec::Parse("job:w").ok());
