@@ -58,6 +58,24 @@ TEST(DeviceSetTest, ResourcesEndWithTheSetThatMadeThemEvenIfTheyBorrowIt) {
   EXPECT_TRUE(thing.expired());
 }
 
+// A client names the containers that a reset clears.
+TEST(DeviceSetTest, AResetLeavesTheResourcesOfTheTask) {
+  const auto set = DeviceSet::Cpus(1);
+  ResourceManager& manager = *set->device(0).resources;
+  Make(set->device(0));
+  const auto own = std::make_shared<Thing>();
+  for (const char* container : {"_task", "__session_tensors"}) {
+    ASSERT_TRUE(manager.LookupOrCreate<Thing>(container, "own", [&] { return own; }).ok());
+    ResetContainers(*set, {container});
+    EXPECT_TRUE(manager.Lookup<Thing>(container, "own").ok()) << container;
+  }
+  EXPECT_TRUE(TaskDevices::Of(manager).ok());
+  EXPECT_TRUE(manager.Lookup<Thing>("", "thing").ok());
+  ResetContainers(*set, {});
+  EXPECT_FALSE(manager.Lookup<Thing>("", "thing").ok());
+  EXPECT_TRUE(TaskDevices::Of(manager).ok());
+}
+
 TEST(DeviceSetTest, AManagerOfNoSetLendsNothing) {
   ResourceManager alone;
   EXPECT_EQ(DeviceSet::Borrow(alone, "/job:a/task:0/device:CPU:0").status().code(),

@@ -75,6 +75,7 @@ absl::Status ResourceManager::DeleteAny(std::string_view container, std::string_
 
 void ResourceManager::Clear(std::string_view container) {
   const std::string cleared = ContainerOrDefault(container);
+  if (IsOfTask(cleared)) return;
   std::vector<std::shared_ptr<Resource>> dropped;  // destroyed without the lock
   ScopedLock lock(&mutex_);
   for (auto it = resources_.begin(); it != resources_.end();) {
