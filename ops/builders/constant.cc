@@ -54,7 +54,10 @@ Output ConstOrFill(Graph& graph, const TensorShape& shape, DataType dtype, Numbe
 
 }  // namespace
 
-std::string Number::ToString() const { return is_integer_ ? StrCat(integer_) : StrCat(real_); }
+std::string Number::ToString() const {
+  if (is_above_int64_) return StrCat(static_cast<uint64_t>(integer_));
+  return is_integer_ ? StrCat(integer_) : StrCat(real_);
+}
 
 absl::StatusOr<Tensor> Number::As(DataType dtype) const {
   dtype = BaseType(dtype);
@@ -64,13 +67,15 @@ absl::StatusOr<Tensor> Number::As(DataType dtype) const {
   Tensor scalar;
   ForType(dtype, NumberList(), [&](auto zero) {
     using T = decltype(zero);
-    if (!Fits<T>(is_integer_, integer_, real_)) return;
+    const bool fits = is_above_int64_ ? std::is_same_v<T, uint64_t> || !std::is_integral_v<T>
+                                      : Fits<T>(is_integer_, integer_, real_);
+    if (!fits) return;
     if constexpr (std::is_integral_v<T>) {
       scalar = Tensor::Scalar(static_cast<T>(is_integer_ ? integer_ : static_cast<int64_t>(real_)));
     } else {
       scalar = Tensor::Scalar(T(static_cast<float>(0)));
       if constexpr (std::is_same_v<T, double> || std::is_same_v<T, complex128>) {
-        scalar.scalar<T>() = T(is_integer_ ? static_cast<double>(integer_) : real_);
+        scalar.scalar<T>() = T(real_);
       } else {
         scalar.scalar<T>() = T(static_cast<float>(real_));
       }

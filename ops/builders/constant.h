@@ -1,7 +1,8 @@
-// Builder functions of constants and placeholders.
+// Functions that add constants and placeholders to a graph.
 //
-// As in all builder functions, a `name` that ends in '/' is the full name of the node: the open
-// name scopes are not put before it.
+// As in all builder functions, a `name` that ends in '/' is the full name of the node, without the
+// open name scopes: "a/b/" names the node "a/b". After an error, Graph::status is set and the
+// output is invalid.
 #ifndef SLUICE_OPS_BUILDERS_CONSTANT_H_
 #define SLUICE_OPS_BUILDERS_CONSTANT_H_
 
@@ -18,28 +19,32 @@
 
 namespace sluice {
 
-// A number that a program passes to a builder function. It stays exact until its dtype is known.
+// A number that a program passes to a builder function. It keeps an integer of 64 bits or a double
+// until the dtype of its tensor is known.
 class Number {
  public:
   template <typename T>
   requires std::is_arithmetic_v<T> Number(T value)  // NOLINT: numbers are numbers
       : is_integer_(std::is_integral_v<T>),
+        is_above_int64_(std::is_integral_v<T> && value > 0 && static_cast<int64_t>(value) < 0),
         integer_(std::is_integral_v<T> ? static_cast<int64_t>(value) : 0),
         real_(static_cast<double>(value)) {}
 
-  // The number as a scalar tensor. INVALID_ARGUMENT if `dtype` cannot hold it: a fraction in an
-  // integer type, a value out of range, or a type that is not numeric.
+  // Returns the number as a scalar tensor. A floating-point or complex `dtype` may round it.
+  // INVALID_ARGUMENT for a fraction or a value out of range if `dtype` is an integer type, for
+  // anything but the integers 0 and 1 if it is bool, and for all other types.
   absl::StatusOr<Tensor> As(DataType dtype) const;
   std::string ToString() const;
 
  private:
   bool is_integer_;
+  bool is_above_int64_;  // integer_ holds the bits of a uint64_t
   int64_t integer_;
   double real_;
 };
 
 // The element type of a constant that is made from a value of C++ type T. All kinds of strings
-// become std::string.
+// become std::string. Integers of 64 bits become int64_t or uint64_t. Other types do not change.
 template <typename T>
 using ElementTypeOf = std::conditional_t<
     std::is_convertible_v<T, std::string_view>, std::string,
@@ -49,20 +54,20 @@ using ElementTypeOf = std::conditional_t<
 Output Constant(Graph& graph, const Tensor& value, std::string_view name = "",
                 At at = At::current());
 
-// A scalar of type `dtype`: `Constant(g, 1, DT_HALF)`.
+// Adds a scalar of type `dtype`: `Constant(g, 1, DT_HALF)`.
 Output Constant(Graph& graph, Number value, DataType dtype, std::string_view name = "",
                 At at = At::current());
 
-// A scalar of the C++ type: `Constant(g, 3.0f)`, `Constant(g, "text")`. An int is int32, and 1.0 is
-// double.
+// Adds a scalar whose dtype is that of the C++ type T: `Constant(g, 3.0f)`, `Constant(g, "text")`.
+// An int becomes int32, and 1.0 becomes double.
 template <typename T>
 requires(std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string_view>) Output
     Constant(Graph& graph, T value, std::string_view name = "", At at = At::current()) {
   return Constant(graph, Tensor::Scalar(ElementTypeOf<T>(value)), name, at);
 }
 
-// A vector or a matrix: `Constant(g, {1, 2})`, `Constant(g, {{1, 2}, {3, 4}})`. Rows must have the
-// same length.
+// Adds a vector or a matrix: `Constant(g, {1, 2})`, `Constant(g, {{1, 2}, {3, 4}})`. The rows of a
+// matrix must have the same length.
 template <typename T>
 Output Constant(Graph& graph, std::initializer_list<T> values, std::string_view name = "",
                 At at = At::current()) {
@@ -84,12 +89,13 @@ Output Constant(Graph& graph, const std::vector<T>& values, std::string_view nam
   return Constant(graph, tensor, name, at);
 }
 
-// A tensor that a step must feed if it needs the tensor.
+// Adds a tensor without a value. Each step that uses it must feed a value of this type and shape.
 Output Placeholder(Graph& graph, DataType dtype, const PartialShape& shape,
                    std::string_view name = "", At at = At::current());
 
-// Tensors filled with one value. Zeros and Ones add a Const for fewer than 1000 elements, otherwise
-// a Fill. The functions called Fill always add a Fill.
+// These functions add a tensor whose elements are all equal. Zeros and Ones add a Const op for
+// fewer than 1000 elements, otherwise a Fill op. The functions called Fill always add a Fill op.
+// `dims` is the shape.
 Output Zeros(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
              std::string_view name = "zeros", At at = At::current());
 Output Ones(Graph& graph, const TensorShape& shape, DataType dtype = DT_FLOAT,
@@ -99,16 +105,17 @@ Output Fill(Graph& graph, const std::vector<int64_t>& dims, Number value, DataTy
 Output Fill(const std::vector<int64_t>& dims, Output value, std::string_view name = "",
             At at = At::current());
 
-// The vector 0, 1, …, limit - 1.
+// Adds the vector 0, 1, …, limit - 1. It has the type of the scalar `limit`.
 Output Range(Output limit, std::string_view name = "range", At at = At::current());
 
-// A vector of integers. Its type is int32, or int64 if a number does not fit into int32.
+// Returns a vector of integers. Its type is int32, or int64 if a number does not fit into int32.
 Tensor IntegerTensor(const std::vector<int64_t>& values);
 
-// A tensor of the given shape whose elements all equal `scalar`.
+// Returns a tensor of this shape whose elements all equal `scalar`.
 Tensor Splat(const Tensor& scalar, const TensorShape& shape);
 
-// Reports that the rows of a nested list differ in length.
+// Sets an INVALID_ARGUMENT error in the graph, because the rows of a matrix differ in length.
+// Returns an invalid output.
 Output RaggedConstant(Graph& graph, std::string_view name, At at);
 
 template <typename T>

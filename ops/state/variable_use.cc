@@ -15,9 +15,9 @@ Output Variable::Read(At at) const {
 }
 
 Output Variable::IsInitialized(std::string_view name, At at) const {
+  if (node_ == nullptr) return Output();
   // Places the node on the device of the variable, which device functions must not change.
   DeviceScope on(graph(), is_resource_ ? device() : "");
-  if (node_ == nullptr) return Output();
   return NodeBuilder(&graph(), is_resource_ ? "VarIsInitializedOp" : "IsVariableInitialized", at)
       .Name(name)
       .Input(handle())

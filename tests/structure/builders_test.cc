@@ -216,6 +216,7 @@ TEST(VariableTest, AnInitializerNeedsAShape) {
   EXPECT_FALSE(w);
   EXPECT_EQ(w.name(), "");
   EXPECT_FALSE(w + 1.0f);
+  EXPECT_FALSE(w.IsInitialized());
   EXPECT_THAT(g.status().message(),
               HasSubstr("variable 'w': an initializer needs a fully defined shape, got [?,2]"));
 }
@@ -226,6 +227,20 @@ TEST(BuildersTest, ErrorsNameTheLineOfTheOperator) {
   i + 1.5;
   EXPECT_THAT(g.status().message(), HasSubstr("the number 1.5 cannot be a tensor of type int32"));
   EXPECT_THAT(g.status().message(), HasSubstr("builders_test.cc:"));
+}
+
+TEST(ConstantTest, NumbersMayBeLargerThanInt64) {
+  const uint64_t most = UINT64_MAX;
+  EXPECT_EQ(Number(most).ToString(), "18446744073709551615");
+  EXPECT_EQ(Number(most).As(DT_UINT64)->scalar<uint64_t>(), most);
+  EXPECT_EQ(Number(most).As(DT_DOUBLE)->scalar<double>(), 0x1p64);
+  for (const DataType type : {DT_INT64, DT_UINT32, DT_INT8, DT_BOOL}) {
+    EXPECT_THAT(Number(most).As(type).status().message(),
+                HasSubstr("the number 18446744073709551615 cannot be a tensor of type"));
+  }
+  EXPECT_EQ(Number(uint64_t{1} << 62).As(DT_INT64)->scalar<int64_t>(), int64_t{1} << 62);
+  EXPECT_EQ(Number(-1).As(DT_DOUBLE)->scalar<double>(), -1);
+  EXPECT_FALSE(Number(-1).As(DT_UINT64).ok());
 }
 
 TEST(ConstantTest, TypesAndShapesFollowTheValue) {
