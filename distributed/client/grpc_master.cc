@@ -70,6 +70,7 @@ void AddOptions(const RunOptions& options, pb::RunOptions* proto) {
   proto->set_timeout_in_ms(options.timeout_ms);
   if (options.trace) proto->set_trace_level(pb::RunOptions::FULL_TRACE);
   proto->set_output_partition_graphs(options.output_partition_graphs);
+  proto->set_check_numerics(options.check_numerics);
 }
 
 absl::Status TakeMetadata(const pb::RunMetadata& proto, RunMetadata* metadata) {

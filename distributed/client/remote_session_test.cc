@@ -1,6 +1,7 @@
 #include "distributed/client/remote_session.h"
 
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include "distributed/server/server.h"
@@ -152,6 +153,30 @@ TEST_F(RemoteSessionTest, ATraceAndPartitionsComeBack) {
   EXPECT_TRUE(is_there);
   ASSERT_EQ(metadata.partition_graphs.size(), 1u);
   EXPECT_NE(metadata.partition_graphs[0]->Find("sum"), nullptr);
+}
+
+TEST_F(RemoteSessionTest, MetadataIsThatOfTheLastStep) {
+  const Output one = Const(g_, 1, "one");
+  RunMetadata metadata;
+  const RunOptions both{.trace = true, .output_partition_graphs = true};
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(session().Run({}, {one}, {}, both, &metadata).ok());
+    EXPECT_EQ(metadata.partition_graphs.size(), 1u);
+  }
+  ASSERT_TRUE(session().Run({}, {one}, {}, {}, &metadata).ok());
+  EXPECT_TRUE(metadata.partition_graphs.empty());
+  EXPECT_EQ(metadata.step_stats, nullptr);
+}
+
+TEST_F(RemoteSessionTest, ChecksNumbers) {
+  const Output x = Placeholder(g_, DT_FLOAT, {}, "x");
+  const Output twice = Add(x, x, "twice");
+  const Feed fed{x, Tensor::Scalar(std::numeric_limits<float>::infinity())};
+  EXPECT_TRUE(session().Run({&fed, 1}, {&twice, 1}).ok());
+  const absl::Status status =
+      session().Run({&fed, 1}, {&twice, 1}, {}, {.check_numerics = true}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("twice"));
 }
 
 TEST_F(RemoteSessionTest, DevicesAreTheServers) {

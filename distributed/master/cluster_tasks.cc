@@ -258,6 +258,7 @@ void ClusterTasks::Run(PartStep step, CancellationManager* cancellation, Done do
   request.set_graph_handle(step.handle);
   request.set_step_id(step.step_id);
   request.mutable_exec_opts()->set_record_timeline(step.trace);
+  request.set_check_numerics(step.check_numerics);
   request.set_store_errors_in_response_body(true);
   request.set_create_worker_session_called(true);
   std::vector<NamedTensor> feeds;

@@ -202,6 +202,7 @@ absl::Status MasterSession::Run(Step& step, const std::vector<NamedTensor>& feed
   RunOptions run;
   run.timeout_ms = options.timeout_in_ms();
   run.cancellation = cancellation;
+  run.check_numerics = options.check_numerics();
   const bool measures = cost_model_.every > 0 &&
                         cost_model_.Includes(step.count.fetch_add(1, std::memory_order_relaxed));
   const bool traces = options.trace_level() != pb::RunOptions::NO_TRACE;

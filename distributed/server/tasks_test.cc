@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -398,6 +399,21 @@ TEST_P(TasksTest, ATraceHasTheNodesOfAllTasks) {
   EXPECT_EQ(where["a"], "/job:ps/replica:0/task:0/device:CPU:0");
   EXPECT_EQ(where["b"], "/job:worker/replica:0/task:0/device:CPU:0");
   EXPECT_EQ(metadata.partition_graphs.size(), 2u);
+}
+
+TEST_P(TasksTest, NumbersAreCheckedOnAllTasks) {
+  Build();
+  RunMetadata metadata;
+  const RunOptions check{.check_numerics = true, .output_partition_graphs = true};
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(session().Run({{x_, Tensor::Scalar(1.0f)}}, {b_}, {}, check, &metadata).ok());
+    EXPECT_EQ(metadata.partition_graphs.size(), 2u);
+  }
+  const Tensor infinite = Tensor::Scalar(std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(session().Run({{x_, infinite}}, {b_}).ok());
+  const absl::Status status = session().Run({{x_, infinite}}, {b_}, {}, check).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("node 'a'"));  // on the other task
 }
 
 TEST_P(TasksTest, StrangeRequestsOfPeersAreErrors) {

@@ -256,6 +256,7 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   RunOptions options;
   options.cancellation = cancellation;
   options.trace = request.exec_opts().record_timeline();
+  options.check_numerics = request.check_numerics();
   RunMetadata metadata;
   SLUICE_RETURN_IF_ERROR(
       graph->step->RunPart(request.step_id(), rendezvous.get(),

@@ -144,6 +144,7 @@ void ClusterStep::RunningParts::StartRemote(const RemotePart& part) {
   step.num_fetches = part.fetches.size();
   step.timeout_ms = step_.executor_.TimeoutMs(call_.options);
   step.trace = call_.options.trace;
+  step.check_numerics = call_.options.check_numerics;
   step_.tasks_.Run(std::move(step), &cancellation_, [this, &part](RemoteTasks::PartResult result) {
     RemoteEnded(part, std::move(result));
   });

@@ -49,6 +49,7 @@ class RemoteTasks {
     size_t num_fetches = 0;  // of the part
     int64_t timeout_ms = 0;  // 0: none
     bool trace = false;
+    bool check_numerics = false;
   };
   struct PartResult {
     absl::Status status;  // names the task
