@@ -1,5 +1,6 @@
-// A mutex that clang's thread-safety analysis checks (-Wthread-safety): members that it guards are
-// declared with ABSL_GUARDED_BY, functions that need it held with ABSL_EXCLUSIVE_LOCKS_REQUIRED.
+// A mutex whose use clang's thread-safety analysis checks (-Wthread-safety). Members that the mutex
+// guards are declared with ABSL_GUARDED_BY. Functions whose callers must hold the mutex are
+// declared with ABSL_EXCLUSIVE_LOCKS_REQUIRED.
 //
 //   class Counter {
 //    public:
@@ -13,10 +14,10 @@
 //     int count_ ABSL_GUARDED_BY(mutex_) = 0;
 //   };
 //
-// It wraps std::mutex and not absl::Mutex, because ThreadSanitizer does not see into the
-// distribution's Abseil library.
+// The class wraps std::mutex and not absl::Mutex. The Abseil library of the Linux distribution is
+// built without ThreadSanitizer, which therefore does not see the locks of an absl::Mutex.
 //
-// Thread safety: all methods may be called from any thread.
+// Thread safety: Mutex and CondVar may be used by any thread, a ScopedLock by the one that made it.
 #ifndef SLUICE_GRAPH_MUTEX_H_
 #define SLUICE_GRAPH_MUTEX_H_
 
@@ -37,7 +38,8 @@ class ABSL_LOCKABLE Mutex {
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
-  // Declares to the analysis that the caller holds the mutex, if the analysis cannot infer it.
+  // Declares to the analysis that the caller holds the mutex, if the analysis cannot infer it. Does
+  // nothing at run time.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -57,7 +59,8 @@ class ABSL_SCOPED_LOCKABLE ScopedLock {
   ScopedLock(const ScopedLock&) = delete;
   ScopedLock& operator=(const ScopedLock&) = delete;
 
-  // For calls that must not hold the lock, in the middle of a function.
+  // Unlock releases the mutex before the lifetime ends, and Lock takes it again. They enclose code
+  // that must run without the mutex.
   void Unlock() ABSL_UNLOCK_FUNCTION() {
     is_held_ = false;
     mutex_->Unlock();
@@ -72,9 +75,9 @@ class ABSL_SCOPED_LOCKABLE ScopedLock {
   bool is_held_ = true;
 };
 
-// A condition variable of a Mutex. A wait may end without a notification, so check the condition
-// again in a loop around the wait. Write the loop in the function that holds the lock: only there
-// does the analysis see that the accesses are guarded.
+// A condition variable for a Mutex. A wait may end without a notification, so callers wait in a
+// loop that checks the condition. The loop belongs in the function that locks the mutex. In a
+// lambda, the analysis would not see that the mutex is held.
 class CondVar {
  public:
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -82,7 +85,8 @@ class CondVar {
     condition_.wait(lock);
     lock.release();
   }
-  // False if the deadline passed without a notification.
+  // WaitUntil waits up to a point in time, WaitFor for a duration. They return false if that time
+  // passed without a notification.
   template <typename Clock, typename Duration>
   bool WaitUntil(Mutex* mutex, const std::chrono::time_point<Clock, Duration>& deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {

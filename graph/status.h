@@ -1,4 +1,5 @@
-// Early returns and messages for absl::Status and absl::StatusOr. Thread safety: pure functions.
+// Macros that return early from a function with an error (absl::Status, absl::StatusOr), and
+// functions that make errors or extend their messages. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_STATUS_H_
 #define SLUICE_GRAPH_STATUS_H_
 
@@ -18,7 +19,8 @@
 
 #define SLUICE_CONCAT_INNER_(a, b) a##b
 #define SLUICE_CONCAT_(a, b) SLUICE_CONCAT_INNER_(a, b)
-// SLUICE_ASSIGN_OR_RETURN(auto x, F());
+// Returns the error of `expr`, an absl::StatusOr, or else assigns its value to `lhs`, which may
+// declare a variable: SLUICE_ASSIGN_OR_RETURN(auto x, F());
 #define SLUICE_ASSIGN_OR_RETURN(lhs, expr) \
   SLUICE_ASSIGN_OR_RETURN_IMPL_(SLUICE_CONCAT_(sluice_or_, __LINE__), lhs, expr)
 #define SLUICE_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
@@ -37,14 +39,15 @@
 
 namespace sluice {
 
-// Prepends `prefix` to the message. Keeps code and payloads. OK stays OK.
+// Returns `status` with `prefix` before its message and the same code and payloads. OK stays OK.
 absl::Status Annotate(const absl::Status& status, std::string_view prefix);
-// Appends `suffix` in the same way.
+// Like Annotate, but puts `suffix` after the message.
 absl::Status AnnotateAfter(const absl::Status& status, std::string_view suffix);
-// The suffix with which an error names its node, as in TensorFlow: "\n\t [[{{node NAME}}]]".
+// Returns the text that errors end with to name their node, as in TensorFlow:
+// "\n\t [[{{node NAME}}]]".
 std::string AtNode(std::string_view name);
 
-// The error for bad input, with the concatenation of the arguments as its message.
+// Returns INVALID_ARGUMENT with the concatenated arguments as its message.
 template <typename... Args>
 absl::Status InvalidArgument(const Args&... args) {
   return absl::InvalidArgumentError(StrCat(args...));

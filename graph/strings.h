@@ -1,5 +1,5 @@
-// Concatenates text, and converts between std::string_view and absl::string_view, which are two
-// types in Debian's Abseil. Thread safety: pure functions.
+// Functions that concatenate text, and that convert between std::string_view and absl::string_view.
+// The two are different types in Debian's build of Abseil. Thread safety: pure functions.
 #ifndef SLUICE_GRAPH_STRINGS_H_
 #define SLUICE_GRAPH_STRINGS_H_
 
@@ -26,7 +26,7 @@ decltype(auto) Piece(const T& v) {
 }
 }  // namespace strings_internal
 
-// absl::StrCat that takes std::string_view too.
+// absl::StrCat and absl::StrAppend with arguments that may also be std::string_view.
 template <typename... Args>
 std::string StrCat(const Args&... args) {
   return absl::StrCat(strings_internal::Piece(args)...);

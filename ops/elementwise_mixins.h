@@ -1,11 +1,12 @@
-// Mixins that declare elementwise ops, in which element i of the output depends only on element i
-// of each input. They set inputs, outputs, the type attribute, the shape function and traits. An op
-// whose kernels are not ElementwiseLoopKernels must remove the elementwise trait with
-// `.Elementwise(ElementwiseInputs::kNone)`.
+// Mixins for the declarations of elementwise ops, in which element i of the output depends only on
+// element i of each input. OpDefBuilder::With applies a mixin. It sets inputs, outputs, the type
+// attribute "T", the shape function and the traits that optimization passes use. An op whose
+// kernels are not ElementwiseLoopKernels (executor/kernel/elementwise_loops.h) must remove the
+// elementwise trait with `.Elementwise(ElementwiseInputs::kNone)`.
 //
 //   OP(Neg, "Negates each element.").With(UnaryElementwise{SignedNumbers()}) GRADIENT(...);
 //
-// `types` are the allowed values of attribute "T".
+// The field `types` of each mixin has the allowed values of attribute "T".
 #ifndef SLUICE_OPS_ELEMENTWISE_MIXINS_H_
 #define SLUICE_OPS_ELEMENTWISE_MIXINS_H_
 
@@ -13,14 +14,16 @@
 
 namespace sluice {
 
-// Input x of type T. Output y has the shape of x, and type T unless `result` is set.
+// Declares an input x of type T, and an output y with the shape of x. The type of y is `result`, or
+// T if `result` is DT_INVALID.
 struct UnaryElementwise {
   TypeSet types;
   DataType result = DT_INVALID;
   void operator()(OpDefBuilder& op) const;
 };
 
-// Inputs x and y of type T that broadcast, and an output z of type T.
+// Declares two inputs of type T, which are broadcast, and an output of type T. The fields x, y and
+// z are their names.
 struct BinaryElementwise {
   TypeSet types;
   const char* x = "x";
@@ -29,14 +32,16 @@ struct BinaryElementwise {
   void operator()(OpDefBuilder& op) const;
 };
 
-// Inputs x and y of type T that broadcast, and an output z of type bool. Not differentiable.
+// Declares inputs x and y of type T, which are broadcast, and an output z of type bool. The op is
+// not differentiable.
 struct ElementwiseComparison {
   TypeSet types;
   void operator()(OpDefBuilder& op) const;
 };
 
-// The op of the gradient of y = f(x). Its inputs are y and dy, the gradient with respect to y. Its
-// output z is the gradient with respect to x. All have type T.
+// Declares an op, such as TanhGrad, that computes the gradient of an op y = f(x). Its inputs are y
+// and dy, the gradient with respect to y. Its output z is the gradient with respect to x. All have
+// type T and the same shape.
 struct UnaryGradient {
   TypeSet types;
   void operator()(OpDefBuilder& op) const;

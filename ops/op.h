@@ -1,10 +1,11 @@
 // Every file that declares ops includes this header. It includes what declarations, shape functions
-// and gradients need, and the builder functions that most gradients use. For other builder
-// functions, include their headers ("ops/math/rounding_builders.h") under #ifndef
-// SLUICE_DEFINITIONS_ONLY. With this macro, the declarations are compiled without gradients, to
-// generate the builder functions from them.
+// and gradients need, and the builder functions that most gradients use. Builder functions add
+// nodes to a graph and are generated: the build first compiles the declarations with the macro
+// SLUICE_DEFINITIONS_ONLY, without gradients, and generates the builder functions from them. So
+// include the headers of other builder functions, such as "ops/math/rounding_builders.h", under
+// #ifndef SLUICE_DEFINITIONS_ONLY.
 //
-// If a new op changes a header that is included here, all files that declare ops are recompiled.
+// A change of a header that is included here recompiles all files that declare ops.
 #ifndef SLUICE_OPS_OP_H_
 #define SLUICE_OPS_OP_H_
 

@@ -1,8 +1,12 @@
-// Named state that outlives steps: variables, queues, accumulators and tables, by container, class
-// and name.
+// A ResourceManager holds the named state that kernels share, such as variables, queues,
+// accumulators and tables. It finds a resource by container, class and name. A container is a group
+// of resources that can be cleared together, as in TensorFlow.
+//
+// Each device has a manager, whose resources outlive steps. Each step has one for its stacks and
+// TensorArrays.
 //
 // Thread safety: all methods may be called from any thread.
-// Ownership: shared. A resource lives while its container or any pointer holds it.
+// Ownership: shared. A resource lives while the manager or any std::shared_ptr holds it.
 #ifndef SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_
 #define SLUICE_EXECUTOR_DEVICE_RESOURCE_MANAGER_H_
 
@@ -26,17 +30,21 @@ namespace sluice {
 class Resource {
  public:
   virtual ~Resource() = default;
-  // One line for reports: "queue 'q': 3 of 10 elements".
+  // Returns one line for reports: "queue 'q': 3 of 10 elements".
   virtual std::string DebugString() const = 0;
 };
 
-// A resource class has `static constexpr const char* kTypeName`, the name of the class in messages.
-// If TensorFlow has the class, that is TensorFlow's mangled name ("N10tensorflow3VarE").
+// Stores resources and finds them again. An empty container name stands for kDefaultContainer.
+//
+// Class T of the methods is a Resource with a member `static constexpr const char* kTypeName`, its
+// name in messages and handles. If TensorFlow has the class, this is TensorFlow's mangled name
+// ("N10tensorflow3VarE").
 class ResourceManager {
  public:
   static constexpr const char* kDefaultContainer = "localhost";
 
-  // NOT_FOUND "Resource <container>/<name>/<type> does not exist." if there is no such resource.
+  // Returns the resource of class T with this name. If there is none, NOT_FOUND "Resource
+  // <container>/<name>/<type> does not exist.".
   template <typename T>
   absl::StatusOr<std::shared_ptr<T>> Lookup(std::string_view container, std::string_view name) {
     absl::StatusOr<std::shared_ptr<Resource>> found =
@@ -51,8 +59,9 @@ class ResourceManager {
     }
     return Lookup<T>(handle.container, handle.name);
   }
-  // The resource of that name. If there is none, calls `make` under the manager's lock to make it.
-  // So `make` must not use the manager.
+  // Returns the resource of class T with this name. If there is none, calls `make`, and stores and
+  // returns its result, unless it is an error, which is only returned. `make` must not use the
+  // manager, whose lock is held during the call.
   template <typename T>
   absl::StatusOr<std::shared_ptr<T>> LookupOrCreate(
       std::string_view container, std::string_view name,
@@ -70,13 +79,13 @@ class ResourceManager {
   absl::Status Delete(std::string_view container, std::string_view name) {
     return DeleteAny(container, name, typeid(T), T::kTypeName);
   }
-  // Removes all resources of a container ("" stands for the default one). ClearAll removes those of
-  // all containers, except containers whose name begins with '_': they hold resources of the task
-  // itself.
+  // Removes all resources of a container. ClearAll removes the resources of all containers, except
+  // containers whose name begins with '_'. These hold resources of the task (the process in a
+  // cluster) and not of graphs.
   void Clear(std::string_view container);
   void ClearAll();
-  // DebugString of each resource, in the order of their containers. Resources of the task itself
-  // are left out.
+  // Returns the DebugString of each resource, sorted by container. Leaves out containers whose name
+  // begins with '_'.
   std::vector<std::string> Describe() const;
 
  private:
@@ -90,7 +99,7 @@ class ResourceManager {
   absl::Status DeleteAny(std::string_view container, std::string_view name, std::type_index type,
                          const char* type_name);
 
-  std::atomic<bool> is_used_{false};  // a resource was made since the last ClearAll
+  std::atomic<bool> is_used_{false};  // whether a resource was made since the last ClearAll
   mutable Mutex mutex_;
   std::map<Key, std::shared_ptr<Resource>> resources_ ABSL_GUARDED_BY(mutex_);
 };
@@ -103,9 +112,9 @@ struct ResourceName {
 };
 // Returns the container and the name of a stateful op's resource. By TensorFlow's rule the name is
 // the attribute `shared_name`. If this attribute is empty, the name is the node's name if
-// `use_node_name` is true, and otherwise the private name "_<process counter>_<node name>".
-// INVALID_ARGUMENT if attribute `container` has a character that is not allowed, or if
-// `shared_name` begins with '_'.
+// `use_node_name` is true. Otherwise it is the name "_<process counter>_<node name>", which no
+// other node has; then is_private is true. INVALID_ARGUMENT if attribute `container` has a
+// character that TensorFlow does not allow, or if `shared_name` begins with '_'.
 absl::StatusOr<ResourceName> ResourceNameOf(const KernelInit& init, bool use_node_name);
 
 }  // namespace sluice

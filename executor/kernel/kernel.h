@@ -1,7 +1,13 @@
-// Kernels, which compute nodes on a device, and their registry.
+// Defines kernels, which compute the nodes of a graph on a device, and the registry of all kernels.
 //
-// A kernel is made once per node of a plan. Many steps may call it at the same time.
-// Thread safety: Compute must not change the object without a lock.
+// A plan is the compiled form of one combination of feeds, fetches and targets. If the op of a node
+// is not stateful, each plan with the node has a kernel of its own for it. If the op is stateful,
+// all plans of a session share one kernel, which is found by the name of the node. The Sends and
+// Recvs that the runtime inserts are an exception: they have a kernel per plan, because their names
+// are unique only within a plan.
+//
+// Thread safety: several steps may call a kernel at the same time. So Compute must not change the
+// kernel without a lock.
 // Blocking: Compute never blocks a thread. An op that has to wait (queue, accumulator, Recv) has an
 // AsyncKernel, which stores its callback and returns.
 //
@@ -37,7 +43,7 @@ class Node;
 class KernelContext;
 class ResourceManager;
 
-// The argument of a kernel's constructor: its node with attributes and types, and its device.
+// The argument of a kernel's constructor: describes the kernel's node and its device.
 class KernelInit {
  public:
   KernelInit(const Node& node, std::string device_name, ResourceManager* resources)
@@ -49,14 +55,16 @@ class KernelInit {
   ResourceManager& resources() const { return *resources_; }
   int num_inputs() const;
   int num_outputs() const;
-  DataType input_type(int i) const;   // as declared: a ref type if the op takes a reference
-  DataType output_type(int i) const;  // likewise
+  // The declared type: a ref type if the input or output is a reference to a variable.
+  DataType input_type(int i) const;
+  DataType output_type(int i) const;
   // The range [first, last) of the inputs or outputs that belong to argument `arg` of the op, which
   // may be a list. {0, 0} if the op has no such argument.
   std::pair<int, int> InputRange(std::string_view arg) const;
   std::pair<int, int> OutputRange(std::string_view arg) const;
 
-  // For attributes whose presence and kind the op's declaration guarantees.
+  // Returns an attribute of the node. The op's declaration must guarantee that the node has the
+  // attribute and that its C++ type is T.
   template <typename T>
   const T& attr(std::string_view attr_name) const {
     return std::get<T>(FindAttr(attr_name));
@@ -68,7 +76,8 @@ class KernelInit {
   }
 
  private:
-  const AttrValue& FindAttr(std::string_view attr_name) const;  // monostate when absent
+  // Returns a value that holds std::monostate if the node does not have the attribute.
+  const AttrValue& FindAttr(std::string_view attr_name) const;
   const Node& node_;
   std::string device_name_;
   ResourceManager* resources_;
@@ -86,8 +95,9 @@ class Kernel {
   virtual bool IsExpensive() const { return true; }
 };
 
-// A kernel that may have to wait. It must call `done` exactly once, from any thread, with no lock
-// held. `context` is valid until then.
+// A kernel of an op that may have to wait. ComputeAsync returns without waiting. The kernel must
+// call `done` exactly once, from any thread, without holding a lock. `context` is valid until that
+// call.
 class AsyncKernel : public Kernel {
  public:
   using Done = std::function<void(absl::Status)>;
@@ -103,10 +113,10 @@ class AsyncKernel : public Kernel {
 struct KernelDef {
   std::string op;
   std::string device_type = "CPU";
-  std::vector<std::pair<std::string, TypeSet>> constraints;  // type attr (or list) -> allowed
-  std::string label;                                         // chosen by attr `_kernel`
-  // Names of arguments that live in host memory on any device.
-  std::vector<std::string> host_memory;
+  // Attributes of the node that are a type or a list of types, each with the types it may have.
+  std::vector<std::pair<std::string, TypeSet>> constraints;
+  // Fits the nodes whose attribute `_kernel` is this label. Empty: nodes without that attribute.
+  std::string label;
   std::function<absl::StatusOr<std::unique_ptr<Kernel>>(KernelInit&)> make;
 };
 
@@ -114,19 +124,19 @@ class KernelRegistry {
  public:
   static KernelRegistry& Global();
   void Add(KernelDef def);
-  // NOT_FOUND "No OpKernel was registered to support Op …" if no kernel fits the node. The error
-  // lists the registered kernels.
+  // Returns the kernel that the node uses on a device of this type. NOT_FOUND "No OpKernel was
+  // registered to support Op …" if no kernel fits the node. The error lists the op's kernels.
   absl::StatusOr<const KernelDef*> Find(const Node& node, std::string_view device_type) const;
   absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init,
                                                std::string_view device_type) const;
-  // All kernels of an op, in order of registration.
+  // Returns all kernels of an op, in the order of registration. Empty if there are none.
   const std::vector<KernelDef>& For(std::string_view op) const;
 
  private:
   std::map<std::string, std::vector<KernelDef>, std::less<>> kernels_;
 };
 
-// The name of an attribute as a template argument.
+// The name of an attribute, in a form that can be a template argument: Attr<bool, "transpose_a">.
 template <size_t kSize>
 struct AttrName {
   constexpr AttrName(const char (&name)[kSize]) { std::copy_n(name, kSize, text); }  // NOLINT
@@ -154,7 +164,7 @@ struct Attr {
 
 // A parameter of a kernel function: the value that kPrepare(KernelInit&) returns. kPrepare is
 // called once, when the kernel is made. It may return a StatusOr. If it returns an error, the
-// kernel cannot be made and the error is reported.
+// kernel is not made, and compiling the step fails with this error.
 template <auto kPrepare>
 class Prepared {
  public:
@@ -218,8 +228,10 @@ struct KernelRegistrar {
 };
 
 namespace kernel_internal {
-// K is constructible from KernelInit&, or has `static StatusOr<unique_ptr<Kernel>>
-// Make(KernelInit&)`, or has a default constructor.
+// Makes a kernel of class K with the first of these that K has:
+// 1. `static StatusOr<unique_ptr<Kernel>> Make(KernelInit&)`
+// 2. a constructor from KernelInit&
+// 3. a default constructor
 template <typename K>
 absl::StatusOr<std::unique_ptr<Kernel>> MakeKernel(KernelInit& init) {
   if constexpr (requires { K::Make(init); }) {
@@ -260,8 +272,9 @@ bool RegisterFor(const char* op, const char* attr, TypeList<Ts...>) {
 // FUNCTION_KERNELS(Relu, "T", Relu, RealList) registers the function Relu<T> for each T.
 #define FUNCTION_KERNELS(op_name, attr, function_template, ...) \
   SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, __COUNTER__, __VA_ARGS__)
-// The alias has the op in its name, because g++ gives RegisterFor of an alias external linkage even
-// if the alias is in an unnamed namespace. Equal names in two files would be one function.
+// The alias has the op in its name, so that it differs between files. For an alias template, g++
+// gives the instance of RegisterFor external linkage, even if the alias is in an unnamed namespace.
+// If aliases of two files had the same name, the linker would merge their two instances.
 #define SLUICE_FUNCTION_KERNELS_(op_name, attr, function_template, line, ...)                 \
   template <typename T>                                                                       \
   using SLUICE_KERNEL_NAME_(line, op_name) = ::sluice::FunctionKernel<&function_template<T>>; \

@@ -1,14 +1,17 @@
-// A table of blocked operations says which node waits, since when, and for what. Each session has a
-// table. A report can cover all tables of the process.
+// A Stalls object is a table of blocked operations: which node waits, since when, and for what. It
+// shows why a step does not end. Each session has a table. A report covers one table or all tables
+// of the process.
 //
-// A kernel that has to wait opens an entry when it stores its callback and closes it when the
-// callback is taken. Timeouts, signals and tools read the table while operations are blocked.
+// A kernel that has to wait opens an entry when the wait begins and closes it when the wait ends.
+// Timeouts, signals and tools read the table while operations are blocked.
 //
 //   Stalls::Entry entry = stalls->Open({.node = name, .resource = "queue 'q'", …});
 //   … stalls->Close(entry);
 //
-// Thread safety: all methods may be called from any thread. `describe` is called from any thread
-// without the table's lock, between Open and the return of Close. It must not call into the table.
+// Thread safety: all methods may be called from any thread. A report calls Stall::describe from any
+// thread, without the table's lock, between Open and the return of Close. `describe` must not call
+// into the table. The caller of Close must not hold a lock that `describe` takes, because Close
+// waits for running calls of `describe`.
 #ifndef SLUICE_EXECUTOR_WAIT_STALLS_H_
 #define SLUICE_EXECUTOR_WAIT_STALLS_H_
 
@@ -28,14 +31,14 @@ struct Stall {
   std::string node;
   std::string op;
   std::string resource;  // "queue 'sync_token_q'"
-  // The present state of the wait: "2 of 3 gradients".
+  // Returns the present state of the wait: "2 of 3 gradients". May be null.
   std::function<std::string()> describe;
 };
 
 class Stalls {
  public:
   using Entry = int64_t;
-  // Adds the table to the tables of the process. The destructor removes it from there.
+  // Adds this table to those that AllToString reports. The destructor removes it from them.
   Stalls();
   ~Stalls();
   Stalls(const Stalls&) = delete;
@@ -44,7 +47,7 @@ class Stalls {
   static Stalls& Global();
 
   Entry Open(Stall stall);
-  // Removes the entry. Waits until no report reads it.
+  // Waits until no report reads the entry, and then removes it.
   void Close(Entry entry);
 
   struct Report {
@@ -55,11 +58,13 @@ class Stalls {
     std::string state;  // the result of `describe`
     double seconds;     // waited so far
   };
-  // Returns the waits of one step, the longest first. 0 stands for all steps.
+  // Returns the waits of one step in this table, the longest first. Step 0 stands for all steps.
   std::vector<Report> Describe(int64_t step_id = 0);
-  // One line per wait: "'q_dequeue' (QueueDequeueV2) has waited 3.2 s for queue 'q': 0 elements".
+  // Returns one line per wait, or "" if nothing waits:
+  // "'q_dequeue' (QueueDequeueV2) has waited 3.2 s for queue 'q': 0 elements".
   std::string ToString(int64_t step_id = 0);
-  // The same for all tables of the process. Each line begins with its step: "step 7: ".
+  // Returns such lines for all tables of the process, the longest wait first. Each line begins with
+  // the step of the wait: "step 7: ".
   static std::string AllToString();
 
  private:

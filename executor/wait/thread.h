@@ -1,13 +1,13 @@
-// A Thread runs a function on a thread of the system. All threads of Sluice start here, because
-// std::thread ends the process if the system has no thread left.
+// A Thread runs a function on a thread of the operating system. All threads of Sluice start with
+// this class, because std::thread ends the process if the system cannot start another thread.
 //
-// The threads for clients' calls and for graphs are limited, so that the process can always start
-// its own. Each of these two uses may have a quarter of the threads that the system allows to the
-// process (RLIMIT_NPROC, pids.max of its control group), but at least 8 and at most 4096. Threads
-// of these uses have stacks of 2 MB.
+// The numbers of threads for clients' calls and for graphs are limited, so that the process can
+// always start threads for its own work. Each of these two uses may have a quarter of the threads
+// that the system allows to the process (the smaller of RLIMIT_NPROC and pids.max of the control
+// group), but at least 8 and at most 4096. Threads of these uses have stacks of 2 MB.
 //
-// Thread safety: an object belongs to one thread at a time. Start may be called from any thread.
-// Lifetime: the destructor waits for the end of the thread.
+// Thread safety: one thread at a time may use a Thread object. Start may be called from any thread.
+// Lifetime: the destructor waits for the end of the thread that the object started.
 // Errors: RESOURCE_EXHAUSTED, with the thread's purpose, if the limit for its use is reached, or if
 // the system cannot start another thread.
 #ifndef SLUICE_EXECUTOR_WAIT_THREAD_H_
@@ -25,17 +25,19 @@ namespace sluice {
 
 // The work for which a thread is started. It decides which limit applies.
 enum class ThreadUse {
-  kProcess,  // the process itself; not bounded
+  kProcess,  // work of the process itself, such as timers and connections; no limit
   kCalls,    // calls of clients, which may block
-  kGraphs,   // graphs: datasets, partial runs, pools of sessions
+  kGraphs,   // work of graphs: datasets, partial runs, thread pools of sessions
 };
 
 class Thread {
  public:
-  // `purpose` appears in errors and, cut to 15 characters, in debuggers.
+  // Starts a thread that calls `body`. `purpose` names the thread in errors and, cut to 15
+  // characters, in debuggers.
   static absl::StatusOr<Thread> Start(std::string purpose, ThreadUse use,
                                       std::function<void()> body);
-  // The largest number of threads that may run for this use. Computed once, at the first call.
+  // Returns the largest number of threads of this use that may run at a time. INT32_MAX for
+  // kProcess, which has no limit. The limits are computed once, at the first call.
   static int MaxOf(ThreadUse use);
 
   Thread() = default;  // no thread
@@ -51,7 +53,7 @@ class Thread {
   bool joinable() const { return joinable_; }
   // Waits for the end of the thread, if there is one.
   void Join();
-  // Lets the thread go on after the object's end.
+  // Gives up the thread, which runs on: the destructor no longer waits for its end.
   void Detach();
   // Whether the caller runs on this thread.
   bool IsCurrent() const { return joinable_ && pthread_equal(id_, pthread_self()) != 0; }
@@ -63,7 +65,8 @@ class Thread {
   bool joinable_ = false;
 };
 
-// Starts a thread that outlives the caller.
+// Starts a thread that calls `body`, and whose end nobody waits for. Arguments and errors are those
+// of Thread::Start.
 absl::Status StartDetached(std::string purpose, ThreadUse use, std::function<void()> body);
 
 }  // namespace sluice

@@ -1,17 +1,18 @@
-// TensorFlow's `with` blocks as C++ lifetimes:
+// The scopes here are objects that do what TensorFlow's `with` blocks do: they set the names,
+// devices and control dependencies of the nodes that are added during their lifetime.
 //
 //   {
 //     NameScope scope(g, "train");
 //     DeviceScope device(g, "/job:ps/task:0");
 //     ControlDependencies after(g, {update});
-//     Output tokens = Fill(dims, step);        // named train/Fill, placed, ordered
+//     Output tokens = Fill(dims, step);        // train/Fill, on the ps task, after update
 //   }
 //
-// A scope ends with its C++ block. Blocks nest and must end in reverse order. A scope applies to
-// the nodes that are added during its lifetime, not to nodes that exist before.
+// A scope ends with its C++ block. Scopes nest and must end in reverse order. A scope does not
+// apply to nodes that exist before it.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
-// Lifetime: the graph outlives the scope. So do the nodes that are passed to a scope.
+// Lifetime: the graph, and the nodes that are passed to a scope, outlive the scope.
 // Errors: Graph::status() keeps them.
 #ifndef SLUICE_GRAPH_BUILD_SCOPES_H_
 #define SLUICE_GRAPH_BUILD_SCOPES_H_
@@ -25,9 +26,10 @@
 
 namespace sluice {
 
-// Prefixes the names of the ops in its block with `name/`. The scope is inside the open one, and
-// its name is made unique (`train_1/`). An empty name opens the root. A name that ends in '/' is
-// the full name of the scope, and is not made unique. Reference: tf.name_scope.
+// Prefixes the names of the ops in its block with `name/`. The scope is nested in the open name
+// scope, and its name is made unique (`train_1/`). An empty name opens the root scope, which has no
+// prefix. A name that ends in '/' is the full name of the scope, and is not made unique. Reference:
+// tf.name_scope.
 //
 //   std::string prefix;
 //   { NameScope scope(g, "tower"); prefix = scope.prefix(); }
@@ -38,7 +40,8 @@ class NameScope {
   ~NameScope();
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
-  // "a/b/", with which the scope can be re-entered; "" at the root. Valid as long as the scope.
+  // The full name of the scope, such as "a/b/", with which another NameScope can re-enter it. ""
+  // for the root scope. The reference is valid as long as this object.
   const std::string& prefix() const { return prefix_; }
 
  private:
@@ -47,8 +50,8 @@ class NameScope {
   std::string prefix_;
 };
 
-// Places the ops of its block on `device`. Outer scopes fill in the fields that `device` does not
-// set. An empty string changes nothing. Reference: tf.device.
+// Places the ops of its block on `device`. Outer scopes fill in the fields (job, task, …) that
+// `device` does not set. An empty string changes nothing. Reference: tf.device.
 //
 // "/job:worker" inside "/task:1/device:CPU:0" gives "/job:worker/task:1/device:CPU:0". An invalid
 // device name is an error of the graph.
@@ -56,12 +59,13 @@ class DeviceScope {
  public:
   DeviceScope(Graph& graph, std::string_view device);
 
-  // Calls `device` for each node inside, with the device so far in NodeSpec::device, and uses the
-  // device that it returns. The graph copies the function. The functions of inner scopes are called
-  // before those of outer scopes. ReplicaDevices (distributed/cluster/replica_devices.h) makes such
-  // functions.
+  // Calls the function `device` for each node that is added inside, and requests the device that it
+  // returns. The functions of inner scopes are called before those of outer scopes:
+  // NodeSpec::device of the argument is the device that inner scopes, or the node itself, have
+  // requested. The graph keeps a copy of the function. ReplicaDevices
+  // (distributed/cluster/replica_devices.h) makes such functions.
   DeviceScope(Graph& graph, DeviceFunction device);
-  // A scope in which outer DeviceScopes have no effect.
+  // Returns a scope in which outer DeviceScopes have no effect.
   static DeviceScope None(Graph& graph);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
@@ -74,12 +78,12 @@ class DeviceScope {
   std::vector<DeviceFunction> previous_;
 };
 
-// Makes the ops that are built inside the block wait for `controls`. An op with an input from
-// inside the block already waits through that input, so it gets no control edge. Invalid operations
-// are ignored. Reference: tf.control_dependencies.
+// Makes the ops that are added inside the block wait for `controls`. An op with an input from
+// inside the block gets no control edge, because it already waits for `controls` through that
+// input. Invalid operations are ignored. Reference: tf.control_dependencies.
 //
-// Tensors that were built outside do not wait. To order a read after an update, build the read
-// inside:
+// Ops that were added before the block do not wait. To order a read after an update, add the read
+// inside the block:
 //
 //   Operation update = w.AssignAdd(delta);
 //   ControlDependencies after(g, {update});
@@ -87,8 +91,8 @@ class DeviceScope {
 class ControlDependencies {
  public:
   ControlDependencies(Graph& graph, std::vector<Operation> controls);
-  // The ops of this block ignore the controls of outer blocks, and are outside of all conds and
-  // loops.
+  // Returns a block whose ops do not wait for the controls of outer blocks, and are outside of all
+  // conds and loops.
   static ControlDependencies None(Graph& graph);
   ~ControlDependencies();
   ControlDependencies(const ControlDependencies&) = delete;
@@ -101,11 +105,12 @@ class ControlDependencies {
   ControlFlowContext* previous_context_;
 };
 
-// Places the ops of its block on the device of `op`, and records this in attribute `_class`, which
-// the placer follows. With ignore_existing, the outer ColocateWith blocks have no effect inside.
-// Otherwise the ops are colocated with the ops of these blocks, too. Outer DeviceScopes have no
-// effect inside. With an invalid operation, the ops are colocated with nothing, and outer
-// DeviceScopes apply. Reference: tf.colocate_with.
+// Places the ops of its block on the device of `op`. The attribute `_class` of each of them names
+// `op`, or the ops with which `op` itself is colocated, so that the placer keeps them together.
+// Outer DeviceScopes have no effect inside. If ignore_existing is true, outer ColocateWith blocks
+// have no effect inside. If it is false, the ops are also colocated with the ops of those blocks.
+// If `op` is invalid, the ops are colocated with nothing, and outer DeviceScopes apply. Reference:
+// tf.colocate_with.
 class ColocateWith {
  public:
   ColocateWith(Graph& graph, Operation op, bool ignore_existing = false);
@@ -119,9 +124,9 @@ class ColocateWith {
   std::vector<DeviceFunction> previous_devices_;
 };
 
-// Suspends all open conds, loops and control dependencies: nodes inside are added outside of them.
-// Name, device and colocation scopes still apply. Use it for the initial values of variables that
-// are created inside a loop or branch. Reference: tf.init_scope.
+// Adds the ops of its block outside of all open conds, loops and control dependencies. Name, device
+// and colocation scopes still apply. Use it for the initial values of variables that are created
+// inside a loop or branch. Reference: tf.init_scope.
 class InitScope {
  public:
   explicit InitScope(Graph& graph);

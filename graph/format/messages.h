@@ -1,5 +1,6 @@
-// Forward declarations of the protocol messages in public headers. Code that creates or reads a
-// message includes graph/format/proto/<file>.pb.h; other code compiles faster without it.
+// Forward declarations of the protocol buffer messages that public headers mention. Code that
+// creates or reads a message includes graph/format/proto/<file>.pb.h. Other code compiles faster
+// without the generated header.
 #ifndef SLUICE_GRAPH_FORMAT_MESSAGES_H_
 #define SLUICE_GRAPH_FORMAT_MESSAGES_H_
 

@@ -1,6 +1,8 @@
-// Mixins that give elementwise ops their shape function and traits (OpDefBuilder::With). Because of
-// these traits, passes can fuse such ops, recompute them and change their layout. The op's kernels
-// must be ElementwiseLoopKernels (ops/loops).
+// Functions for OpDefBuilder::With that declare an op as elementwise: an element of output 0
+// depends only on the elements of the inputs at the same position. They set the op's shape function
+// and its elementwise trait. Because of the trait, graph passes can fuse the op, recompute it and
+// change the layout of its data. The op's kernels must be ElementwiseLoopKernels
+// (executor/kernel/elementwise_loops.h).
 #ifndef SLUICE_GRAPH_INFER_ELEMENTWISE_H_
 #define SLUICE_GRAPH_INFER_ELEMENTWISE_H_
 

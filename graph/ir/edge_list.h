@@ -1,8 +1,9 @@
-// The edges that leave or enter a node, in order of creation.
+// Declares EdgeList, an intrusive doubly linked list of graph edges. A Node (graph.h) has three:
+// the readers of its outputs, its control inputs and its control outputs, in order of creation.
 //
-// An intrusive doubly linked list: erasing an edge takes constant time, so that passes remove all
-// readers of a tensor in linear time. Ownership: it does not own the edges. Iterators are valid
-// until an edge of the same node is added or erased.
+// Erasing an edge takes constant time, so that passes remove all readers of a tensor in linear
+// time. Ownership: the list does not own the edges. Iterators are valid until an edge is added to
+// the list or erased from it.
 #ifndef SLUICE_GRAPH_IR_EDGE_LIST_H_
 #define SLUICE_GRAPH_IR_EDGE_LIST_H_
 
@@ -11,13 +12,17 @@
 
 namespace sluice {
 
+// The neighbors of an edge in one list. Null at the ends of the list. An edge has a member of this
+// type for each list that it may be in.
 template <typename Edge>
 struct EdgeLinks {
   Edge* before = nullptr;
   Edge* after = nullptr;
 };
 
-// The edges are linked by their member `kLinks`. Iterators return their member `kValue`.
+// A list of objects of type Edge. The member `kLinks` of an edge holds its neighbors in this list.
+// An iterator dereferences to the member `kValue` of an edge: a list of control inputs, for
+// example, is a range of Node*.
 template <typename Edge, typename Value, EdgeLinks<Edge> Edge::*kLinks, Value Edge::*kValue>
 class EdgeList {
  public:
@@ -57,7 +62,7 @@ class EdgeList {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const Value& front() const { return first_->*kValue; }
-  Edge* first() const { return first_; }  // null if there is none
+  Edge* first() const { return first_; }  // null if the list is empty
 
   void Append(Edge* edge) {
     (edge->*kLinks) = {.before = last_, .after = nullptr};
@@ -65,7 +70,7 @@ class EdgeList {
     last_ = edge;
     ++size_;
   }
-  // `edge` must be in the list.
+  // Removes `edge`, which must be in the list. Does not delete it.
   void Erase(Edge* edge) {
     const auto [before, after] = edge->*kLinks;
     (before != nullptr ? (before->*kLinks).after : first_) = after;

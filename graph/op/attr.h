@@ -24,15 +24,17 @@ struct AttrPlaceholder {
 };
 using FunctionAttr = std::shared_ptr<const FunctionRef>;
 
-// monostate means that the value is not set. Lists are vectors. An empty list becomes a
-// vector<std::string> if no op declares the attribute, because a file does not store its kind.
+// monostate means that the value is not set. Lists are vectors. An empty list that is read from a
+// GraphDef becomes a vector<std::string> if no op declares the attribute, because a GraphDef does
+// not store the kind of an empty list.
 using AttrValue =
     std::variant<std::monostate, std::string, int64_t, float, bool, DataType, PartialShape, Tensor,
                  FunctionAttr, AttrPlaceholder, std::vector<std::string>, std::vector<int64_t>,
                  std::vector<float>, std::vector<bool>, std::vector<DataType>,
                  std::vector<PartialShape>, std::vector<Tensor>, std::vector<FunctionAttr>>;
 
-// Ordered, so that everything made from a graph (files, hashes, listings) is reproducible.
+// Attributes by name. The map is ordered, so that everything computed from a graph (files, hashes,
+// listings) is reproducible.
 using AttrMap = std::map<std::string, AttrValue, std::less<>>;
 
 struct FunctionRef {
@@ -40,10 +42,11 @@ struct FunctionRef {
   AttrMap attrs;
 };
 
-// Whether both have the same kind and value. Tensors are equal if type, shape and bits are.
+// Whether both have the same kind and value. Tensors are equal if their types, shapes and bits are.
+// Two tensors of resource handles or variants are equal only if they share their elements.
 bool AttrEquals(const AttrValue& a, const AttrValue& b);
 bool AttrMapsEqual(const AttrMap& a, const AttrMap& b);
-// The value as error messages show it: "DT_FLOAT", "[2,?]", "\"SAME\"", "[1, 2]".
+// Returns the value as error messages show it: "DT_FLOAT", "[2,?]", "\"SAME\"", "[1, 2]".
 std::string AttrToString(const AttrValue& v);
 
 // Null if the attribute is absent or of another kind.

@@ -32,20 +32,21 @@ class ShapeContext;
 using ShapeFunction = std::function<absl::Status(ShapeContext&)>;
 using GradientFunction = std::function<void(Backprop&)>;
 
-// One named input or output. Exactly one of `type`, `type_attr` and `type_list_attr` is set.
+// One named input or output: a tensor or a list of tensors. Exactly one of `type`, `type_attr` and
+// `type_list_attr` is set. Members that end in `_attr` are names of attributes; empty: not set.
 struct ArgDef {
   std::string name;
   DataType type = DT_INVALID;
   std::string type_attr;
-  std::string number_attr;     // if not empty: the name of the attribute with the number of tensors
-  std::string type_list_attr;  // a tensor for each type of the list
+  std::string number_attr;     // the attribute is the number of tensors
+  std::string type_list_attr;  // the attribute is a list of types, one for each tensor
   bool is_ref = false;
   bool is_list() const { return !number_attr.empty() || !type_list_attr.empty(); }
 };
 
 enum class AttrKind { kString, kInt, kFloat, kBool, kType, kShape, kTensor, kFunction };
 
-// One attribute: its kind and its possible values.
+// The declaration of an attribute: its kind and its possible values.
 struct AttrDef {
   std::string name;
   AttrKind kind = AttrKind::kInt;
@@ -53,9 +54,9 @@ struct AttrDef {
   std::optional<AttrValue> default_value;  // absent: must be given
   TypeSet allowed_types;                   // for kType; empty: all types are allowed
   std::vector<std::string> allowed_strings;
-  std::optional<int64_t> minimum;  // of an int, or of the length of a list
+  std::optional<int64_t> minimum;  // of an int, or of the length of a list; absent: no minimum
 
-  // "int", "list(type)", ..., as in TensorFlow's OpDef.
+  // Returns "int", "list(type)", ..., as in TensorFlow's OpDef.
   std::string KindName() const;
 
   // Setters for the results of the factories below: `IntAttr().Min(1)`.
@@ -114,13 +115,15 @@ struct OpDef {
   bool is_aggregate = false;
   bool allows_uninitialized_input = false;
   bool is_distributed_communication = false;
-  int deprecated_at = 0;  // GraphDef version; 0 = not deprecated
+  int deprecated_at = 0;  // from this GraphDef version on; 0 = not deprecated
   std::string deprecation;
-  // No builder function is generated, because there is a hand-written one.
+  // No builder function is generated, because a hand-written function or class takes its place, or
+  // because only the runtime creates nodes of the op.
   bool hidden = false;
   ShapeFunction shape;  // always set by registered ops
   GradientFunction gradient;
-  // The op declares that it has no gradient: Gradients returns none for all inputs.
+  // The op declares that it has no gradient, as if its inputs were constants: no gradient flows to
+  // them, and this is no error.
   bool not_differentiable = false;
   OpTraits traits;
 
@@ -129,8 +132,9 @@ struct OpDef {
   int OutputIndex(std::string_view arg_name) const;  // position among `outputs`; -1 = none
 };
 
-// The type of an input or output: DT_INT32 (fixed), "T" (an attribute), "N*T" (N tensors, N is an
-// attribute) or "N*int32". If the attribute is a list of types, the argument is a list of tensors.
+// The type of an input or output: DT_INT32 (fixed), "T" (attribute T is the type), "N*T" (attribute
+// N is the number of tensors) or "N*int32". If the value of attribute T is a list of types, "T" is
+// a list of tensors with these types.
 struct ArgType {
   ArgType(DataType type) : spec(DataTypeName(type)) {}  // NOLINT: Input("x", DT_INT32)
   ArgType(std::string type) : spec(std::move(type)) {}  // NOLINT: Input("x", type)
@@ -160,7 +164,7 @@ class OpDefBuilder {
   OpDefBuilder& Deprecated(int version, std::string explanation);
   OpDefBuilder& Hidden() { return Set(def_.hidden, true); }
 
-  // Traits (op_traits.h).
+  // The setters below set the traits of the op (op_traits.h).
   OpDefBuilder& Role(OpRole role) { return Set(def_.traits.role, role); }
   OpDefBuilder& Impure(Impurity reason) { return Set(def_.traits.impurity, reason); }
   OpDefBuilder& OnVariable(VariableUse use) { return Set(def_.traits.variable_use, use); }
@@ -202,7 +206,7 @@ class OpDefBuilder {
   }
 
   // Calls `mixin`, a function of OpDefBuilder& that declares inputs, outputs, attributes and traits
-  // that several ops share. Its inputs and outputs follow those that were declared before.
+  // that several ops share. Inputs and outputs are added after those that are already declared.
   template <typename Mixin>
   OpDefBuilder& With(const Mixin& mixin) {
     mixin(*this);
@@ -221,17 +225,17 @@ class OpDefBuilder {
   OpDef def_;
 };
 
-// The table of ops. Each op whose declaration is linked into the program adds itself before main.
+// The table of all ops. An OP declaration that is linked into the program adds its op before main.
 class OpRegistry {
  public:
   static OpRegistry& Global();
-  // Does not add an op that is declared twice, has no shape function, or names attributes that it
-  // does not declare. `status` then returns the first such error.
+  // Adds an op, unless its name is taken, it has no shape function, or it uses attributes that it
+  // does not declare. `status` returns the first such error.
   void Add(OpDef def);
   // Null if the op is unknown.
   const OpDef* Find(std::string_view name) const;
-  // NOT_FOUND if the op is unknown. The error has TensorFlow's text, and names the library to link
-  // if that is known.
+  // NOT_FOUND if the op is unknown. The error has TensorFlow's text. If the library that declares
+  // the op is known, the error names it, so that the user can link it.
   absl::StatusOr<const OpDef*> Lookup(std::string_view name) const;
   std::vector<const OpDef*> All() const;  // sorted by name
   absl::Status status() const { return status_; }
@@ -241,15 +245,15 @@ class OpRegistry {
   absl::Status status_;
 };
 
-// The traits of the op with this name. Default traits if the op is unknown.
+// Returns the traits of the op with this name. Returns the default traits if the op is unknown.
 const OpTraits& TraitsOfOp(std::string_view op);
 
 struct OpRegistrar {
   OpRegistrar(const OpDefBuilder& builder);  // NOLINT: the end of an OP chain
 };
 
-// The generator of builder functions compiles the declarations without gradients, because gradients
-// call the builder functions.
+// Ends an OP chain with the gradient of the op. Empty in the program that generates a C++ builder
+// function for each op: gradients call these functions, which do not exist before it has run.
 #ifdef SLUICE_DEFINITIONS_ONLY
 #define GRADIENT(...)
 #else

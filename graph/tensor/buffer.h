@@ -1,7 +1,7 @@
-// The memory of tensors: reference-counted blocks from an allocator, aligned to 64 bytes.
+// The memory of tensors: reference-counted blocks. Those from an allocator are aligned to 64 bytes.
 //
 // Thread safety: reference counts are atomic. The bytes are not guarded. A writer must hold the
-// only reference, or the lock of the variable that owns the tensor (executor/wait/claim.h).
+// only reference, or the lock of the variable whose value the tensor is (executor/wait/claim.h).
 #ifndef SLUICE_GRAPH_TENSOR_BUFFER_H_
 #define SLUICE_GRAPH_TENSOR_BUFFER_H_
 
@@ -43,14 +43,17 @@ class HeapAllocator final : public Allocator {
 };
 HeapAllocator& Heap();
 
-// A reference-counted block of `count` elements of `dtype`. The header precedes the elements in one
-// allocation. Strings, resource handles and variants are constructed and destroyed with the block.
+// A reference-counted block of memory for the elements of tensors. New puts the Buffer object and
+// the elements into one allocation. It constructs strings, resource handles and variants, and the
+// last Unref destroys them.
 class Buffer {
  public:
-  // Null if the allocator has no memory or the size overflows. The caller owns one reference.
+  // Allocates a buffer for `count` elements of type `dtype`. Null if the allocator has no memory or
+  // the size overflows. The caller owns one reference.
   static Buffer* New(Allocator& allocator, DataType dtype, int64_t count);
-  // Wraps memory that no Allocator owns (bytes of a message, a mapped file). The last Unref calls
-  // `release`. `data` must be aligned for the elements.
+  // Returns a buffer that refers to memory of no Allocator, such as the bytes of a message. The
+  // last Unref calls `release`. `data` must be aligned for the type of the elements. The caller
+  // owns one reference.
   static Buffer* Wrap(void* data, size_t bytes, std::function<void()> release);
 
   void* data() const { return data_; }
@@ -66,8 +69,9 @@ class Buffer {
   bool RefCountIsOne() const { return refs_.load(std::memory_order_acquire) == 1; }
   // Whether the memory is from an allocator, so that a kernel may reuse it for another result.
   bool is_owned() const { return allocator_ != nullptr; }
-  // Whether Tensor::Retire keeps the block for the next result of the same type and size: it is
-  // from an allocator, has at most kSmallBufferBytes bytes, and its elements are not objects.
+  // Whether the block is from an allocator, has at most kSmallBufferBytes bytes, and holds no
+  // strings, resource handles or variants. Tensor::Retire keeps such blocks, so that the next
+  // result of the same type and number of elements needs no allocation.
   bool is_small() const { return is_small_; }
   // Whether the block was allocated for `count` elements of `dtype`.
   bool IsFor(DataType dtype, int64_t count) const { return dtype_ == dtype && count_ == count; }

@@ -1,7 +1,8 @@
-// Element types: TensorFlow's DataType with its numbers and names, and the C++ type of each.
+// Element types of tensors: TensorFlow's DataType with its numbers and names, and the C++ types of
+// those that have one.
 //
-// A type above 100 is the reference form of (type - 100). The output of a ref variable has such a
-// type.
+// A number above 100 is the reference form of the type (number - 100). The output of a reference
+// variable (op VariableV2) has such a type.
 // Thread safety: pure functions and values.
 #ifndef SLUICE_GRAPH_TENSOR_DTYPE_H_
 #define SLUICE_GRAPH_TENSOR_DTYPE_H_
@@ -70,17 +71,20 @@ inline bool IsValidDataType(int32_t t) {
   return base > 0 && base < kDataTypeCount;
 }
 
-// "float", "int32", "half", …; a ref type ends in "_ref"; "<invalid>" for numbers outside the enum.
+// Returns "float", "int32", "half" and so on. The name of a reference type ends in "_ref". Returns
+// "<invalid>" for DT_INVALID and for numbers outside the enum.
 std::string DataTypeName(DataType t);
-// Inverse of DataTypeName; also takes the enum's spelling ("DT_FLOAT"). DT_INVALID if unknown.
+// Returns the type with this name ("float", "float_ref"), which may be spelled like the enumerator
+// ("DT_FLOAT"). Ignores case. DT_INVALID if the name is unknown.
 DataType DataTypeFromName(std::string_view name);
 
-// Bytes of one element, by type. The table is outside of DataTypeSize, because compilers would
-// build it there at each call.
+// Bytes of one element, indexed by DataType. The table is not a local of DataTypeSize, because
+// compilers would then build it on the stack at each call.
 inline constexpr uint8_t kDataTypeSizes[kDataTypeCount] = {
     0, 4,  8, 4, 1, 2, 1, 0, 8, 8, 1, 1, 1, 4, 2, 2, 2,  // up to DT_QUINT16
     2, 16, 2, 0, 0, 4, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-// Bytes of one element in memory; 0 for string, resource, variant (their elements are objects).
+// Returns the bytes of one element in memory. 0 for strings, resource handles and variants, whose
+// elements are C++ objects, and for invalid types.
 inline size_t DataTypeSize(DataType t) {
   const DataType base = BaseType(t);
   return base > 0 && base < kDataTypeCount ? kDataTypeSizes[base] : 0;
@@ -134,7 +138,8 @@ inline constexpr DataType kDataTypeOf = DataTypeOf<T>::value;
 using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;
 
-// A set of (non-ref) types, which an attribute allows or a kernel supports.
+// A set of types, such as those that an attribute allows or a kernel supports. Reference types
+// cannot be members.
 class TypeSet {
  public:
   constexpr TypeSet() = default;
@@ -160,7 +165,7 @@ class TypeSet {
   uint64_t bits_ = 0;
 };
 
-// Common sets.
+// The sets that many ops allow.
 constexpr TypeSet FloatTypes() { return {DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE}; }
 constexpr TypeSet ComplexTypes() { return {DT_COMPLEX64, DT_COMPLEX128}; }
 constexpr TypeSet SignedIntTypes() { return {DT_INT8, DT_INT16, DT_INT32, DT_INT64}; }
@@ -177,10 +182,11 @@ constexpr TypeSet IndexTypes() { return {DT_INT32, DT_INT64}; }
 inline bool IsFloating(DataType t) { return FloatTypes().contains(BaseType(t)); }
 inline bool IsComplex(DataType t) { return ComplexTypes().contains(BaseType(t)); }
 inline bool IsInteger(DataType t) { return IntTypes().contains(BaseType(t)); }
-// Whether elements are plain bytes, which memcpy can copy and TensorProto.tensor_content can hold.
+// Whether memcpy can copy the elements and TensorProto.tensor_content can hold them. False for
+// strings, resource handles, variants and invalid types.
 inline bool IsPlainBytes(DataType t) { return DataTypeSize(BaseType(t)) != 0; }
 
-// Lists of C++ types, for the registration of kernels.
+// A list of C++ types. Kernels are registered for each type of a list.
 template <typename... Ts>
 struct TypeList {};
 template <typename A, typename B>

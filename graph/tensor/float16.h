@@ -1,8 +1,9 @@
-// The two 16-bit floating types: IEEE binary16 (`half`) and the upper half of binary32
-// (`bfloat16`).
+// The two 16-bit floating-point types: IEEE binary16 (`half`), and the upper 16 bits of IEEE
+// binary32 (`bfloat16`).
 //
 // Both are storage types: arithmetic is in float, and each result is rounded to nearest even, as in
-// TensorFlow's CPU kernels. Thread safety: values.
+// TensorFlow's CPU kernels. Thread safety: concurrent reads are safe. A write needs exclusive
+// access.
 #ifndef SLUICE_GRAPH_TENSOR_FLOAT16_H_
 #define SLUICE_GRAPH_TENSOR_FLOAT16_H_
 
@@ -21,7 +22,7 @@ inline uint16_t FloatToHalfBits(float f) {
   const uint32_t magnitude = x & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
-  if (magnitude < 0x38800000u) {  // subnormal: the addition rounds at the right place
+  if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 rounds to a multiple of 2^-24
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
@@ -84,7 +85,8 @@ struct bfloat16 {
 template <typename T>
 inline constexpr bool kIsFloat16 = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-// Arithmetic stays in the type: the float result is rounded once.
+// Operators on two numbers of one type. Each computes in float and rounds the result to that type.
+// Without them, the result would be a float.
 template <typename H>
 requires kIsFloat16<H>
 inline H operator+(H a, H b) { return H(static_cast<float>(a) + static_cast<float>(b)); }
@@ -113,7 +115,8 @@ template <typename H>
 requires kIsFloat16<H>
 inline H& operator/=(H& a, H b) { return a = a / b; }
 
-// std::numeric_limits of both types. The arguments are the bits of the limits.
+// The base class of std::numeric_limits for both types. H is the type. The other template arguments
+// are the bits of the limits.
 template <typename H, uint16_t kLowest, uint16_t kMax, uint16_t kMin, uint16_t kEpsilon,
           uint16_t kInfinity, uint16_t kNaN>
 struct Float16Limits {

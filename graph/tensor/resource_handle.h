@@ -1,6 +1,7 @@
-// The element of a DT_RESOURCE tensor, which refers to an object of a device's resource manager.
+// Declares ResourceHandle, the element of a DT_RESOURCE tensor. It refers to a resource: an object
+// with state, such as a variable or a queue, which a device's resource manager usually owns.
 //
-// Thread safety: a value.
+// Thread safety: concurrent reads are safe. A write needs exclusive access.
 #ifndef SLUICE_GRAPH_TENSOR_RESOURCE_HANDLE_H_
 #define SLUICE_GRAPH_TENSOR_RESOURCE_HANDLE_H_
 
@@ -14,9 +15,9 @@
 
 namespace sluice {
 
-// A kernel of this process may set `object` to the resource, whose ownership the handle then
-// shares. For a handle from another process or a file, the resource is looked up by container, type
-// and name.
+// If `object` is not null, it is the resource, and the handle shares its ownership. If it is null,
+// as in a handle from another process or a file, the resource manager looks up the resource by
+// container, class and name.
 struct ResourceHandle {
   struct Component {
     DataType dtype = DT_INVALID;
@@ -27,8 +28,8 @@ struct ResourceHandle {
   std::string name;
   uint64_t hash_code = 0;
   std::string type_name;  // as TensorFlow mangles it: "N10tensorflow3VarE"
-  // A string constant with the name of the type of `object`. Comparing this pointer is faster than
-  // comparing names. If it is null, type_name is compared.
+  // The constant kTypeName of the class of `object`, or null. If this pointer equals the kTypeName
+  // of the class that a kernel expects, the kernel need not compare type_name.
   const char* type = nullptr;
   std::vector<Component> components;
   std::shared_ptr<void> object;

@@ -1,8 +1,9 @@
-// Shapes: the sizes of a tensor (TensorShape), and the sizes that are known before a step runs
-// (PartialShape).
+// Shapes: the sizes of a tensor's dimensions (TensorShape), and those of them that are known before
+// a step runs (PartialShape).
 //
-// The sizes of a TensorShape must be >= 0, and their product must fit in int64. Make checks this.
-// Thread safety: values.
+// The sizes of a TensorShape must be >= 0, and their product must fit in int64. Only Make checks
+// this.
+// Thread safety: concurrent reads are safe. A write needs exclusive access.
 #ifndef SLUICE_GRAPH_TENSOR_SHAPE_H_
 #define SLUICE_GRAPH_TENSOR_SHAPE_H_
 
@@ -23,8 +24,8 @@ class TensorShape {
 
   TensorShape() = default;  // a scalar
   TensorShape(const TensorShape&) = default;
-  // Copies to a temporary and moves it, because a move copies up to four sizes as one block of 40
-  // bytes. Copy assignment of an InlinedVector copies them in a loop.
+  // Copies to a temporary and moves it. This is faster: InlinedVector moves up to four sizes as one
+  // block of bytes, but its copy assignment copies them in a loop.
   TensorShape& operator=(const TensorShape& o) { return *this = TensorShape(o); }
   // The moved-from shape is a scalar.
   TensorShape(TensorShape&& o) noexcept
@@ -43,19 +44,21 @@ class TensorShape {
   TensorShape(std::initializer_list<int64_t> dims);  // NOLINT: `{2, 3}` is a shape
   explicit TensorShape(absl::Span<const int64_t> dims);
 
-  // INVALID_ARGUMENT on a negative size, too many dimensions or a product beyond int64.
+  // INVALID_ARGUMENT if a size is negative, there are more than kMaxRank dimensions, or the product
+  // does not fit in int64.
   static absl::StatusOr<TensorShape> Make(absl::Span<const int64_t> dims);
 
   int rank() const { return static_cast<int>(dims_.size()); }
   int64_t dim(int i) const { return dims_[i]; }
   absl::Span<const int64_t> dims() const { return dims_; }
-  // INT64_MAX if the sizes were not checked and their product is larger.
+  // The product of the sizes, 1 for a scalar. INT64_MAX if the product does not fit in int64. Make
+  // never returns such a shape.
   int64_t num_elements() const { return num_elements_; }
   bool IsScalar() const { return dims_.empty(); }
   bool IsVector() const { return dims_.size() == 1; }
   bool IsMatrix() const { return dims_.size() == 2; }
 
-  // The caller ensures that the product does not overflow.
+  // The caller ensures that the product of the sizes still fits in int64.
   void AddDim(int64_t size);
   void InsertDim(int i, int64_t size);
   void RemoveDim(int i);
@@ -101,12 +104,14 @@ class PartialShape {
   void AddDim(int64_t size) { dims_.push_back(size); }
   void set_dim(int i, int64_t size) { dims_[i] = size; }
 
-  // Whether a tensor could have both shapes: no known rank or size contradicts another.
+  // Whether a tensor could have both shapes: ranks and sizes that are known in both are equal.
   bool IsCompatibleWith(const PartialShape& o) const { return MayBe(o.rank_known_, o.dims_); }
   bool IsCompatibleWith(const TensorShape& o) const { return MayBe(true, o.dims()); }
-  // The shape with the sizes that are known in this or in `o`. INVALID_ARGUMENT if they contradict.
+  // Returns the shape with all sizes that are known in *this or in `o`. INVALID_ARGUMENT if
+  // IsCompatibleWith(o) is false.
   absl::StatusOr<PartialShape> MergeWith(const PartialShape& o) const;
-  // The dimensions of this, then those of `o`. The rank is unknown if one of the ranks is.
+  // Returns the dimensions of *this, followed by those of `o`. The rank is unknown if the rank of
+  // one of them is.
   PartialShape Concatenate(const PartialShape& o) const;
 
   bool operator==(const PartialShape& o) const = default;
@@ -118,7 +123,7 @@ class PartialShape {
   absl::InlinedVector<int64_t, 4> dims_;
 };
 
-// The product of two sizes >= 0, or -1 if the product does not fit in int64.
+// Returns the product of two sizes >= 0, or -1 if the product does not fit in int64.
 int64_t MultiplyWithoutOverflow(int64_t a, int64_t b);
 
 }  // namespace sluice

@@ -5,11 +5,11 @@
 //   Tensor same = t;                       // shares the buffer
 //   absl::StatusOr<Tensor> own = t.Clone();
 //
-// Thread safety: a value; different threads may use copies of one tensor. Elements of a shared
-// buffer must not be written: kernels check `BufferIsUnique` or copy.
+// Thread safety: different threads may use different copies of a tensor. Elements of a buffer that
+// several tensors share must not be written: kernels write only if BufferIsUnique(), or to a copy.
 // Ownership: tensors share the buffer by reference counts. The buffer is freed with the last tensor
 // that shares it. Pointers and spans of elements are valid until then.
-// Errors: accessors do not check types, indices or shapes. The caller does.
+// Errors: accessors do not check types, indices or shapes. The caller must ensure them.
 // Reference: tensorflow::Tensor.
 #ifndef SLUICE_GRAPH_TENSOR_TENSOR_H_
 #define SLUICE_GRAPH_TENSOR_TENSOR_H_
@@ -49,14 +49,14 @@ class Tensor {
   static absl::StatusOr<Tensor> Allocate(Allocator& allocator, DataType dtype,
                                          const TensorShape& shape);
 
-  // A view of a buffer, from `offset_bytes` on. Shares its ownership. The elements must lie within
-  // the buffer.
+  // Makes a tensor whose elements lie in `buffer`, from `offset_bytes` on. Shares the ownership of
+  // the buffer, which must be large enough for all elements.
   Tensor(DataType dtype, const TensorShape& shape, BufferRef buffer, size_t offset_bytes = 0);
 
-  // Constants: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
-  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. T is a type that DataTypeOf maps
-  // (graph/tensor/dtype.h). The number of values must fit the shape. If there are too few, the last
-  // elements stay uninitialized. If there are too many, the last values are ignored.
+  // Make tensors with the given values: `Tensor::Scalar(3.0f)`, `Tensor::Vector<int32_t>({1, 2})`,
+  // `Tensor::Of<float>({2, 2}, {1, 2, 3, 4})`. T is the C++ type of a DataType (DataTypeOf in
+  // graph/tensor/dtype.h). Of needs one value per element. If there are too few, the last elements
+  // stay uninitialized. If there are too many, the last values are ignored.
   template <typename T>
   static Tensor Scalar(T value);
   template <typename T>
@@ -116,29 +116,32 @@ class Tensor {
   T& scalar() {
     return *data<T>();
   }
-  // The first element, whatever its type.
+  // A pointer to the first element, for code that handles any type. Null for a default tensor.
   const void* raw() const { return data_; }
   void* raw() { return data_; }
 
-  // The same elements under another shape of as many elements. Shares the buffer.
+  // Returns a tensor with the same elements and another shape, which must have as many elements.
+  // Shares the buffer.
   Tensor Reshaped(const TensorShape& shape) const;
-  // The same bytes under another type of the same size. Shares the buffer.
+  // Returns a tensor with the same bytes and another type, whose elements must have the same size.
+  // Shares the buffer.
   Tensor Bitcast(DataType dtype) const;
 
-  // Rows [begin, end) of dimension 0, sharing the buffer (not aligned to 64 bytes in general).
-  // Needs rank >= 1 and 0 <= begin <= end <= dim(0).
+  // Returns the rows [begin, end) of dimension 0. Shares the buffer, so the result need not be
+  // aligned to 64 bytes. Needs rank >= 1 and 0 <= begin <= end <= dim(0).
   Tensor SliceRows(int64_t begin, int64_t end) const;
 
-  // A copy of the elements in a buffer of its own, from `allocator`. RESOURCE_EXHAUSTED if it has
-  // no memory.
+  // Returns a copy of the elements in a new buffer from `allocator`. RESOURCE_EXHAUSTED if the
+  // allocator has no memory.
   absl::StatusOr<Tensor> Clone(Allocator& allocator = Heap()) const;
 
   // The methods below are for kernels and the executor, which reuse memory.
   //
-  // Whether no other tensor shares the buffer, so that it may be reused for another result of its
-  // size. False for memory that the tensor only wraps (Buffer::Wrap).
+  // Whether there is a buffer and no other tensor shares it, so that it may be overwritten or
+  // reused for another result of the same size. False for memory from Buffer::Wrap.
   bool BufferIsUnique() const { return buffer_ && buffer_->is_owned() && buffer_->RefCountIsOne(); }
-  // Whether BufferIsUnique() and the tensor has all elements of the buffer.
+  // Whether BufferIsUnique() and the tensor is the whole buffer, not a slice of it. False for
+  // strings, resource handles and variants, except in empty tensors.
   bool HasBufferAlone() const {
     return BufferIsUnique() && data_ == buffer_->data() && bytes() == buffer_->bytes();
   }
@@ -146,24 +149,25 @@ class Tensor {
   bool SharesBufferWith(const Tensor& o) const {
     return buffer_ && buffer_.get() == o.buffer_.get();
   }
-  // The shared memory. Null for a default tensor.
+  // The memory of the elements, which other tensors may share. Null for a default tensor.
   const BufferRef& buffer() const { return buffer_; }
   // Moves the buffer out of this tensor and returns it. The tensor's elements may be read only
   // while the result lives. The tensor may be assigned to.
   BufferRef ReleaseBuffer() { return std::move(buffer_); }
-  // Makes the tensor uninitialized and releases the buffer. The shape object keeps its memory for
-  // the next value.
+  // Releases the buffer. IsInitialized() is false afterwards. shape() does not change, so that a
+  // later Reset to the same shape is cheap.
   void Clear() {
     buffer_ = BufferRef();
     dtype_ = DT_INVALID;
   }
-  // As Clear, but keeps a small buffer that no other tensor shares, for Reuse.
+  // As Clear, but keeps the buffer for Reuse if Buffer::is_small() and no other tensor shares it.
   void Retire() {
     dtype_ = DT_INVALID;
     if (buffer_ && !(buffer_->is_small() && buffer_->RefCountIsOne())) buffer_ = BufferRef();
   }
-  // Turns the buffer that Retire kept into an uninitialized tensor. False if it does not fit; the
-  // tensor is then unchanged.
+  // Makes a tensor of this type and shape, with arbitrary elements, in the buffer that Retire kept.
+  // Returns false and changes nothing if there is none, or if it was allocated for another type or
+  // number of elements.
   bool Reuse(DataType dtype, const TensorShape& shape) {
     if (!buffer_ || dtype_ != DT_INVALID || !buffer_->IsFor(dtype, shape.num_elements()) ||
         !buffer_->RefCountIsOne()) {
@@ -172,9 +176,10 @@ class Tensor {
     Reset(dtype, shape, std::move(buffer_));
     return true;
   }
-  // Turns this tensor into an uninitialized scalar of `bytes` that uses the memory of `from`. The
-  // old element of `from` can be read until the element of this tensor is written. Returns false,
-  // and changes nothing, if the memory of `from` has another size, is shared, or is only wrapped.
+  // Makes this tensor a scalar of type `dtype`, whose element has `bytes` bytes, in the memory of
+  // `from`. The old element can be read through `from` until the element of this tensor is written.
+  // Returns false and changes nothing if `from` has a buffer of another size, or if its
+  // BufferIsUnique() is false.
   bool TakeOverScalar(DataType dtype, size_t bytes, Tensor& from) {
     if (!from.BufferIsUnique() || from.buffer_->bytes() != bytes) return false;
     dtype_ = dtype;
@@ -183,7 +188,7 @@ class Tensor {
     if (!shape_.IsScalar()) shape_ = TensorShape();
     return true;
   }
-  // *this = Tensor(dtype, shape, buffer), cheaper if the shape is the same.
+  // Equals *this = Tensor(dtype, shape, buffer), but is cheaper if the shape does not change.
   void Reset(DataType dtype, const TensorShape& shape, BufferRef buffer) {
     dtype_ = dtype;
     buffer_ = std::move(buffer);
@@ -191,12 +196,13 @@ class Tensor {
     if (!(shape_ == shape)) shape_ = shape;
   }
 
-  // "Tensor<float, [2,3]: 1 2 3 4 5 6>", shortened after `max_values`. All values if it is
-  // negative.
+  // Returns "Tensor<float, [2,3]: 1 2 3 4 5 6>", with at most `max_values` elements. Shows all
+  // elements if `max_values` is negative.
   std::string ToString(int max_values = 10) const;
 
-  // The first `max_values` elements, as Assert and Print show them: "1 2 3...". All elements if
-  // `max_values` is negative. "uninitialized Tensor" if there are no elements to read.
+  // Returns the first `max_values` elements, as the ops Assert and Print show them: "1 2 3...".
+  // Shows all elements if `max_values` is negative. Returns "uninitialized Tensor" if
+  // IsInitialized() is false.
   std::string SummarizeValues(int64_t max_values) const;
 
  private:
@@ -208,12 +214,14 @@ class Tensor {
 
 using Tensors = std::vector<Tensor>;
 
-// Whether the tensor keeps much more memory alive than its elements need, as a slice does.
+// Whether the tensor keeps much more memory alive than its elements need, as a slice does. Counts
+// Tensor::bytes(), so any buffer of more than 64 bytes is too large for strings, resource handles
+// and variants.
 inline bool IsSmallPartOfBuffer(const Tensor& tensor) {
   return tensor.buffer() && tensor.buffer()->bytes() > 2 * tensor.bytes() + kTensorAlignment;
 }
 
-// INVALID_ARGUMENT "<problem><shape>" unless the tensor has this rank. A scalar has rank 0.
+// Returns INVALID_ARGUMENT "<problem><shape>" unless the tensor has this rank. A scalar has rank 0.
 absl::Status ExpectRank(const Tensor& tensor, int rank, std::string_view problem);
 
 template <typename T>

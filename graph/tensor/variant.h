@@ -1,6 +1,8 @@
-// The element of a DT_VARIANT tensor: any immutable object (a tensor list, a dataset, an optional).
+// Declares Variant, the element of a DT_VARIANT tensor. It holds an immutable object of any class,
+// such as a tensor list, a dataset or an optional.
 //
-// Thread safety: a value; the object never changes.
+// Thread safety: copies of a Variant may be used by different threads, because their common object
+// never changes.
 #ifndef SLUICE_GRAPH_TENSOR_VARIANT_H_
 #define SLUICE_GRAPH_TENSOR_VARIANT_H_
 
@@ -11,7 +13,7 @@
 
 namespace sluice {
 
-// The object in a variant. Copies of a Variant share it.
+// The base class of objects in a Variant. Copies of a Variant share one object.
 class VariantObject {
  public:
   virtual ~VariantObject() = default;
@@ -25,7 +27,7 @@ class Variant {
 
   bool empty() const { return object_ == nullptr; }
   std::string TypeName() const { return object_ ? object_->TypeName() : ""; }
-  // Null if empty or of another class.
+  // Returns the object as a T. Null if there is no object or it is not a T.
   template <typename T>
   const T* get() const {
     return dynamic_cast<const T*>(object_.get());

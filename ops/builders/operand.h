@@ -1,7 +1,7 @@
-// Arithmetic on tensors: `MatMul(x, w) + b`, `1.0f - x`, `-x`.
+// Operators that add nodes for arithmetic on tensors: `MatMul(x, w) + b`, `1.0f - x`, `-x`.
 //
-// A number takes the dtype of the other operand. `==` compares the identity of handles. Equal, Less
-// and the other comparison ops compare tensors, and have no operators.
+// A number takes the dtype of the other operand. No operators compare values; use Equal, Less and
+// the other comparison ops. `==` tells whether two handles refer to the same tensor.
 #ifndef SLUICE_OPS_BUILDERS_OPERAND_H_
 #define SLUICE_OPS_BUILDERS_OPERAND_H_
 
@@ -15,14 +15,15 @@
 
 namespace sluice {
 
-// An operand of an operator: a tensor, a variable (read when it is used) or a number. An Operand
-// records the source line at which it was made, and must not outlive the full expression in which
-// it was made.
+// An operand of an operator: a tensor, a variable or a number. The operator adds the op that reads
+// the variable. An Operand records the source line that makes it, for error messages. It points to
+// the variable, so it must not outlive the expression that makes it.
 class Operand {
  public:
   Operand(Output tensor, At at = At::current())  // NOLINT: operands are implicit
       : tensor_(tensor), at_(at) {}
-  // A Variable, or another object whose value is a tensor that Read adds to the graph.
+  // Accepts a Variable, or another object with the methods Read and handle. Its value is the tensor
+  // that Read adds to the graph.
   template <typename V>
   requires requires(const V& v, At at) {
     { v.Read(at) } -> std::same_as<Output>;
@@ -42,15 +43,16 @@ class Operand {
   // Null for numbers and invalid handles.
   Graph* graph() const;
   DataType dtype() const;  // DT_INVALID for numbers
-  // The operand as a tensor. A number becomes a Const `name` of type `dtype` in the current scope.
+  // Returns the operand as a tensor. A number becomes a Const called `name` of type `dtype` in the
+  // current name scope of `graph`. Other operands ignore the arguments.
   Output In(Graph& graph, DataType dtype, std::string_view name) const;
   At at() const { return at_; }
 
  private:
-  Output tensor_;  // of a variable: its handle
+  Output tensor_;  // the handle if the operand is a variable
   const void* variable_ = nullptr;
   Output (*read_)(const void* variable, At at) = nullptr;
-  DataType dtype_ = DT_INVALID;  // dtype of a variable
+  DataType dtype_ = DT_INVALID;  // only set for a variable
   std::optional<Number> number_;
   At at_;
 };
@@ -65,7 +67,8 @@ Output operator/(Operand x, Operand y);
 Output operator%(Operand x, Operand y);
 Output operator-(Operand x);
 
-// Applies `op` to two operands in the scope `name`, as the operators do.
+// Adds a node of `op` called `name` with the inputs x and y, as the operators do. Numbers become
+// constants in the name scope `name`.
 Output BinaryOp(std::string_view op, std::string_view name, const Operand& x, const Operand& y);
 
 }  // namespace sluice

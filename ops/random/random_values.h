@@ -1,7 +1,10 @@
-// Builder functions of random tensors. Equal seeds give TensorFlow's numbers.
+// Functions that add ops for random tensors to a graph. With the same seeds, the ops draw the same
+// numbers as TensorFlow's.
 //
-// Without a seed, every session draws different numbers. Graph::SetRandomSeed makes the numbers of
-// all ops repeatable. An op with its own seed draws numbers that do not depend on other ops.
+// Without any seed, every session draws different numbers. Graph::SetRandomSeed makes the numbers
+// of all ops repeatable. An op with its own seed (RandomOptions::seed) then draws numbers that
+// depend only on the two seeds. The numbers of an op without its own seed also depend on how many
+// such ops were added before it.
 #ifndef SLUICE_OPS_RANDOM_RANDOM_VALUES_H_
 #define SLUICE_OPS_RANDOM_RANDOM_VALUES_H_
 
@@ -20,17 +23,19 @@ struct RandomOptions {
   std::string_view name = "";
 };
 
-// Uniform numbers in [min, max).
+// Draws uniform numbers in [min, max).
 Output RandomUniform(Graph& graph, const TensorShape& shape, double min, double max,
                      const RandomOptions& options = {}, At at = At::current());
 Output RandomNormal(Graph& graph, const TensorShape& shape, double mean, double stddev,
                     const RandomOptions& options = {}, At at = At::current());
-// Values beyond two standard deviations are drawn again.
+// Draws normal numbers. Draws a number again if it differs from the mean by more than two standard
+// deviations.
 Output TruncatedNormal(Graph& graph, const TensorShape& shape, double mean, double stddev,
                        const RandomOptions& options = {}, At at = At::current());
 
-// The attributes (seed, seed2) of the next random op, from the graph's and the op's seed. (0, 0) if
-// neither has been set.
+// Returns the attributes (seed, seed2) for a new random op, given the graph's seed and `op_seed`.
+// Returns (0, 0), which makes the numbers nondeterministic, if neither is set. Call it once per op:
+// without `op_seed`, each call returns another seed2. Reference: tf.compat.v1.get_seed.
 std::pair<int64_t, int64_t> SeedsFor(Graph& graph, std::optional<int64_t> op_seed);
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
-// Builder functions of reductions with given axes: `ReduceMean(x)`, `ReduceSum(x, 0)`,
-// `ReduceMax(x, {0, 2}, {.keep_dims = true})`. The generated Sum, Mean, … take axes as a tensor.
+// Functions that add reductions over axes given as numbers: `ReduceMean(x)`, `ReduceSum(x, 0)`,
+// `ReduceMax(x, {0, 2}, {.keep_dims = true})`. The generated builder functions Sum, Mean and so on
+// take the axes as a tensor.
 //
 // Reference: TensorFlow's tf.reduce_sum and similar functions. The nodes and their names are the
 // same.
@@ -17,7 +18,8 @@
 
 namespace sluice {
 
-// All axes, one axis (a scalar in the graph), or several. Negative axes count from the last.
+// The axes of a reduction: all, one, or several. One `int` becomes a scalar constant in the graph,
+// and a list becomes a vector. Negative axes count from the last: -1 is the last axis.
 class Axes {
  public:
   Axes() = default;                                                                 // all axes

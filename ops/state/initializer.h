@@ -1,9 +1,10 @@
-// Initializers: functions of a shape and a type that add the nodes of an initial value.
+// An Initializer is a function that adds the nodes of a variable's initial value, given the shape
+// and the type of the variable.
 //
 //   Variable b(g, "b", {10}, Zeros());
 //
-// Any function of type Initializer can be used. The constructor of Variable calls it in the name
-// scope `b/Initializer/`. Random initial values are in ops/random/initializer.h.
+// The constructor of Variable calls the function in the name scope `b/Initializer/`. A program may
+// write its own. Initializers with random values are in ops/random/initializer.h.
 #ifndef SLUICE_OPS_STATE_INITIALIZER_H_
 #define SLUICE_OPS_STATE_INITIALIZER_H_
 
@@ -19,9 +20,10 @@ using Initializer = std::function<Output(Graph& graph, const TensorShape& shape,
 Initializer Zeros();
 Initializer Ones();
 Initializer ConstantInit(Number value);
-// The initial value is the tensor `value`, which must have the shape of the variable.
+// Returns an initializer whose value is the tensor `value`, which must have the shape and the type
+// of the variable.
 Initializer ConstantInit(Tensor value);
-// The initial value of every element is this number: ConstantInit(0.5f).
+// Returns an initializer that sets every element to the number `value`: ConstantInit(0.5f).
 template <typename T>
 requires std::is_arithmetic_v<T> Initializer ConstantInit(T value) {
   return ConstantInit(Number(value));

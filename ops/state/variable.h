@@ -1,5 +1,5 @@
-// Adds variables to a graph, and the ops on them. A variable is a tensor that keeps its value
-// between steps.
+// A Variable is a tensor that keeps its value between steps. The functions in this header add
+// variables to a graph, and ops that read and update them.
 //
 //   Variable w(g, "w", {784, 10}, GlorotUniform());
 //   Output y = MatMul(x, w);                       // reads w
@@ -15,8 +15,8 @@
 // variable at the same time: an update by a resource op is atomic, and a read sees it completely or
 // not at all. Steps are not ordered otherwise.
 // Ownership: a Variable is a small handle that can be copied. It is valid as long as the graph. The
-// value belongs to the device (executor/device/device_set.h). It outlives steps and, if sessions
-// share a DeviceSet, also these sessions.
+// value belongs to the device (executor/device/device_set.h). The value outlives steps. If sessions
+// share a DeviceSet, it outlives these sessions, too.
 // Errors: errors of building stay in the graph (Graph::status); the variable is then invalid and
 // yields invalid outputs. Errors of a step: FAILED_PRECONDITION if the variable is read before the
 // initializer ran; INVALID_ARGUMENT if a new value has another shape.
@@ -36,15 +36,16 @@
 
 namespace sluice {
 
-// Keys of collections, as in MetaGraphDef. Variables in kGlobalVariables are saved in checkpoints
-// and shared by the tasks of a cluster; those in kLocalVariables belong to one task. Reference:
-// tf.compat.v1.GraphKeys.
+// Keys of a graph's collections of variables. Variables in kGlobalVariables are saved in
+// checkpoints and shared by the tasks of a cluster. Those in kLocalVariables belong to one task.
+// Optimizers update those in kTrainableVariables by default. kGlobalStep contains the counter of
+// training steps. Reference: tf.compat.v1.GraphKeys.
 inline constexpr std::string_view kGlobalVariables = "variables";
 inline constexpr std::string_view kLocalVariables = "local_variables";
 inline constexpr std::string_view kTrainableVariables = "trainable_variables";
 inline constexpr std::string_view kGlobalStep = "global_step";
 
-// Options of all constructors. The defaults are a trainable float resource variable.
+// Options of Variable's constructors. The defaults are a trainable float resource variable.
 struct VariableOptions {
   // The type of the variable. Constructors that take an initial value use its type instead.
   DataType dtype = DT_FLOAT;
@@ -54,9 +55,11 @@ struct VariableOptions {
   bool use_resource = true;
   // The collections that get the variable, in addition to trainable_variables.
   std::vector<std::string> collections = {std::string(kGlobalVariables)};
-  // The container of the value: "" is the one of the open ContainerScope, or the device's default.
+  // The resource container of the value. "" means the container of the open ContainerScope or, if
+  // there is no such scope, the device's default container.
   std::string container = "";
-  // The name under which graphs on the same devices share the value. "": the name of the variable.
+  // The key of the value in its container. Variables of several graphs share one value if they have
+  // the same device, container and key. "" means the name of the variable.
   std::string shared_name = "";
 };
 
@@ -64,8 +67,8 @@ struct VariableOptions {
 struct AssignOptions {
   // Name of the new node in the current scope. "": the name of the op, such as "AssignAdd".
   std::string_view name = "";
-  // The attribute use_locking of updates of ref variables. By default true for Assign, false for
-  // other updates.
+  // The attribute use_locking of updates of ref variables. nullopt means the op's default: true for
+  // Assign, false for other updates.
   std::optional<bool> use_locking;
   // For Assign: whether a value whose shape differs from the variable's is an error. If not, the
   // variable takes the shape of the value.
@@ -79,17 +82,18 @@ class Variable {
 
   // Adds the variable's nodes: handle, initial value, initializer and a read. `name` is made unique
   // in the current name scope. The nodes are added outside of all open conds, while loops and
-  // control dependencies. `shape` must be fully defined. InitializeVariables computes the initial
-  // value.
+  // control dependencies. `shape` must be fully defined. The value is not set until a step runs the
+  // op that InitializeVariables returns.
   Variable(Graph& graph, std::string_view name, const PartialShape& shape,
            const Initializer& initializer, const VariableOptions& options = {},
            At at = At::current());
-  // The same, with the shape and type of the initial value. Ignores options.dtype.
+  // Adds a variable with this initial value, and with its shape and type. Ignores options.dtype.
   Variable(Graph& graph, std::string_view name, const Tensor& initial_value,
            const VariableOptions& options = {}, At at = At::current());
 
-  // Adds a variable whose initial value is the value of this tensor when the initializer runs. The
-  // static shape of the tensor becomes that of the variable. It may be partial.
+  // Adds a variable whose initial value is the value that the tensor `initial_value` has when the
+  // initializer runs. The variable gets the static shape of this tensor. If that shape is partial,
+  // a ref variable gets unknown rank instead.
   Variable(Graph& graph, std::string_view name, Output initial_value,
            const VariableOptions& options = {}, At at = At::current());
   template <typename T>
@@ -98,17 +102,17 @@ class Variable {
                                             At at = At::current())
       : Variable(graph, name, Tensor::Scalar(ElementTypeOf<T>(initial_value)), options, at) {}
 
-  // The variable with this name ("w" or "w:0"), for graphs from files and for code that did not
-  // build it. NOT_FOUND if there is none.
+  // Returns the variable with this name ("w" or "w:0"). Code that did not build the variable finds
+  // it this way, for example in a graph that was read from a file. NOT_FOUND if there is none.
   static absl::StatusOr<Variable> Find(const Graph& graph, std::string_view name);
 
   explicit operator bool() const { return node_ != nullptr; }
   // Name of the node ("w"), or "" if invalid.
   const std::string& name() const { return op().name(); }
   Operation op() const { return Operation(node_); }
-  // The requested device.
+  // The device that was requested when the variable was built. "" means any device.
   const std::string& device() const { return op().device(); }
-  // The variable must be valid.
+  // The graph of the variable, which must be valid.
   Graph& graph() const { return *node_->graph(); }
   // Type and static shape of the value. DT_INVALID and unknown rank if the variable is invalid.
   DataType dtype() const;
@@ -117,35 +121,40 @@ class Variable {
   bool is_resource() const { return is_resource_; }
   bool trainable() const { return trainable_; }
 
-  // The reference or the resource handle, which ops that update the variable take. Gradients are
-  // with respect to it.
+  // The output of the variable's node: a resource handle, or the reference of a ref variable. It is
+  // an input of the ops that update the variable. Pass it to Gradients as an x.
   Output handle() const { return Output(node_); }
   Output Ref() const { return handle(); }
-  // The value: a new ReadVariableOp per call for a resource variable, `w/read` for a ref variable.
+  // Returns the value. For a resource variable, each call adds a new ReadVariableOp. For a ref
+  // variable, this is snapshot().
   Output Read(At at = At::current()) const;
   operator Output() const { return Read(); }  // NOLINT: for use in expressions
 
-  // The read that was made with the variable: `w/read`, `w/Read/ReadVariableOp`. It is not ordered
-  // after updates; use it for values that do not change, or for savers.
+  // The output of the read op that the constructor added: `w/read` for a ref variable, and
+  // `w/Read/ReadVariableOp` for a resource variable. This read does not wait for updates. Use it
+  // for values that do not change, or for savers.
   Output snapshot() const { return snapshot_; }
   // The op that assigns the initial value, and that value.
   Operation initializer() const { return initializer_; }
   Output initial_value() const { return initial_value_; }
-  // A bool scalar: whether the variable has a value. It does not fail if there is no value.
+  // Returns a bool scalar that tells whether the variable has a value when the op runs.
   Output IsInitialized(std::string_view name = "", At at = At::current()) const;
 
-  // These methods add an op that updates the variable when it runs, and return the op. For a ref
-  // variable, output 0 is the updated reference. `value` has the variable's type, and its shape
-  // unless validate_shape is false. AssignAdd adds `value`, AssignSub subtracts it.
+  // These methods add an op that updates the variable when it runs, and return the op. Output 0 of
+  // a ref variable's op is the updated reference. AssignAdd adds `value`, AssignSub subtracts it.
+  // `value` must have the type and shape of the variable. A number takes the type of the variable.
+  // Assign accepts another shape if validate_shape is false.
   Operation Assign(Operand value, const AssignOptions& options = {}, At at = At::current()) const;
   Operation AssignAdd(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
   Operation AssignSub(Operand value, const AssignOptions& options = {},
                       At at = At::current()) const;
 
-  // Updates row indices[i] with rows[i]. Repeated rows are updated one after the other. `indices`
-  // is int32 or int64. `rows` has the dimensions of `indices`, followed by those of a row of the
-  // variable. INVALID_ARGUMENT in the step for an index outside of the variable.
+  // These methods add an op that updates row indices[i] of the variable with rows[i], in the order
+  // of i. ScatterUpdate stores the new row, ScatterAdd adds it, and ScatterSub subtracts it.
+  // `indices` is int32 or int64 and may contain an index several times. The shape of `rows` is that
+  // of `indices`, followed by the variable's shape without dimension 0. A scalar `rows` stands for
+  // rows of equal elements. If an index is out of range, the step fails with INVALID_ARGUMENT.
   Operation ScatterUpdate(Output indices, Output rows, const AssignOptions& options = {},
                           At at = At::current()) const;
   Operation ScatterAdd(Output indices, Output rows, const AssignOptions& options = {},
@@ -153,7 +162,7 @@ class Variable {
   Operation ScatterSub(Output indices, Output rows, const AssignOptions& options = {},
                        At at = At::current()) const;
 
-  // Whether both are handles of one variable.
+  // Whether both objects refer to the same variable.
   bool operator==(const Variable& other) const { return node_ == other.node_; }
 
  private:
@@ -178,26 +187,27 @@ class Variable {
   bool trainable_ = false;
 };
 
-// The variables of a collection, in order of creation. Other entries of the collection are skipped.
-// Empty if there is no such collection.
+// Returns the variables of a collection, in the order of the collection. Skips entries that are not
+// variables. Empty if there is no such collection.
 std::vector<Variable> Variables(const Graph& graph, std::string_view collection);
 std::vector<Variable> GlobalVariables(const Graph& graph);
 std::vector<Variable> LocalVariables(const Graph& graph);
 std::vector<Variable> TrainableVariables(const Graph& graph);
 
-// Adds an op that runs the initializers of all global (or local) variables made so far, or of the
-// given ones, in no order. So an initial value that reads another resource variable may fail with
-// FAILED_PRECONDITION, because that variable has no value yet. An initial value that reads another
-// ref variable uses that variable's initial value instead, as long as the variable has no value.
-// Variables that are added later, such as an optimizer's, need another call.
+// Adds an op that runs the initializers of all global (or local) variables that were added so far,
+// or those of `variables`. They run in no particular order. So an initial value that reads another
+// resource variable may fail with FAILED_PRECONDITION, because that variable has no value yet. An
+// initial value that reads another ref variable uses that variable's initial value instead, as long
+// as the variable has no value. Variables that are added later, such as an optimizer's, need
+// another call.
 Operation InitializeVariables(Graph& graph, std::string_view name = "init", At at = At::current());
 Operation InitializeLocalVariables(Graph& graph, std::string_view name = "init",
                                    At at = At::current());
 Operation InitializeVariables(Graph& graph, const std::vector<Variable>& variables,
                               std::string_view name = "init", At at = At::current());
 
-// A string vector with the names of those variables that have no value, among all global and local
-// variables or the given ones. Computed on /device:CPU:0.
+// Returns a string vector with the names of the variables that have no value. It considers
+// `variables`, or all global and local variables. The vector is computed on /device:CPU:0.
 Output ReportUninitializedVariables(Graph& graph,
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
@@ -205,8 +215,9 @@ Output ReportUninitializedVariables(Graph& graph, const std::vector<Variable>& v
                                     std::string_view name = "report_uninitialized_variables",
                                     At at = At::current());
 
-// The graph's counter of training steps, a scalar variable named "global_step". The first call
-// makes it, with these options; later calls return it. Optimizers increment it once per update.
+// Returns the graph's counter of training steps, a scalar variable named "global_step". The first
+// call adds it with `options`, and later calls ignore them. An optimizer that gets the variable as
+// an option increments it once per update.
 //
 //   Variable step = GlobalStep(g);
 //   Operation train = Adam().Minimize(loss, {.global_step = &step});
@@ -214,7 +225,7 @@ Variable GlobalStep(Graph& graph,
                     const VariableOptions& options = {.dtype = DT_INT64, .trainable = false},
                     At at = At::current());
 
-// The updates of Variable as functions.
+// These functions call the method of `v` that has the same name.
 Operation Assign(const Variable& v, Operand value, const AssignOptions& options = {},
                  At at = At::current());
 Operation AssignAdd(const Variable& v, Operand value, const AssignOptions& options = {},
@@ -222,8 +233,9 @@ Operation AssignAdd(const Variable& v, Operand value, const AssignOptions& optio
 Operation AssignSub(const Variable& v, Operand value, const AssignOptions& options = {},
                     At at = At::current());
 
-// Gathers rows of a variable. For a resource variable the node is a ResourceGather, which reads
-// only these rows and has a sparse gradient. For a ref variable it is a GatherV2.
+// Returns the rows of `params` at `indices`. The shape is that of `indices`, followed by the
+// variable's shape without dimension 0. For a resource variable, adds a ResourceGather, which reads
+// only these rows and has a sparse gradient. For a ref variable, adds a GatherV2.
 Output Gather(const Variable& params, Output indices, std::string_view name = "",
               At at = At::current());
 

@@ -1,5 +1,6 @@
-// A hyper-parameter of an optimizer: a constant, a tensor (a schedule, a placeholder), a variable,
-// or a function that creates the tensor when the update is built.
+// A HyperParameter is the value of an optimizer's option, such as the learning rate. It is a
+// constant, a tensor (for example a schedule or a placeholder), a variable, or a function that
+// creates the tensor when the optimizer adds its update.
 #ifndef SLUICE_TRAINING_OPTIMIZER_HYPER_PARAMETER_H_
 #define SLUICE_TRAINING_OPTIMIZER_HYPER_PARAMETER_H_
 
@@ -24,9 +25,10 @@ class HyperParameter {
   // The function is called while the graph is built, each time that the optimizer needs the tensor.
   HyperParameter(Function function) : source_(std::move(function)) {}  // NOLINT
 
-  // Returns the tensor. A constant becomes a float Const called `name` in the open name scope.
+  // Returns the value as a tensor. A constant becomes a float Const called `name` in the open name
+  // scope of `graph`. A variable is read. Tensors are returned unchanged.
   Output In(Graph& graph, std::string_view name) const;
-  // The value of a constant; nullopt otherwise.
+  // Returns the number if this is a constant, nullopt otherwise.
   std::optional<float> constant() const;
 
  private:

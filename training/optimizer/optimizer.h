@@ -2,8 +2,10 @@
 //
 //   Operation train = Adam({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
-// Minimize calls ComputeGradients and ApplyGradients. Call these two to change gradients in
-// between. Optimizers with an op for their update derive from RuleOptimizer (rule_optimizer.h).
+// Minimize calls ComputeGradients, then ApplyGradients. A program that changes the gradients before
+// they are applied calls these two instead. A class whose update is one op derives from
+// RuleOptimizer (rule_optimizer.h). A slot is a variable that an optimizer keeps for each trained
+// variable, such as Momentum's moving average.
 //
 // Thread safety: none. Ownership: slots belong to the graph. The optimizer may be destroyed once it
 // has added its nodes.
@@ -30,7 +32,8 @@
 
 namespace sluice {
 
-// A variable and its gradient. `grad` is none if the loss does not depend on the variable.
+// A variable and the gradient with respect to it. `grad` is none if the loss does not depend on the
+// variable.
 struct GradientAndVariable {
   Grad grad;
   Variable var;
@@ -47,14 +50,15 @@ struct ComputeGradientsOptions {
   Gate gate = Gate::kOp;
   AggregationMethod aggregation = AggregationMethod::kAddN;
   bool colocate_gradients_with_ops = false;
-  Output grad_loss;  // the gradient of the loss itself; invalid: ones
+  Output grad_loss;  // the gradient with respect to the loss. An invalid output stands for ones
 };
 
 struct ApplyGradientsOptions {
-  const Variable* global_step = nullptr;  // incremented after all updates
-  std::string name;                       // "": the optimizer's name
+  const Variable* global_step = nullptr;  // incremented after all updates; null: no counter
+  std::string name;                       // the op's name; "": the optimizer's name
 };
 
+// The options of ComputeGradients and ApplyGradients, and `strict`.
 struct MinimizeOptions {
   const Variable* global_step = nullptr;
   std::vector<Variable> var_list;
@@ -63,87 +67,98 @@ struct MinimizeOptions {
   bool colocate_gradients_with_ops = false;
   std::string name;
   Output grad_loss;
-  // A variable that does not influence the loss is an error instead of a warning on stderr.
+  // Whether it is an error if the loss does not depend on one of the variables. Otherwise Minimize
+  // prints a warning to stderr.
   bool strict = false;
 };
 
 class Optimizer {
  public:
-  // If the name is empty, all calls return INVALID_ARGUMENT with TensorFlow's text.
+  // `use_locking` is the attribute of the ops that update variables. If the name is empty,
+  // ComputeGradients and ApplyGradients return INVALID_ARGUMENT with TensorFlow's text.
   Optimizer(std::string name, bool use_locking);
   virtual ~Optimizer() = default;
 
   const std::string& name() const { return name_; }
   bool use_locking() const { return use_locking_; }
 
-  // Returns one pair per variable, in the order of var_list, then one per port of another model
-  // (the collection "streaming_model_ports"). In a replica context whose strategy minimizes the
-  // mean of the replicas' losses, the loss is scaled by 1 / replicas.
+  // Returns one pair per variable, in the order of var_list. One pair per port follows: a port is a
+  // tensor in the collection "streaming_model_ports" that another model computes. If the current
+  // strategy minimizes the mean of the replicas' losses, scales the loss by 1 / num_replicas().
   // INVALID_ARGUMENT if there are no variables, if the loss, grad_loss or a variable has a type
-  // that is not valid, or if the gate is unknown. UNIMPLEMENTED if a variable has no processor
-  // (ProcessorOf). Also returns the errors of Gradients.
+  // that is not in ValidDtypes(), or if the gate is unknown. Also returns the errors of ProcessorOf
+  // and Gradients.
   virtual absl::StatusOr<GradientsAndVariables> ComputeGradients(
       Output loss, const ComputeGradientsOptions& options = {});
-  // Returns the op that applies all gradients and then increments the global step, and adds it to
-  // the collection "train_op". In a replica context this call waits for all replicas and applies
-  // the sum of their gradients.
-  // INVALID_ARGUMENT if there is nothing to apply. FAILED_PRECONDITION in a cross-replica context,
-  // or if a variable with a constraint has a sparse gradient.
+  // Returns an op that applies all gradients and then increments the global step. Adds the name of
+  // this op to the collection "train_op". In a replica context (training/strategy/strategy.h) this
+  // call waits for all replicas, and the op applies the sum of their gradients.
+  // INVALID_ARGUMENT if all gradients are none. FAILED_PRECONDITION in a cross-replica context, or
+  // if a variable with a constraint has a sparse gradient.
   virtual absl::StatusOr<Operation> ApplyGradients(const GradientsAndVariables& grads_and_vars,
                                                    const ApplyGradientsOptions& options = {});
-  // An error stays in the graph (Graph::status), and the operation is invalid.
+  // Calls ComputeGradients and ApplyGradients, and returns the op of the latter. An error stays in
+  // the graph (Graph::status), and the returned operation is invalid.
   Operation Minimize(Output loss, const MinimizeOptions& options = {});
 
-  // Adds the op that updates `var` by `grad`, which is not none. Variable processors call this.
+  // Adds and returns the op that updates `var` by `grad`, which must not be none. Variable
+  // processors (processor.h) call this.
   Operation ApplyTo(const Variable& var, const Grad& grad);
 
-  // The slot of `var`, for example "momentum"; nullopt if there is none.
+  // Returns the slot of `var` called `slot_name`, for example "momentum". nullopt if there is none.
   virtual std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const;
   virtual std::vector<std::string> GetSlotNames() const;  // sorted
-  // Slots and other variables of the optimizer, such as beta1_power. Sorted by name.
+  // Returns the slots and the other variables of the optimizer, such as Adam's beta1_power, sorted
+  // by name.
   virtual std::vector<Variable> Variables() const;
 
  protected:
-  // Reports an error in the constructor's options. ComputeGradients and ApplyGradients return the
-  // first one.
+  // Constructors call this if an option is not valid. ComputeGradients and ApplyGradients return
+  // the first of these errors.
   void SetInvalid(absl::Status status) { invalid_.Update(status); }
   const absl::Status& invalid() const { return invalid_; }
 
-  // Creates the slots of all variables with a gradient. Called outside of cond and while contexts,
-  // before the name scope of the update is opened.
+  // Creates the slots of `vars`, the variables with a gradient. ApplyGradients calls it outside of
+  // conds, while loops and control dependencies, before it opens the name scope of the update.
   virtual void CreateSlots(const std::vector<Variable>& vars) { (void)vars; }
-  // Creates the tensors of the hyper-parameters, in the scope of the update.
+  // Creates the tensors of the hyper-parameters. ApplyGradients calls it after CreateSlots, in the
+  // name scope of the update.
   virtual void Prepare(Graph& graph) { (void)graph; }
+  // Adds and returns the op that updates all elements of `var`. `grad` has the shape of `var`.
   virtual Operation ApplyDense(Output grad, const Variable& var) = 0;
-  // The indices of `grad` are distinct.
+  // Adds and returns the op that updates the rows of `var` for which `grad` has gradients. The
+  // indices of `grad` are distinct.
   virtual Operation ApplySparse(const IndexedSlices& grad, const Variable& var) = 0;
-  // Indices may repeat. By default, sums the rows of equal indices and calls ApplySparse.
+  // Like ApplySparse, but the indices of `grad` may repeat. By default, sums the rows of equal
+  // indices and calls ApplySparse.
   virtual Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var);
-  // The indices of `grad` are keys of an embedding table. Keys may repeat. By default, sets the
-  // error UNIMPLEMENTED in the graph.
+  // Adds and returns the op that updates rows of an embedding table
+  // (ops/embedding/embedding_table.h). The indices of `grad` are keys of the table and may repeat.
+  // By default, sets the error UNIMPLEMENTED in the graph and returns an invalid operation.
   virtual Operation ApplyToTable(const IndexedSlices& grad, const Variable& table);
-  // The global step of the update, as an int64 scalar. -1 if the caller of ApplyGradients named no
-  // global step. For ApplyToTable.
+  // Returns the value of ApplyGradientsOptions::global_step as an int64 scalar, or the constant -1
+  // if there is no global step. For implementations of ApplyToTable.
   Output StepOfUpdate(Graph& graph);
-  // Adds one op that runs all updates, called `name`. If `name` ends with a slash ("Adam/"), the op
-  // has the name of this scope ("Adam").
+  // Adds one op, called `name`, that runs all updates. `name` may be the prefix of a name scope,
+  // such as "Adam/". The op is then called "Adam".
   virtual Operation Finish(Graph& graph, const std::vector<Operation>& updates,
                            std::string_view name);
   virtual std::vector<DataType> ValidDtypes() const {
     return {DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE};
   }
 
-  // Returns the slot variable `slot_name` of `var`, colocated with `var` and named
-  // "<var>/<op_name>". If there is none, calls `make` with the name to use. `make` creates the slot
-  // by a function of slot.h.
+  // Returns the slot `slot_name` of `var`. If there is none yet, calls `make`, which creates the
+  // slot with a function of slot.h. Those functions call the variable "<name of var>/<name>", where
+  // <name> is the argument of `make`: `op_name`, or TensorFlow's name for the slot of a replica.
   using SlotMaker = absl::FunctionRef<Variable(std::string_view name)>;
   Variable FindOrMakeSlot(const Variable& var, std::string_view slot_name, std::string_view op_name,
                           SlotMaker make);
   Variable ZerosSlot(const Variable& var, std::string_view slot_name, std::string_view op_name);
-  // Like GetSlot, but invalid if there is none.
+  // Like GetSlot, but returns an invalid Variable if there is none.
   Variable Slot(const Variable& var, std::string_view slot_name) const;
-  // A float variable of the optimizer itself (Adam's beta powers), one per graph, colocated with
-  // `with`.
+  // Returns a float scalar variable that belongs to no trained variable, such as Adam's
+  // beta1_power. There is one per graph and name. If there is none yet, creates it with
+  // `initial_value`, colocated with `with`.
   Variable NonSlotVariable(const HyperParameter& initial_value, std::string_view name,
                            const Variable& with);
   std::optional<Variable> GetNonSlotVariable(std::string_view name, const Graph& graph) const;
@@ -170,21 +185,23 @@ class Optimizer {
   std::string name_;
   bool use_locking_;
   absl::Status invalid_;
-  using VariableKey = std::pair<const Graph*, std::string>;  // name within its graph
+  using VariableKey = std::pair<const Graph*, std::string>;  // a graph, and a name in it
   std::map<std::string, std::map<VariableKey, Variable>, std::less<>> slots_;  // by slot name
   std::map<VariableKey, Variable> non_slots_;
-  // Valid while ApplyGradients adds nodes.
+  // The next two members are valid while ApplyGradients adds nodes. StepOfUpdate computes
+  // step_of_update_ from global_step_.
   const Variable* global_step_ = nullptr;
   Output step_of_update_;
 };
 
-// `value` with type `dtype`; adds no node if it has that type.
+// Returns `value` cast to type `dtype`. Adds no node if `value` has that type already.
 Output CastTo(Output value, DataType dtype);
-// The tensor of a dense gradient, or the rows of a sparse one; invalid for none.
+// Returns the tensor of a dense gradient, or the rows of a sparse one. Invalid if `grad` is none.
 Output ValuesOf(const Grad& grad);
-// Returns the gradient with its values replaced.
+// Returns `grad` with its tensor or rows (see ValuesOf) replaced by `values`.
 Grad WithValues(const Grad& grad, Output values);
-// Sums the rows of each index. The result has distinct indices and the same dense_shape.
+// Returns a gradient with distinct indices and the same dense_shape. The rows of `grad` that have
+// equal indices are summed.
 IndexedSlices SumDuplicateIndices(const IndexedSlices& grad);
 
 }  // namespace sluice

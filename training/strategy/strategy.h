@@ -1,4 +1,5 @@
-// A distribution strategy: builds one program for several replicas of a model.
+// A distribution strategy trains several replicas (copies) of a model, each on its own device. It
+// calls the program, a function that builds the model, once per replica.
 //
 //   MirroredStrategy strategy(g, {"/device:CPU:0", "/device:CPU:1"});
 //   absl::StatusOr<PerReplica<Operation>> train = strategy.Run<Operation>([&](ReplicaContext& r) {
@@ -6,14 +7,14 @@
 //     return optimizer.Minimize(loss);
 //   });
 //
-// The program is called once per replica, in a replica context with its own device, name scope and
-// other scopes. If replicas have to act together, for example to sum their gradients, each calls
-// MergeCall. The last call runs the function once, in a cross-replica context, with the arguments
-// of all replicas.
+// Each call has its own replica context, device, name scope and other scopes. If replicas have to
+// act together, for example to sum their gradients, each calls MergeCall with a function and an
+// argument. The last of these calls runs the function once, in a cross-replica context, which
+// belongs to no single replica. The function gets the arguments of all replicas.
 // Reference: tf.distribute.Strategy in graph mode.
 //
-// Thread safety: none, except for MergeCall. Replicas run in threads, one at a time. The context
-// belongs to the calling thread.
+// Thread safety: none, except for MergeCall. The program runs in one thread per replica, and only
+// one of these threads runs at a time. Each thread has its own context.
 #ifndef SLUICE_TRAINING_STRATEGY_STRATEGY_H_
 #define SLUICE_TRAINING_STRATEGY_STRATEGY_H_
 
@@ -30,23 +31,26 @@ namespace sluice {
 
 class Strategy;
 
-// One value per replica, in their order.
+// One value per replica of this process, in the order of ReplicaContext::replica().
 template <typename T>
 using PerReplica = std::vector<T>;
 
-// A replica's view of its strategy.
+// The strategy gives the program of each replica a ReplicaContext, by which it learns its number
+// and acts together with the other replicas.
 class ReplicaContext {
  public:
-  // Runs in the cross-replica context, with one argument and one result per replica.
+  // A function for MergeCall. It runs in the cross-replica context. It gets the arguments of all
+  // replicas, and returns one result per replica.
   using MergeFunction =
       std::function<absl::StatusOr<PerReplica<std::any>>(Strategy& strategy, PerReplica<std::any>)>;
 
   virtual ~ReplicaContext() = default;
   virtual Strategy& strategy() = 0;
-  virtual int replica() const = 0;  // counted from 0
-  // Waits for all replicas to call it, then runs `function` once, in the thread of the last one.
-  // The functions of all replicas must be equivalent. FAILED_PRECONDITION if a replica ends without
-  // calling it.
+  virtual int replica() const = 0;  // counted from 0, within this process
+  // Waits until all replicas of this process have called MergeCall. The last call runs its
+  // `function` once, with the arguments of all replicas. Returns the function's result for this
+  // replica. The functions of all replicas must be equivalent. FAILED_PRECONDITION if a replica
+  // ends without calling MergeCall.
   virtual absl::StatusOr<std::any> MergeCall(const MergeFunction& function, std::any argument) = 0;
 };
 
@@ -57,27 +61,32 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
+  // The number of replicas in all processes.
   virtual int num_replicas() const = 0;
-  // kMean: minimizes the mean of the replicas' losses, so each loss is scaled by 1 / num_replicas.
-  // kSum: minimizes their sum.
+  // What optimizers minimize. kMean: the mean of the replicas' losses, so each loss is scaled by
+  // 1 / num_replicas(). kSum: the sum of the losses.
   virtual ReduceOp loss_reduction() const { return ReduceOp::kMean; }
-  // Combines the replicas' gradients of `variable`. Returns one gradient per component (copy) of
-  // the variable, on the component's device. They are empty if no replica has a gradient.
+  // Combines the replicas' gradients with respect to `variable`. `values` has one gradient per
+  // replica. Returns one gradient per component (copy) of the variable, computed on the component's
+  // device. The returned gradients are none if all `values` are none.
   virtual absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                                     const Variable& variable) = 0;
-  // The copies of a variable, one per replica. For a variable that the strategy did not create: the
-  // variable itself.
+  // Returns the copies of a variable, one per replica of this process. For a variable that the
+  // strategy did not create, returns only the variable itself.
   virtual std::vector<Variable> Components(const Variable& variable) const = 0;
-  // Calls `update` once per component, on its device and in the name scope update_<i>.
+  // Calls update(component i, i) for each component i of `variable`. The nodes that `update` adds
+  // are on the component's device, in the name scope update_<i>. Returns the operations that
+  // `update` returns, or its first error.
   absl::StatusOr<std::vector<Operation>> Update(
       const Variable& variable,
       const std::function<absl::StatusOr<Operation>(const Variable& component, int replica)>&
           update);
 };
 
-// The context of the calling thread.
+// The strategy and replica for which a thread builds nodes. Each thread has its own context, which
+// CurrentStrategy returns.
 struct StrategyContext {
-  Strategy* strategy = nullptr;       // null: the default strategy
+  Strategy* strategy = nullptr;       // null: default context, without a strategy
   ReplicaContext* replica = nullptr;  // null: cross-replica or default context
 };
 const StrategyContext& CurrentStrategy();
@@ -86,7 +95,7 @@ bool HasStrategy();
 // strategy.
 bool InCrossReplicaContext();
 
-// Sets the calling thread's context during its lifetime.
+// Sets the calling thread's context, and restores the previous one when it is destroyed.
 class StrategyScope {
  public:
   explicit StrategyScope(const StrategyContext& context);
