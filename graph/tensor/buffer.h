@@ -73,6 +73,8 @@ class Buffer {
   // strings, resource handles or variants. Tensor::Retire keeps such blocks, so that the next
   // result of the same type and number of elements needs no allocation.
   bool is_small() const { return is_small_; }
+  // The number of elements for which the block was allocated. 0 for wrapped memory.
+  int64_t count() const { return count_; }
   // Whether the block was allocated for `count` elements of `dtype`.
   bool IsFor(DataType dtype, int64_t count) const { return dtype_ == dtype && count_ == count; }
 

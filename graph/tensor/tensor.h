@@ -214,11 +214,12 @@ class Tensor {
 
 using Tensors = std::vector<Tensor>;
 
-// Whether the tensor keeps much more memory alive than its elements need, as a slice does. Counts
-// Tensor::bytes(), so any buffer of more than 64 bytes is too large for strings, resource handles
-// and variants.
+// Whether the tensor keeps much more memory alive than its elements need, as a slice does.
 inline bool IsSmallPartOfBuffer(const Tensor& tensor) {
-  return tensor.buffer() && tensor.buffer()->bytes() > 2 * tensor.bytes() + kTensorAlignment;
+  const BufferRef& buffer = tensor.buffer();
+  if (!buffer) return false;
+  if (!IsPlainBytes(tensor.dtype())) return buffer->count() > 2 * tensor.num_elements() + 2;
+  return buffer->bytes() > 2 * tensor.bytes() + kTensorAlignment;
 }
 
 // Returns INVALID_ARGUMENT "<problem><shape>" unless the tensor has this rank. A scalar has rank 0.

@@ -107,6 +107,16 @@ TEST(TensorTest, StringsAreConstructedAndDestroyed) {
   EXPECT_EQ(a.SummarizeValues(1), "...");
 }
 
+TEST(TensorTest, ASliceIsASmallPartOfItsBuffer) {
+  for (const DataType dtype : {DT_FLOAT, DT_STRING}) {
+    const Tensor all(dtype, {100, 2});
+    EXPECT_FALSE(IsSmallPartOfBuffer(all)) << DataTypeName(dtype);
+    EXPECT_FALSE(IsSmallPartOfBuffer(all.SliceRows(0, 60))) << DataTypeName(dtype);
+    EXPECT_TRUE(IsSmallPartOfBuffer(all.SliceRows(97, 99))) << DataTypeName(dtype);
+  }
+  EXPECT_FALSE(IsSmallPartOfBuffer(Tensor()));
+}
+
 TEST(TensorTest, TooLargeIsAStatus) {
   EXPECT_EQ(Tensor::Allocate(Heap(), DT_FLOAT, TensorShape({int64_t{1} << 62})).status().code(),
             absl::StatusCode::kResourceExhausted);
