@@ -1,6 +1,6 @@
-// Accumulators: `bazel run //benchmarks:accumulator`. Peers are other frameworks. Their times were
-// measured on two cores of an EPYC (Milan): run them on the same machine before comparing
-// (//benchmarks/versus).
+// Measures accumulators: `bazel run //benchmarks:accumulator`. Peers are other frameworks. Their
+// times were measured on two cores of an EPYC (Milan): run them on the same machine before
+// comparing (//benchmarks/versus).
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 

@@ -1,4 +1,4 @@
-// Speed and memory of embedding tables (ops/embedding), with rows of 16 floats.
+// Measures the speed and memory of embedding tables (ops/embedding), with rows of 16 floats.
 //
 // Required: 20 M lookups/s and 3 M inserts/s per core; no call of 10,000 keys three times as long
 // as the median while the table grows to 20 M keys; at most 1.25 times the payload per key.

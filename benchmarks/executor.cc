@@ -1,7 +1,7 @@
-// The overhead of the executor: `bazel run //benchmarks:executor`. All steps run on one thread, the
-// caller's. `time_per_op` is the time divided by the ops of the graph. Comments give the time of
-// the best peer (another framework) for the same graph on two cores of an EPYC (Milan). Run the
-// peers on the same machine before comparing (//benchmarks/versus).
+// Measures the overhead of the executor: `bazel run //benchmarks:executor`. All steps run on the
+// thread of the caller. `time_per_op` is the time divided by the number of ops in the graph.
+// Comments give the time of the best peer (another framework) for the same graph on two cores of an
+// EPYC (Milan). Run the peers on the same machine before comparing (//benchmarks/versus).
 #include <benchmark/benchmark.h>
 
 #include <string>

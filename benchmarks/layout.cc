@@ -1,4 +1,4 @@
-// Training steps of images with channels first: `bazel run -c opt //benchmarks:layout --
+// Measures training steps of images with channels first: `bazel run -c opt //benchmarks:layout --
 // --benchmark_repetitions=7 --benchmark_enable_random_interleaving=true`. Compares the same graph
 // with and without the pass choose_layout, and built with channels last. The model is ResNet-20
 // with batch norm and momentum, for 32 images of 32 x 32.

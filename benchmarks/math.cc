@@ -1,6 +1,6 @@
-// Throughput of the math kernels: `bazel run //benchmarks:math`. Steps run on one thread with warm
-// buffers, and compute in place if the executor would. Comments give the result of the best other
-// framework on two cores of an EPYC (Milan).
+// Measures the throughput of the math kernels: `bazel run //benchmarks:math`. Steps run on one
+// thread with warm buffers, and compute in place if the executor would. Comments give the result of
+// the best other framework on two cores of an EPYC (Milan).
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Queues: `bazel run //benchmarks:queue`. Peers are other frameworks. Their times were measured on
-// two cores of an EPYC (Milan): run them on the same machine before comparing
+// Measures queues: `bazel run //benchmarks:queue`. Peers are other frameworks. Their times were
+// measured on two cores of an EPYC (Milan): run them on the same machine before comparing
 // (//benchmarks/versus).
 #include <thread>
 

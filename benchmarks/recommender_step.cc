@@ -1,4 +1,5 @@
-// The training step of a recommender with dynamic tables beside the same step with static tables.
+// Compares the training step of a recommender with dynamic tables and the same step with static
+// tables.
 //
 //   recommender_step [model] [turns] [rows_max of static tables]
 //

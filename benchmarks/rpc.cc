@@ -1,6 +1,7 @@
-// Calls to a server: `bazel run //benchmarks:rpc`. Client and server are in one process and
-// communicate over the loopback interface, by gRPC or by the lanes between tasks of a host.
-// //benchmarks/cluster measures calls between processes, and compares with TensorFlow.
+// Measures calls to a server: `bazel run //benchmarks:rpc`. Client and server are in one process
+// and communicate over the loopback interface, by gRPC, or by lanes, which are the local
+// connections between tasks of a host. //benchmarks/cluster measures calls between processes, and
+// compares with TensorFlow.
 #include "benchmarks/run_step.h"
 #include "distributed/client/remote_session.h"
 #include "distributed/server/server.h"

@@ -1,5 +1,5 @@
-// Sessions: `bazel run //benchmarks:session`. The cost of first steps, of steps by name, of
-// concurrent steps, and of contention for a variable.
+// Measures sessions: `bazel run //benchmarks:session`. The cases are first steps, steps whose feeds
+// and fetches are named, concurrent steps, and contention for a variable.
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 

@@ -1,7 +1,7 @@
-// A step of synchronous replicas that share a process: `bazel run //benchmarks:sync_step`. The
-// model is one variable with a trivial gradient, so the time is that of the protocol: tokens,
-// accumulators, and the chief's update. //benchmarks/cluster measures several processes, and
-// compares with TensorFlow.
+// Measures a step of synchronous replicas that share a process: `bazel run //benchmarks:sync_step`.
+// The model is one variable with a trivial gradient, so the time is that of the protocol: tokens
+// (permissions to compute a gradient), accumulators, and the chief's update. //benchmarks/cluster
+// measures several processes, and compares with TensorFlow.
 #include "benchmarks/run_step.h"
 #include "sluice.h"
 

@@ -1,4 +1,4 @@
-// The objects behind the handles of sluice_c.h.
+// Defines the C++ objects to which the handles of the C API (sluice_c.h) point.
 //
 // Thread safety and ownership: as sluice_c.h says.
 #ifndef SLUICE_C_API_HANDLES_H_
@@ -34,7 +34,7 @@ struct LoadedGraph {
   pb::MetaGraphDef meta;                                // without graph_def
   std::optional<SavedModel> saved;                      // nullopt unless loaded from a SavedModel
   Mutex mutex;                                          // held while the saver is made
-  std::set<std::string> names ABSL_GUARDED_BY(mutex);   // that callers have pointers to
+  std::set<std::string> names ABSL_GUARDED_BY(mutex);   // to which callers have pointers
   std::unique_ptr<Saver> saver ABSL_GUARDED_BY(mutex);  // null before the first use
 
   // A copy of `name` that lives as long as the graph.

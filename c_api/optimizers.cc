@@ -46,7 +46,7 @@ constexpr void ForEachHyperParameter(Visit visit) {
 #undef SLUICE_FIELD
 }
 
-// A value for any field, to count fields.
+// Converts to the type of any field. FieldsOf counts how many of these values initialize a struct.
 struct AnyField {
   template <typename T>
   operator T() const;  // NOLINT: converts implicitly, as the count needs

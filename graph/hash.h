@@ -1,4 +1,5 @@
-// The hash of bytes by which TensorFlow numbers loop frames and assigns strings to buckets.
+// Hash64 computes the 64-bit hash by which TensorFlow numbers loop frames and assigns strings to
+// buckets.
 //
 // Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_HASH_H_

@@ -1,6 +1,6 @@
-// A mutex that several readers or one writer hold, with the annotations of graph/mutex.h. To read a
-// guarded member, a thread must hold the mutex as a reader or as the writer. To write it, the
-// thread must be the writer.
+// A mutex that either several readers or one writer can hold, with annotations for Clang's thread
+// safety analysis as in graph/mutex.h. To read a guarded member, a thread must hold the mutex as a
+// reader or as the writer. To write it, the thread must be the writer.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_GRAPH_SHARED_MUTEX_H_

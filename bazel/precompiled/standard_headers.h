@@ -1,5 +1,5 @@
 // Headers of the standard library and Abseil that most files include. They are compiled once for
-// all files. Each file still includes what it uses, and compiles without this.
+// all files. Each file still includes what it uses, and compiles without this header.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
-// Throughput of synchronous training by number of backup workers. A parameter server and 200
-// workers run in one process and use the real protocol over a simulated network.
+// Measures the throughput of synchronous training by number of backup workers. A parameter server
+// and 200 workers run in one process and use the real protocol over a simulated network.
 //
 //   bazel run //benchmarks/backup_workers -- [workers] [updates] > TABLE
 //   gnuplot -c benchmarks/backup_workers/plot.gnuplot TABLE > docs/pictures/backup_workers.svg

@@ -1,4 +1,5 @@
-// A process of a cluster of Sluice, for the comparison with TensorFlow's (./cluster).
+// Runs one process of a Sluice cluster, whose speed the script ./cluster compares with that of
+// TensorFlow (task.h).
 #include <fstream>
 #include <memory>
 #include <string>

@@ -46,6 +46,7 @@ class Framework {
   // Opens a session with the graph of a file, and closes the previous one. Without a target, the
   // session is on this process's server.
   virtual void Load(const std::string& file, const std::string& target) = 0;
+  // Returns the number by which Run identifies the step.
   virtual int Prepare(const Step& step) = 0;
   virtual bool Run(int step) = 0;  // may be called from any thread
 };

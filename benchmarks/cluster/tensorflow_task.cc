@@ -1,4 +1,5 @@
-// A process of a cluster of TensorFlow's own servers, with its C++ library from PyPI and no Python.
+// Runs one process of a cluster of TensorFlow servers (task.h), with TensorFlow's C++ library from
+// PyPI and without Python.
 #include <memory>
 #include <string>
 #include <vector>

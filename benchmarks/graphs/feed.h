@@ -1,4 +1,4 @@
-// Reproducible feeds for the graphs of the benchmarks.
+// Makes reproducible feeds for the graphs of the benchmarks.
 #ifndef SLUICE_BENCHMARKS_GRAPHS_FEED_H_
 #define SLUICE_BENCHMARKS_GRAPHS_FEED_H_
 

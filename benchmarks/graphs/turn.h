@@ -8,7 +8,8 @@
 namespace sluice {
 
 // Announces the next case and waits for a line on the standard input, so that the controlling
-// program can run another program first. Also compiled with TensorFlow, in C++17.
+// program can run another program first. Programs that use TensorFlow include this header too, and
+// are compiled as C++17.
 inline void AwaitTurn(const std::string& label) {
   std::printf("{\"next\":\"%s\"}\n", label.c_str());
   std::fflush(stdout);

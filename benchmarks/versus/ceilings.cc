@@ -1,4 +1,4 @@
-// Limits of the machine, as lines of JSON:
+// Measures limits of the machine, and prints them as lines of JSON:
 // - multiply-adds of floats per second on all cores,
 // - bytes per second of a = b + 3 * c on all cores, with arrays larger than the caches,
 // - the time for a cache line to travel from one core to another and back, which shows their

@@ -31,7 +31,7 @@ struct TrainAndTest {
 // says how to install them.
 absl::StatusOr<TrainAndTest> LoadFashionMnist(const std::string& folder);
 
-// The images and labels with the numbers in `rows`.
+// Returns the images and labels at the indices `rows`, in this order.
 Dataset Gather(const Dataset& data, absl::Span<const int64_t> rows);
 
 }  // namespace sluice::demos

@@ -1,5 +1,5 @@
-// Random numbers from a seed, the same on every machine (splitmix64). Neighbouring seeds give
-// unrelated numbers.
+// Random generates random numbers from a seed, the same on every machine (splitmix64). Neighbouring
+// seeds give unrelated numbers.
 //
 // Thread safety: none.
 #ifndef SLUICE_DEMOS_DATA_RANDOM_H_
@@ -15,7 +15,7 @@ class Random {
   uint64_t Bits();
   double Uniform();          // [0, 1)
   int64_t Below(int64_t n);  // 0 to n - 1
-  double Normal();
+  double Normal();           // mean 0, standard deviation 1
 
  private:
   uint64_t state_;

@@ -1,5 +1,5 @@
-// Training data of the models, from seeded generators or from a text that Debian contains. A batch
-// depends only on `step` and on its sizes.
+// Makes the training data of the demo models, from seeded generators or from a text that Debian
+// contains. A batch depends only on `step` and on the other arguments of its function.
 #ifndef SLUICE_DEMOS_MODELS_DATA_H_
 #define SLUICE_DEMOS_MODELS_DATA_H_
 
@@ -12,7 +12,8 @@
 
 namespace sluice::demos {
 
-// Blurred blobs of 28 x 28 pixels in [0, 1]. The class determines the blob's position.
+// Images of 28 x 28 pixels in [0, 1]. Each shows a blurred blob with noise. The class, which is the
+// label, determines the position of the blob.
 struct ImageBatch {
   Tensor images;  // float [batch, 28, 28, 1]
   Tensor labels;  // int32 [batch], 0 to 9
@@ -31,12 +32,14 @@ Tensor Lengths(int64_t step, int64_t batch, int64_t low, int64_t high);
 // The words of the same licence, each as an id below `vocabulary`. The most frequent word has id 1,
 // the second one 2, and so on. All words that get no such id have id 0.
 absl::StatusOr<std::vector<int32_t>> LicenceWords(int vocabulary);
+// Pairs of a word and one of its two neighbours in the text, as ids of LicenceWords.
 struct WordBatch {
   Tensor words;       // int32 [batch]
   Tensor neighbours;  // int64 [batch, 1]
 };
 WordBatch SkipGrams(const std::vector<int32_t>& words, int64_t step, int64_t batch);
 
+// Ratings of random pairs of a user and an item.
 struct RatingBatch {
   Tensor users, items;  // int32 [batch]
   Tensor ratings;       // float [batch]

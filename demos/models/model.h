@@ -1,4 +1,4 @@
-// The models of docs/models.md: common networks, built in C++ with training/layers.
+// Builds the models of docs/models.md: common networks, written in C++ with training/layers.
 #ifndef SLUICE_DEMOS_MODELS_MODEL_H_
 #define SLUICE_DEMOS_MODELS_MODEL_H_
 
@@ -50,25 +50,25 @@ class Seeds {
 // The op that minimizes `loss`, with gradients that are clipped to the global norm `norm`.
 absl::StatusOr<Operation> MinimizeClipped(Optimizer& optimizer, Output loss, float norm);
 
-// images.cc
+// Defined in images.cc.
 absl::StatusOr<Model> SoftmaxRegression(Graph& g);
 absl::StatusOr<Model> Mlp(Graph& g);
 absl::StatusOr<Model> LeNet(Graph& g);
 absl::StatusOr<Model> ResNet20(Graph& g);
 absl::StatusOr<Model> Inception(Graph& g);
-// generative.cc
+// Defined in generative.cc.
 absl::StatusOr<Model> Vae(Graph& g);
 absl::StatusOr<Model> DcGan(Graph& g);
-// sequences.cc
+// Defined in sequences.cc.
 absl::StatusOr<Model> CharLstmStatic(Graph& g);
 absl::StatusOr<Model> CharLstmDynamic(Graph& g);
 absl::StatusOr<Model> Seq2SeqAttention(Graph& g);
-// transformer.cc
+// Defined in transformer.cc.
 absl::StatusOr<Model> Transformer(Graph& g);
-// words.cc
+// Defined in words.cc.
 absl::StatusOr<Model> Word2VecNce(Graph& g);
 absl::StatusOr<Model> Word2VecSampledSoftmax(Graph& g);
-// tables.cc
+// Defined in tables.cc.
 absl::StatusOr<Model> MatrixFactorisation(Graph& g);
 absl::StatusOr<Model> WideAndDeep(Graph& g);
 absl::StatusOr<Model> DeepFm(Graph& g);

@@ -1,8 +1,9 @@
-// Generates logs of impressions from seeds. The features have as many different keys as those of
+// Generates logs of impressions from seeds. An impression is one item that was shown to one user:
+// its features, and labels such as "clicked". The features have as many different keys as those of
 // public data sets. The probability of each label is a known function of the features, so that the
-// AUC of a model can be judged.
+// AUC (area under the ROC curve) of a model can be judged.
 //
-// Row i depends only on the seed and i.
+// Row i depends only on the options and i.
 // Thread safety: any thread may call `rows`.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_LOG_H_
 #define SLUICE_DEMOS_RECOMMENDERS_LOG_H_
@@ -32,6 +33,7 @@ struct Impressions {
 
 struct Log {
   std::vector<Column> columns;  // the first has the labels: float, 0 or 1
+  // Returns `count` impressions, beginning with number `first`.
   std::function<Impressions(int64_t first, int64_t count)> rows;
 };
 

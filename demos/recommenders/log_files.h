@@ -28,8 +28,8 @@ absl::Status WriteLog(const Log& log, int64_t first, int64_t count, const std::s
 struct ReadOptions {
   std::vector<std::string> files;  // of one format
   int64_t batch = 512;
-  bool repeat = true;           // endlessly, each time in a new order; otherwise once, in order
-  int64_t shuffle_rows = 4096;  // rows that are mixed, if `repeat`
+  bool repeat = true;           // true: reads endlessly, in new orders; false: once, in order
+  int64_t shuffle_rows = 4096;  // size of the shuffle buffer, in rows, if `repeat`
   // Reads the rows whose number modulo `shards` is `shard`: one shard per worker.
   int64_t shards = 1;
   int64_t shard = 0;

@@ -1,4 +1,4 @@
-// Recommenders, built with training/layers. Each is about a screen of code.
+// Builds recommender models with training/layers. Each is about a screen of code.
 #ifndef SLUICE_DEMOS_RECOMMENDERS_MODEL_H_
 #define SLUICE_DEMOS_RECOMMENDERS_MODEL_H_
 
@@ -65,7 +65,8 @@ Model TwoTower(Tables& tables, const Features& in);
 
 // Fully connected layers with ReLU between them.
 Output Mlp(Output x, const std::vector<int64_t>& units);
-// A model with these logits [batch, tasks], whose loss compares them with the first `tasks` labels.
+// Returns a model with these logits [batch, tasks]. Its loss is the mean sigmoid cross entropy with
+// the first `tasks` labels. If `logits` is invalid, the model has no outputs.
 Model Classify(const Features& in, Output logits);
 
 }  // namespace sluice::recommenders

@@ -1,5 +1,5 @@
-// Every model learns the planted truth from the files of a small log, and graphs read files of both
-// formats alike.
+// Every model learns the known probabilities of the labels from the files of a small log, and
+// graphs read files of both formats alike.
 #include <gtest/gtest.h>
 
 #include <filesystem>

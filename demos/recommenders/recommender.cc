@@ -83,7 +83,7 @@ std::string AucText(const std::vector<double>& aucs) {
   return text;
 }
 
-// The AUC of the planted probabilities, which no model can exceed except by chance.
+// The AUC of the known probabilities, which no model can exceed except by chance.
 std::vector<double> BestAucs(const ModelKind& model, size_t tasks) {
   const Log log = MakeLog(model.log, {.keys_max = absl::GetFlag(FLAGS_keys_max)});
   const int64_t rows = absl::GetFlag(FLAGS_log_rows);

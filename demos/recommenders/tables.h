@@ -1,4 +1,5 @@
-// The embedding tables of a model, which map any int64 keys to rows.
+// Tables adds the embedding tables of a model to a graph. A table maps int64 keys to rows of
+// floats.
 //
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns the tables.

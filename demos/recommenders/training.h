@@ -38,7 +38,7 @@ struct TrainingOptions {
 };
 
 struct TrainingResult {
-  std::vector<double> loss_steps, losses;  // smoothed
+  std::vector<double> loss_steps, losses;  // points of the smoothed loss curve
   std::vector<double> auc_steps;
   std::vector<std::vector<double>> aucs;  // of each label, one per evaluation
   double samples_per_s = 0;               // of all workers, without evaluations

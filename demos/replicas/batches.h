@@ -1,4 +1,5 @@
-// The batches of one replica. Batch i is the same in every run, at whatever step the run began.
+// Batches returns the batches on which one replica trains. Batch i is the same in every run, at
+// whatever step the run began.
 #ifndef SLUICE_DEMOS_REPLICAS_BATCHES_H_
 #define SLUICE_DEMOS_REPLICAS_BATCHES_H_
 

@@ -1,4 +1,4 @@
-// The two networks of the Fashion-MNIST demo.
+// Builds the two networks of the Fashion-MNIST demo, and their optimizers.
 #ifndef SLUICE_DEMOS_REPLICAS_MODEL_H_
 #define SLUICE_DEMOS_REPLICAS_MODEL_H_
 

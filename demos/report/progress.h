@@ -32,7 +32,7 @@ class Progress {
   explicit Progress(std::FILE* out, double plain_interval_s = 2.0);
   ~Progress();
   void Show(const TrainingState& state);
-  // Ends the live line.
+  // Shows the state even if the interval has not passed, and ends the line on a terminal.
   void Finish(const TrainingState& state);
 
  private:

@@ -28,7 +28,7 @@ struct LaunchResult {
   double seconds = 0;       // from the first reported step to the end
   int64_t steps = 0;        // the last reported step
   int64_t rejoined_at = 0;  // first step of the restarted worker; 0: it did not return
-  std::string ledger;
+  std::string ledger;       // how many gradients were applied and dropped; "" if not reported
 };
 
 // Runs until training has ended. The first task that ends with an error ends all tasks.

@@ -1,4 +1,4 @@
-// One process of the cluster demo: a parameter server, or a worker that trains.
+// Runs one task of the cluster demo in this process: a parameter server, or a worker that trains.
 //
 // Variables are distributed over the parameter servers by size. Each worker has its own graph and
 // monitored session, whose master is the server in its process. Worker 0 is the chief. A worker

@@ -51,7 +51,8 @@ using Branch = std::function<BranchResult()>;
 
 // Adds both branches. `pred` is a bool scalar.
 // Returns one tensor per result of the branches, in their order. For branches that return an
-// operation it returns one bool: the value of the predicate, once the operation has run.
+// operation it returns one bool tensor: the value of the predicate, which is available only after
+// the operation has run.
 // The static shape of a result has the rank and the sizes in which both branches agree.
 //
 // `name` is made unique and prefixes all names inside. `at` is the user's line, which errors name.
@@ -65,9 +66,10 @@ OutputList Cond(Output pred, const Branch& if_true, const Branch& if_false,
 // instead.
 class CondContext final : public ControlFlowContext {
  public:
-  // `outer` is the cond or loop around this branch, or null. `pred` controls the Switches. `branch`
-  // is 1 for the branch that is taken if `pred` is true, 0 for the other one. `pivot` is alive if
-  // this branch is taken.
+  // `outer` is the cond or loop around this branch, or null. `pred` is the predicate of the cond,
+  // which the Switches of the branch get. `branch` is 1 for the branch that is taken if `pred` is
+  // true, 0 for the other one. `pivot` is a tensor that is alive (not dead) only if this branch is
+  // taken.
   CondContext(std::string name, ControlFlowContext* outer, Output pred, Output pivot, int branch);
 
   Output pred() const { return pred_; }

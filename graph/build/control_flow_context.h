@@ -1,5 +1,6 @@
-// One branch of a cond, or one loop, as a place for new nodes: the base of CondContext (cond.h) and
-// WhileContext (while.h).
+// A ControlFlowContext stands for one branch of a cond, or for one loop, in a graph that is being
+// built. It adds the Switches or Enters through which nodes inside read values from outside. Base
+// class of CondContext (cond.h) and WhileContext (while.h).
 #ifndef SLUICE_GRAPH_BUILD_CONTROL_FLOW_CONTEXT_H_
 #define SLUICE_GRAPH_BUILD_CONTROL_FLOW_CONTEXT_H_
 
@@ -44,9 +45,9 @@ class ControlFlowContext {
   // inside (or drops it, if the node outside has no output), and a cond in a loop drops it. A node
   // without data inputs waits for a node inside, so that it runs only when the context does.
   //
-  // The returned context is this one, with one exception. If this is the loop of a gradient and the
-  // node needs only the shape of a value of the forward loop, the node belongs to the context of
-  // that value.
+  // The returned context is this one, with one exception. If this is the loop that computes the
+  // gradient of another loop, and the node needs only the shape of a value in that other loop, the
+  // node belongs to the context of that value.
   virtual absl::StatusOr<ControlFlowContext*> Enter(NodeSpec& spec) = 0;
   // A node that is alive if the branch is taken, or in each iteration of the loop. Null before a
   // loop has its first nodes.

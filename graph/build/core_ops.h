@@ -1,5 +1,6 @@
-// Builder functions for the ops that graph/ itself adds, for conds, loops, gradients and lowered
-// function calls. graph/ cannot use the generated builders, which need ops/.
+// These functions add the nodes that graph/ itself needs for conds, loops, gradients and expanded
+// function calls. graph/ cannot use the builders that are generated from the ops, because they need
+// ops/.
 //
 // Each function adds its nodes under the graph's open scopes. `name` is the base of the node's
 // name; "" means the op's own name. Graph::status() keeps an error, and the result is then invalid.
@@ -58,8 +59,8 @@ Output Shape(Output x);
 Output VariableShape(Output handle);
 // The sizes of x: a Const if they are known, otherwise a Shape.
 Output ShapeOf(Output x);
-// x[begin : end : stride]. `mask` is an attribute (shrink_axis_mask, end_mask, …), which is set for
-// dimension 0.
+// x[begin : end : stride]. `begin_end_stride` holds these three tensors. `mask` names the mask
+// attribute (shrink_axis_mask, end_mask, …) that is set for dimension 0.
 Output StridedSlice(Output x, const OutputList& begin_end_stride, const std::string& mask,
                     std::string_view name = "");
 // vector[0], with the nodes that TensorFlow's indexing adds.

@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-// The budget of a reader of a message, and the allocator of its tensors.
+// What the functions that read one message share: its budget (limits.h) and the allocator of its
+// tensors.
 struct Means {
   FormatBudget& budget;
   Allocator& memory;

@@ -1,7 +1,8 @@
 // Converts attributes from and to TensorFlow's protocol buffers, and writes OpDefs.
 //
-// Thread safety: pure functions, except that AttrFromProto takes bytes from its FormatBudget
-// (limits.h). Code that reads a message passes one budget to all calls, on one thread.
+// Thread safety: pure functions, except that AttrFromProto changes its FormatBudget, which limits
+// the memory of one message (limits.h). Code that reads a message passes one budget to all calls,
+// on one thread.
 #ifndef SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 #define SLUICE_GRAPH_FORMAT_ATTR_VALUE_H_
 
@@ -20,10 +21,12 @@ namespace sluice {
 // kinds. Allocates tensors from `memory`, which must outlive them.
 absl::StatusOr<AttrValue> AttrFromProto(const pb::AttrValue& proto, FormatBudget& budget,
                                         Allocator& memory = LimitedHeap());
-// Returns the errors of TensorToProto for tensors that cannot be written.
+// Writes a value. Returns the error of TensorToProto (tensor_proto.h) if a tensor cannot be
+// written.
 absl::Status AttrToProto(const AttrValue& value, pb::AttrValue* proto);
 
-// Writes a declaration for TensorFlow's tools, with the documentation as `summary`.
+// Writes the declaration of an op for TensorFlow's tools. Field `summary` gets the op's
+// documentation.
 void OpDefToProto(const OpDef& def, pb::OpDef* proto);
 
 }  // namespace sluice

@@ -52,9 +52,9 @@ struct ImportOptions {
   std::vector<std::string> return_nodes;
   // Imported nodes without inputs wait for these nodes.
   std::vector<Node*> control_dependencies;
-  // The device of nodes that request none.
+  // The requested device of nodes that request none in the message.
   std::string default_device;
-  // Accepts names that begin with '_', as in partitions that a master sends.
+  // Accepts names that begin with '_'. They occur in the graphs that a master sends to tasks.
   bool allow_internal_names = false;
   // Runs shape functions and rejects nodes with shapes that do not fit.
   bool infer_shapes = true;
@@ -95,9 +95,9 @@ struct ExportOptions {
 };
 
 // Writes the nodes in order of their ids, with the assigned device if there is one, otherwise the
-// requested device. INVALID_ARGUMENT if the result exceeds 2 GiB, the limit of protocol buffers.
-// The error names the node with the largest constant. UNIMPLEMENTED if an attribute cannot be
-// written. INTERNAL if an input is not connected.
+// requested device. INVALID_ARGUMENT if the result exceeds 2 GiB, the limit of protocol buffers. If
+// the constants alone exceed it, the error names the node with the largest one. UNIMPLEMENTED if an
+// attribute cannot be written. INTERNAL if an input is not connected.
 absl::StatusOr<pb::GraphDef> ExportGraphDef(const Graph& graph, const ExportOptions& options = {});
 // Writes one node as ExportGraphDef does.
 absl::Status NodeToProto(const Node& node, const ExportOptions& options, pb::NodeDef* proto);

@@ -22,7 +22,7 @@ class ImportedFunctions {
   // function has the name of an op, or if a function has two gradients.
   absl::Status Merge(const std::string& library, const pb::FunctionDefLibrary& added);
   std::string Serialize() const { return merged_.SerializeAsString(); }
-  // The function, or null if there is none of this name.
+  // The function `name`, or null if there is none. Valid until the next Merge.
   const pb::FunctionDef* Find(const std::string& name) const;
 
  private:
@@ -34,8 +34,9 @@ class ImportedFunctions {
   absl::flat_hash_map<std::string, std::string> gradients_;
 };
 
-// Turns a node whose op is `function` into a PartitionedCall of it. The function gets the
-// attributes of the node, except those that begin with '_'.
+// Turns a node whose op is the name of `function` into a PartitionedCall of the function
+// (StatefulPartitionedCall if it is stateful). The function gets the attributes of the node, except
+// those that begin with '_'.
 // INVALID_ARGUMENT if the node lacks an attribute on which the type of an argument depends.
 absl::Status CallByAttribute(const pb::FunctionDef& function, NodeSpec* node);
 

@@ -22,7 +22,7 @@ namespace sluice {
 
 struct ImportedMetaGraph {
   ImportResult graph;
-  pb::MetaGraphDef rest;  // without graph_def
+  pb::MetaGraphDef rest;  // the parts that `graph` does not hold; graph_def is empty
 };
 
 // Imports `meta`. The prefix of the options is also put before the names in collections.
@@ -33,8 +33,9 @@ absl::StatusOr<ImportedMetaGraph> ImportMetaGraphDef(const pb::MetaGraphDef& met
 // that is otherwise empty. INVALID_ARGUMENT if `bytes` is neither.
 absl::StatusOr<pb::MetaGraphDef> ReadMetaGraphOrGraph(std::string_view bytes);
 
-// `rest` has the parts that a graph does not hold; its collections take precedence over the
-// graph's. Fills in MetaInfoDef: used ops, version, and whether default attributes were stripped.
+// Writes the graph with its collections, variables and contexts. `rest` has the parts that a graph
+// does not hold. If both have a collection of one name, that of `rest` is written. Fills in
+// MetaInfoDef: used ops, version, and whether default attributes were stripped.
 absl::StatusOr<pb::MetaGraphDef> ExportMetaGraphDef(const Graph& graph,
                                                     const ExportOptions& options = {},
                                                     const pb::MetaGraphDef& rest = {});

@@ -46,7 +46,7 @@ class SerializedVariant : public VariantObject {
   SerializedVariant(std::string type_name, std::string bytes)
       : type_name_(std::move(type_name)), bytes_(std::move(bytes)) {}
   std::string TypeName() const override { return type_name_; }
-  // A VariantTensorDataProto.
+  // The serialized VariantTensorDataProto.
   const std::string& bytes() const { return bytes_; }
 
  private:

@@ -12,10 +12,12 @@ namespace sluice {
 
 // Moves the collections of VariableDefs from `meta` into the graph: the names of variables into
 // Graph::collections(), the rest into Graph::variables(). The nodes were imported under `prefix`.
-// INVALID_ARGUMENT if a variable's nodes are not in the graph.
+// NOT_FOUND if a variable is not in the graph, INVALID_ARGUMENT if its initializer, snapshot or
+// initial value is not, or if a slice does not fit.
 absl::Status ImportVariables(std::string_view prefix, Graph& graph, pb::MetaGraphDef* meta);
 
-// Writes the collection `key` as VariableDefs. False if not all of its names are variables.
+// Writes the collection `key` of the graph as VariableDefs. Returns false and writes nothing if the
+// collection is empty or one of its names is no variable.
 bool ExportVariables(const Graph& graph, std::string_view key, pb::CollectionDef* collection);
 
 }  // namespace sluice

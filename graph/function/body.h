@@ -1,6 +1,8 @@
-// The body of a function, in an order in which its nodes can be added to a graph.
+// Reads the body of a graph function: resolves the names of its tensors, and finds an order in
+// which its nodes can be added to a graph (expand.h).
 //
-// Thread safety: immutable. Lifetime: the FunctionDef outlives it.
+// Thread safety: a FunctionBody is not changed after ReadFunctionBody.
+// Lifetime: the FunctionDef outlives the FunctionBody.
 #ifndef SLUICE_GRAPH_FUNCTION_BODY_H_
 #define SLUICE_GRAPH_FUNCTION_BODY_H_
 
@@ -17,16 +19,16 @@ namespace sluice {
 // A reference to a tensor of a body: "arg", "arg:2" or "node:output:1".
 struct BodyTensor {
   int arg = -1;        // index among the signature's input arguments; -1: an output of a node
-  int node = -1;       // index among FunctionDef::node_def
+  int node = -1;       // index among FunctionDef::node_def; -1: an input argument
   std::string output;  // name of the node's output argument; "" = the first
-  int index = 0;       // within the argument
+  int index = 0;       // of the tensor, if the argument is a list; otherwise 0
 };
 
 struct BodyNode {
   const pb::NodeDef* def = nullptr;
   std::vector<BodyTensor> inputs;
-  std::vector<int> controls;    // indices of nodes
-  std::vector<int> back_edges;  // indices of a Merge's inputs from a later NextIteration
+  std::vector<int> controls;    // indices of the nodes that are control inputs
+  std::vector<int> back_edges;  // if a Merge: indices of inputs that come from a NextIteration
 };
 
 struct FunctionBody {

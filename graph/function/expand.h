@@ -1,5 +1,5 @@
-// Adds the nodes that replace a call of a graph function, in the open scopes and contexts of a
-// graph.
+// An Expander adds the nodes that replace a call of a graph function, in the open scopes and
+// contexts of a graph. LowerFunctions (lower.h) uses it.
 //
 // Thread safety: that of the graph. Lifetime: graph, library and options outlive the expander.
 // Errors name the call. After an error the graph must not be used.
@@ -40,7 +40,8 @@ class Expander {
     OutputList inputs;
     std::string device;
   };
-  // Whether `op` names functions in attributes.
+  // Whether calls of `op` can be expanded: PartitionedCall, If, While and the other ops that
+  // LowerFunctions replaces.
   static bool Knows(std::string_view op) { return FormOf(op) != nullptr; }
   absl::StatusOr<Expansion> Expand(const Call& call);
 
@@ -85,8 +86,9 @@ class Expander {
                                         const std::vector<OutputList>& args,
                                         const std::vector<Expansion>& made) const;
   absl::StatusOr<Expansion> InnerCall(const Call& call, const std::vector<Node*>& controls);
-  // Whether a node of a body remains a call for now. Then Gradients uses the gradient that the
-  // library declares for the called function.
+  // Whether a node of a body remains a call until its gradient is taken, because the library
+  // declares a gradient function for the called function. Gradients then uses that gradient
+  // function.
   bool StaysCall(const pb::NodeDef& def, const AttrMap& attrs) const;
   absl::StatusOr<Node*> AddNode(NodeSpec spec);
   absl::StatusOr<AttrMap> Attributes(const pb::NodeDef& def, const AttrMap& function) const;
@@ -114,6 +116,7 @@ class Expander {
   absl::StatusOr<Expansion> Branch(const Choice& choice, size_t i);
   // A bool tensor: whether the chosen branch is in [first, middle), if it is in [first, end).
   Output IsBefore(const Choice& choice, size_t first, size_t middle, size_t end);
+  // `start`, as a tensor that fails the step if `delta` does not lead from `start` to `limit`.
   absl::StatusOr<Output> CheckedStart(Output start, Output limit, Output delta);
   // Returns `value`, which must be a scalar. Otherwise an INVALID_ARGUMENT error begins with
   // `expected`. It is returned now, or by the step if the rank is not known yet.
@@ -129,7 +132,7 @@ class Expander {
   absl::StatusOr<Output> AsBool(Output value);
   // A gradient as a tensor. `declared` is the type of the zeros for a handle of unknown type.
   Output DenseOrZeros(const Grad& grad, const Output& x, DataType declared);
-  // A Const, which waits for the entry.
+  // A Const that waits for the node of set_entry.
   Output Constant(const Tensor& value);
 
   Graph& graph_;

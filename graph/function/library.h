@@ -1,4 +1,5 @@
-// The functions of a graph, which ops (If, While, PartitionedCall, …) name in attributes.
+// A FunctionLibrary finds the functions of a graph by the names that ops (If, While,
+// PartitionedCall, …) have in attributes.
 //
 // Thread safety: immutable after Parse.
 #ifndef SLUICE_GRAPH_FUNCTION_LIBRARY_H_
@@ -21,9 +22,10 @@ class FunctionLibrary {
 
   bool empty() const { return functions_.empty(); }
   bool Contains(std::string_view name) const { return functions_.contains(name); }
-  // NOT_FOUND "Failed to find function '<name>' in function library".
+  // Error: NOT_FOUND "Failed to find function '<name>' in function library".
   absl::StatusOr<const pb::FunctionDef*> Find(std::string_view name) const;
-  // The function that the library declares as the gradient of `name`; "" if there is none.
+  // The name of the function that the library declares as the gradient of `name`; "" if there is
+  // none.
   std::string GradientOf(std::string_view name) const;
 
  private:
@@ -34,7 +36,7 @@ class FunctionLibrary {
 
 // Adds a function to the graph's library.
 void AddFunction(Graph& graph, const pb::FunctionDef& function);
-// A name that no function has: `base`, `base`_1, …
+// Returns a name that no function of the library has: the first free one of `base`, `base`_1, …
 std::string UniqueFunctionName(const FunctionLibrary& library, std::string_view base);
 
 }  // namespace sluice

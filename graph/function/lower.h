@@ -39,6 +39,7 @@ struct LowerOptions {
   // Allocates the constants in functions. Must outlive the graph.
   Allocator* memory = &LimitedHeap();
   // Called before each call is expanded. If it returns false, LowerFunctions ends with CANCELLED.
+  // Empty means that it always continues.
   std::function<bool()> is_wanted;
 };
 

@@ -8,8 +8,8 @@
 
 namespace sluice::gradient {
 
-// Returns the sum of the gradients that reach one output of `op`, or a Grad that is none if
-// `summands` is empty. If all are slices, the slices are concatenated. If only some are slices,
+// Returns the sum of the gradients that reach one output of `op`. Without summands, the result is
+// none (Grad::is_none). If all are slices, the slices are concatenated. If only some are slices,
 // these are converted to tensors, and one AddN adds all. If all are tensors, they are added by
 // `method`: kAddN adds them first on each device and then across devices. A tree of additions is in
 // the name scope "<op>_gradient_sum".

@@ -1,5 +1,5 @@
-// Gradients of the ops at both ends of a cond. The gradient of a Switch is a Merge, and that of a
-// Merge is a Switch.
+// Gradient functions of the ops at both ends of a cond. The gradient of a Switch is a Merge, and
+// the gradient of a Merge is a Switch.
 #ifndef SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_
 #define SLUICE_GRAPH_GRADIENT_COND_GRADIENT_H_
 

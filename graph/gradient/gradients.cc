@@ -1,4 +1,5 @@
-// The reverse walk from ys to xs. It visits an op once all gradients of its outputs are known.
+// Implements Gradients: walks from the ys back to the xs, and visits an op when the gradients of
+// all its outputs are known.
 #include "graph/gradient/gradients.h"
 
 #include <algorithm>

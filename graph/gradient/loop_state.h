@@ -1,4 +1,5 @@
-// A while loop that is differentiated, and the backward loop that computes the gradients.
+// A LoopState holds a while loop that Gradients differentiates (the forward loop), and builds the
+// backward loop that computes its gradients.
 //
 // The forward loop gets a counter, from which the backward loop counts down. A forward value that
 // the gradient needs is pushed on a stack in each iteration and popped in the corresponding

@@ -1,4 +1,4 @@
-// All while loops that one call of Gradients differentiates.
+// LoopStates holds the LoopState of each while loop that one call of Gradients differentiates.
 #ifndef SLUICE_GRAPH_GRADIENT_LOOP_STATES_H_
 #define SLUICE_GRAPH_GRADIENT_LOOP_STATES_H_
 
@@ -17,7 +17,8 @@ class LoopStates {
 
   // `between` and `between_list` are the nodes on paths from the xs to the ys. Adds a backward loop
   // for each loop with an Exit among these nodes, and adds the loop's other Exits to `between` and
-  // `between_list`. If `colocate`, the nodes of a backward loop are colocated with that Exit.
+  // `between_list`. If `colocate`, the nodes of a backward loop are colocated with the first of its
+  // loop's Exits in `between_list`.
   // FAILED_PRECONDITION if a loop has no context (graph/format/contexts.h).
   absl::Status Find(std::vector<Node*>& between_list, std::set<const Node*>& between,
                     bool colocate);
@@ -43,6 +44,7 @@ class LoopStates {
   // Returns zeros as the gradient of output i of `op`. Invalid if `op` is the Switch of a loop
   // variable.
   Output ZerosFor(Node* op, int i);
+  // Calls LoopState::CloseSwitches for all loops.
   void Close();
 
  private:

@@ -38,7 +38,8 @@ class ConstantContext {
   // Returns nullopt for an overflow and similar errors.
   using Arithmetic = std::optional<int64_t> (*)(int64_t, int64_t);
 
-  // `visits_left` counts the nodes that the search may still visit.
+  // `depth` is the distance, in nodes, from the output at which the search began. `visits_left`
+  // counts the nodes that the search may still visit.
   ConstantContext(Output output, int depth, int* visits_left)
       : output_(output), depth_(depth), visits_left_(visits_left) {}
 
@@ -51,8 +52,9 @@ class ConstantContext {
   int output_index() const { return output_.index; }
   const PartialShape& input_shape(int i) const { return node().input(i).shape(); }
 
+  // The value of input i; nothing if it is not known.
   std::optional<PartialInts> Input(int i) const;
-  // The only element of input i, a scalar or vector.
+  // The only element of input i. Nothing if it is not known or there are several elements.
   std::optional<int64_t> Element(int i) const;
   // Applies `f` to the elements of inputs 0 and 1, which are broadcast.
   std::optional<PartialInts> Broadcast(Arithmetic f) const;

@@ -1,4 +1,4 @@
-// A check of shape functions. Thread safety: a pure function.
+// ExpectSize checks the size of a dimension in a shape function. Thread safety: a pure function.
 #ifndef SLUICE_GRAPH_INFER_EXPECT_SIZE_H_
 #define SLUICE_GRAPH_INFER_EXPECT_SIZE_H_
 

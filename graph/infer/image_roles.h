@@ -52,8 +52,9 @@ bool HasChannelsFirst(const Node& node);
 // elements each, with 1 for batch and channels, and attribute `explicit_paddings`, if there is any,
 // is empty or has 8 elements.
 bool SlidesChannelsFirst(const Node& node, std::initializer_list<std::string_view> windows);
-// Whether an op that slides windows over images of shape `in` returns shape `out`. Shape functions
-// of gradients do not check this.
+// Whether an op that slides windows over images of shape `in` returns images with the height and
+// width of `out`. `window` is the height and width of the window. Shape functions of gradients do
+// not check this.
 bool SlidesTo(const Node& node, const PartialShape& in, const std::array<int64_t, 2>& window,
               const PartialShape& out);
 

@@ -1,5 +1,5 @@
-// Nodes of ops that this program does not have: PyFunc, ops of other libraries, debug ops. A graph
-// may contain such nodes. Only a step that needs one of them fails.
+// Recognizes nodes of ops that this program does not have: PyFunc, ops of other libraries, debug
+// ops. A graph may contain such nodes. Only a step that needs one of them fails.
 //
 // Their attributes are kept as they are. An output has the type that its readers expect. Before it
 // has a reader, its type is DT_INVALID.
@@ -14,7 +14,7 @@ namespace sluice {
 // The largest number of outputs of a node of an unregistered op.
 inline constexpr int kMaxUnregisteredOutputs = 256;
 
-// The shape function of a registered op is always set.
+// Whether the program has the op. Only registered ops have a shape function.
 inline bool IsRegistered(const OpDef& op) { return static_cast<bool>(op.shape); }
 inline bool IsRegistered(const Node& node) { return IsRegistered(node.def()); }
 

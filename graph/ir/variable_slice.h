@@ -1,4 +1,5 @@
-// The position of a variable that is one part of a partitioned variable, for checkpoints.
+// A VariableSlice is the position of one part in a partitioned variable. A Saver needs it to write
+// the parts as slices of one variable.
 //
 // The graph keeps it in a private collection ("__…"), because few graphs have such variables.
 // Thread safety: that of the graph.
@@ -26,9 +27,10 @@ struct VariableSlice {
   bool operator==(const VariableSlice&) const = default;
 };
 
-// `variable` is the name of its tensor ("w/part_0:0"). The last call counts.
+// Stores the slice of a variable. `variable` is the name of its tensor ("w/part_0:0"). A later call
+// for the same variable replaces the slice.
 void SetVariableSlice(Graph& graph, std::string_view variable, const VariableSlice& slice);
-// Nothing for a variable that is not a part.
+// Returns nullopt for a variable that is not a part.
 std::optional<VariableSlice> FindVariableSlice(const Graph& graph, std::string_view variable);
 
 }  // namespace sluice

@@ -25,7 +25,7 @@ inline bool ReadsVariable(const Node& node) {
 // updates, branches and loops. Null if it is not known before the step.
 const Node* VariableBehind(Output value);
 
-// The way from a variable to a value that was read from it.
+// The path from a variable to a value that was read from it.
 struct VariableValue {
   Output variable;  // the reference or handle that is read
   // The nodes between the variable and the value, in reverse order: the last one reads the

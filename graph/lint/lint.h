@@ -40,7 +40,7 @@ struct LintWarning {
   };
   Kind kind;
   const Node* first;
-  // The other access, the Switch of the branch, or the slices.
+  // By kind: the other access, the Switch of the branch, or the node of the sparse gradient.
   const Node* second;
   // A sentence that names both nodes, with their lines in the program.
   std::string text;

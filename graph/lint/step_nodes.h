@@ -1,4 +1,5 @@
-// The nodes that a step needs, and the order between them.
+// StepNodes finds the nodes that a step needs, and which of them depend on each other. Lint uses
+// it.
 #ifndef SLUICE_GRAPH_LINT_STEP_NODES_H_
 #define SLUICE_GRAPH_LINT_STEP_NODES_H_
 
@@ -15,7 +16,8 @@ class StepNodes {
  public:
   explicit StepNodes(const LintStep& step);
   bool Contains(const Node* node) const { return needed_.contains(node); }
-  const std::vector<const Node*>& in_order() const { return in_order_; }  // of their creation
+  // The nodes of the step in the order of their creation.
+  const std::vector<const Node*>& in_order() const { return in_order_; }
   // The nodes of the step that depend on `node`, directly or indirectly.
   NodeSet After(const Node* node) const;
 

@@ -1,5 +1,6 @@
-// The heap for values whose sizes a graph, a file or a client chose. It is Heap() with a limit,
-// which a server sets for all memory of tensors (executor/device/pool_allocator.h).
+// LimitedHeap() is the allocator for values whose sizes a graph, a file or a client chose. It is
+// Heap() with a limit, which a server sets for all memory of tensors
+// (executor/device/pool_allocator.h).
 //
 // Thread safety: all functions may be called from any thread. A HeldBytes is used by one thread at
 // a time.
@@ -49,7 +50,8 @@ enum class RoomFor {
   kNewBlock,
   kHeldBytes,  // bytes that are allocated already
 };
-// Returns whether the limit permits `bytes` more bytes. It is called without a lock.
+// Returns whether the limit permits `bytes` more bytes. Any thread may call it. The caller holds no
+// lock of this file.
 using HasRoom = bool (*)(size_t bytes, RoomFor use);
 // Sets the function that checks the limit for LimitedHeap and HeldBytes. Null means no limit.
 void SetHeapRoom(HasRoom has_room);

@@ -185,8 +185,8 @@ TEST(TensorTest, AScalarTakesOverTheMemoryOfAnother) {
   EXPECT_FALSE(from.TakeOverScalar(DT_FLOAT, 4, wrapped)) << "not ours to reuse";
 }
 
-// A session gave a scalar sum the number of elements of another step's matrix. The slot of the
-// result had been moved from, and already looked like a scalar.
+// A tensor that was moved from has a scalar's shape. Setting it to a scalar must still set the
+// number of elements.
 TEST(TensorTest, WhatWasMovedFromCanBeSetAgain) {
   Tensor moved = Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   Tensor taken = std::move(moved);
@@ -203,7 +203,7 @@ struct Nested final : VariantObject {
   const Tensors values;
 };
 
-// The destruction of nested lists took a stack frame per level, which ended the process.
+// The destruction of nested lists must not recurse, because the stack would overflow.
 TEST(TensorTest, VariantsNestToAnyDepth) {
   const int64_t before = Heap().bytes_in_use();
   {

@@ -1,5 +1,5 @@
-// Deadness, frames and iterations. Every rule is tested with loops as one node and with frames, and
-// with one thread and several.
+// Tests deadness, frames and iterations. Every rule is tested in two modes of the executor, in
+// which a loop runs as one node or in frames, and with one thread and several.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

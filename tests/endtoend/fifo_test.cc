@@ -1,5 +1,5 @@
-// Steps that read or write a FIFO end when they are cancelled. A step that read a FIFO without a
-// writer, or wrote one without a reader, could not be ended, and its session could not be closed.
+// Steps that read or write a FIFO end when they are cancelled, even if the FIFO has no writer or no
+// reader. Otherwise their session could not be closed.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Programs that tests start, observe and kill.
+// Program starts a program for a test, reads its output, and sends it signals.
 #ifndef SLUICE_TESTS_ENDTOEND_PROGRAM_H_
 #define SLUICE_TESTS_ENDTOEND_PROGRAM_H_
 

@@ -1,5 +1,6 @@
-// Random graphs of synchronous and asynchronous nodes. However they are divided into units, each
-// node runs once, after all its predecessors, with the values of its step.
+// Runs random graphs of synchronous and asynchronous nodes. However the executor divides them into
+// units (nodes that are scheduled together), each node runs once, after all its predecessors, with
+// the values of its step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

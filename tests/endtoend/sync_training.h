@@ -17,7 +17,7 @@ constexpr int64_t kSyncBatch = 24;
 struct SyncBatch {
   Tensor x;
   Tensor y;
-  // Part `i` of `parts`.
+  // Returns part `i` of the rows, which are divided into `parts` equal parts.
   SyncBatch Part(int i, int parts) const;
 };
 // The whole batch of a step, the same in every run.
@@ -30,7 +30,8 @@ struct SyncNet {
 };
 
 // One of `replicas` replicas. Every update uses the gradients of all of them. The graphs of all
-// replicas give the shared variables the same names.
+// replicas give the shared variables the same names. `wire_dtype` is
+// SyncReplicasOptions::wire_dtype.
 struct SyncReplica {
   SyncReplica(int index, int replicas, bool use_resource, std::shared_ptr<DeviceSet> devices,
               DataType wire_dtype = DT_INVALID);
@@ -47,7 +48,7 @@ struct SyncReplica {
   std::unique_ptr<Session> session;
 };
 
-// All replicas of a job. Each has its own device; the variables have another.
+// Makes all replicas of a job. Each has its own device. The variables are on a further device.
 absl::StatusOr<std::vector<std::unique_ptr<SyncReplica>>> MakeReplicas(
     int replicas, bool use_resource, DataType wire_dtype = DT_INVALID);
 

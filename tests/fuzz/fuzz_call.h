@@ -1,4 +1,5 @@
-// A call of a method of a service, whose request is a fuzzer's bytes.
+// FuzzCall is a call of a service's method. Its request is a fuzzer's bytes, and it keeps the
+// response.
 #ifndef SLUICE_TESTS_FUZZ_FUZZ_CALL_H_
 #define SLUICE_TESTS_FUZZ_FUZZ_CALL_H_
 

@@ -1,5 +1,6 @@
-// Sends arbitrary bytes over a lane. They must be frames or end the connection, and must not make
-// the receiver allocate memory for bytes that were only announced.
+// Sends arbitrary bytes over a lane, a connection between two processes of one host. They must be
+// valid frames or end the connection, and must not make the receiver allocate memory for bytes that
+// were only announced.
 #include <sys/socket.h>
 #include <unistd.h>
 

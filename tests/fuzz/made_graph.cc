@@ -72,7 +72,7 @@ class Maker {
     DataType dtype;
   };
 
-  // Functions for attributes of ops: F negates, P tests whether its argument is positive.
+  // Functions for attributes of ops: F negates, P tests whether its argument is finite.
   void AddFunctions() {
     for (const auto& [name, op, type] :
          {std::tuple{"F", "Neg", pb::DT_FLOAT}, {"P", "IsFinite", pb::DT_BOOL}}) {

@@ -1,5 +1,5 @@
-// Synchronous training with 1, 2 and 4 replicas: graphs for TensorFlow to run, and the resulting
-// parameters. export_sync_training FOLDER ref|resource writes
+// Exports synchronous training with 1, 2 and 4 replicas: graphs for TensorFlow to run, and the
+// resulting parameters. export_sync_training FOLDER ref|resource writes
 //   data.npz                   x and y of every step
 //   alone.npz                  parameters after the last step of one replica with whole batches
 //   <N>.npz, <N>_<i>.pb, .txt  for N replicas: parameters; each replica's GraphDef and names

@@ -1,5 +1,5 @@
-// Helpers of the tests of passes: options, counts of the nodes that a step runs, tensors, and
-// comparisons.
+// Helpers of the tests of passes, which rewrite the graph of a step: options, counts of the nodes
+// that a step runs, tensors, and comparisons.
 #ifndef SLUICE_TESTS_PASSES_PASS_CHECKS_H_
 #define SLUICE_TESTS_PASSES_PASS_CHECKS_H_
 

@@ -52,7 +52,7 @@ absl::Status ClusterRun::Connect(const TaskRef& task, ReplicaGraph& graph,
   SessionOptions options = OptionsOf(task->name.ToString());
   SLUICE_RETURN_IF_ERROR(AddSession(task, &options));
   Session session(graph.graph, options);
-  options = {};  // without options: only the session's process has the master
+  options = {};  // releases its reference to the master, so that only the session has one
   task->sessions.push_back(&session);
   const absl::Status status = task->is_dead ? absl::CancelledError("crashed") : use(session);
   std::erase(task->sessions, &session);

@@ -51,7 +51,7 @@ struct SimulatedTask {
 };
 using TaskRef = std::shared_ptr<SimulatedTask>;
 
-// Trains the job with one seed and checks the invariants.
+// Trains the job with one seed and checks the invariants that cluster_world.h lists.
 class ClusterRun {
  public:
   ClusterRun(ClusterWorld& owner, uint64_t seed)
@@ -65,12 +65,12 @@ class ClusterRun {
     std::vector<float> dense, sparse;
     std::set<Gradient> used;         // by all updates so far, for any variable
     std::string lineage;             // the gradients of each update
-    std::map<int, int64_t> applied;  // gradients in this life's ledger, by replica
-    int life = 0;                    // of the parameter server
+    std::map<int, int64_t> applied;  // gradients that the ledger must count as applied, by replica
+    int life = 0;                    // how often the parameter server has been restarted
   };
   struct Push {
     int64_t local_step;
-    int life;      // of the parameter server
+    int life;      // as in State
     int restores;  // number of restores before the replica fetched its step
   };
 
@@ -136,8 +136,8 @@ class ClusterRun {
 
   std::map<int, int> attempts_;       // so far, by replica
   std::map<Gradient, Push> pushes_;   // of all attempts
-  int life_ = 0;                      // of the parameter server
-  bool is_restored_ = false;          // in this life
+  int life_ = 0;                      // as in State
+  bool is_restored_ = false;          // since the last restart of the parameter server
   int restores_ = 0;                  // so far
   State last_;                        // the last checked state
   std::map<int64_t, State> history_;  // of this lineage, by step

@@ -10,8 +10,9 @@
 
 namespace sluice {
 
-// All jobs. In a deterministic job, the seed decides delays and interleavings, but nothing crashes:
-// the job has no spare token, so it could not continue if its chief were lost during an update.
+// All jobs. In a deterministic job, the seed decides delays and interleavings, but nothing crashes.
+// Such a job has no spare token (permission to compute one gradient), so it could not continue if
+// its chief were lost during an update.
 inline const ClusterOptions kJobs[] = {
     {.form = Form::kAccumulators, .aggregate = 2, .replicas = 3},
     {.form = Form::kQueues, .aggregate = 2, .replicas = 3},

@@ -1,13 +1,15 @@
-// A synchronous job on a cluster of one parameter server and several workers, all in this process.
-// Masters, workers, rendezvous, queues, accumulators and optimizer graphs are real. The clock and
-// the network are simulated (simulation.h, fake_wire.h). The seed decides delays, lost messages,
-// broken links, crashes, restarts (at the same address or another) and the speed of the disk. It
-// also decides whether sessions run in the replicas' own processes, or through MasterService as
-// RemoteSessions do.
+// ClusterWorld simulates a synchronous training job on a cluster of one parameter server and
+// several workers, all in this process. Masters, workers, rendezvous, queues, accumulators and
+// optimizer graphs are real. The clock and the network are simulated (simulation.h, fake_wire.h).
+// The seed decides delays, lost messages, broken links, crashes, restarts (at the same address or
+// another) and the speed of the disk. It also decides whether sessions run in the replicas' own
+// processes, or through MasterService as RemoteSessions do.
 //
-// The invariants (docs/internals.md). S1, S2, S4 and S5 are checked after each update, S5 also
-// after a restore. S6 is checked after the chief's last step, and so is the number of tokens if
-// there was no fault. S3 is violated if nothing can continue, or if the time limit has passed.
+// The invariants are listed below (docs/internals.md). A token is the permission to compute one
+// gradient. The ledger counts each replica's applied and dropped gradients. S1, S2, S4 and S5 are
+// checked after each update, S5 also after a restore. S6 is checked after the chief's last step,
+// and so is the number of tokens if there was no fault. S3 is violated if nothing can continue, or
+// if the time limit has passed.
 //   S1  A gradient in an update was computed from the parameters of that update's step.
 //   S2  An update uses exactly `aggregate` gradients, none of them twice. Tokens are not lost.
 //   S3  Everything ends within a time limit, with results. No process waits forever.
@@ -55,8 +57,8 @@ struct ClusterOptions {
 };
 
 struct Verdict {
-  std::string failure;  // the first one; "" if there is none
-  std::string story;
+  std::string failure;      // the first one; "" if there is none
+  std::string story;        // what happened, one line per event
   bool is_trained = false;  // also false if a replica used its last attempt
   int64_t calls = 0;
   uint64_t fingerprint = 0;  // of all messages

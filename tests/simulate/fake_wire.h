@@ -24,7 +24,7 @@ class FakeWire {
     std::function<int64_t()> delay;  // of one message, in microseconds
     std::function<bool()> is_lost;   // whether a message is lost; empty: none is
     int64_t detect_us = 20'000;      // after a loss, until the call ends with UNAVAILABLE
-    std::set<std::string> blocking;  // methods whose handlers wait and therefore need an actor
+    std::set<std::string> blocking;  // methods whose handlers block: each call gets an actor
   };
   FakeWire(Simulation* world, Options options) : world_(world), options_(std::move(options)) {}
 

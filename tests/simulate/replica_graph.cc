@@ -43,7 +43,7 @@ ReplicaGraph::ReplicaGraph(const ReplicaGraphOptions& o) {
     return;
   }
   r.train = *made;
-  // The minimum number of tokens, or more.
+  // Puts the default number of tokens, which is enough for the first update.
   r.init_tokens = r.optimizer->InitTokensOp().value_or(Operation());
   r.leave = r.optimizer->LeaveOp();
   r.close = r.optimizer->CloseTokensOp();

@@ -1,4 +1,5 @@
-// Simulates a synchronous training job in one process. A seed decides how its threads interleave.
+// SyncWorld simulates a synchronous training job in one process. A seed decides how its threads
+// interleave.
 #ifndef SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 #define SLUICE_TESTS_SIMULATE_SYNC_WORLD_H_
 
@@ -38,7 +39,7 @@ struct History {
   int64_t tokens_left = 0;
   int64_t initial_tokens = 0;
   int64_t gradients_left = 0;  // in accumulators or queues
-  Tensor totals;               // of the ledger
+  Tensor totals;               // of the ledger, which counts the gradients by replica and fate
   Tensor by_update;
   int replicas_left = 0;  // replicas that did not leave
   int times_stuck = 0;

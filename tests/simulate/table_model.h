@@ -39,7 +39,8 @@ class TableModel {
 
   // The table calls this when an update begins, with its step and the time in milliseconds.
   void Begin(int64_t step, int64_t now);
-  // The table calls these when it admits a key, drops an update of a key, or removes a record.
+  // The table calls these when it admits a key, drops an update of a key that it has not admitted,
+  // or removes the record (row, slots and counters) of a key.
   void Admitted(int64_t key);
   void Filtered(int64_t key);
   void Removed(int64_t key);

@@ -1,5 +1,5 @@
-// Asynchronous training of an embedding table on parameter servers, in simulated time. Several
-// workers look up and update rows of a partitioned table, whose rules admit and evict keys.
+// TableWorld simulates the asynchronous training of an embedding table on parameter servers.
+// Several workers look up and update rows of a partitioned table, whose rules admit and evict keys.
 // Meanwhile checkpoints are saved, and servers restart from them, sometimes with another number of
 // servers. The table is the real one (ops/embedding/row_store.h), with the real tensors of
 // checkpoints. Messages are simulated.

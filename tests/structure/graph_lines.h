@@ -1,5 +1,5 @@
-// Writes graphs as text and compares them with the graphs of TensorFlow's Python functions
-// (fixtures.txt, written by make_fixtures.py).
+// Writes graphs as text, and compares them with fixtures: the same text for graphs that
+// TensorFlow's Python functions build (fixtures.txt, written by make_fixtures.py).
 #ifndef SLUICE_TESTS_STRUCTURE_GRAPH_LINES_H_
 #define SLUICE_TESTS_STRUCTURE_GRAPH_LINES_H_
 
@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-// One line per node, sorted: `name Op(inputs, ^controls) @device class=… value=… seeds=…`.
+// One line per node, sorted: `name Op(inputs, ^controls) @device class=… value=… shared_name=…
+// capacity=… seeds=…`. A part that the node lacks is omitted.
 std::vector<std::string> GraphLines(const Graph& graph);
 // The lines of the fixture `title`; empty if there is none.
 std::vector<std::string> FixtureLines(std::string_view title);

@@ -1,6 +1,6 @@
-// The subcommands of `sluice`. Each receives the words after its name. Options are Abseil flags in
-// the command's own file. The help text of a flag begins with the names of the commands that use
-// it: "run, trace: …".
+// Declares the subcommands of the program `sluice`. Each receives the words after its name. Options
+// are Abseil flags in the command's own file. The help text of a flag begins with the names of the
+// commands that use it: "run, trace: …".
 //
 // Output goes to stdout. Errors are returned, and main() prints them.
 #ifndef SLUICE_TOOLS_COMMANDS_COMMAND_H_
@@ -35,7 +35,7 @@ absl::Status RunCommand(const Arguments& arguments);
 // Runs steps like RunCommand, traces the last one (or those of --steps), and shows their times.
 absl::Status TraceCommand(const Arguments& arguments);
 
-// Shows the blocked operations of servers.
+// Shows the ops and calls that wait in servers, and for what.
 absl::Status StallsCommand(const Arguments& arguments);
 
 // Shows the state of a cluster's tasks at intervals, in the terminal or in a browser.

@@ -55,8 +55,9 @@ class Dashboard {
     std::string error;  // "" if it answered
     Clock::time_point asked, answered;
     MetricValues metrics{""};
+    // Rates between the last two answers. A part is what one task runs of a step.
     double steps_per_s = 0, parts_per_s = 0, sent_mb_per_s = 0, received_mb_per_s = 0;
-    std::deque<double> history;  // steps and parts per second, the last minutes
+    std::deque<double> history;  // the larger of steps_per_s and parts_per_s, in recent answers
     std::string stalls;
   };
 

@@ -1,4 +1,4 @@
-// The flags that restrict which files the clients of a server may use.
+// Reads the flags that restrict which files the clients of a server may use.
 #ifndef SLUICE_TOOLS_COMMANDS_FILE_FLAGS_H_
 #define SLUICE_TOOLS_COMMANDS_FILE_FLAGS_H_
 
@@ -6,7 +6,8 @@
 
 namespace sluice {
 
-// Sets the policy of this process. Errors: see SetFilePolicy.
+// Passes the flags to SetFilePolicy, for all servers of this process. Returns the errors of
+// SetFilePolicy.
 absl::Status SetFilePolicyFromFlags();
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// The facts that `sluice inspect` shows about a graph, which may be invalid.
+// FactsOf collects the facts that `sluice inspect` shows about a graph. The graph may be invalid.
 //
 // Thread safety: values. Lifetime: independent of the message.
 #ifndef SLUICE_TOOLS_COMMANDS_GRAPH_FACTS_H_
@@ -25,7 +25,7 @@ struct TensorFacts {
 
 struct NodeFacts {
   std::string name, op;
-  std::string function;              // that the node is in; "" for the graph itself
+  std::string function;              // the function that has the node; "" for the graph itself
   std::vector<TensorFacts> outputs;  // empty if the graph is invalid
 };
 
@@ -47,7 +47,7 @@ struct GraphFacts {
   // Nodes that no step can run.
   std::vector<NodeFacts> unknown_ops, without_kernel;
   std::map<std::string, SignatureFacts> signatures;
-  absl::Status problem;  // the first
+  absl::Status problem;  // the first error of the import; OK if the graph is valid
 };
 
 GraphFacts FactsOf(const pb::MetaGraphDef& meta);

@@ -1,4 +1,4 @@
-// Graph files given on the command line.
+// Reads graph files that the command line names.
 #ifndef SLUICE_TOOLS_COMMANDS_GRAPH_FILE_H_
 #define SLUICE_TOOLS_COMMANDS_GRAPH_FILE_H_
 

@@ -28,7 +28,8 @@ std::string JsonArray(const std::vector<std::string>& elements);
 std::string JsonStrings(const std::vector<std::string>& texts);
 // [2,null] for [2,?]; null for an unknown rank.
 std::string JsonShape(const PartialShape& shape);
-// {"dtype": …, "shape": […], "values": nested arrays}. Complex numbers are [real, imaginary].
+// {"dtype": …, "shape": […], "values": nested arrays}. Complex numbers are [real, imaginary]. For
+// types without a form in JSON (quantized types, float8, resource, …), "values" is a string.
 std::string JsonTensor(const Tensor& tensor);
 
 class JsonObject {

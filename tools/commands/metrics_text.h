@@ -1,4 +1,5 @@
-// Parses the metrics of servers (executor/trace/metrics.h).
+// MetricValues parses the metrics that a server reports in the text format of Prometheus
+// (executor/trace/metrics.h). A metric has at most one label.
 #ifndef SLUICE_TOOLS_COMMANDS_METRICS_TEXT_H_
 #define SLUICE_TOOLS_COMMANDS_METRICS_TEXT_H_
 
@@ -16,7 +17,7 @@ class MetricValues {
 
   // The sum over all labels; 0 without such a metric.
   double Sum(const std::string& name) const;
-  // Values by label.
+  // The values of the metric, by label ("" without a label). Empty without such a metric.
   std::map<std::string, double> Of(const std::string& name) const;
   // The first label of the metric, or "" without such a metric.
   std::string Label(const std::string& name) const;

@@ -1,4 +1,5 @@
-// A trained model named on the command line: a graph with its signatures and variables.
+// Model loads the trained model that the command line names: a graph with its signatures and
+// variables.
 #ifndef SLUICE_TOOLS_COMMANDS_MODEL_H_
 #define SLUICE_TOOLS_COMMANDS_MODEL_H_
 

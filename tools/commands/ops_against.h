@@ -1,4 +1,4 @@
-// Lists the ops of another system that this program lacks.
+// Compares the ops of this program with a list of the ops of another system, such as TensorFlow.
 #ifndef SLUICE_TOOLS_COMMANDS_OPS_AGAINST_H_
 #define SLUICE_TOOLS_COMMANDS_OPS_AGAINST_H_
 
@@ -8,8 +8,9 @@
 
 namespace sluice {
 
-// Prints, by tier, the ops of a JSON file that this program lacks. For the ops that it has, prints
-// the types and gradients that they lack. The file is an array of
+// Prints, by tier, the ops of a JSON file that this program lacks. If this program has an op of the
+// file, prints the types and the gradient that the op has in the file but lacks here. The file is
+// an array of
 //   {"op": name, "tier": number, "group": name, "cpu": [{attribute: [types]}], "any_device": …,
 //    "grad": place of its registration, or "not_differentiable"}
 // An element of "cpu" is a kernel for all combinations of its types. Elements with a "label" are

@@ -1,4 +1,5 @@
-// The scalar summaries of a folder's event files, which may be growing.
+// ScalarReader reads the scalar summaries of a folder's event files, to which a training may still
+// write.
 //
 // Thread safety: none.
 #ifndef SLUICE_TOOLS_COMMANDS_SCALARS_H_

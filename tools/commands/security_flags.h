@@ -1,5 +1,6 @@
-// --tls_cert, --tls_key, --tls_ca, --tls_server_name and --token_file, for all commands that are or
-// contact servers, and --insecure for those that listen.
+// Reads the flags --tls_cert, --tls_key, --tls_ca, --tls_server_name and --token_file, for all
+// commands that run or contact servers, and declares --insecure for the commands that listen on an
+// address.
 #ifndef SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 #define SLUICE_TOOLS_COMMANDS_SECURITY_FLAGS_H_
 

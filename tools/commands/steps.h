@@ -1,4 +1,4 @@
-// The steps that the command line requests: their number, feeds, fetches and targets.
+// Reads from the command line which steps to run: their number, feeds, fetches and targets.
 #ifndef SLUICE_TOOLS_COMMANDS_STEPS_H_
 #define SLUICE_TOOLS_COMMANDS_STEPS_H_
 
@@ -35,6 +35,7 @@ ABSL_DECLARE_FLAG(sluice::StepRange, steps);
 
 namespace sluice {
 
+// In a .npz file, a name with this ending is an array with one row per step.
 inline constexpr std::string_view kPerStep = "#steps";
 
 struct Feeds {

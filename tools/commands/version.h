@@ -1,5 +1,5 @@
-// The text of `sluice --version`: the version, and the instruction sets that kernels use on this
-// machine, within the limit of SLUICE_CPU.
+// VersionText returns the text of `sluice --version`: the version, and the instruction sets that
+// kernels use on this machine. The environment variable SLUICE_CPU may limit them.
 #ifndef SLUICE_TOOLS_COMMANDS_VERSION_H_
 #define SLUICE_TOOLS_COMMANDS_VERSION_H_
 

@@ -1,6 +1,6 @@
-// The .npy format: a magic, a version, the length of the header, the header (a Python dictionary
-// with the keys 'descr', 'fortran_order', 'shape'), then the elements. Reference: NumPy's page "NPY
-// format".
+// Reads and writes the .npy format: a magic, a version, the length of the header, the header (a
+// Python dictionary with the keys 'descr', 'fortran_order', 'shape'), then the elements. Reference:
+// NumPy's page "NPY format".
 
 #include <algorithm>
 #include <optional>

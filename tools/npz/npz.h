@@ -4,7 +4,8 @@
 // Limits: all sizes in a file are checked against its content. Memory grows with the bytes that are
 // read.
 // Errors: NOT_FOUND if a file cannot be opened. INVALID_ARGUMENT, with file and member, if the
-// bytes are not valid or contain Python objects.
+// bytes are not valid or contain Python objects. PERMISSION_DENIED or DATA_LOSS if a file cannot be
+// written.
 #ifndef SLUICE_TOOLS_NPZ_NPZ_H_
 #define SLUICE_TOOLS_NPZ_NPZ_H_
 

@@ -1,5 +1,5 @@
-// Bytes written by hand from the description of the wire format: we read what TensorFlow writes,
-// and write what TensorFlow reads.
+// Compares messages with bytes that were written by hand from the description of the wire format.
+// Sluice must read what TensorFlow writes, and write what TensorFlow reads.
 
 #include <string>
 

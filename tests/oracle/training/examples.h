@@ -1,5 +1,5 @@
-// Training graphs built in C++. The test compares their results with those of the graphs that
-// TensorFlow's Python code builds.
+// Lists training graphs that are built in C++. A test compares their results with those of the
+// graphs that TensorFlow's Python code builds.
 #ifndef SLUICE_TESTS_ORACLE_TRAINING_EXAMPLES_H_
 #define SLUICE_TESTS_ORACLE_TRAINING_EXAMPLES_H_
 
