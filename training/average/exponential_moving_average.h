@@ -1,5 +1,5 @@
-// Keeps moving averages of variables, for evaluation with smoother parameters. Each average is a
-// shadow variable that is updated by average -= (1 - decay) * (average - value).
+// Keeps moving averages of variables, for evaluation with the averages instead of the values of the
+// last step. An update computes average -= (1 - decay) * (average - value).
 //
 //   ExponentialMovingAverage average(0.999, {.num_updates = step});
 //   ControlDependencies after(g, {train});
@@ -36,8 +36,8 @@ struct ExponentialMovingAverageOptions {
   // The number n of updates, for example the global step. The decay is then min(decay, (1 + n) /
   // (10 + n)), so that early averages follow faster.
   std::optional<HyperParameter> num_updates;
-  // Corrects the bias of ApplyToTensors: early averages are too close to 0, because they start at 0
-  // (Kingma and Ba 2014, section 3).
+  // Whether to correct the bias of averages of ApplyToTensors, which start at 0 and are at first
+  // too close to 0 (Kingma and Ba 2014, section 3).
   bool zero_debias = false;
   // Whether averages of tensors are resource variables.
   bool use_resource = true;
@@ -49,16 +49,17 @@ class ExponentialMovingAverage {
   explicit ExponentialMovingAverage(HyperParameter decay,
                                     ExponentialMovingAverageOptions options = {});
 
-  // Returns the op that updates each average once. Creates missing averages. Without a list, uses
-  // all trainable variables of the graph. INVALID_ARGUMENT "no variables to average", or "The
-  // variables must be half, float, or double: <name>". Also returns the error of the graph.
+  // Returns the op that updates the average of each variable once. Creates missing averages. The
+  // second form averages all trainable variables of the graph. INVALID_ARGUMENT "no variables to
+  // average", or "The variables must be half, float, or double: <name>". Also returns the error of
+  // the graph.
   absl::StatusOr<Operation> Apply(const std::vector<Variable>& variables);
   absl::StatusOr<Operation> Apply(Graph& graph);
   // Like Apply, for any tensors. The averages start at 0 and are only in the collection of global
   // variables.
   absl::StatusOr<Operation> ApplyToTensors(const OutputList& tensors);
 
-  // Nullopt if the variable has no average.
+  // The variable with the average. Nullopt if the variable or tensor has no average.
   std::optional<Variable> Average(const Variable& variable) const;
   std::optional<Variable> Average(Output tensor) const;
   // The name of the average, which need not exist yet.
@@ -83,8 +84,10 @@ class ExponentialMovingAverage {
   std::map<std::pair<const Graph*, std::string>, Variable> averages_;
 };
 
-// Adds one update of one average in the name scope AssignMovingAvg, and returns the op that
-// completes it. With zero_debias, `<average>/biased` holds the uncorrected average.
+// Adds one update of the variable `average` by `value`, in the name scope AssignMovingAvg, and
+// returns the op that completes it. `decay` is a scalar. With zero_debias, which
+// ExponentialMovingAverageOptions explains, the variable `<average>/biased` holds the uncorrected
+// average.
 Operation AssignMovingAverage(const Variable& average, Operand value, Output decay,
                               bool zero_debias = false);
 

@@ -1,6 +1,6 @@
-// Reads the tensors of a checkpoint, in either format, without a graph.
+// Reads the tensors of a checkpoint, in either of TensorFlow's two formats, without a graph.
 //
-//   auto reader = CheckpointReader::Open("/models").value();    // the latest, or a prefix
+//   auto reader = CheckpointReader::Open("/models").value();    // the latest checkpoint there
 //   for (const SavedTensor& t : reader->tensors()) …
 //   Tensor w = reader->Read("w").value();
 //
@@ -36,8 +36,8 @@ struct SavedTensor {
   std::vector<std::string> slices;
 };
 
-// An open checkpoint. A data file is opened at the first read from it, and fails with NOT_FOUND if
-// a Saver has deleted the checkpoint by then.
+// An open checkpoint. Read opens each data file when it first needs it, and returns NOT_FOUND if a
+// Saver has deleted the checkpoint by then.
 class CheckpointReader {
  public:
   // Reads the index, not the tensors. `path`: a checkpoint ("/models/m-100", without a suffix), or
@@ -46,15 +46,16 @@ class CheckpointReader {
 
   ~CheckpointReader();
 
-  // The checkpoint that was chosen.
+  // The path of the checkpoint, without a suffix.
   const std::string& path() const { return path_; }
-  // Whether it has TensorFlow's first format, which has one file instead of an index and shards.
+  // Whether the checkpoint has TensorFlow's first format, whose files contain both names and
+  // tensors. The second format has an index file and data files.
   bool is_v1() const { return v1_ != nullptr; }
-  // The number of data files.
+  // The number of data files in the second format. 1 in the first format.
   int num_shards() const;
-  // Sorted by name.
+  // All tensors, sorted by name.
   const std::vector<SavedTensor>& tensors() const { return tensors_; }
-  // Null if there is no tensor of that name.
+  // Returns null if there is no tensor of that name.
   const SavedTensor* Find(std::string_view name) const;
 
   // Reads one tensor from the file and checks its checksum. NOT_FOUND if there is no tensor of that

@@ -1,5 +1,5 @@
-// Reads and writes a folder's file `checkpoint`, which lists the folder's checkpoints and the
-// latest one.
+// Reads and writes the state file of a folder: the file `checkpoint`, which lists the folder's
+// checkpoints and the latest one.
 //
 // The file holds the text of a CheckpointState message, as tf.train.Saver writes it, and is
 // replaced atomically. Paths in it are relative to the folder if the folder's own path is relative.
@@ -19,16 +19,19 @@ namespace sluice {
 
 inline constexpr std::string_view kCheckpointStateFile = "checkpoint";
 
+// The contents of the state file. Checkpoints are given as paths without a suffix. Times are
+// seconds since 1970.
 struct CheckpointState {
   std::string latest;
-  std::vector<std::string> all;  // oldest first; the latest is the last of them
-  std::vector<double> timestamps;
-  double last_preserved_timestamp = 0;
+  std::vector<std::string> all;         // oldest first; the latest is the last of them
+  std::vector<double> timestamps;       // when those in `all` were written; may be empty
+  double last_preserved_timestamp = 0;  // when the last permanent one was written; 0: not set
 };
 
 struct CheckpointStateOptions {
+  // Name of the state file in its folder.
   std::string latest_filename = std::string(kCheckpointStateFile);
-  // Paths below the folder are written relative to it, so that the folder can be moved.
+  // Whether paths below the folder are written relative to it, so that the folder can be moved.
   bool save_relative_paths = false;
 };
 
@@ -36,7 +39,7 @@ struct CheckpointStateOptions {
 // not exist, DATA_LOSS if it cannot be parsed.
 absl::StatusOr<CheckpointState> ReadCheckpointState(
     const std::string& folder, std::string_view latest_filename = kCheckpointStateFile);
-// INVALID_ARGUMENT if the latest checkpoint has the same name as the state file.
+// Writes the state file. INVALID_ARGUMENT if the latest checkpoint has the same name as this file.
 absl::Status WriteCheckpointState(const std::string& folder, const CheckpointState& state,
                                   const CheckpointStateOptions& options = {});
 
@@ -45,14 +48,18 @@ absl::Status WriteCheckpointState(const std::string& folder, const CheckpointSta
 absl::StatusOr<std::string> LatestCheckpoint(
     const std::string& folder, std::string_view latest_filename = kCheckpointStateFile);
 
-// Whether there are files with that prefix, in either format.
+// Whether there is a checkpoint with the path `prefix` ("/models/m-100", without a suffix), in
+// either of TensorFlow's two formats.
 bool CheckpointExists(const std::string& prefix);
-// The time of writing, in seconds since 1970. NOT_FOUND if the checkpoint does not exist.
+// Returns when the checkpoint was written, in seconds since 1970. NOT_FOUND if it does not exist.
 absl::StatusOr<double> CheckpointTime(const std::string& prefix);
-// Removes the files and the meta graph of a checkpoint. Does nothing if there are none.
+// Removes the files of a checkpoint, and its meta graph "<prefix>.<meta_graph_suffix>". Does
+// nothing if there are none.
 absl::Status RemoveCheckpoint(const std::string& prefix,
                               std::string_view meta_graph_suffix = "meta");
-// Returns "<prefix>.meta". For a sharded V1 checkpoint the shard suffix is removed first.
+// Returns the file name of a checkpoint's meta graph, "<prefix>.<meta_graph_suffix>". In
+// TensorFlow's first format, `prefix` may end with a pattern of shards ("-?????-of-00004"), which
+// is removed first.
 std::string MetaGraphName(std::string_view prefix, std::string_view meta_graph_suffix = "meta");
 
 }  // namespace sluice

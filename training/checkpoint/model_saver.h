@@ -16,9 +16,9 @@
 
 namespace sluice {
 
-// The contents of a folder's file `checkpoint`.
+// The contents of a folder's file `checkpoint`, as paths of checkpoints.
 struct LatestCheckpoints {
-  std::string latest;            // path
+  std::string latest;            // "" if there is none
   std::vector<std::string> all;  // oldest first
 };
 
@@ -31,7 +31,7 @@ class ModelSaver {
   virtual absl::StatusOr<std::string> Save(Session& session, const std::string& prefix,
                                            int64_t global_step, bool write_meta_graph) = 0;
   virtual absl::Status Restore(Session& session, const std::string& path) = 0;
-  // The checkpoints of a folder. It is no error if there are none.
+  // Returns the checkpoints of a folder. The result is empty, without an error, if there are none.
   virtual absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) = 0;
   // Replaces the list of saved checkpoints, of which the saver deletes the oldest ones. `paths` are
   // the checkpoints of an earlier run, oldest first.

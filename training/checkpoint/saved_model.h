@@ -17,7 +17,7 @@
 // Thread safety: that of the graph, which one thread at a time builds.
 // Ownership: the graph owns loaded nodes. A builder uses sessions and savers during its calls only.
 // Errors: those of Saver and of the file system. DATA_LOSS for a damaged file. No content of a file
-// is trusted; names of assets cannot leave the folder.
+// is trusted; a name of an asset that leads out of the folder is an error.
 // Reference: tf.compat.v1.saved_model.
 #ifndef SLUICE_TRAINING_CHECKPOINT_SAVED_MODEL_H_
 #define SLUICE_TRAINING_CHECKPOINT_SAVED_MODEL_H_
@@ -59,17 +59,19 @@ struct SavedModelGraphOptions {
   OutputList assets;
   // Runs after the variables are restored, for example to fill tables.
   Operation init_op;
-  // Recorded by name, never run.
+  // The op of a training step. Its name is stored in the model. A builder or loader never runs it.
   Operation train_op;
-  // Null: a saver of all variables is created. Used during the call.
+  // The saver that writes the variables. Null: a new saver of all variables. Used during the call.
   Saver* saver = nullptr;
-  // See ExportOptions::strip_default_attrs.
+  // Whether attributes that have their op's default value are omitted, so that older programs can
+  // read the graph.
   bool strip_default_attrs = false;
-  // Removes the devices of all nodes, so that the model runs on other machines.
+  // Whether the devices of all nodes are removed, so that the model runs on other machines.
   bool clear_devices = false;
 };
 
-// Writes one model. Values and assets are written by the Add calls, the graphs by Save.
+// Writes one model. AddMetaGraphAndVariables writes the values of variables, both Add methods write
+// assets, and Save writes the graphs.
 class SavedModelBuilder {
  public:
   explicit SavedModelBuilder(std::string folder);
@@ -82,8 +84,9 @@ class SavedModelBuilder {
   // strings.
   absl::Status AddMetaGraphAndVariables(Session& session, const SavedModelGraphOptions& options);
 
-  // Adds another graph with other tags, for the same values. FAILED_PRECONDITION if no first graph
-  // was added before. INVALID_ARGUMENT if the tags are in use.
+  // Adds another graph with other tags, which uses the variables' values that are already in the
+  // model. FAILED_PRECONDITION if no first graph was added before. INVALID_ARGUMENT if the tags are
+  // in use.
   absl::Status AddMetaGraph(Graph& graph, const SavedModelGraphOptions& options);
 
   // Writes `saved_model.pb` or `saved_model.pbtxt`, and returns its path. FAILED_PRECONDITION if no
@@ -106,9 +109,10 @@ class SavedModel {
   // Restores the variables and runs the model's init op. `session` is a session of the graph. If
   // `checkpoint` is not empty, the values come from it instead of the model's folder.
   absl::Status Restore(Session& session, const std::string& checkpoint = "") const;
-  // The tensors of a signature, in the loaded graph. NOT_FOUND lists the existing signatures.
+  // Returns the signature with its tensors in the loaded graph. NOT_FOUND if there is none with
+  // this name; the error lists the existing ones.
   absl::StatusOr<Signature> FindSignature(std::string_view name) const;
-  // Has no graph_def. Its names are those of the file, without the import scope.
+  // The file's meta graph without its graph_def. Its names of nodes lack the import scope.
   const pb::MetaGraphDef& meta_graph() const { return *meta_; }
   // Null if the graph has no variables.
   Saver* saver() const { return saver_.get(); }
@@ -118,7 +122,7 @@ class SavedModel {
                                                    const std::vector<std::string>& tags,
                                                    Graph& graph, std::string_view import_scope);
   std::string folder_;
-  std::string scope_;  // "" or "a/"
+  std::string scope_;  // the import scope: "" or "a/"
   Graph* graph_ = nullptr;
   std::shared_ptr<const pb::MetaGraphDef> meta_;
   std::unique_ptr<Saver> saver_;
@@ -127,8 +131,9 @@ class SavedModel {
 // Reads `saved_model.pb` or `saved_model.pbtxt` without a graph. NOT_FOUND if neither exists.
 absl::StatusOr<pb::SavedModel> ReadSavedModel(const std::string& folder);
 
-// Imports the graph with exactly these tags, below `import_scope` if it is not empty. Restore reads
-// the values. NOT_FOUND lists the existing tags. Also returns the errors of ImportGraphDef.
+// Imports the graph that has exactly these tags into `graph`, in the name scope `import_scope` if
+// it is not empty. SavedModel::Restore then reads the values. NOT_FOUND if no graph has these tags;
+// the error lists the existing ones. Also returns the errors of ImportGraphDef.
 absl::StatusOr<SavedModel> LoadSavedModel(const std::string& folder,
                                           const std::vector<std::string>& tags, Graph& graph,
                                           std::string_view import_scope = "");

@@ -11,8 +11,8 @@
 //
 // A checkpoint "m-100" is the files m-100.index, m-100.data-<shard>-of-<shards> and m-100.meta.
 //
-// Thread safety: one thread at a time may call Build, any thread all other methods. Saves run one
-// at a time.
+// Thread safety: one thread at a time may call Build, any thread all other methods. Calls of Save
+// at the same time must write different checkpoints.
 // Ownership: the graph owns the nodes and outlives the saver. Sessions are used during calls only.
 // Errors: those of the session's steps, and of the file system. DATA_LOSS for a damaged file.
 // Reference: tf.compat.v1.train.Saver.
@@ -48,64 +48,72 @@ struct SaverOptions {
   // slices of the whole.
   std::vector<Variable> variables;
 
-  // Used instead of `variables` to choose the names in the checkpoint, for example to load a part
-  // of another model. Parts of one variable share a name.
+  // Further variables to save, with their names in the checkpoint, for example to load a part of
+  // another model. Parts of a partitioned variable share a name. If `names` is not empty, an empty
+  // list `variables` adds no variables.
   //
   //   Saver encoder({.names = {{"bert/embeddings", table}}});   // then Build and Restore
   std::multimap<std::string, Variable> names;
-  // Gives a restored tensor its variable's shape if the number of elements is equal.
+  // Whether a restored tensor with another shape than its variable is reshaped, if it has as many
+  // elements. Otherwise Restore fails.
   bool reshape = false;
-  // Writes one data file per device, each in that device's process.
+  // Whether each device writes a data file of its own, in the device's process.
   bool sharded = false;
   // The number of checkpoints to keep; older ones are deleted. 0 keeps all, and the state file then
   // lists only the latest.
   int max_to_keep = 5;
-  // One checkpoint of each period of this many hours is never deleted.
+  // In addition, one checkpoint of each period of this many hours is never deleted.
   double keep_checkpoint_every_n_hours = 10000;
-  // Scope of the nodes; "": "save".
+  // Name scope of the nodes. "": "save".
   std::string name;
   CheckpointFormat write_version = CheckpointFormat::kV2;
-  // Writes "model-00000100", so that the order of names is the order of steps.
+  // Whether step numbers in names have leading zeros ("model-00000100"), so that the order of names
+  // is the order of steps.
   bool pad_step_number = false;
-  // Writes paths relative to the folder into the state file, so that the folder can be moved.
+  // Whether the state file has paths relative to the folder, so that the folder can be moved.
   bool save_relative_paths = false;
-  // Reads every byte back before a save succeeds. NOT_FOUND if the files are not visible here, for
-  // example if another machine wrote them to its own disk.
+  // Whether Save reads every byte back before it succeeds. It then returns NOT_FOUND if this
+  // process cannot see the files, for example if another machine wrote them to its own disk.
   bool verify = true;
   // Whether a graph without variables is allowed: it saves and restores nothing. Otherwise it is an
   // error.
   bool allow_empty = false;
-  // Value of the filename tensor if a step does not feed it.
+  // The default value of the graph's tensor with the checkpoint's path. Save and Restore feed this
+  // tensor, so only programs that run the nodes without feeding it use the default.
   std::string filename = "model";
-  // Returns the seconds since 1970. Tests set it.
+  // Returns the seconds since 1970. Empty: the system's clock. Tests set it.
   std::function<double()> clock;
 };
 
 struct SaveOptions {
-  // Part of the checkpoint's name: "<path>-<global_step>". Nullopt: the name is `path`.
+  // Appended to the checkpoint's name: "<path>-<global_step>". Nullopt: the name is `path`.
   std::optional<int64_t> global_step;
 
   // Name of the state file in the checkpoint's folder, which LatestCheckpoint reads.
   // INVALID_ARGUMENT if it contains '/'.
   std::string latest_filename = std::string(kCheckpointStateFile);
   std::string meta_graph_suffix = "meta";
-  // Writes "<checkpoint>.meta" with the graph, so that programs without its source can restore it.
+  // Whether to write the graph to "<checkpoint>.<meta_graph_suffix>". A program that does not build
+  // this graph itself can then load it.
   bool write_meta_graph = true;
-  // Adds the checkpoint to the state file and deletes the oldest checkpoints beyond max_to_keep.
+  // Whether to add the checkpoint to the state file and to delete the oldest checkpoints beyond
+  // max_to_keep.
   bool write_state = true;
-  // See ExportOptions::strip_default_attrs.
+  // Whether the written graph lacks attributes that have their op's default value, so that older
+  // programs can read it.
   bool strip_default_attrs = false;
 };
 
-// Adds one op that saves and one that restores, and runs them in the caller's session.
+// Adds one op that saves variables and one that restores them to a graph, and runs these ops in the
+// caller's sessions.
 class Saver : public ModelSaver {
  public:
-  // Adds no nodes; Build does.
+  // Adds no nodes. Build must be called before other methods.
   explicit Saver(SaverOptions options = {});
-  // Calls Build. Save and Restore return its error.
+  // Calls Build. If it fails, Save and Restore return its error.
   explicit Saver(Graph& graph, SaverOptions options = {}, At at = At::current());
-  // Uses the nodes that a graph already has, imported under `import_scope`. INVALID_ARGUMENT if
-  // they do not exist.
+  // Returns a Saver that uses nodes of the graph instead of new ones. `def` has their names, to
+  // which `import_scope` is prepended. INVALID_ARGUMENT if they do not exist.
   static absl::StatusOr<std::unique_ptr<Saver>> FromDef(const pb::SaverDef& def, Graph& graph,
                                                         std::string_view import_scope = "");
   ~Saver() override;
@@ -143,20 +151,21 @@ class Saver : public ModelSaver {
   // the file. Some variables may be assigned by then.
   absl::Status Restore(Session& session, const std::string& path) override;
 
-  // The names of the nodes, as a meta graph stores them.
+  // The names of the saver's nodes and some options, as a meta graph stores them.
   const pb::SaverDef& saver_def() const { return *def_; }
   // The variables with their names in checkpoints, sorted by name.
   const std::vector<SavedVariable>& saved() const { return saved_; }
   // The graph with its variables and this saver, as stored in `<checkpoint>.meta`.
   absl::StatusOr<pb::MetaGraphDef> ExportMetaGraph(bool strip_default_attrs = false) const;
 
-  // The checkpoints that are not deleted yet, oldest first.
+  // The checkpoints that this saver will delete in turn, oldest first.
   std::vector<std::string> last_checkpoints() const;
 
   // Replaces the list of saved checkpoints by `paths`, those of an earlier run, oldest first, so
   // that this saver deletes them in turn. Skips missing ones.
   void RecoverLastCheckpoints(const std::vector<std::string>& paths) override;
-  // The latest checkpoint is the one that the function LatestCheckpoint returns.
+  // Returns the checkpoints that the folder's state file lists, and as the latest one the result of
+  // LatestCheckpoint.
   absl::StatusOr<LatestCheckpoints> FindCheckpoints(const std::string& folder) override;
 
  private:
@@ -189,7 +198,8 @@ class Saver : public ModelSaver {
   double next_kept_time_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// The variables with their names in checkpoints. INVALID_ARGUMENT if two have the same name.
+// Returns the variables that a Saver with these options saves, with their names in checkpoints.
+// INVALID_ARGUMENT if two have the same name.
 absl::StatusOr<std::vector<SavedVariable>> SavedVariables(const Graph& graph,
                                                           const SaverOptions& options);
 

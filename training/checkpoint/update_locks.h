@@ -1,7 +1,7 @@
-// Protects updates that a checkpoint must not split.
+// Lets updates and savers exclude each other, so that no checkpoint contains a part of an update.
 //
-// An optimizer that updates several variables in one step creates a mutex (MutexV2), holds it
-// during all writes of the step, and adds the name of the mutex's handle to the collection
+// An optimizer that updates several variables in one step creates a mutex (MutexV2) and holds it
+// during all writes of the step. It adds the name of the mutex's handle to the collection
 // kUpdateLocks. A Saver of the graph holds the mutexes while it reads the variables, and releases
 // them before it writes files. So a checkpoint shows the state between two updates, and training
 // does not wait for file I/O.
@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// Key of the collection of handle names.
+// Key of the graph collection with the names of the mutexes' handles.
 inline constexpr std::string_view kUpdateLocks = "update_locks";
 
 }  // namespace sluice

@@ -37,8 +37,9 @@
 
 namespace sluice {
 
-// The purpose of a graph. Its name is "train", "eval" or "infer".
+// The purpose for which a model function builds a graph.
 enum class ModeKeys { kTrain, kEval, kPredict };
+// Returns "train", "eval" or "infer".
 std::string_view ModeName(ModeKeys mode);
 
 // Tensors by name.
@@ -76,7 +77,8 @@ struct EstimatorSpec {
   // Init ops, saver and summaries of the model. Null: the defaults.
   std::shared_ptr<Scaffold> scaffold;
 };
-// Adds the model to `inputs.graph` and returns its parts. Called once per call of the estimator.
+// A model function: adds the model to `inputs.graph` and returns its parts. Each call of Train,
+// Evaluate, Predict or ExportSavedModel calls it once, with a new graph.
 using ModelFn = std::function<absl::StatusOr<EstimatorSpec>(const ModelFnInputs& inputs)>;
 
 // The input part of a graph: the tensors of one batch. Train, Evaluate and Predict end normally
@@ -84,11 +86,12 @@ using ModelFn = std::function<absl::StatusOr<EstimatorSpec>(const ModelFnInputs&
 struct InputBatch {
   NamedOutputs features;
   NamedOutputs labels;
-  // Hooks of the call, for example one that feeds the batch.
+  // Hooks that the loop calls in addition, for example one that feeds the batch.
   SessionRunHooks hooks;
 };
 
-// Adds the input part to the graph. Called once per call of the estimator.
+// An input function: adds the input part to the graph. Each call of Train, Evaluate, Predict or
+// ExportSavedModel calls it once, with a new graph.
 //
 //   absl::StatusOr<InputBatch> TrainInput(Graph& g) {
 //     OutputList batch = input::ShuffleBatch({image, label}, 32, 10'000, 1'000);
@@ -109,7 +112,7 @@ struct TrainOptions {
 };
 
 struct EvaluateOptions {
-  // Batches to evaluate; nullopt: until the input ends.
+  // The number of batches to evaluate. Nullopt: all until the input ends.
   std::optional<int64_t> steps;
   SessionRunHooks hooks;
   // "": the latest checkpoint in model_dir.
@@ -128,11 +131,13 @@ struct EvaluationResult {
 };
 
 struct PredictOptions {
-  // The predictions to compute. Empty: all.
+  // The names of the predictions to compute. Empty: all.
   std::vector<std::string> keys;
   SessionRunHooks hooks;
+  // "": the latest checkpoint in model_dir.
   std::string checkpoint_path;
-  // Calls the sink once per example instead of once per batch: splits dimension 0.
+  // Whether the sink is called once per example, with a row of each prediction along dimension 0.
+  // Otherwise it is called once per batch.
   bool yield_single_examples = true;
 };
 // Receives the predictions for one example or batch. Returns false to end the prediction.
@@ -151,9 +156,9 @@ class Estimator {
   // NaN.
   absl::StatusOr<double> Train(const InputFn& input_fn, const TrainOptions& options = {});
 
-  // Runs the metrics over the input. Also writes the result to an event file in "<model_dir>/eval",
-  // if events are enabled. NOT_FOUND "Could not find trained model in model_dir: <dir>." if there
-  // is no checkpoint.
+  // Restores a checkpoint and computes the metrics over the input. If events are enabled, also
+  // writes the result to an event file in "<model_dir>/eval" (see EvaluateOptions::name). NOT_FOUND
+  // "Could not find trained model in model_dir: <dir>." if there is no checkpoint.
   absl::StatusOr<EvaluationResult> Evaluate(const InputFn& input_fn,
                                             const EvaluateOptions& options = {});
 
@@ -170,7 +175,8 @@ class Estimator {
                                                const InputFn& serving_input_fn,
                                                const std::string& checkpoint_path = "");
 
-  // The latest checkpoint in model_dir, and its variables. NOT_FOUND if there is none.
+  // The path of the latest checkpoint in model_dir, the names of its variables, and the value of a
+  // variable. NOT_FOUND if there is no checkpoint.
   absl::StatusOr<std::string> LatestCheckpoint() const;
   absl::StatusOr<std::vector<std::string>> GetVariableNames() const;
   absl::StatusOr<Tensor> GetVariableValue(const std::string& name) const;
@@ -184,7 +190,7 @@ class Estimator {
   RunConfig config_;
 };
 
-// See TrainOptions.
+// The training part of TrainAndEvaluate: the input function of Train, and fields of TrainOptions.
 struct TrainSpec {
   InputFn input_fn;
   std::optional<int64_t> max_steps;
@@ -192,6 +198,7 @@ struct TrainSpec {
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners;
 };
 
+// The evaluation part of TrainAndEvaluate. `name` and `hooks` are those of EvaluateOptions.
 struct EvalSpec {
   InputFn input_fn;
   // Batches per evaluation. Nullopt: until the input ends.
@@ -200,16 +207,17 @@ struct EvalSpec {
   SessionRunHooks hooks;
   // Called after each evaluation, for example to export the model.
   std::function<absl::Status(Estimator& estimator, const EvaluationResult& result)> after;
-  // A process that also trains evaluates a saved checkpoint only if this time has passed since its
-  // last evaluation. An evaluator looks for a new checkpoint at intervals of this length.
+  // A process that also trains evaluates a saved checkpoint only if this time has passed since the
+  // start or its last evaluation. An evaluator looks for a new checkpoint at intervals of this
+  // length.
   double throttle_secs = 600;
 };
 
-// Does the work of the task that the configuration names. Returns the last evaluation if this task
-// evaluates.
+// Trains or evaluates, depending on the task that RunConfig::task assigns to this process. Returns
+// the result of the last evaluation, or nullopt if this task evaluated nothing.
 // - One process: trains, and evaluates some of the saved checkpoints, at least the last one.
 // - Cluster: a chief or worker trains. An evaluator evaluates each new checkpoint until one has
-//   reached max_steps.
+//   reached max_steps, or without end if max_steps is not set.
 //
 //   SLUICE_ASSIGN_OR_RETURN(RunConfig config, RunConfig::FromEnvironment());   // TF_CONFIG
 //   config.model_dir = "/models/m";

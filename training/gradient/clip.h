@@ -43,8 +43,8 @@ struct ClippedGradients {
   Output global_norm;
 };
 // Scales all gradients by one factor so that their global norm is at most `clip_norm`. If the norm
-// is not finite, all elements become NaN. `use_norm`: the global norm, if the caller has computed
-// it before.
+// is not finite, all elements become NaN. `use_norm` is the global norm if the caller has computed
+// it already. Invalid: it is computed here.
 ClippedGradients ClipByGlobalNorm(const std::vector<Grad>& grads, const Operand& clip_norm,
                                   Output use_norm = {}, std::string_view name = "");
 // Like ClipByGlobalNorm above, but replaces the gradients in `pairs`. Returns the norm before

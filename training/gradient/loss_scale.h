@@ -1,5 +1,5 @@
-// An optimizer that multiplies the loss by a factor, so that small gradients of 16-bit types do not
-// underflow, and divides the gradients by it before it applies them.
+// An optimizer that multiplies the loss by a factor, the scale, so that small gradients of 16-bit
+// types do not underflow. It divides the gradients by the same factor before it applies them.
 //
 //   LossScaleOptimizer optimizer(Momentum({…}), DynamicLossScale());
 //   Operation train = optimizer.Minimize(loss);
@@ -23,27 +23,28 @@
 
 namespace sluice {
 
-// A constant factor, at least 1. Steps with infinite gradients are applied, so choose it small
-// enough.
+// A constant factor, at least 1. It must be so small that gradients do not overflow, because steps
+// with infinite gradients are applied.
 struct FixedLossScale {
   float scale;
 };
 
 // A factor that adapts to the gradients. If a gradient is not finite, the step is skipped and the
 // factor is divided by `multiplier`, but never goes below 1. After `increment_period` successive
-// finite steps it is multiplied. The variables current_loss_scale and good_steps hold this state,
-// and checkpoints contain them.
+// steps with finite gradients, the factor is multiplied by `multiplier`. Checkpoints contain this
+// state: the factor in the variable current_loss_scale, and the number of steps in good_steps.
 struct DynamicLossScale {
   // At least 1.
   float initial_loss_scale = 32768;
-  // Finite steps in a row after which the factor grows.
+  // The number of successive steps with finite gradients after which the factor grows.
   int64_t increment_period = 2000;
   // The number by which the factor is multiplied or divided.
   float multiplier = 2;
 };
 
-// An optimizer like the one that it wraps. Use the inherited Minimize. To clip gradients, use
-// ComputeGradients and ApplyGradients: the gradients between them are not scaled.
+// Computes updates like the optimizer that it wraps. Programs call the inherited Minimize. To clip
+// gradients, they call ComputeGradients, which returns gradients that are not scaled, and
+// ApplyGradients.
 class LossScaleOptimizer : public Optimizer {
  public:
   // Wraps `optimizer`, which is moved. Its name becomes "LossScale<name>".
@@ -66,7 +67,8 @@ class LossScaleOptimizer : public Optimizer {
   // The scale of the next step, a float scalar. Each call adds nodes.
   Output Scale(Graph& graph);
 
-  // Slots of the wrapped optimizer. Variables() also has the two variables of a dynamic scale.
+  // These return the slots and variables of the wrapped optimizer. Variables() also returns the two
+  // variables of a dynamic scale.
   std::optional<Variable> GetSlot(const Variable& var, std::string_view slot_name) const override;
   std::vector<std::string> GetSlotNames() const override;
   std::vector<Variable> Variables() const override;
@@ -84,7 +86,7 @@ class LossScaleOptimizer : public Optimizer {
   std::unique_ptr<Optimizer> optimizer_;
   float scale_;
   std::optional<DynamicLossScale> dynamic_;
-  Variable current_scale_, good_steps_;  // with a dynamic scale
+  Variable current_scale_, good_steps_;  // invalid for a fixed scale
 };
 
 }  // namespace sluice

@@ -39,10 +39,11 @@ struct ProducerOptions {
   std::optional<int64_t> seed;
   // Capacity of the queue, in elements.
   int64_t capacity = 32;
-  // See QueueOptions::shared_name.
+  // The name under which graphs and sessions on the same devices share the queue. "": the node's
+  // name.
   std::string shared_name = "";
   std::string name = "";
-  // The op that the queue runner runs at a stop, instead of one that closes the queue.
+  // The op that the queue runner runs when it is stopped. Invalid: an op that closes the queue.
   Operation cancel_op = {};
 };
 
@@ -53,8 +54,9 @@ Output LimitEpochs(Output tensor, std::optional<int64_t> num_epochs, std::string
                    At at = At::current());
 
 // Adds a queue of the rows of `tensor`, with a queue runner that fills it. If `summary_name` is not
-// empty, also adds a scalar summary of the queue's fill level with this name. INVALID_ARGUMENT if
-// neither `tensor` nor `element_shape` determines the shape of a row.
+// empty, also adds a scalar summary of this name, which shows what fraction of the queue's capacity
+// is in use. INVALID_ARGUMENT if neither `tensor` nor `element_shape` determines the shape of a
+// row.
 Queue InputProducer(Output tensor, const PartialShape& element_shape,
                     const ProducerOptions& options = {}, std::string_view summary_name = "",
                     At at = At::current());
@@ -81,15 +83,16 @@ struct BatchOptions {
   int num_threads = 1;
   // Elements that the queue holds at most.
   int64_t capacity = 32;
-  // Whether the tensors are batches, whose rows are the elements.
+  // Whether each tensor has several elements, as rows along dimension 0, instead of one element.
   bool enqueue_many = false;
   // The shapes of elements. Empty: those of the tensors.
   std::vector<PartialShape> shapes;
-  // Pads dimensions that are unknown (-1) to the largest size in the batch.
+  // Whether dimensions that are unknown (-1) are padded with zeros to the largest size in the
+  // batch.
   bool dynamic_pad = false;
 
-  // False: the last elements are dropped if they do not fill a batch, and dimension 0 of the result
-  // is known.
+  // Whether the last batch may be smaller than the others. If false, the last elements are dropped
+  // if they do not fill a batch, and the static shape of the result has the batch size.
   bool allow_smaller_final_batch = false;
   std::string shared_name = "";
   std::string name = "";
@@ -100,12 +103,12 @@ struct BatchOptions {
 // dynamic_pad have a known rank; otherwise INVALID_ARGUMENT.
 OutputList Batch(const OutputList& tensors, int batch_size, const BatchOptions& options = {},
                  At at = At::current());
-// Like Batch, but only adds elements for which `keep` is true. `keep` is a bool or, with
-// enqueue_many, a vector with one bool per row.
+// Like Batch, but skips elements for which `keep` is false. `keep` is a bool or, with enqueue_many,
+// a vector with one bool per row.
 OutputList MaybeBatch(const OutputList& tensors, Output keep, int batch_size,
                       const BatchOptions& options = {}, At at = At::current());
-// Like Batch, but the elements come from several lists of tensors. One thread per list adds the
-// list's elements to the queue.
+// Like Batch and MaybeBatch, but the elements come from several lists of tensors. One thread per
+// list adds the list's elements to the queue.
 OutputList BatchJoin(const std::vector<OutputList>& tensors, int batch_size,
                      const BatchOptions& options = {}, At at = At::current());
 OutputList MaybeBatchJoin(const std::vector<OutputList>& tensors, Output keep, int batch_size,
@@ -122,9 +125,10 @@ struct ShuffleOptions {
   std::string name = "";
 };
 
-// Draws random elements from a queue of `capacity` that keeps at least `min_after_dequeue`
-// elements, so that the order is well mixed. INVALID_ARGUMENT unless `capacity` is larger than
-// `min_after_dequeue`. A larger minimum mixes better, but takes longer to fill at the start.
+// Like Batch and its variants above, but batches consist of random elements of a queue. The queue
+// has the given capacity, and keeps at least `min_after_dequeue` elements after a batch is taken,
+// so that elements are mixed. A larger number mixes better, but takes longer to fill at the start.
+// INVALID_ARGUMENT unless `capacity` is larger than `min_after_dequeue`.
 OutputList ShuffleBatch(const OutputList& tensors, int batch_size, int64_t capacity,
                         int64_t min_after_dequeue, const ShuffleOptions& options = {},
                         At at = At::current());

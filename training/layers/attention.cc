@@ -12,7 +12,8 @@
 namespace sluice::layers {
 namespace {
 
-// Far below any score, but finite, so that a row without allowed positions has no NaN.
+// Subtracted from the scores of positions that may not be read. It is far larger than any score,
+// but finite, so that a row without allowed positions has no NaN.
 constexpr float kNever = 1e9f;
 
 }  // namespace

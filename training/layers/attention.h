@@ -1,8 +1,8 @@
 // Attention layers: each position of a sequence reads from the positions of a memory, which is
 // another sequence or the same one.
 //
-//   layers::MultiHeadAttention attention(8, {.causal = true});
-//   Output y = attention(x);                        // [batch, n, width], as x
+//   layers::MultiHeadAttention attention(8, {.causal = true}), cross(8);
+//   Output y = attention(x);                        // x and y are [batch, n, width]
 //   Output z = cross(x, encoded, padding_mask);     // reads from `encoded` [batch, m, size]
 //
 // Thread safety: that of the graph, which one thread at a time builds.
@@ -21,7 +21,7 @@
 namespace sluice::layers {
 
 struct MultiHeadAttentionOptions {
-  // Adds CausalMask: a position reads only itself and earlier ones.
+  // Whether a position reads only itself and earlier positions (CausalMask).
   bool causal = false;
   bool use_bias = true;
   // Returns the initializer of a kernel. Called once for each projection, in the order query, key,
@@ -32,9 +32,9 @@ struct MultiHeadAttentionOptions {
   std::string name = "attention";
 };
 
-// Multi-head attention (Vaswani et al. 2017). Projects `query` [batch, n, width] and `memory`
-// [batch, m, size] to queries, keys and values, and splits them into `heads` parts along the width.
-// The weights of a head are softmax(q k^T / sqrt(width / heads)). Joins the heads' results and
+// Multi-head attention (Vaswani et al. 2017). Projects `query` [batch, n, width] to queries q, and
+// `memory` [batch, m, size] to keys k and values v. Splits them into `heads` parts along the width.
+// A head computes softmax(q k^T / sqrt(width / heads)) v. The layer joins the heads' results and
 // projects them once more: [batch, n, width].
 //
 // Variables: `<name>/query/kernel`, `…/key/…`, `…/value/…`, `…/output/…`.
@@ -45,7 +45,7 @@ class MultiHeadAttention : public Layer {
   // If `mask` is valid, it is added to the scores [batch, heads, n, m], with broadcasting. It is 0
   // for allowed pairs and a large negative number for the others.
   Output operator()(Output query, Output memory, Output mask = {}, At at = At::current());
-  // Self-attention.
+  // Self-attention: the memory is `x` itself.
   Output operator()(Output x, At at = At::current()) { return (*this)(x, x, {}, at); }
 
  private:

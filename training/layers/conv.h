@@ -49,8 +49,9 @@ struct Conv2DOptions {
   std::string name = "";
 };
 
-// activation(convolution + bias), with an output of `filters` channels. Variables `<name>/kernel`
-// [height, width, channels, filters] and `<name>/bias` [filters]. Reference: tf.layers.Conv2D.
+// Computes activation(convolution(x, kernel) + bias), with an output of `filters` channels.
+// Variables `<name>/kernel` [height, width, channels, filters] and `<name>/bias` [filters].
+// Reference: tf.layers.Conv2D.
 //
 //   Output half = layers::Conv2D(64, {3, 5}, {.strides = 2, .padding = "SAME"})(x);
 class Conv2D : public Layer {
@@ -72,11 +73,10 @@ class Conv2D : public Layer {
 };
 
 // A transposed convolution: the gradient of a convolution with respect to its input. With strides
-// it enlarges images. The height and width of the result are size * stride with "SAME", and
-// size * stride + max(kernel - stride, 0) with "VALID". Height, width and channels of the input
-// must be known. Variables `<name>/kernel`
-// [height, width, filters, channels] and `<name>/bias` [filters]. Reference:
-// tf.layers.Conv2DTranspose.
+// it enlarges images. With padding "SAME", height and width are multiplied by the stride. "VALID"
+// adds max(kernel - stride, 0) to the products. Height, width and channels of the input must be
+// known. Variables `<name>/kernel` [height, width, filters, channels] and `<name>/bias` [filters].
+// Reference: tf.layers.Conv2DTranspose.
 //
 //   Output twice = layers::Conv2DTranspose(16, 3, {.strides = 2, .padding = "SAME"})(x);
 class Conv2DTranspose : public Layer {
@@ -97,14 +97,15 @@ class Conv2DTranspose : public Layer {
 };
 
 struct PoolingOptions {
+  // "VALID" or "SAME", as for Conv2DOptions.
   std::string padding = "VALID";
   // "": "max_pooling2d" or "average_pooling2d".
   std::string_view name = "";
 };
 
-// The maximum, or the mean, of each window of each channel: [batch, height', width', channels].
-// With "SAME", the mean does not count padding. Reference: tf.layers.max_pooling2d,
-// average_pooling2d.
+// Return the maximum, or the mean, of each window of each channel of `x` [batch, height, width,
+// channels]. The result is [batch, height', width', channels]. With padding "SAME", the mean does
+// not count padding. Reference: tf.layers.max_pooling2d, average_pooling2d.
 Output MaxPooling2D(Output x, Size2D pool_size, Size2D strides, const PoolingOptions& options = {},
                     At at = At::current());
 Output AveragePooling2D(Output x, Size2D pool_size, Size2D strides,

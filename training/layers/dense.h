@@ -34,8 +34,8 @@ struct DenseOptions {
   std::string name = "dense";
 };
 
-// activation(x * kernel + bias) over the last dimension of x, whose size must be known
-// (INVALID_ARGUMENT otherwise). x has rank 2 or more; the other dimensions stay. Variables
+// Computes activation(x * kernel + bias) over the last dimension of x, whose size must be known
+// (INVALID_ARGUMENT otherwise). x has rank 2 or more; its other dimensions are kept. Variables
 // `<name>/kernel` [size, units] and `<name>/bias` [units]. Reference: tf.layers.Dense.
 class Dense : public Layer {
  public:
@@ -67,8 +67,8 @@ struct EmbeddingOptions {
 
 // Looks up one row of the table `<name>/embeddings` [count, size] per id: the output has the
 // dimensions of `ids`, and a last dimension `size`. Ids are int32 or int64. An id outside of [0,
-// count) fails the step. The gradient is sparse. For large tables in parts see
-// ops/embedding/embedding.h. Reference: tf.keras.layers.Embedding.
+// count) fails the step. The gradient is sparse. ops/embedding/embedding.h has lookups in large
+// tables that consist of several variables. Reference: tf.keras.layers.Embedding.
 //
 //   Output words = layers::Embedding(10'000, 64)(ids);       // [batch, length, 64]
 class Embedding : public Layer {
@@ -88,7 +88,7 @@ class Embedding : public Layer {
 
 // Options of Dropout.
 struct DropoutOptions {
-  // False: returns x, for evaluation.
+  // Whether to drop elements. False, as for evaluation: Dropout returns x unchanged.
   bool training = true;
   // Seed of the random numbers. Without it, the graph's seed applies (Graph::SetRandomSeed).
   Seed seed;
@@ -96,8 +96,8 @@ struct DropoutOptions {
 };
 
 // Sets each element to 0 with probability `rate`, in [0, 1), and divides it by 1 - rate otherwise,
-// so that the expected value stays. Reference: tf.layers.dropout, with the same random numbers for
-// equal seeds.
+// so that its expected value does not change. Reference: tf.layers.dropout, with the same random
+// numbers for equal seeds.
 Output Dropout(Output x, float rate, const DropoutOptions& options = {}, At at = At::current());
 
 // Flattens all dimensions except the first: [batch, elements per example]. Reference:

@@ -65,16 +65,16 @@ class Activation {
 // `<variable>/Regularizer/`.
 using Regularizer = std::function<Output(const Variable&)>;
 
-// scale * sum(|w|); scale * sum(w²) / 2; the sum of both. They enter the loss that losses::Total
-// returns.
+// Regularizers of a variable w: L1 computes scale * sum(|w|), L2 computes scale * sum(w²) / 2, and
+// L1L2 computes the sum of both with the scales `l1` and `l2`. losses::Total includes these losses.
 //
 //   layers::Dense hidden(128, {.kernel_regularizer = layers::L2(1e-4)});
 Regularizer L1(double scale);
 Regularizer L2(double scale);
 Regularizer L1L2(double l1, double l2);
 
-// The properties of one variable of a layer, an argument of MakeVariable. It holds references to
-// the initializer and the regularizer, so it must not outlive the call.
+// Describes one variable of a layer to MakeVariable. It holds references to the initializer and the
+// regularizer, so it must not outlive the call of MakeVariable.
 struct Weight {
   std::string_view name;
   TensorShape shape;
@@ -101,7 +101,8 @@ class Layer {
   Layer(std::string name, bool use_resource, bool trainable = true)
       : name_(std::move(name)), use_resource_(use_resource), trainable_(trainable) {}
 
-  // The scope in which one call adds the layer's nodes.
+  // Opens the layer's name scope during its lifetime, for the nodes of one call of the layer. The
+  // first Call chooses the name of the scope.
   class Call {
    public:
     Call(Layer& layer, Graph& graph)
@@ -128,8 +129,8 @@ class Layer {
     *bias =
         MakeVariable(graph, dtype, {"bias", {units}, o.bias_initializer, o.bias_regularizer}, at);
   }
-  // The size of dimension `dim` of `x` (-1: the last). Nullopt, with an error in the graph, if it
-  // is unknown or the rank is below `rank`.
+  // Returns the size of dimension `dim` of `x` (-1: the last). If the size is unknown or `x` has a
+  // rank below `rank`, sets an error in the graph and returns nullopt.
   std::optional<int64_t> KnownDim(Output x, int rank, int dim, At at) const;
   void SetError(Graph& graph, const absl::Status& status, At at) const;
   const std::string& name() const { return name_; }
@@ -141,8 +142,9 @@ class Layer {
   std::string prefix_;
 };
 
-// Reads a variable under the name of the op that uses the value, as TensorFlow does:
-// "MatMul/ReadVariableOp" for a MatMul. `make` receives the value and the name of the op.
+// Adds an op that uses the value of a variable, and the read of the variable. As in TensorFlow, the
+// read is named after the op: "MatMul/ReadVariableOp" for a MatMul. `make` adds the op; it receives
+// the value and the op's name. MatMulWith and BiasAddWith do this for the ops MatMul and BiasAdd.
 Output WithRead(std::string_view name, const Variable& weight, At at,
                 const std::function<Output(Output value, std::string_view name)>& make);
 Output MatMulWith(Output x, const Variable& weight, At at);

@@ -22,7 +22,7 @@
 
 namespace sluice::losses {
 
-// The way to combine the values of a loss. A division by 0 values or weights gives 0. Reference:
+// The way to combine the values of a loss. If the divisor is 0, the result is 0. Reference:
 // tf.compat.v1.losses.Reduction.
 enum class Reduction {
   // The sum divided by the number of nonzero weights.
@@ -46,29 +46,32 @@ struct Options {
   std::string_view name = "";
 };
 
-// Multiplies values that the caller computed, such as one per example, by their weights, and
-// reduces them.
+// A loss whose values, such as one per example, the caller has computed. Multiplies them by their
+// weights and reduces them.
 Output Weighted(Output values, const Options& options = {}, At at = At::current());
 
-// For one class out of several. labels [batch]: class numbers, int32 or int64; logits [batch,
-// classes].
+// The cross entropy of softmax(logits) for examples that have one true class each. labels [batch]:
+// numbers of the true classes, int32 or int64; logits [batch, classes].
 Output SparseSoftmaxCrossEntropy(Output labels, Output logits, const Options& options = {},
                                  At at = At::current());
 
-// labels: probabilities, of the shape of logits [batch, classes]. label_smoothing moves them
-// towards the uniform distribution. No gradient flows to the labels.
+// The cross entropy of softmax(logits) and a distribution over classes. labels: probabilities, of
+// the shape of logits [batch, classes]. label_smoothing, in [0, 1], moves them towards the uniform
+// distribution. No gradient flows to the labels.
 Output SoftmaxCrossEntropy(Output labels, Output logits, const Options& options = {},
                            float label_smoothing = 0, At at = At::current());
-// Each class is a separate yes/no decision. labels: probabilities, of the shape of logits.
+// The cross entropy of sigmoid(logits), for classes that are separate yes/no decisions. labels:
+// probabilities, of the shape of logits. label_smoothing, in [0, 1], moves them towards 0.5.
 Output SigmoidCrossEntropy(Output labels, Output logits, const Options& options = {},
                            float label_smoothing = 0, At at = At::current());
-// (prediction - label)^2 and |prediction - label| per element. Labels and predictions have the same
-// shape.
+// Losses with the value (prediction - label)^2 and |prediction - label| per element. Labels and
+// predictions have the same shape.
 Output MeanSquaredError(Output labels, Output predictions, const Options& options = {},
                         At at = At::current());
 Output AbsoluteDifference(Output labels, Output predictions, const Options& options = {},
                           At at = At::current());
-// Quadratic in the difference d up to |d| = delta, and linear beyond.
+// The Huber loss of the difference d of prediction and label: quadratic in d if |d| is at most
+// `delta`, linear beyond.
 Output Huber(Output labels, Output predictions, float delta = 1, const Options& options = {},
              At at = At::current());
 // The hinge loss. Labels are 0 and 1, and are converted to -1 and 1.
@@ -76,7 +79,8 @@ Output Hinge(Output labels, Output logits, const Options& options = {}, At at = 
 // The cross entropy of probabilities: predictions and labels in [0, 1]. `epsilon` avoids log(0).
 Output Log(Output labels, Output predictions, const Options& options = {}, float epsilon = 1e-7f,
            At at = At::current());
-// 1 - the dot product over `axis`. The vectors must have unit length.
+// The cosine distance: 1 minus the dot product of label and prediction over dimension `axis`. The
+// vectors must have unit length.
 Output CosineDistance(Output labels, Output predictions, int axis, const Options& options = {},
                       At at = At::current());
 
@@ -85,8 +89,9 @@ Output Regularization(Graph& graph, At at = At::current());
 // The sum of all losses of the graph and Regularization.
 Output Total(Graph& graph, At at = At::current());
 
-// max(x, 0) - x * z + log(1 + exp(-|x|)) per element, with logits x and labels z: the cross entropy
-// of sigmoid(logits). Reference: tf.nn.sigmoid_cross_entropy_with_logits.
+// Returns the cross entropy of sigmoid(logits) per element, without weights, reduction or
+// collection. With logits x and labels z it is max(x, 0) - x * z + log(1 + exp(-|x|)). Reference:
+// tf.nn.sigmoid_cross_entropy_with_logits.
 Output SigmoidCrossEntropyWithLogits(Output labels, Output logits,
                                      std::string_view name = "logistic_loss",
                                      At at = At::current());

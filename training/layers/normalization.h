@@ -1,4 +1,5 @@
-// Layers that normalize the mean and variance of their input.
+// Layers that shift and scale their input to mean 0 and variance 1, and then apply a scale gamma
+// and an offset beta, which are trained.
 //
 //   Output y = layers::BatchNormalization({.training = true})(x);
 //   Output z = layers::LayerNormalization()(y);
@@ -19,9 +20,9 @@ namespace sluice::layers {
 
 // Options of BatchNormalization. The defaults are those of tf.layers.BatchNormalization.
 struct BatchNormalizationOptions {
-  // True: normalizes by the statistics of the batch, and updates the moving averages. False:
-  // normalizes by the moving averages. A layer has one mode. So build another graph for evaluation,
-  // and restore the same checkpoint.
+  // Whether the layer normalizes by the mean and variance of the batch, and updates the moving
+  // averages of both. Otherwise it normalizes by the moving averages. A layer has one mode, so
+  // build another graph for evaluation and restore the same checkpoint.
   bool training = false;
   // Decay of the moving averages, per step.
   double momentum = 0.99;
@@ -69,14 +70,16 @@ class BatchNormalization : public Layer {
   Variable gamma_, beta_, moving_mean_, moving_variance_;
 };
 
-// The ops of the collection "update_ops".
+// Returns the ops of the collection "update_ops", which update moving averages.
 std::vector<Operation> UpdateOps(const Graph& graph);
 
 // The statistics that MomentsOf returns and Normalize takes.
 struct Moments {
   Output mean, variance;
 };
-// The mean and variance of `x` over `axes`, without Bessel's correction. Reference: tf.nn.moments.
+// Returns the mean and variance of `x` over the dimensions `axes`. The variance is the mean squared
+// deviation (without Bessel's correction). `keep_dims`: whether these dimensions are kept with size
+// 1. Reference: tf.nn.moments.
 Moments MomentsOf(Output x, const std::vector<int64_t>& axes, bool keep_dims = false,
                   At at = At::current());
 

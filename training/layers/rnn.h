@@ -28,14 +28,14 @@ struct StaticRnnOptions {
   std::string_view name = "rnn";
 };
 struct StaticRnnResult {
-  // [batch, size], one per step.
+  // The outputs of the cell: one tensor [batch, size] per step.
   OutputList outputs;
   // The state after the last step.
   OutputList state;
 };
 
-// Unrolls the cell over the inputs [batch, size]: the graph grows with the number of steps, which
-// is fixed. For short sequences. Reference: tf.nn.static_rnn.
+// Applies the cell to the inputs, one tensor [batch, size] per step. The graph has the nodes of
+// every step, so use it for short sequences of fixed length. Reference: tf.nn.static_rnn.
 StaticRnnResult StaticRnn(RnnCell& cell, const OutputList& inputs,
                           const StaticRnnOptions& options = {}, At at = At::current());
 
@@ -45,22 +45,22 @@ struct DynamicRnnOptions {
   Output sequence_length;
   // The state before the first step, with the sizes of RnnCell::state_sizes. Empty: zeros.
   OutputList initial_state;
-  // See WhileOptions. More parallel iterations use more memory.
+  // The number of steps that may run at the same time (WhileOptions). More use more memory.
   int parallel_iterations = 32;
   // Whether inputs and outputs are [time, batch, size], which saves two transpositions.
   bool time_major = false;
   std::string_view name = "rnn";
 };
 struct DynamicRnnResult {
-  // [batch, time, size], or [time, batch, size] if time_major.
+  // The outputs of the cell: [batch, time, size], or [time, batch, size] if time_major.
   Output outputs;
   // The state after each example's last step.
   OutputList state;
 };
 
-// Loops over the inputs [batch, time, size]. The number of steps is read when the graph runs, so
-// that it may differ between batches. Reference: tf.nn.dynamic_rnn, with the same variables and
-// values and fewer nodes.
+// Applies the cell to the inputs [batch, time, size] in a loop over the time. The number of steps
+// is read when the graph runs, so that it may differ between batches. Reference: tf.nn.dynamic_rnn,
+// with the same variables and values and fewer nodes.
 DynamicRnnResult DynamicRnn(RnnCell& cell, Output inputs, const DynamicRnnOptions& options = {},
                             At at = At::current());
 
@@ -69,12 +69,15 @@ struct BidirectionalRnnResult {
   DynamicRnnResult forward, backward;
 };
 
-// One cell runs forward over the sequence, the other backward, in the scopes `bidirectional_rnn/fw`
-// and `…/bw`. `sequence_length` is required. Reference: tf.nn.bidirectional_dynamic_rnn.
+// Runs one cell forward over the sequence and the other backward, in the scopes
+// `bidirectional_rnn/fw` and `bidirectional_rnn/bw`. `inputs` is [batch, time, size].
+// `sequence_length`, as in DynamicRnnOptions, is required. Reference:
+// tf.nn.bidirectional_dynamic_rnn.
 BidirectionalRnnResult BidirectionalDynamicRnn(RnnCell& forward, RnnCell& backward, Output inputs,
                                                Output sequence_length, At at = At::current());
 
-// Returns [batch, length]: row i is 1 at the first lengths[i] positions, and 0 elsewhere.
+// Returns a mask [batch, length] for `lengths` [batch]: row i is 1 at the first lengths[i]
+// positions, and 0 elsewhere.
 // Reference: tf.sequence_mask.
 Output SequenceMask(Output lengths, int32_t length, DataType dtype = DT_FLOAT,
                     At at = At::current());

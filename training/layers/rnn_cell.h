@@ -64,9 +64,10 @@ struct RnnCellOptions {
   std::string name = "";
 };
 
-// tanh([x, h] * kernel + bias), or another activation. The output is the new state h. Default name:
-// "basic_rnn_cell". Variables `<name>/kernel` [size + units, units], `<name>/bias` [units].
-// Reference: tf.nn.rnn_cell.BasicRNNCell.
+// The basic recurrent cell: with the input x and the state h, it computes the new state
+// activation([x, h] * kernel + bias), which is also the output. The activation is tanh by default.
+// Default name: "basic_rnn_cell". Variables `<name>/kernel` [size + units, units], `<name>/bias`
+// [units]. Reference: tf.nn.rnn_cell.BasicRNNCell.
 class BasicRnnCell : public RnnCell, protected Layer {
  public:
   explicit BasicRnnCell(int64_t units, RnnCellOptions options = {});
@@ -96,13 +97,14 @@ struct LstmCellOptions {
 };
 
 // Long short-term memory (Hochreiter and Schmidhuber 1997), with forget gates and optional
-// peepholes (Gers and Schmidhuber 2000). With i, j, f, o the quarters of [x, h] * kernel + bias:
+// peepholes (Gers and Schmidhuber 2000). With the input x, the state (c, h), and i, j, f, o as the
+// quarters of [x, h] * kernel + bias, the new state is
 //
 //   c = c * sigmoid(f + forget_bias) + sigmoid(i) * activation(j)
 //   h = sigmoid(o) * activation(c)
 //
-// The state is (c, h), the output is h. With the name "basic_lstm_cell" and without peepholes,
-// checkpoints are those of tf.nn.rnn_cell.BasicLSTMCell. Reference: tf.nn.rnn_cell.LSTMCell.
+// The output is h. With the name "basic_lstm_cell" and without peepholes, checkpoints are those of
+// tf.nn.rnn_cell.BasicLSTMCell. Reference: tf.nn.rnn_cell.LSTMCell.
 //
 // Variables `<name>/kernel` [size + units, 4 * units], `<name>/bias` [4 * units]; with peepholes
 // also `<name>/w_f_diag`, `…/w_i_diag`, `…/w_o_diag`, [units] each.
@@ -116,7 +118,7 @@ class LstmCell : public RnnCell, protected Layer {
   RnnStep Step(Output input, const OutputList& state, At at) override;
 
  private:
-  // `gate` plus the contribution of its peephole.
+  // Returns `gate` plus the product of `cell`, the state c, and the diagonal weights `peephole`.
   Output Seeing(Output gate, const Variable& peephole, Output cell, At at) const;
 
   int64_t units_;
@@ -135,16 +137,16 @@ struct GruCellOptions {
   std::string name = "gru_cell";
 };
 
-// Gated recurrent unit (Cho et al. 2014). With r, u the halves of sigmoid([x, h] * gates/kernel +
-// gates/bias):
+// Gated recurrent unit (Cho et al. 2014). With the input x, the state h, and r, u as the halves of
+// sigmoid([x, h] * gates/kernel + gates/bias), it computes
 //
 //   c = activation([x, r * h] * candidate/kernel + candidate/bias)
 //   h = u * h + (1 - u) * c
 //
 // The output is the new state h. Reference: tf.nn.rnn_cell.GRUCell.
 //
-// Variables `<name>/gates/kernel` [size + units, 2 * units], `<name>/candidate/kernel` [size +
-// units, units], and a bias beside each.
+// Variables `<name>/gates/kernel` [size + units, 2 * units], `<name>/gates/bias` [2 * units],
+// `<name>/candidate/kernel` [size + units, units] and `<name>/candidate/bias` [units].
 class GruCell : public RnnCell, protected Layer {
  public:
   explicit GruCell(int64_t units, GruCellOptions options = {});

@@ -21,7 +21,7 @@ struct Scored {
   Output labels, logits;  // [batch, true + sampled]
 };
 
-// The rows of the true classes and those of the sampled classes. One op gathers all of them.
+// The rows of a variable for the true classes and for the sampled classes. One op gathers both.
 struct Rows {
   Output true_rows, sampled_rows;
 };

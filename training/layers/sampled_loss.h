@@ -1,4 +1,4 @@
-// Estimates losses over very many classes from a sample of the classes.
+// Losses for classification with very many classes, estimated from a sample of the classes.
 //
 //   auto sample = LogUniformCandidateSampler(labels, 1, 64, true, classes);
 //   Output loss = ReduceMean(losses::Nce(weights, biases, labels, hidden,
@@ -29,7 +29,7 @@ struct Sample {
   Output classes;
   // float [batch, true classes]: the expected number of times that each true class is sampled.
   Output true_expected;
-  // float [n]: the same for each sampled class.
+  // float [n]: the expected number of times that each class in `classes` is sampled.
   Output expected;
 };
 
@@ -40,14 +40,13 @@ struct SampledOptions {
   std::string_view name = "";
 };
 
-// Returns one loss per example. labels: int64 [batch, true classes], with a known second size;
-// inputs: [batch, size].
-//
-// Noise-contrastive estimation (Gutmann and Hyvärinen 2010): learns to distinguish true classes
-// from sampled ones.
+// Noise-contrastive estimation (Gutmann and Hyvärinen 2010): a loss that teaches the model to
+// distinguish true classes from sampled ones. Returns one loss per example. labels: int64 [batch,
+// true classes], with a known second size; inputs: [batch, size].
 Output Nce(const Variable& weights, const Variable& biases, Output labels, Output inputs,
            const Sample& sample, const SampledOptions& options = {}, At at = At::current());
-// Softmax over the true and the sampled classes (Jean et al. 2014). Only for training.
+// The cross entropy of a softmax over the true and the sampled classes only (Jean et al. 2014).
+// Arguments and result are those of Nce. Only for training.
 Output SampledSoftmax(const Variable& weights, const Variable& biases, Output labels, Output inputs,
                       const Sample& sample, const SampledOptions& options = {},
                       At at = At::current());

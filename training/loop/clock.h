@@ -1,5 +1,5 @@
-// Clocks for training loops: for timers of hooks, and for waits that retry after some time. Tests
-// use a ManualClock, so that no test waits for time to pass.
+// Clocks of training loops, which measure the intervals of hooks and limit waits. Tests use a
+// ManualClock, so that no test waits for time to pass.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_LOOP_CLOCK_H_
@@ -40,20 +40,21 @@ class Clock {
 
   // Time since a fixed moment in the past.
   virtual Duration Now() = 0;
-  // Blocks until `wake` is set or `time` is over (nullopt: forever). Returns whether `wake` is set.
+  // Blocks until `wake` is set or `time` has passed. Nullopt: no time limit. Returns whether `wake`
+  // is set.
   virtual bool Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) = 0;
 
  protected:
   static bool WaitReal(Wake& wake, std::optional<Duration> time);
 };
 
-// A clock that only Advance changes.
+// A clock for tests, whose time changes only when Advance is called.
 class ManualClock final : public Clock {
  public:
   Duration Now() override;
   bool Wait(const std::shared_ptr<Wake>& wake, std::optional<Duration> time) override;
   void Advance(Duration time);
-  // Blocks until `n` calls of Wait are blocked.
+  // Blocks until `n` calls of Wait are in progress.
   void AwaitWaiting(int n);
   // Blocks until Wait has been called `n` times in all.
   void AwaitWaits(int n);

@@ -7,11 +7,11 @@
 //
 // Thread safety: all methods may be called from any thread, but only one at a time calls Join.
 // Blocking: WaitForStop and Join block until a stop is requested (and the threads have ended), or
-// until they are cancelled. RequestStop wakes them at once.
+// until they are cancelled. RequestStop wakes the waiting calls at once.
 // Ownership: the coordinator owns the threads. Objects that their functions use must outlive it:
 // the destructor waits for all threads, without a limit.
 // Errors: Join returns the first error that a thread returned or that RequestStop got. Errors after
-// the stop are dropped, because most are its consequences.
+// the stop are dropped, because most of them are consequences of the stop.
 // Reference: tf.train.Coordinator.
 #ifndef SLUICE_TRAINING_LOOP_COORDINATOR_H_
 #define SLUICE_TRAINING_LOOP_COORDINATOR_H_
@@ -36,10 +36,10 @@ class CancellationManager;  // executor/wait/cancellation.h
 struct JoinOptions {
   // Time for the remaining threads to end after a stop was requested.
   std::chrono::milliseconds grace = std::chrono::seconds(120);
-  // Whether threads that are still running after `grace` are not an error. The coordinator owns
-  // them until they end, also if Join ended with CANCELLED.
+  // If true, Join returns no error for threads that are still running after `grace`. The
+  // coordinator owns them until they end, also if Join ended with CANCELLED.
   bool ignore_live_threads = false;
-  // Ends the wait with CANCELLED. Outlives the call.
+  // When this manager is cancelled, Join ends with CANCELLED. Must outlive the call. Null: none.
   CancellationManager* cancellation = nullptr;
 };
 
@@ -50,8 +50,8 @@ struct JoinOptions {
 //   SLUICE_RETURN_IF_ERROR(StartQueueRunners(session, coordinator));
 class Coordinator {
  public:
-  // Errors with these codes are a normal end, such as that of the input (OUT_OF_RANGE). Join does
-  // not report them.
+  // Errors with these codes mean a normal end, such as the end of the input (OUT_OF_RANGE). Join
+  // does not report them.
   explicit Coordinator(std::vector<absl::StatusCode> clean_stop_codes = {
                            absl::StatusCode::kOutOfRange});
   // Requests a stop and waits for the threads.
@@ -62,9 +62,9 @@ class Coordinator {
   // Requests the stop. `why` is the error that caused it. Join returns this error, unless its code
   // means a clean stop. Later calls have no effect.
   void RequestStop(absl::Status why = absl::OkStatus());
-  // Runs `body` in this thread. Its error requests the stop.
+  // Runs `body` in the calling thread. If it returns an error, requests a stop with this error.
   void StopOnError(const std::function<absl::Status()>& body);
-  // Whether a stop was requested. Threads look at it between two pieces of work.
+  // Whether a stop was requested. Threads check this between two parts of their work.
   bool ShouldStop() const;
   // The error of the stop request; OK if there is none. (TensorFlow raises it.)
   absl::Status RequestedError() const;
@@ -81,11 +81,12 @@ class Coordinator {
   // lock. If a stop was requested already, calls it at once.
   void OnStop(std::function<void()> callback);
 
-  // Runs `body` on a thread that the coordinator owns. Its error requests the stop.
+  // Runs `body` on a thread that the coordinator owns. If it returns an error, requests a stop with
+  // this error.
   void Start(std::string name, std::function<absl::Status()> body);
-  // Calls `body` repeatedly, on a thread that the coordinator owns, until the stop. The first call
-  // begins at once, the next ones `pace` apart; 0 means without pause. Reference:
-  // tf.train.LooperThread.
+  // Calls `body` repeatedly on a thread that the coordinator owns, until a stop is requested or
+  // `body` returns an error, which requests the stop. The first call begins at once, and the others
+  // follow at intervals of `pace`. 0: without pauses. Reference: tf.train.LooperThread.
   void StartLoop(std::string name, std::chrono::milliseconds pace,
                  std::function<absl::Status()> body);
   // Waits until a stop is requested or all threads have ended, then up to `grace` for the remaining

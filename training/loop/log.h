@@ -21,8 +21,8 @@ namespace sluice {
 enum class LogSeverity { kInfo, kWarning, kError };
 using LogSink = std::function<void(LogSeverity, const std::string& line)>;
 
-// Sets the sink of all lines and returns the previous one. An empty sink is stderr, with the
-// severity in front ("INFO: …").
+// Sets the function that receives all lines, and returns the previous one. If `sink` is empty,
+// lines are written to stderr, with the severity in front ("INFO: …").
 LogSink SetLogSink(LogSink sink);
 void Log(LogSeverity severity, const std::string& line);
 
@@ -39,16 +39,18 @@ void LogError(const Args&... args) {
   Log(LogSeverity::kError, StrCat(args...));
 }
 
-// The live line of stderr. It has one owner at a time, and does nothing if stderr is no terminal.
+// A line of text below the log on a terminal, such as a progress bar, which Show rewrites in place.
+// At most one object exists at a time. If `terminal` is false, Show does nothing.
 class LiveLine {
  public:
   explicit LiveLine(bool terminal = StderrIsTerminal());
-  // Ends the line, and leaves it on the terminal.
+  // Leaves the text on the terminal and starts a new line.
   ~LiveLine();
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;
 
   bool on_terminal() const { return terminal_; }
+  // Replaces the text.
   void Show(std::string_view text);
   static bool StderrIsTerminal();
 

@@ -28,15 +28,15 @@
 
 namespace sluice {
 
-// Key of the collection.
+// Key of the graph collection whose runners a MonitoredSession starts.
 inline constexpr std::string_view kQueueRunners = "queue_runners";
 
 struct QueueRunner {
   std::string queue_name;
-  // The ops that fill the queue. A thread per entry runs the op repeatedly. An op may be listed
-  // several times.
+  // The ops that fill the queue. One thread per entry runs the entry's op repeatedly. An op may be
+  // listed several times.
   std::vector<Operation> enqueue_ops;
-  // Closes the queue. Runs when the last thread reaches the end of its input.
+  // Closes the queue. Runs when the last thread ends, if its error has one of the closed_codes.
   Operation close_op;
   // Runs when the coordinator stops, unless another session continues (Coordinator::GoesOn).
   // Cancels pending enqueues.
@@ -44,39 +44,43 @@ struct QueueRunner {
   // A thread that ends with one of these codes reports no error.
   std::vector<absl::StatusCode> closed_codes = {absl::StatusCode::kOutOfRange};
 
-  // Adds the close and cancel ops of the queue. INVALID_ARGUMENT "Must provide queue and
-  // enqueue_ops."; "queue_closed_exception_types, when provided, must be …" if `closed_codes` is
-  // empty or contains OK.
+  // Returns a runner of the queue, and adds its close_op and cancel_op to the graph.
+  // INVALID_ARGUMENT "Must provide queue and enqueue_ops."; "queue_closed_exception_types, when
+  // provided, must be …" if `closed_codes` is empty or contains OK.
   static absl::StatusOr<QueueRunner> Of(const Queue& queue, std::vector<Operation> enqueue_ops,
                                         std::vector<absl::StatusCode> closed_codes = {
                                             absl::StatusCode::kOutOfRange});
 
-  // Removes `export_scope` from all names. NOT_FOUND if the queue is not in this scope.
+  // Returns the runner as a message with the names of its ops, without the prefix `export_scope`.
+  // NOT_FOUND if the queue is not in this scope.
   absl::StatusOr<pb::QueueRunnerDef> ToProto(std::string_view export_scope = "") const;
-  // Finds the ops by their names, with `import_scope` in front. NOT_FOUND if an op does not exist.
+  // Returns the runner that `def` describes. Finds its ops by their names, with `import_scope` in
+  // front. NOT_FOUND if an op does not exist.
   static absl::StatusOr<QueueRunner> FromProto(const pb::QueueRunnerDef& def, const Graph& graph,
                                                std::string_view import_scope = "");
 
   // Starts the threads on the coordinator. The threads must end before `session` is destroyed. Does
-  // nothing while threads of an equal runner run for the session.
+  // nothing while a runner with the same queue and enqueue_ops runs for the session.
   void Start(Session& session, Coordinator& coordinator) const;
 };
 
-// Training cannot continue without the runners of some queues (the updates of a synchronous
-// optimizer). The builder of such a queue calls NeedQueueRunner. Code that itself starts a runner
-// that is not in the collection calls StartsQueueRunner. A training loop calls CheckQueueRunners
-// before it creates a session.
+// Some queues need a runner, or training waits forever. An example is the queue whose runner makes
+// the updates of synchronous training. With these functions a training loop finds a missing runner
+// before it creates a session. Code that adds such a queue calls NeedQueueRunner. `what_for` says
+// what cannot happen without the runner, for the error of CheckQueueRunners. Code that starts the
+// runner itself, without adding it to the collection, calls StartsQueueRunner.
 void NeedQueueRunner(Graph& graph, const std::string& queue_name, const std::string& what_for);
 void StartsQueueRunner(Graph& graph, const std::string& queue_name);
-// INVALID_ARGUMENT if nothing starts the runner of a queue that needs one. The error names the
-// queue and its purpose.
+// Returns INVALID_ARGUMENT if a queue needs a runner that is neither in the collection
+// "queue_runners" nor announced by StartsQueueRunner. The error contains `what_for` and the name of
+// the queue.
 absl::Status CheckQueueRunners(const Graph& graph);
 
 // Adds the runner to the graph. An error stays in the graph.
 void AddQueueRunner(Graph& graph, const QueueRunner& runner,
                     std::string_view collection = kQueueRunners);
-// The runners of a collection. NOT_FOUND for a missing op, INVALID_ARGUMENT for an entry that is no
-// QueueRunnerDef.
+// Returns the runners of a collection. NOT_FOUND if the graph lacks an op of a runner,
+// INVALID_ARGUMENT if an entry is no QueueRunnerDef.
 absl::StatusOr<std::vector<QueueRunner>> QueueRunners(const Graph& graph,
                                                       std::string_view collection = kQueueRunners);
 // Starts all runners of a collection, which may be empty.

@@ -39,6 +39,7 @@ struct Metric {
 namespace metrics {
 
 struct Options {
+  // A scalar, or one weight per element. Invalid: all weights are 1.
   Output weights;
   // Name scope of the nodes. "": the metric's name.
   std::string_view name = "";
@@ -58,9 +59,11 @@ Metric RootMeanSquaredError(Output labels, Output predictions, const Options& op
 Metric MeanAbsoluteError(Output labels, Output predictions, const Options& options = {},
                          At at = At::current());
 
-// Counts, and their ratios (0 if the denominator is 0). Labels and predictions are converted to
-// bool: nonzero is positive. Precision is the share of the predicted positives that are labelled
-// positive. Recall is the share of the labelled positives that are predicted positive.
+// Metrics of yes/no decisions. Labels and predictions are converted to bool: nonzero is positive.
+// The first four count elements by label and prediction: a false positive is predicted positive,
+// but labelled negative. Precision is the share of the predicted positives that are labelled
+// positive. Recall is the share of the labelled positives that are predicted positive. A share is 0
+// if its denominator is 0.
 Metric TruePositives(Output labels, Output predictions, const Options& options = {},
                      At at = At::current());
 Metric FalsePositives(Output labels, Output predictions, const Options& options = {},
@@ -75,9 +78,10 @@ Metric Recall(Output labels, Output predictions, const Options& options = {},
               At at = At::current());
 
 enum class Curve { kRoc, kPrecisionRecall };
-// How the area between two neighbouring thresholds is computed: as a trapezium, as a rectangle with
-// the smaller or the larger of the two heights, or by interpolating true and false positives (Davis
-// and Goadrich 2006). Only kPrecisionRecall can interpolate. kRoc uses trapeziums instead.
+// The way to compute the area under a curve between two neighbouring thresholds. kTrapezoidal uses
+// a trapezium. kMinoring and kMajoring use rectangles with the smaller and the larger of the two
+// heights. kCarefulInterpolation interpolates true and false positives (Davis and Goadrich 2006).
+// It is for kPrecisionRecall only. For kRoc it stands for kTrapezoidal.
 enum class Summation { kTrapezoidal, kMinoring, kMajoring, kCarefulInterpolation };
 struct AucOptions {
   Output weights;
@@ -90,9 +94,9 @@ struct AucOptions {
   std::vector<float> thresholds = {};
 };
 
-// The area under the curve, computed from the positives and negatives at each threshold. It is more
-// exact with more thresholds. Predictions are in [0, 1]. INVALID_ARGUMENT for fewer than two
-// thresholds.
+// The area under the ROC curve or the precision-recall curve of predictions in [0, 1]. The metric
+// counts true and false positives and negatives at each threshold, so it is more exact with more
+// thresholds. INVALID_ARGUMENT for fewer than two thresholds.
 //
 //   Metric auc = metrics::Auc(clicked, Sigmoid(logits), {.num_thresholds = 1000});
 Metric Auc(Output labels, Output predictions, const AucOptions& options = {},

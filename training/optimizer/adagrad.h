@@ -55,7 +55,7 @@ struct AdagradDAOptions {
 };
 
 // Adagrad with dual averaging, for sparse linear models (Duchi et al. 2011). Every step computes
-// the variable anew from the sums of all gradients and the L1 and L2 penalties, so that the initial
+// the variable anew from the sums of all gradients and the L1 and L2 penalties. So the initial
 // value of a variable has no effect after the first step.
 //
 // Slots "gradient_accumulator" and "gradient_squared_accumulator", saved as "<var>/AdagradDA" and
@@ -73,7 +73,7 @@ class AdagradDA : public RuleOptimizer {
   float l1_, l2_;
 };
 
-// Options of ProximalAdagrad; see ProximalGradientDescentOptions.
+// Options of ProximalAdagrad. The two strengths scale the L1 and L2 penalties on the weights.
 struct ProximalAdagradOptions {
   HyperParameter learning_rate = 0.01f;
   // Must be positive.
@@ -94,7 +94,7 @@ class ProximalAdagrad : public RuleOptimizer {
 // Options of AdagradDecay. The defaults are those of DeepRec.
 struct AdagradDecayOptions {
   HyperParameter learning_rate = 0.01f;
-  // Required.
+  // Required: the variable that counts the updates so far.
   Variable global_step;
   // The accumulator's first value, and the least value to which it decays. Must be positive.
   double initial_accumulator_value = 0.1;

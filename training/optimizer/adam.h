@@ -46,7 +46,7 @@ class Adam : public MomentOptimizer {
   explicit Adam(const AdamOptions& options = {});
 
  protected:
-  using MomentOptimizer::MomentOptimizer;  // for relatives with more options
+  using MomentOptimizer::MomentOptimizer;  // for derived optimizers, which have other options
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
 };
 
@@ -61,8 +61,8 @@ struct AMSGradOptions {
 };
 
 // Adam whose update divides by the square root of the largest v so far (Reddi, Kale and Kumar
-// 2018), so that steps do not grow again when gradients become small. Slots "m", "v" and "vhat"
-// (the largest v), saved as "<var>/AMSGrad", "<var>/AMSGrad_1" and "<var>/AMSGrad_2".
+// 2018). So steps do not grow again when gradients become small. Slots "m", "v" and "vhat" (the
+// largest v), saved as "<var>/AMSGrad", "<var>/AMSGrad_1" and "<var>/AMSGrad_2".
 class AMSGrad : public MomentOptimizer {
  public:
   explicit AMSGrad(const AMSGradOptions& options = {});

@@ -2,9 +2,10 @@
 //
 //   Operation train = AdamAsync({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
-// In Adam, all variables share one pair of powers on one server. Every update reads this pair, and
-// every step changes it. In AdamAsync, the update of a variable reads and changes powers that are
-// on the variable's own device.
+// Step t of Adam needs beta1^t and beta2^t. In the class Adam, all variables share one pair of
+// these powers, on one server. Every update reads this pair, and every step changes it. In
+// AdamAsync, the update of a variable reads and changes powers that are on the variable's own
+// device.
 //
 // Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
@@ -25,16 +26,16 @@ struct AdamAsyncOptions {
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
   HyperParameter epsilon = 1e-8f;
-  // Updates variables with sparse gradients, and embedding tables, by RMSProp with momentum beta1.
-  // Unlike Adam, this does not multiply a gradient by 1 - beta1, so rows that have few gradients
-  // take larger steps.
+  // Whether variables with sparse gradients, and embedding tables, are updated by RMSProp with
+  // momentum beta1. Unlike Adam, RMSProp does not multiply a gradient by 1 - beta1, so rows that
+  // have few gradients take larger steps.
   bool apply_sparse_rmsprop = false;
   bool use_locking = false;
   std::string name = "AdamAsync";
 };
 
-// Computes Adam's formula, in which t is the number of updates of the variable. If
-// apply_sparse_rmsprop is true, a sparse gradient computes this instead:
+// Computes Adam's formula (adam.h), in which t is the number of updates of the variable. If
+// apply_sparse_rmsprop is true, the update for a sparse gradient is instead
 //
 //   v = beta2 * v + (1 - beta2) * gradient^2
 //   m = beta1 * m + learning_rate * gradient / sqrt(v + epsilon);   var -= m
@@ -53,7 +54,7 @@ class AdamAsync : public RuleOptimizer {
   Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override;
 
  private:
-  // Multiplies the powers of a variable by their decays after its update.
+  // Returns an op that runs `update`, then multiplies the variable's powers by beta1 and beta2.
   Operation ThenAdvance(const Variable& var, Operation update);
 
   const HyperParameter beta1_, beta2_;

@@ -30,8 +30,8 @@ struct FtrlOptions {
   float l2_regularization_strength = 0.0f;
 
   // The strength of a second L2 penalty, whose gradient is added to the gradient of the loss. A
-  // sparse gradient applies it only to its own rows. If above 0, the update is an op such as
-  // ApplyFtrlV2.
+  // sparse gradient applies it only to its own rows. If it is above 0, the update is an op of
+  // TensorFlow's second version, such as ApplyFtrlV2.
   float l2_shrinkage_regularization_strength = 0.0f;
   // The paper's beta, which is added to the root of the accumulator.
   float beta = 0.0f;
@@ -43,8 +43,8 @@ struct FtrlOptions {
   std::string name = "Ftrl";
 };
 
-// Slots "accum" and "linear", saved as "<var>/Ftrl" and "<var>/Ftrl_1" unless FtrlOptions has other
-// names. A sparse gradient changes only its own rows.
+// The FTRL-Proximal optimizer. Its slots "accum" and "linear" are saved as "<var>/Ftrl" and
+// "<var>/Ftrl_1" unless FtrlOptions sets other names. A sparse gradient changes only its own rows.
 class Ftrl : public RuleOptimizer {
  public:
   explicit Ftrl(FtrlOptions options);

@@ -1,4 +1,5 @@
-// Gradient descent, also with a penalty on the L1 and L2 norms of the weights.
+// Plain gradient descent, and proximal gradient descent, which adds L1 and L2 penalties on the
+// weights.
 //
 //   Operation train = GradientDescent({.learning_rate = 0.1f}).Minimize(loss);
 //
@@ -23,8 +24,8 @@ struct GradientDescentOptions {
   std::string name = "GradientDescent";
 };
 
-// var -= learning_rate * gradient. The rows of a sparse gradient are subtracted one by one, also
-// repeated ones, and no other row is read.
+// Computes var -= learning_rate * gradient. The rows of a sparse gradient are subtracted one by
+// one, also repeated ones. Other rows of the variable are not read.
 class GradientDescent : public RuleOptimizer {
  public:
   explicit GradientDescent(const GradientDescentOptions& options);
@@ -34,7 +35,8 @@ class GradientDescent : public RuleOptimizer {
   Operation ApplySparseDuplicateIndices(const IndexedSlices& grad, const Variable& var) override;
 };
 
-// Options of ProximalGradientDescent. The strengths of the two penalties are at least 0.
+// Options of ProximalGradientDescent. The strengths scale the L1 and L2 penalties on the weights,
+// and are at least 0.
 struct ProximalGradientDescentOptions {
   HyperParameter learning_rate = 0.01f;
   HyperParameter l1_regularization_strength = 0.0f;

@@ -1,6 +1,6 @@
 // Optimizers with a sparse group lasso: penalties that make single weights and whole rows exactly
-// 0, so that rows of useless keys can be dropped. A row is a slice along the first dimension of a
-// variable, or a row of an embedding table.
+// 0. Embedding rows that do not help the model can then be dropped. A row is a slice along the
+// first dimension of a variable, or a row of an embedding table.
 //
 //   GroupAdam adam({.learning_rate = 1e-3f, .l21_regularization_strength = 1e-3f});
 //   Operation train = adam.Minimize(loss, {.global_step = &step});
@@ -24,7 +24,7 @@ namespace sluice {
 struct GroupFtrlOptions {
   HyperParameter learning_rate = 0.01f;
   float learning_rate_power = -0.5f;       // at most 0
-  double initial_accumulator_value = 0.1;  // at least 0, as all strengths
+  double initial_accumulator_value = 0.1;  // at least 0, like the three strengths below
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
   // The strength of the penalty on the norm of a row. The optimizer multiplies it by the square
@@ -48,7 +48,8 @@ struct GroupAdamOptions {
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
   HyperParameter epsilon = 1e-8f;
-  // The strengths of the three penalties are at least 0.
+  // The strengths of the penalties on single weights (l1, l2) and on the norms of rows (l21, as in
+  // GroupFtrlOptions). At least 0.
   float l1_regularization_strength = 0.0f;
   float l2_regularization_strength = 0.0f;
   float l21_regularization_strength = 0.0f;

@@ -1,4 +1,5 @@
-// Optimizers that divide by running means of squares: RMSProp and Adadelta.
+// Optimizers that divide a gradient by the root of the running mean of its square: RMSProp and
+// Adadelta.
 //
 //   Operation train = RMSProp({.learning_rate = 1e-3f}).Minimize(loss, {.global_step = &step});
 //
@@ -30,14 +31,15 @@ struct RMSPropOptions {
   std::string name = "RMSProp";
 };
 
-// Gradients divided by the root of their mean square (Tieleman and Hinton 2012):
+// Divides each gradient by the root of its mean square (Tieleman and Hinton 2012):
 //
 //   rms = decay * rms + (1 - decay) * gradient^2
 //   momentum_slot = momentum * momentum_slot + learning_rate * gradient / sqrt(rms + epsilon)
 //   var -= momentum_slot
 //
-// Slots "rms" (initially 1), "mg" (the mean gradient, only if `centered`) and "momentum". In this
-// order, they are saved as "<var>/RMSProp", "<var>/RMSProp_1" and so on.
+// Slots "rms" (initially 1), "mg" (the mean gradient, only if `centered`) and "momentum", which is
+// momentum_slot above. In this order, they are saved as "<var>/RMSProp", "<var>/RMSProp_1" and so
+// on.
 class RMSProp : public RuleOptimizer {
  public:
   explicit RMSProp(const RMSPropOptions& options);
@@ -52,9 +54,9 @@ struct AdadeltaOptions {
   std::string name = "Adadelta";
 };
 
-// Steps scaled by the ratio of the sizes of past steps and past gradients (Zeiler 2012). The
-// paper's form has learning_rate 1. Slots "accum" and "accum_update", saved as "<var>/Adadelta" and
-// "<var>/Adadelta_1".
+// Multiplies each gradient by the root mean square of past steps, divided by that of past gradients
+// (Zeiler 2012). The paper's form has learning_rate 1. Slots "accum" (mean square of gradients) and
+// "accum_update" (mean square of steps), saved as "<var>/Adadelta" and "<var>/Adadelta_1".
 class Adadelta : public RuleOptimizer {
  public:
   explicit Adadelta(const AdadeltaOptions& options = {});

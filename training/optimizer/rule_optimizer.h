@@ -1,5 +1,5 @@
-// The base class of all optimizers whose update is one op, which applies an update rule
-// (ops/update/rules.h).
+// The base class of all optimizers that update a variable by one op, such as ApplyAdam. An update
+// rule (ops/update/rules.h) declares the slots and the scalar inputs of this op.
 //
 //   Adadelta::Adadelta(const AdadeltaOptions& options)
 //       : RuleOptimizer(kAdadelta, options, {{"accum"}, {"accum_update"}},
@@ -28,7 +28,7 @@
 
 namespace sluice {
 
-// The value of a scalar: a tensor, or a variable that the op itself reads.
+// The value of a scalar input of the update op: a tensor, or a variable that the op itself reads.
 struct ScalarValue {
   ScalarValue() = default;
   // Callers pass a tensor or a variable, so these conversions are implicit.
@@ -53,6 +53,7 @@ struct RuleSlot {
   std::optional<double> table_value = {};
 };
 
+// The value of a scalar input of the rule's op, as the optimizer's options give it.
 struct RuleScalar {
   std::string_view scalar;  // its name in the rule
   HyperParameter value;
@@ -72,7 +73,8 @@ class RuleOptimizer : public Optimizer {
   // Sets the boolean attribute that the rule calls its flag, such as use_nesterov. Without a call,
   // the attribute has its default.
   void SetFlag(bool flag) { flag_ = flag; }
-  // Adds a scalar. A scalar that the rule does not have is for the derived class only.
+  // Adds a scalar to those of the constructor. It need not be a scalar of the rule: a derived class
+  // can read it by scalar().
   void AddScalar(RuleScalar scalar) { scalars_.push_back(std::move(scalar)); }
   // Sets the error INVALID_ARGUMENT (Optimizer::SetInvalid) unless the value is positive.
   void CheckPositive(std::string_view option, double value);
@@ -85,20 +87,21 @@ class RuleOptimizer : public Optimizer {
     return ApplyRule(grad, var);
   }
 
-  // Sums the rows of equal keys, then applies the rule's op for tables.
+  // Sums the rows of equal keys, then applies the rule's op for embedding tables.
   Operation ApplyToTable(const IndexedSlices& grad, const Variable& table) override;
 
-  // Sets the value of a scalar. For overrides of Prepare.
+  // Sets the value of a scalar. Overrides of Prepare call it.
   void SetScalar(std::string_view scalar, ScalarValue value) { values_[scalar] = value; }
   // `scalar` returns the value of a scalar after Prepare. `Typed` returns it with the type of
   // `var`; if it has another type, each call adds a Cast.
   ScalarValue scalar(std::string_view scalar) const;
   ScalarValue Typed(std::string_view scalar, const Variable& var) const;
 
-  // Adds the rule's op. Its scalars are ScalarsFor(var): by default all scalars of the rule, in its
-  // order, with the type of `var`.
+  // Adds the rule's op that updates `var` by `grad`. The op gets the scalars ScalarsFor(var).
   Operation ApplyRule(const Grad& grad, const Variable& var);
   using Scalars = std::map<std::string_view, ScalarValue>;
+  // Returns the scalars for an update of `var`, by their names in the rule. By default: all scalars
+  // of the rule, with the type of `var`.
   virtual Scalars ScalarsFor(const Variable& var) const;
 
  private:

@@ -19,8 +19,8 @@ namespace sluice {
 // Options of PowerSign. `beta` is the decay of the running mean, per step.
 struct PowerSignOptions {
   HyperParameter learning_rate = 0.1f;
-  // The factor of the step if gradient and mean have the same sign. The default is e, so that the
-  // logarithm of the factor, which the update uses, is exactly 1 in float.
+  // The factor of the step if the gradient and its running mean have the same sign. The default is
+  // e. Its logarithm, which the update uses, is exactly 1 in float.
   double base = 2.718281828459045;
   HyperParameter beta = 0.9f;
   // Multiplies the exponent. May be a tensor that falls from 1 to 0 with the global step.
@@ -29,8 +29,9 @@ struct PowerSignOptions {
   std::string name = "PowerSign";
 };
 
-// Options of AddSign. The learning rate is multiplied by `alpha` plus the agreement of the signs
-// (-1, 0 or 1, times sign_decay).
+// Options of AddSign; see PowerSignOptions. The learning rate is multiplied by `alpha`, plus
+// sign_decay if the gradient and its running mean have the same sign, or minus sign_decay if they
+// have opposite signs.
 struct AddSignOptions {
   HyperParameter learning_rate = 0.1f;
   HyperParameter alpha = 1.0f;
@@ -46,13 +47,14 @@ class SignOptimizer : public RuleOptimizer {
  protected:
   using RuleOptimizer::RuleOptimizer;
   Operation ApplySparse(const IndexedSlices& grad, const Variable& var) override;
-  // The factor of the learning rate; `agreement` is sign_decay * sign(gradient) * sign(m).
+  // Returns the factor by which the learning rate is multiplied. `agreement` is
+  // sign_decay * sign(gradient) * sign(m).
   virtual Output Factor(Output agreement, const Variable& var) const = 0;
 };
 
-// var -= learning_rate * base ^ (sign_decay * sign(gradient) * sign(m)) * gradient. So a step is
-// multiplied by `base` if gradient and mean agree, and divided by it if they do not. Slot "m",
-// saved as "<var>/PowerSign".
+// Computes var -= learning_rate * base ^ (sign_decay * sign(gradient) * sign(m)) * gradient, where
+// m is the running mean of the gradient. With a sign_decay of 1, a step is multiplied by `base` if
+// the signs are equal, and divided by it if they differ. Slot "m", saved as "<var>/PowerSign".
 class PowerSign : public SignOptimizer {
  public:
   explicit PowerSign(const PowerSignOptions& options = {});
@@ -61,9 +63,9 @@ class PowerSign : public SignOptimizer {
   Output Factor(Output agreement, const Variable& var) const override;
 };
 
-// var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient. By default a
-// step has double length if gradient and mean agree, and none if they do not. Slot "m", saved as
-// "<var>/AddSign".
+// Computes var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient, where
+// m is the running mean of the gradient. By default a step has double length if the signs are
+// equal, and length 0 if they differ. Slot "m", saved as "<var>/AddSign".
 class AddSign : public SignOptimizer {
  public:
   explicit AddSign(const AddSignOptions& options = {});

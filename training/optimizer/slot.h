@@ -1,10 +1,10 @@
-// A slot is a variable that belongs to another variable, its owner: an optimizer's moment, a moving
-// average.
+// Creates slots. A slot is a variable that belongs to another variable or a tensor, its owner. It
+// holds, for example, a moment of an optimizer or a moving average.
 //
-// Its name is `<owner>/<name>`, made unique, or `name` itself if that begins with a slash
-// ("/w/Adam/replica_1"). The open name scope does not matter. A slot is in the collection of global
-// variables only. If its owner is a variable, the slot is colocated with it. Callers leave cond and
-// while contexts first (InitScope).
+// The slot's name is `<owner>/<name>`, made unique. If `name` begins with a slash
+// ("/w/Adam/replica_1"), the slot has the name after this slash. The open name scope does not
+// matter. A slot is in the collection of global variables only. If its owner is a variable, the
+// slot is colocated with it. Callers leave cond and while contexts first (InitScope).
 // Reference: TensorFlow's slot_creator. Nodes and names are the same.
 #ifndef SLUICE_TRAINING_OPTIMIZER_SLOT_H_
 #define SLUICE_TRAINING_OPTIMIZER_SLOT_H_
@@ -15,6 +15,7 @@
 
 namespace sluice {
 
+// The owner of a slot: a variable, or another tensor.
 class SlotOwner {
  public:
   SlotOwner(const Variable& variable);  // NOLINT: a variable is an owner
@@ -43,8 +44,9 @@ class SlotOwner {
   bool is_colocated_;
 };
 
-// Creates a slot with the type and shape of the value.
+// Creates a slot with the type and shape of `initial_value`.
 Variable CreateSlot(const SlotOwner& owner, Output initial_value, std::string_view name);
+// Creates a slot with the given type and shape, whose value the initializer creates.
 Variable CreateSlotWithInitializer(const SlotOwner& owner, const Initializer& initializer,
                                    const PartialShape& shape, DataType dtype,
                                    std::string_view name);
@@ -52,10 +54,10 @@ Variable CreateSlotWithInitializer(const SlotOwner& owner, const Initializer& in
 // the slot gets the shape of the owner's value when it is initialised.
 Variable CreateZerosSlot(const SlotOwner& owner, std::string_view name);
 
-// Returns `update`, an assignment to `v`. As TensorFlow's methods do, adds a read of the new value
-// if `v` is a resource variable.
+// Returns `update` unchanged, an op that assigns to `v`. If `v` is a resource variable, also adds a
+// node that reads the new value, because TensorFlow's assignments add this node too.
 Operation WithValueRead(const Variable& v, Operation update);
-// The variable's value after `update`.
+// Returns the value of `v` after `update`, an op that assigns to it.
 Output ValueAfter(const Variable& v, Operation update);
 
 }  // namespace sluice

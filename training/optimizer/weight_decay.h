@@ -3,12 +3,13 @@
 //   AdamW adam({.learning_rate = 1e-4f, .exclude_from_weight_decay = {"bias", "LayerNorm"}});
 //   Operation train = adam.Minimize(loss, {.global_step = &step});
 //
-// The decay is not a part of the gradient, so Adam does not divide it by the gradient's size.
+// The decay is a part of the step, not of the gradient from which the step is computed. So Adam's
+// division by the root of the second moment does not change the decay.
 //
 // Thread safety: none, as for Optimizer. The graph owns the slots.
 // Errors: those of Optimizer.
-// Reference: tf.keras.optimizers.AdamW; tfa.optimizers.LAMB. Like Adam, both keep beta1_power and
-// beta2_power.
+// Reference: tf.keras.optimizers.AdamW; tfa.optimizers.LAMB. AdamW and Lamb also have the variables
+// beta1_power and beta2_power of Adam (adam.h).
 #ifndef SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 #define SLUICE_TRAINING_OPTIMIZER_WEIGHT_DECAY_H_
 
@@ -22,7 +23,7 @@ namespace sluice {
 // Options of AdamW; see AdamOptions for those of Adam.
 struct AdamWOptions {
   HyperParameter learning_rate = 0.001f;
-  // The fraction of a variable that a step with learning rate 1 removes.
+  // The fraction of a variable's value that a step with learning rate 1 subtracts.
   HyperParameter weight_decay = 0.004f;
   HyperParameter beta1 = 0.9f;
   HyperParameter beta2 = 0.999f;
@@ -33,9 +34,9 @@ struct AdamWOptions {
   std::string name = "AdamW";
 };
 
-// Decoupled weight decay (Loshchilov and Hutter 2019). Before Adam's update of a variable, var -=
-// learning_rate * weight_decay * var. All rows decay, even if the gradient is sparse. Rows of an
-// EmbeddingTable decay only in steps in which they have a gradient.
+// Adam with decoupled weight decay (Loshchilov and Hutter 2019): computes var -= learning_rate *
+// weight_decay * var before Adam's update of the variable. All rows decay, even if the gradient is
+// sparse. Rows of an EmbeddingTable decay only in steps in which they have a gradient.
 //
 // Slots "m" and "v", saved as "<var>/AdamW" and "<var>/AdamW_1".
 class AdamW : public Adam {
@@ -64,8 +65,8 @@ struct LambOptions {
   std::string name = "LAMB";
 };
 
-// Adam with a step per variable that is proportional to the variable's norm, for large batches (You
-// et al. 2020):
+// Adam for large batches, in which the length of a variable's step is proportional to the
+// variable's norm (You et al. 2020). Step t computes the moments m and v of Adam, and then
 //
 //   u = m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) + weight_decay * var
 //   var -= learning_rate * |var| / |u| * u

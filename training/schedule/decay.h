@@ -42,9 +42,9 @@ class ScheduleNumber {
   Graph* graph() const;
   // Null for a tensor or variable.
   const Tensor* number() const { return std::get_if<Tensor>(&source_); }
-  // The tensor. A number becomes a Const called `name`.
+  // Returns the tensor, or a read of the variable. A number becomes a Const called `name`.
   Output In(Graph& graph, std::string_view name) const;
-  // The value cast to `dtype`, with the node names of tf.cast.
+  // Returns the value as a tensor of type `dtype`. The nodes have the names of tf.cast.
   Output As(Graph& graph, DataType dtype) const;
 
  private:
@@ -58,30 +58,34 @@ struct DecayOptions {
   std::string_view name = "";
 };
 
-// rate * decay_rate ^ (step / decay_steps). The quotient is rounded down with `staircase`.
+// Returns rate * decay_rate ^ (step / decay_steps). The quotient is rounded down if `staircase` is
+// set.
 Output ExponentialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                         ScheduleNumber decay_rate, const DecayOptions& options = {});
-// rate * exp(-decay_rate * step / decay_steps)
+// Returns rate * exp(-decay_rate * (step / decay_steps)). The quotient is rounded down if
+// `staircase` is set.
 Output NaturalExpDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                        ScheduleNumber decay_rate, const DecayOptions& options = {});
-// rate / (1 + decay_rate * step / decay_steps)
+// Returns rate / (1 + decay_rate * (step / decay_steps)). The quotient is rounded down if
+// `staircase` is set.
 Output InverseTimeDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                         ScheduleNumber decay_rate, const DecayOptions& options = {});
 
 struct PolynomialDecayOptions {
   // The rate after decay_steps.
   ScheduleNumber end_learning_rate = 0.0001f;
-  // 1 is linear.
+  // The exponent in the formula of PolynomialDecay. 1: a linear decay.
   ScheduleNumber power = 1.0f;
-  // Whether the rate rises again after each period of decay_steps. False: it stays at the end
-  // value.
+  // Whether the rate rises again after each period of decay_steps. If false, it stays at
+  // end_learning_rate after the first period.
   bool cycle = false;
   std::string_view name = "";
 };
 
-// (rate - end) * (1 - step / decay_steps) ^ power + end. After decay_steps the rate stays at `end`.
-// With `cycle`, decay_steps is replaced by its smallest positive multiple that is at least `step`.
-// So the rate does not stay at `end`, but rises and falls again.
+// Returns (rate - end) * (1 - step / decay_steps) ^ power + end, where `end` is end_learning_rate.
+// After decay_steps the result stays at `end`. With `cycle`, decay_steps is replaced by its
+// smallest positive multiple that is at least `step`. So the result does not stay at `end`, but
+// rises and falls again.
 Output PolynomialDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                        const PolynomialDecayOptions& options = {});
 
@@ -92,8 +96,8 @@ struct CosineDecayOptions {
   std::string_view name = "";
 };
 
-// rate * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and rate * alpha after
-// decay_steps. Loshchilov and Hutter 2017, without restarts.
+// Returns rate * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha), and rate * alpha
+// after decay_steps. This is the schedule of Loshchilov and Hutter 2017 without restarts.
 Output CosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                    const CosineDecayOptions& options = {});
 
@@ -107,28 +111,30 @@ struct CosineDecayRestartsOptions {
   std::string_view name = "";
 };
 
-// CosineDecay that restarts after first_decay_steps, and again after periods that grow by t_mul
-// (Loshchilov and Hutter 2017). With 1000 steps and the defaults, periods begin at steps 0, 1000,
-// 3000, 7000, ….
+// Like CosineDecay, but restarts after first_decay_steps, and again after periods that grow by the
+// factor t_mul (Loshchilov and Hutter 2017). If first_decay_steps is 1000 and t_mul is 2, periods
+// begin at steps 0, 1000, 3000, 7000, ….
 Output CosineDecayRestarts(ScheduleNumber rate, ScheduleNumber step,
                            ScheduleNumber first_decay_steps,
                            const CosineDecayRestartsOptions& options = {});
 
 struct LinearCosineDecayOptions {
-  // Periods of the cosine over decay_steps. With 0.5, the cosine term falls once from 1 to 0.
+  // The number of periods of the cosine in decay_steps. With 0.5, the cosine term falls once from 1
+  // to 0.
   ScheduleNumber num_periods = 0.5f;
-  // Offsets of the linear part and of the result; see the formula.
+  // The terms alpha and beta in the formula of LinearCosineDecay.
   ScheduleNumber alpha = 0.0f;
   ScheduleNumber beta = 0.001f;
   std::string_view name = "";
 };
 
-// rate * ((alpha + linear) * cosine + beta), with linear = 1 - step / decay_steps and cosine = (1 +
-// cos(2 * pi * num_periods * step / decay_steps)) / 2. Bello et al. 2017.
+// Returns rate * ((alpha + linear) * cosine + beta), with linear = 1 - step / decay_steps and
+// cosine = (1 + cos(2 * pi * num_periods * step / decay_steps)) / 2 (Bello et al. 2017).
 Output LinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                          const LinearCosineDecayOptions& options = {});
 
-// The options of LinearCosineDecay, and the variance of the noise.
+// The options of LinearCosineDecay, and two numbers from which the variance of the noise is
+// computed (see NoisyLinearCosineDecay).
 struct NoisyLinearCosineDecayOptions {
   ScheduleNumber initial_variance = 1.0f;
   ScheduleNumber variance_decay = 0.55f;
@@ -138,8 +144,8 @@ struct NoisyLinearCosineDecayOptions {
   std::string_view name = "";
 };
 
-// LinearCosineDecay with Gaussian noise added to the linear part, of variance initial_variance / (1
-// + step) ^ variance_decay. Each step draws anew.
+// Like LinearCosineDecay, but adds Gaussian noise to the linear part. The noise of a step has the
+// variance initial_variance / (1 + step) ^ variance_decay, and is drawn anew in each step.
 Output NoisyLinearCosineDecay(ScheduleNumber rate, ScheduleNumber step, ScheduleNumber decay_steps,
                               const NoisyLinearCosineDecayOptions& options = {});
 

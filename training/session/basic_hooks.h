@@ -1,5 +1,5 @@
-// Hooks that use only the session. They stop at a step, stop at NaN, fetch at the end, delay the
-// start, or feed.
+// Small hooks for training loops. They end the loop at a step or at a NaN loss, fetch tensors after
+// the last step, delay the first step, or feed tensors.
 //
 //   MonitoredTrainingSession session(g, {.hooks = {StopAtStep(10'000), StopOnNan(loss)}});
 //
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// Says when a StopAtStepHook ends the loop. Exactly one of the two is set.
+// Says when a StopAtStepHook ends the loop. Exactly one of the two fields is set.
 struct StopAtStepOptions {
   // The loop ends when the global step has grown by this number since the first session was
   // created.
@@ -86,7 +86,7 @@ class FinalOpsHook : public SessionRunHook {
 // Checks every half second. When the coordinator stops, the wait ends with CANCELLED.
 class GlobalStepWaiterHook : public SessionRunHook {
  public:
-  // If `wait_until_step` is 0 or less, the hook does not wait. The clock outlives the hook.
+  // If `wait_until_step` is 0 or less, the hook does not wait. The clock must outlive the hook.
   explicit GlobalStepWaiterHook(int64_t wait_until_step, Clock* clock = &Clock::Real())
       : wait_until_step_(wait_until_step), clock_(clock), wake_(std::make_shared<Wake>()) {}
   absl::Status Begin(Graph& graph) override;
@@ -116,7 +116,9 @@ class FeedFnHook : public SessionRunHook {
   FeedFn feed_fn_;
 };
 
-// Short forms for a list of hooks: `{StopAtStep(10'000), StopOnNan(loss)}`.
+// Create a StopAtStepHook that ends the loop at the global step `last_step`, one that ends it after
+// `num_steps` further steps, and a NanTensorHook. They are short forms for lists of hooks:
+// `{StopAtStep(10'000), StopOnNan(loss)}`.
 std::shared_ptr<SessionRunHook> StopAtStep(int64_t last_step);
 std::shared_ptr<SessionRunHook> StopAfterSteps(int64_t num_steps);
 std::shared_ptr<SessionRunHook> StopOnNan(Output loss);

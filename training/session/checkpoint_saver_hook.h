@@ -1,8 +1,8 @@
-// Saves checkpoints at intervals of steps or seconds, and notifies listeners.
+// A hook that saves checkpoints at intervals of steps or seconds, and notifies listeners.
 //
-// The folder contains `graph.pbtxt`, checkpoints with their meta graphs, and an event file with the
-// graph and an entry per checkpoint. The hook saves before the first step, then at each interval,
-// and after the last step.
+// It writes `graph.pbtxt`, checkpoints with their meta graphs, and an event file with the graph and
+// an entry per checkpoint to the folder checkpoint_dir. The hook saves before the first step, then
+// at each interval, and after the last step.
 // Reference: tf.estimator.CheckpointSaverHook. Thread safety: as SessionRunHook.
 #ifndef SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_
 #define SLUICE_TRAINING_SESSION_CHECKPOINT_SAVER_HOOK_H_
@@ -21,10 +21,12 @@
 
 namespace sluice {
 
+// The base class of objects that a CheckpointSaverHook calls around each save. An error of a method
+// ends the loop.
 class CheckpointSaverListener {
  public:
   virtual ~CheckpointSaverListener() = default;
-  // May add ops to the graph.
+  // Called once, before the graph is finalized. May add ops to it.
   virtual absl::Status Begin(Graph& graph) {
     (void)graph;
     return absl::OkStatus();
@@ -38,6 +40,7 @@ class CheckpointSaverListener {
     (void)session, (void)global_step;
     return false;
   }
+  // Called once, after the last checkpoint is saved.
   virtual absl::Status End(Session& session, int64_t global_step) {
     (void)session, (void)global_step;
     return absl::OkStatus();
@@ -46,15 +49,17 @@ class CheckpointSaverListener {
 
 struct CheckpointSaverOptions {
   std::string checkpoint_dir;
+  // The interval between two saves.
   Every every;
   // The saver, or a scaffold that has a saver. Exactly one of the two is set.
   std::shared_ptr<ModelSaver> saver;
   std::shared_ptr<Scaffold> scaffold;
   std::string checkpoint_basename = "model.ckpt";
   std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
-  // Writes `graph.pbtxt`, and `<checkpoint>.meta` next to each checkpoint.
+  // Whether to write `graph.pbtxt`, and `<checkpoint>.meta` next to each checkpoint.
   bool save_graph_def = true;
-  OpenEvents open_events = OpenEventFile;  // empty: no events
+  // Opens the event file in checkpoint_dir. Empty: no events are written.
+  OpenEvents open_events = OpenEventFile;
   Clock* clock = &Clock::Real();
 };
 
@@ -71,7 +76,8 @@ class CheckpointSaverHook : public SessionRunHook {
 
  private:
   absl::Status WriteGraph(const Graph& graph);
-  // Returns true if a listener requests the end of the loop.
+  // Saves a checkpoint and calls the listeners. Returns whether one of them requests the end of the
+  // loop.
   absl::StatusOr<bool> Save(Session& session, int64_t step);
   absl::StatusOr<ModelSaver*> TheSaver() const;
 
@@ -79,7 +85,7 @@ class CheckpointSaverHook : public SessionRunHook {
   const std::string save_path_;
   StepTimer timer_;
   Output global_step_;
-  std::shared_ptr<TrainingEvents> events_;  // null: none
+  std::shared_ptr<TrainingEvents> events_;  // null: no events are written
 };
 
 }  // namespace sluice

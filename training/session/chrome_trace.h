@@ -1,5 +1,5 @@
-// Converts the trace of a step to JSON for chrome://tracing and Perfetto, with one process per
-// device and one line per thread.
+// Converts the trace of a step to JSON for the viewers chrome://tracing and Perfetto. They show
+// each device as a process, with one row per thread. ProfilerHook writes such files.
 #ifndef SLUICE_TRAINING_SESSION_CHROME_TRACE_H_
 #define SLUICE_TRAINING_SESSION_CHROME_TRACE_H_
 

@@ -1,4 +1,4 @@
-// A tensor with the value of the global step, which many hooks fetch.
+// Functions that read the global step. Many hooks fetch it with each step.
 #ifndef SLUICE_TRAINING_SESSION_GLOBAL_STEP_READ_H_
 #define SLUICE_TRAINING_SESSION_GLOBAL_STEP_READ_H_
 
@@ -17,9 +17,9 @@ namespace sluice {
 // should be created to use <user>." if the graph has no global step. Reference:
 // get_or_create_global_step_read of TensorFlow's hooks.
 absl::StatusOr<Output> GlobalStepRead(Graph& graph, std::string_view user);
-// Fetches `read`, the result of GlobalStepRead.
+// Runs a step of the session that fetches `read`, the result of GlobalStepRead. Returns its value.
 absl::StatusOr<int64_t> GlobalStepValue(Session& session, Output read);
-// Converts a fetched step, int32 or int64.
+// Returns the value of a fetched global step, an int32 or int64 scalar.
 int64_t StepOf(const Tensor& value);
 
 }  // namespace sluice

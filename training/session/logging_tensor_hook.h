@@ -1,7 +1,9 @@
-// Logs tensors during training: as one line that is rewritten on a terminal, as plain lines
-// otherwise.
+// A hook that logs tensors during training: on a terminal it rewrites one line, elsewhere it adds
+// plain lines to the log.
 //
-//   Progress({{"loss", loss}}, 10'000)
+//   hooks.push_back(Progress({{"loss", loss}}, 10'000));
+//
+// The first of these lines is for terminals, the second one is plain:
 //
 //   step 4200/10000 [########------------] 42 %  loss = 0.31, 812 steps/s, ETA 0:07
 //   INFO: loss = 0.31 (0.123 sec)
@@ -32,20 +34,21 @@ namespace sluice {
 using TaggedTensors = std::vector<std::pair<std::string, Output>>;
 using TaggedValues = std::vector<std::pair<std::string, Tensor>>;
 
-// Options of LoggingTensorHook. At least `every` or `at_end` is set.
+// Options of LoggingTensorHook. At least one of `every` and `at_end` must be set.
 struct LoggingTensorOptions {
-  // Interval of logging, in steps of this session or in seconds. The first step is logged. If
-  // neither is set, logs only at the end.
+  // Interval of logging, in steps of this loop or in seconds. The first step is logged. If neither
+  // is set, the hook logs only at the end.
   Every every;
-  // Logs once more after the last step, in a step of its own.
+  // Whether to log once more after the last step. The tensors are then computed in a further step.
   bool at_end = false;
-  // Formats the whole line, instead of "<tag> = <value>, …". Called by the loop's thread.
+  // Formats the tensors. Empty: "<tag> = <value>, …". Called by the loop's thread.
   std::function<std::string(const TaggedValues& values)> formatter;
-  // The last value of the global step, for the bar and the remaining time.
+  // The global step at which training ends. On a terminal, it determines the progress bar and the
+  // remaining time. Nullopt: neither is shown.
   std::optional<int64_t> last_step;
   // Whether to rewrite one line of a terminal, instead of adding a line to the log each time.
   bool terminal = LiveLine::StderrIsTerminal();
-  // Outlives the hook.
+  // Must outlive the hook.
   Clock* clock = &Clock::Real();
 };
 
@@ -67,13 +70,13 @@ class LoggingTensorHook : public SessionRunHook {
   const TaggedTensors tensors_;
   const LoggingTensorOptions options_;
   StepTimer timer_;
-  std::unique_ptr<LiveLine> live_;  // on a terminal
-  std::vector<Output> fetches_;     // the tensors, and the global step if the graph has one
+  std::unique_ptr<LiveLine> live_;  // null unless options_.terminal
+  std::vector<Output> fetches_;     // the tensors, then the global step if has_global_step_
   bool has_global_step_ = false;
   bool due_ = false;
   int64_t iterations_ = 0;
   std::optional<std::pair<Clock::Duration, int64_t>>
-      start_;  // time and global step of the first step
+      start_;  // time and global step of the first line on the terminal
 };
 
 // Shows a progress bar over the global step, with `tensors`, steps per second and the remaining

@@ -44,10 +44,10 @@ namespace sluice {
 struct MonitoredSessionOptions {
   // Time that threads get to end when the session is closed.
   std::chrono::milliseconds stop_grace_period = std::chrono::seconds(120);
-  // False if the steps do not train, although the graph could. Then the graph of a chief may lack
-  // queue runners that training needs (CheckQueueRunners).
+  // Whether the steps train the model. A chief whose steps train checks that something starts the
+  // queue runners that training needs (CheckQueueRunners in queue_runner.h).
   bool trains = true;
-  // Creates a new session and goes on after ABORTED and UNAVAILABLE.
+  // Whether the loop continues in a new session after ABORTED and UNAVAILABLE.
   bool recover = true;
   // Time limit for retries while no new session can be created. The first retry is at once, later
   // ones follow after growing pauses of up to half a minute. After that time the error ends the
@@ -56,17 +56,17 @@ struct MonitoredSessionOptions {
   Clock* clock = &Clock::Real();
 };
 
-// The argument of a step function (RunStep).
+// The argument of the function that RunStep calls. The function runs its steps with it.
 class HookedStep {
  public:
   using RunWithHooks = std::function<absl::StatusOr<Tensors>(const SessionRunArgs& request)>;
   HookedStep(Session& session, RunWithHooks run) : session_(session), run_(std::move(run)) {}
 
-  // For runs without hooks.
+  // The session, for runs without hooks.
   Session& session() const { return session_; }
-  // Runs one step with hooks.
+  // Runs one step with hooks. Returns the values of request.fetches.
   absl::StatusOr<Tensors> Run(const SessionRunArgs& request) { return run_(request); }
-  // The step function returns this status to end the loop normally.
+  // Returns an OUT_OF_RANGE status. A step function that returns it ends the loop normally.
   absl::Status RequestStop();
 
  private:
@@ -76,22 +76,23 @@ class HookedStep {
 
 class MonitoredSession {
  public:
-  // `creator` null: a ChiefSessionCreator with default options.
+  // If `creator` is null, uses a ChiefSessionCreator with default options.
   MonitoredSession(Graph& graph, std::shared_ptr<SessionCreator> creator = nullptr,
                    SessionRunHooks hooks = {}, MonitoredSessionOptions options = {});
   ~MonitoredSession();
   MonitoredSession(const MonitoredSession&) = delete;
   MonitoredSession& operator=(const MonitoredSession&) = delete;
 
-  // The first error of the creation, a step or a hook, which Run and Close return.
+  // The first error of the session's creation, a step or a hook. Run and Close return it, too.
   const absl::Status& status() const { return status_; }
   // Whether the loop is over: a hook or thread requested it, the input ended, or there was an
-  // error. False after a failed creation until Run has returned the error.
+  // error. If the session could not be created, returns false until Run has returned this error.
   bool ShouldStop();
 
-  // Returns the caller's fetches. OUT_OF_RANGE at the end of the input, which ends the loop
-  // normally. FAILED_PRECONDITION "Run called even after should_stop requested."; INVALID_ARGUMENT
-  // "Same tensor is fed by two hooks." and "Same tensor is fed by a SessionRunHook and user.".
+  // Runs one step with hooks. Returns the values of `fetches`. OUT_OF_RANGE at the end of the
+  // input, which ends the loop normally. FAILED_PRECONDITION "Run called even after should_stop
+  // requested."; INVALID_ARGUMENT "Same tensor is fed by two hooks." and "Same tensor is fed by a
+  // SessionRunHook and user.".
   absl::StatusOr<Tensors> Run(absl::Span<const Feed> feeds, absl::Span<const Output> fetches,
                               absl::Span<const Operation> targets = {},
                               const RunOptions& options = {}, RunMetadata* metadata = nullptr);
@@ -111,7 +112,8 @@ class MonitoredSession {
   void Cancel() { cancellation_.StartCancel(); }
 
   Graph& graph() const { return graph_; }
-  // For runs without hooks. Null before the creation and after Close.
+  // The session and its coordinator, for runs without hooks and for further threads. A recovery
+  // replaces both. They are null if no session could be created, and after Close.
   Session* session() const { return session_.get(); }
   Coordinator* coordinator() const { return coordinator_.get(); }
 

@@ -12,7 +12,8 @@ namespace {
 constexpr double kCheckpointSecs = 600;
 constexpr int64_t kSummarySteps = 100;
 
-// Combines two settings. If they mean "never", sets neither field.
+// Returns the interval that two options set, or `otherwise` if both are absent. An option of 0 is
+// ignored, so if no option is positive, neither field of the result is set: never.
 Every Setting(std::optional<int64_t> steps, std::optional<double> secs, Every otherwise) {
   if (!steps && !secs) return otherwise;
   Every every;

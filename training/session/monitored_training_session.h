@@ -1,4 +1,5 @@
-// A MonitoredSession with the usual hooks: checkpoints, summaries, steps per second.
+// A MonitoredSession with the usual hooks, which save checkpoints and summaries and log the steps
+// per second.
 //
 //   MonitoredTrainingSession session(g, {.checkpoint_dir = dir, .hooks = {StopAtStep(10'000)}});
 //   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
@@ -39,7 +40,7 @@ struct MonitoredTrainingSessionOptions {
   // Init ops, saver and summaries. Null: the defaults, which initialize all variables and save
   // them.
   std::shared_ptr<Scaffold> scaffold;
-  // Opens the event files. Empty: no summaries and events.
+  // Opens the event files. Empty: no event files are written.
   OpenEvents open_events = OpenEventFile;
   // Hooks of every replica, and hooks that only the chief adds.
   SessionRunHooks hooks;
@@ -56,9 +57,9 @@ struct MonitoredTrainingSessionOptions {
   int64_t log_step_count_steps = 100;
   // Whether checkpoints have a ".meta" file with the graph.
   bool save_graph_def = true;
-  // Time that the other replicas wait for the chief.
+  // Time that replicas other than the chief wait until the chief has initialized the model.
   Clock::Duration max_wait = std::chrono::seconds(7200);
-  // Options of the recovery, and of the wait for threads at the end.
+  // Options of the recovery after a lost machine, and of the wait for threads at the end.
   MonitoredSessionOptions session;
 };
 
@@ -73,7 +74,7 @@ class MonitoredTrainingSession : public MonitoredSession {
   explicit MonitoredTrainingSession(Graph& graph, MonitoredTrainingSessionOptions options = {});
 
  private:
-  struct Complete {};  // all defaults are set
+  struct Complete {};  // marks the constructor whose `options` have all defaults filled in
   MonitoredTrainingSession(Complete, Graph& graph, const MonitoredTrainingSessionOptions& options);
 };
 

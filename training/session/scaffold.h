@@ -25,7 +25,8 @@ namespace sluice {
 
 class Scaffold;
 
-// Keys of collections, as in a MetaGraphDef.
+// Keys of graph collections. They are TensorFlow's, so that the collections of an imported
+// MetaGraphDef are found.
 inline constexpr std::string_view kInitOp = "init_op";
 inline constexpr std::string_view kReadyOp = "ready_op";
 inline constexpr std::string_view kReadyForLocalInitOp = "ready_for_local_init_op";
@@ -46,11 +47,12 @@ struct ScaffoldOptions {
   // ready_for_local_init_op the global ones.
   Operation ready_op;
   Operation ready_for_local_init_op;
-  // Runs in every session, also after a restore. Default: local variables and tables.
+  // Runs in every new session, also after a restore. Default: initializes local variables and
+  // tables.
   Operation local_init_op;
   std::vector<Feed> local_init_feeds;
-  // A string tensor with a Summary. Default: merges all summaries of the graph, or is invalid if
-  // the graph has no summaries.
+  // A scalar string tensor with a serialized Summary message. Default: merges all summaries of the
+  // graph, or stays invalid if the graph has no summaries.
   Output summary_op;
   // Default: the saver in the collection "savers". If there is none, a new sharded saver of all
   // variables, which also accepts a graph without variables.
@@ -63,8 +65,9 @@ class Scaffold {
   // Copies fields that are not set in `options` from `copy_from`.
   Scaffold(const Scaffold& copy_from, ScaffoldOptions options);
 
-  // Creates missing parts, once, and finalizes the graph. FAILED_PRECONDITION "More than one item
-  // in the collection "<key>". …" if a collection is ambiguous.
+  // Adds the missing parts at the first call, and finalizes the graph, so that no node can be added
+  // any more. FAILED_PRECONDITION "More than one item in the collection "<key>". …" if a collection
+  // is ambiguous.
   absl::Status Finalize(Graph& graph);
 
   Operation init_op() const { return options_.init_op; }

@@ -32,12 +32,12 @@ struct ChiefSessionCreatorOptions {
   std::shared_ptr<Scaffold> scaffold;  // null: a default Scaffold
   SessionTarget target;
   // The checkpoint to restore: the latest of a folder, if it has one, or a file, which must exist.
-  // At most one of the two paths is set.
+  // At most one of the two paths is set. With neither, the model is initialized.
   std::string checkpoint_dir;
   std::string checkpoint_filename_with_path;
 };
 
-// Initializes or restores the model.
+// Restores the model from a checkpoint, or initializes it if there is none. The chief uses it.
 class ChiefSessionCreator : public SessionCreator {
  public:
   explicit ChiefSessionCreator(ChiefSessionCreatorOptions options = {});
@@ -51,13 +51,14 @@ class ChiefSessionCreator : public SessionCreator {
 struct WorkerSessionCreatorOptions {
   std::shared_ptr<Scaffold> scaffold;  // null: a default Scaffold
   SessionTarget target;
+  // Time to wait for the chief. After that time, CreateSession returns DEADLINE_EXCEEDED.
   Clock::Duration max_wait = std::chrono::minutes(30);
   // The longest pause between two checks whether another process has initialized the model.
   Clock::Duration recovery_wait = std::chrono::seconds(30);
   Clock* clock = &Clock::Real();
 };
 
-// Waits until a chief has initialized the model.
+// Waits until the chief has initialized or restored the model. The other replicas use it.
 class WorkerSessionCreator : public SessionCreator {
  public:
   explicit WorkerSessionCreator(WorkerSessionCreatorOptions options = {});

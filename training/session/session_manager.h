@@ -5,11 +5,14 @@
 //   auto session = chief ? manager.PrepareSession(graph, target, {.init_op = init, .restore = …})
 //                        : manager.WaitForSession(graph, target);
 //
+// A MonitoredSession uses a SessionManager through its SessionCreator.
+//
 // Reference: tf.train.SessionManager. Errors have the same texts.
-// Waiting: a wait for the model ends as soon as this process announces that the model is ready, or
-// the target reports an announcement of another process (SessionTarget::watch_ready). If the target
-// cannot report announcements, the model is checked after 50 ms, then at growing intervals of up to
-// `recovery_wait`. TensorFlow uses this interval from the start. Cancellation ends every wait.
+// Waiting: PrepareSession and RecoverSession announce to the process when the model is ready, which
+// ends the waits of other threads for it. The target may also report announcements of other
+// processes (SessionTarget::watch_ready). Otherwise the model is checked after 50 ms, then at
+// growing intervals of up to `recovery_wait`. (TensorFlow always waits for this interval.)
+// Cancellation ends every wait.
 // Thread safety: a manager is immutable, and its methods may be called from any thread.
 // Lifetime: the graph outlives the sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_MANAGER_H_
@@ -41,6 +44,7 @@ struct SessionManagerOptions {
   // default-constructed Operation means that nothing is checked.
   Operation ready_op;
   Operation ready_for_local_init_op;
+  // The longest interval between two checks during a wait for the model or a checkpoint.
   Clock::Duration recovery_wait = std::chrono::seconds(30);
   Clock* clock = &Clock::Real();
 };
@@ -51,7 +55,8 @@ struct RestoreFrom {
   ModelSaver* saver = nullptr;  // null: restores nothing
   std::string checkpoint_dir;
   std::string checkpoint_filename_with_path;
-  // Waits up to `max_wait` for a first checkpoint, before it continues without one.
+  // Whether to wait up to `max_wait` for a first checkpoint if checkpoint_dir has none. Without a
+  // checkpoint, nothing is restored.
   bool wait_for_checkpoint = false;
   Clock::Duration max_wait = std::chrono::seconds(7200);
 };
@@ -85,15 +90,16 @@ class SessionManager {
 
   struct Recovered {
     std::unique_ptr<Session> session;
-    bool initialized = false;  // restored and ready
+    bool initialized = false;  // whether the model was restored and is ready
   };
   // Restores the model if there is a checkpoint. Never initializes it.
   absl::StatusOr<Recovered> RecoverSession(Graph& graph, const SessionTarget& target,
                                            const RestoreFrom& restore,
                                            CancellationManager* cancellation = nullptr) const;
 
-  // Waits until another thread or process has initialized the model. DEADLINE_EXCEEDED "Session was
-  // not ready after waiting <n> secs." CANCELLED if `cancellation` fires.
+  // Waits until another thread or process has initialized the model. Nullopt: without a limit.
+  // DEADLINE_EXCEEDED "Session was not ready after waiting <n> secs." CANCELLED if `cancellation`
+  // fires.
   absl::StatusOr<std::unique_ptr<Session>> WaitForSession(
       Graph& graph, const SessionTarget& target,
       std::optional<Clock::Duration> max_wait = std::nullopt,
@@ -103,6 +109,7 @@ class SessionManager {
   // Runs local_init_op and returns "", or returns why the model is not ready for it.
   absl::StatusOr<std::string> TryLocalInit(Session& session,
                                            CancellationManager* cancellation) const;
+  // Returns whether a checkpoint was restored.
   absl::StatusOr<bool> Restore(Session& session, const RestoreFrom& from,
                                CancellationManager* cancellation) const;
   absl::Status CheckOptions() const;

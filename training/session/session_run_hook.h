@@ -16,7 +16,7 @@
 // Reference: tf.estimator.SessionRunHook (tf.compat.v1.train.SessionRunHook).
 // Thread safety: only the loop's thread calls a hook.
 // Ownership: the loop shares ownership of its hooks.
-// Arguments are valid during the call, the session until the loop closes it.
+// Lifetime: arguments are valid during the call. The session is valid until the loop closes it.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_RUN_HOOK_H_
 #define SLUICE_TRAINING_SESSION_SESSION_RUN_HOOK_H_
 
@@ -44,11 +44,11 @@ struct SessionRunArgs {
 // The results of the fetches that a hook added to a step.
 struct SessionRunValues {
   const Tensors& results;       // in the order of the fetches of the hook's BeforeRun
-  const RunOptions& options;    // with which the step ran
-  const RunMetadata& metadata;  // of the whole step
+  const RunOptions& options;    // the options with which the step ran
+  const RunMetadata& metadata;  // the metadata of the whole step, with statistics if it was traced
 };
 
-// The current step.
+// Describes the current step to BeforeRun and AfterRun of a hook.
 class SessionRunContext {
  public:
   SessionRunContext(const SessionRunArgs& original_args, Session& session)
@@ -56,7 +56,7 @@ class SessionRunContext {
 
   // The caller's request, without the requests of the hooks.
   const SessionRunArgs& original_args() const { return original_args_; }
-  // For runs without hooks.
+  // The session of the step, for runs without hooks.
   Session& session() const { return session_; }
   // Ends the loop after this step.
   void RequestStop() { stop_requested_ = true; }

@@ -1,4 +1,4 @@
-// Says where a training loop's sessions run, and creates them.
+// Says in which process the steps of a training loop run, and creates the loop's sessions.
 #ifndef SLUICE_TRAINING_SESSION_SESSION_TARGET_H_
 #define SLUICE_TRAINING_SESSION_SESSION_TARGET_H_
 
@@ -24,9 +24,12 @@ struct SessionTarget {
   // distributed/client/remote_session.h.
   std::string master;
   SessionOptions config;
-  // Creates the sessions. Empty: `master` decides how. NOT_FOUND if no linked library supports it.
+  // The function that MakeSession calls to create a session. Empty: MakeSession itself creates it
+  // in the process `master`, and returns NOT_FOUND if no linked library can connect to this
+  // process.
   SessionFactory make;
-  // For chiefs: called when the model is ready, to notify workers in other processes.
+  // For chiefs: called when the model is initialized or restored, to notify workers in other
+  // processes. May be empty.
   std::function<void()> announce_ready;
   // For workers: subscribes `ready` to announcements of a chief until the returned object is
   // released. `ready` is called from any thread, and at once if a chief has announced already.

@@ -1,4 +1,5 @@
-// Decides when an action at an interval of steps or seconds is due.
+// Decides when an action that repeats at an interval of steps or seconds is due. Hooks use it, for
+// example to save a checkpoint every 1000 steps.
 //
 // Reference: tf.estimator.SecondOrStepTimer. Thread safety: none.
 #ifndef SLUICE_TRAINING_SESSION_STEP_TIMER_H_
@@ -22,12 +23,13 @@ class StepTimer {
  public:
   explicit StepTimer(Every every, Clock* clock = &Clock::Real()) : every_(every), clock_(clock) {}
 
-  // INVALID_ARGUMENT "Either every_secs or every_steps should be provided." or "Can not provide
-  // both every_secs and every_steps.".
+  // Returns INVALID_ARGUMENT "Either every_secs or every_steps should be provided." or "Can not
+  // provide both every_secs and every_steps." if the interval is not valid.
   absl::Status Check() const;
+  // Forgets when the action was last done.
   void Reset();
-  // Whether the action should be done at `step`. True if it has not been done since Reset, or if
-  // the interval has passed since it was last done. False if it was last done at `step`.
+  // Whether the action should be done at `step`: if it has not been done since Reset, or if the
+  // interval has passed since it was last done. False if it was last done at `step` itself.
   bool IsDue(int64_t step) const;
   struct Elapsed {
     Clock::Duration time;

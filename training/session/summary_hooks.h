@@ -33,7 +33,8 @@ struct SummarySaverOptions {
   Every every;
   // The event file. Null: writes nothing.
   std::shared_ptr<TrainingEvents> events;
-  // Exactly one of the two: string tensors, or the scaffold whose summary_op is used.
+  // The summaries to write: string tensors with serialized Summary messages, or a scaffold, whose
+  // summary_op is used. Exactly one of the two is set.
   std::vector<Output> summary_ops;
   std::shared_ptr<Scaffold> scaffold;
   Clock* clock = &Clock::Real();
@@ -66,9 +67,9 @@ struct StepCounterOptions {
   Clock* clock = &Clock::Real();
 };
 
-// Reports "<global step>/sec" as a summary and in the log: steps of all replicas together. Warns,
-// at most five times, if the global step does not grow, which means that the train op does
-// not increment it.
+// Reports the growth of the global step per second, as a summary "global_step/sec" and in the log.
+// The steps of all replicas are included. The hook warns, at most five times, if the global step
+// does not grow. The train op then does not increment it.
 class StepCounterHook : public SessionRunHook {
  public:
   explicit StepCounterHook(StepCounterOptions options = {})
@@ -94,7 +95,7 @@ struct ProfilerOptions {
   Every every;
   // Folder of the timelines. "": the current folder.
   std::string output_dir;
-  // The event file. Null: only writes the timeline.
+  // The event file for the statistics of traced steps. Null: the hook writes only the timeline.
   std::shared_ptr<TrainingEvents> events;
   Clock* clock = &Clock::Real();
 };

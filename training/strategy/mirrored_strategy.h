@@ -45,18 +45,19 @@ class MirroredStrategy : public Strategy {
   // The number of replicas in this process.
   int num_local_replicas() const { return static_cast<int>(devices_.size()); }
   ReduceOp loss_reduction() const override { return loss_reduction_; }
-  // See Strategy.
+  // These methods implement Strategy, which describes them.
   absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                             const Variable& variable) override;
   std::vector<Variable> Components(const Variable& variable) const override;
 
-  // Returns this replica's copy; called in a replica context. The first replica that requests
-  // `name` creates all copies, outside of the open scopes; shape and options of later calls are
-  // ignored. Only the first copy is in the collection of trainable variables. Invalid after an
-  // error.
+  // Returns this replica's copy of the variable `name`. Must be called in a replica context. The
+  // first replica that requests `name` creates all copies, outside of the open scopes; shape and
+  // options of later calls are ignored. Only the first copy is in the collection of trainable
+  // variables. The result is invalid after an error.
   Variable MakeVariable(std::string_view name, const PartialShape& shape,
                         const Initializer& initializer, const VariableOptions& options = {});
-  // The copy of a variable for the calling thread's replica; the first copy outside of replicas.
+  // Returns the copy of a variable for the calling thread's replica, or the first copy if the
+  // thread is not in a replica context.
   Variable Local(const Variable& variable) const;
 
   // Calls `program` in each replica's context, returns when all have ended, and returns the first
@@ -68,7 +69,8 @@ class MirroredStrategy : public Strategy {
       const std::function<absl::StatusOr<T>(ReplicaContext&)>& program);
 
  protected:
-  // Returns the initializer of the first copy of a variable that was made with `initializer`.
+  // Returns the initializer for the first copy of a variable. `initializer` is that of the program.
+  // A derived class may replace it, for example to receive the value from another worker.
   virtual Initializer SharedInitializer(const Initializer& initializer) { return initializer; }
   static Grad Scaled(const Grad& grad, double factor);
 

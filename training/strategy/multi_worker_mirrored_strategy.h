@@ -23,10 +23,13 @@ namespace sluice {
 
 struct MultiWorkerOptions {
   int workers = 1;
-  int worker = 0;                    // number of this worker
-  std::vector<std::string> devices;  // of this worker, one per replica; equally many on each worker
+  int worker = 0;  // number of this worker, in [0, workers)
+  // The devices of this worker, one per replica. Each worker has the same number of devices.
+  std::vector<std::string> devices;
   ReduceOp loss_reduction = ReduceOp::kMean;
-  int group_key = 1;  // unique among the collectives of the cluster
+  // The group key of this strategy's collective ops. Other groups of collective ops in the cluster
+  // must have other keys.
+  int group_key = 1;
 };
 
 class MultiWorkerMirroredStrategy : public MirroredStrategy {
@@ -39,7 +42,8 @@ class MultiWorkerMirroredStrategy : public MirroredStrategy {
   int GlobalReplica(int replica) const { return options_.worker * num_local_replicas() + replica; }
   absl::StatusOr<PerReplica<Grad>> ReduceTo(ReduceOp op, const PerReplica<Grad>& values,
                                             const Variable& variable) override;
-  // Copies worker 0's values of all variables and optimizer slots to all workers.
+  // Returns an op that copies worker 0's values of all variables and optimizer slots to all
+  // workers. All workers must run it.
   Operation BroadcastVariables();
 
  protected:

@@ -9,7 +9,7 @@
 //
 // Thread safety: all methods may be called from any thread, except that Close and Reopen are called
 // by one thread at a time.
-// Lifetime: the destructor closes. Events are copied.
+// Lifetime: the destructor calls Close. Events are copied.
 // Errors: a bad argument is an error of the call; an error of the file system is returned by the
 // next call and by every later one. Between Close and Reopen events are dropped without an error.
 // Reference: tf.compat.v1.summary.FileWriter.
@@ -57,7 +57,8 @@ class SummaryFileWriter : public TrainingEvents {
   // The graph is used during the call only.
   static absl::StatusOr<std::unique_ptr<SummaryFileWriter>> Open(
       std::string logdir, const Graph* graph = nullptr, SummaryFileWriterOptions options = {});
-  // The writer of the folder, shared by all code of the process. It stays open until ClearShared.
+  // Returns the writer of the folder that all callers in the process share. Opens it at the first
+  // call. It stays open until ClearShared.
   static absl::StatusOr<std::shared_ptr<SummaryFileWriter>> Shared(const std::string& logdir);
   // Closes the shared writers and forgets them. Call it when no other thread adds events.
   static void ClearShared();
@@ -103,7 +104,7 @@ class SummaryFileWriter : public TrainingEvents {
 
   // Blocks until all events added so far are in the file.
   absl::Status Flush() override;
-  // Writes all events, closes the file and ends the thread. A second call does nothing.
+  // Writes all events, closes the file and ends the writer's thread. A second call does nothing.
   absl::Status Close();
   // Continues after Close, in a new file of the same folder.
   absl::Status Reopen();
@@ -142,7 +143,7 @@ class SummaryFileWriter : public TrainingEvents {
   Thread thread_;                                     // started and joined by Start and Close
 };
 
-// SummaryFileWriter::Shared, with the type that OpenEvents requires.
+// Returns SummaryFileWriter::Shared(folder). It is the default value of options of type OpenEvents.
 absl::StatusOr<std::shared_ptr<TrainingEvents>> OpenEventFile(const std::string& folder);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// Adds summary ops as tf.compat.v1.summary does: names, tags, scopes and collections are the same.
+// Adds summary ops, whose values TensorBoard shows. Names, tags, scopes and collections are those
+// of tf.compat.v1.summary.
 //
 //   summary::Scalar("loss", loss);
 //   summary::Histogram("weights", w);
@@ -42,19 +43,19 @@ Output Scalar(std::string_view name, Output value, const Options& options = {},
 Output Histogram(std::string_view name, Output values, const Options& options = {},
                  At at = At::current());
 
-// `images`: [batch, height, width, channels], with 1 (grey), 3 (RGB) or 4 channels; at most
-// `max_outputs` of them are shown. uint8 is shown as it is; other types are scaled to the visible
-// range.
+// Summarizes images [batch, height, width, channels], with 1 (grey), 3 (RGB) or 4 (RGBA) channels.
+// Only the first `max_outputs` of the batch are kept. uint8 values are shown as they are; other
+// types are scaled to the visible range.
 Output Image(std::string_view name, Output images, int max_outputs = 3, const Options& options = {},
              At at = At::current());
 
-// `samples`: [batch, frames] or [batch, frames, channels], float in [-1, 1]. `sample_rate` is in
-// hertz.
+// Summarizes sounds: `samples` is [batch, frames] or [batch, frames, channels], float in [-1, 1].
+// `sample_rate` is in hertz. Only the first `max_outputs` of the batch are kept.
 Output Audio(std::string_view name, Output samples, float sample_rate, int max_outputs = 3,
              const Options& options = {}, At at = At::current());
-// Strings, shown as Markdown; vectors and matrices as tables.
+// Summarizes strings. TensorBoard shows them as Markdown, and vectors and matrices as tables.
 Output Text(std::string_view name, Output text, const Options& options = {}, At at = At::current());
-// Any tensor, for the plugin that `metadata` names.
+// Summarizes any tensor for the TensorBoard plugin that `metadata` names.
 Output Tensor(std::string_view name, Output tensor, const pb::SummaryMetadata& metadata,
               const Options& options = {}, At at = At::current());
 

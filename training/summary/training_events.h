@@ -1,4 +1,5 @@
-// The part of SummaryFileWriter that the hooks of a training loop use to write events.
+// The interface through which the hooks of a training loop write events for TensorBoard.
+// SummaryFileWriter implements it and describes the methods.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_TRAINING_SUMMARY_TRAINING_EVENTS_H_
@@ -23,7 +24,7 @@ class TrainingEvents {
  public:
   virtual ~TrainingEvents() = default;
   virtual absl::Status AddScalar(std::string_view tag, float value, int64_t step) = 0;
-  // The value of a summary op.
+  // Adds `summary`, the value of a summary op.
   virtual absl::Status AddSummary(const Tensor& summary, int64_t step) = 0;
   virtual absl::Status AddSessionLog(const pb::SessionLog& log, int64_t step) = 0;
   virtual absl::Status AddGraph(const Graph& graph) = 0;
@@ -32,7 +33,7 @@ class TrainingEvents {
   virtual absl::Status Flush() = 0;
 };
 
-// Opens the writer of a folder, which all hooks of that folder share.
+// A function that opens the writer of a folder. Hooks that write to the same folder share a writer.
 using OpenEvents =
     std::function<absl::StatusOr<std::shared_ptr<TrainingEvents>>(const std::string& folder)>;
 

@@ -1,11 +1,12 @@
-// Interface to the accumulators or queues through which replicas exchange gradients. The two forms
-// of synchronous training differ only in this part: SyncReplicasOptimizer implements it by
-// accumulators, and LegacySyncReplicasOptimizer by queues.
+// Interface to the accumulators or queues through which replicas exchange gradients in synchronous
+// training. SyncReplicasOptimizer implements it by accumulators, and LegacySyncReplicasOptimizer by
+// queues. The two optimizers differ only in this part.
 //
-// ReplicaSynchronizer owns an exchange. It calls these methods once each, in this order:
-// MakeLocalStep; Aggregate for each variable with a gradient; MakeRunnerQueue; Push; SetLocalStep;
-// ForgetUndone. The other methods may be called any number of times afterwards. The caller opens
-// the name scopes and device scopes in which TensorFlow has these nodes.
+// Their base class ReplicaSynchronizer owns an exchange. While it builds a replica's graph, it
+// calls these methods once each, in this order: MakeLocalStep; Aggregate for each variable with a
+// gradient; MakeRunnerQueue; Push; SetLocalStep; ForgetUndone. The other methods may be called any
+// number of times afterwards. The caller opens name scopes and device scopes, so that the nodes get
+// the names and devices that they have in TensorFlow.
 #ifndef SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
 #define SLUICE_TRAINING_SYNC_GRADIENT_EXCHANGE_H_
 
@@ -33,27 +34,34 @@ class GradientExchange {
   // Adds the variable for this replica's local step: the global step of the parameters that the
   // replica has read. Returns the op that sets the variable to the global step.
   virtual Operation MakeLocalStep() = 0;
-  // Adds the accumulator or queue for the gradients of `var`. Returns the mean or sum of
-  // `replicas_to_aggregate` gradients, which the update applies.
+  // Adds the accumulator or queue for the gradients of `var`. The ops of Push will add `grad`, the
+  // gradient of this replica, to the accumulator or queue. Returns the gradient that an update
+  // applies: accumulators give the mean of `replicas_to_aggregate` gradients, queues the sum.
   virtual Output Aggregate(Output grad, const Variable& var) = 0;
   virtual IndexedSlices Aggregate(const IndexedSlices& grad, const Variable& var) = 0;
-  // Adds a queue that only the chief's queue runner uses. Nullopt: the runner uses the token queue.
+  // Adds a queue for the chief's queue runner alone (QueueRunner::queue_name). The runner closes
+  // this queue when the runner stops. Nullopt: the runner belongs to the token queue
+  // (token_queues.h).
   virtual std::optional<Queue> MakeRunnerQueue() { return std::nullopt; }
-  // Returns the ops that push this replica's gradients.
+  // Returns the ops that add this replica's gradients to the accumulators or queues. Stale
+  // gradients, whose local step is behind the global step, are dropped.
   virtual std::vector<Operation> Push() = 0;
-  // Returns the op that stores the value of a token as this replica's local step.
+  // Returns the op that stores `token`, the value of a token (token_queues.h), as this replica's
+  // local step. `token` is a scalar of the global step's type.
   virtual Operation SetLocalStep(Output token) = 0;
   // Returns the ops that a starting chief runs to give the accumulators or queues the global step.
-  // If the chief has restored an older model, the updates after this step are undone, and the
+  // If the chief has restored an older model, the updates after that step are undone, and the
   // accumulators or queues drop the gradients of these updates.
   virtual std::vector<Operation> ForgetUndone() = 0;
 
-  // The step of this replica's next gradient: a scalar of the global step's type.
+  // Returns the local step of this replica, which is also the step of its next gradient: a scalar
+  // of the global step's type.
   virtual Output LocalStep() = 0;
-  // The value for new tokens: the global step.
+  // Returns the value of the tokens that an update puts: the global step after the update.
   virtual Output StepForTokens() const { return nodes_.global_step()->Read(); }
-  // The ops that change replicas_to_aggregate in the accumulators. Only for kShrink
-  // (lost_replicas.h).
+  // Returns the ops that change the number of gradients per update to the value of
+  // `replicas_to_aggregate`, an int32 scalar. Used only with OnLostReplica::kShrink, which queues
+  // do not support: they return no ops.
   virtual std::vector<Operation> SetReplicasToAggregate(Output replicas_to_aggregate) {
     (void)replicas_to_aggregate;
     return {};

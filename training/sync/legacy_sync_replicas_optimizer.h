@@ -4,11 +4,12 @@
 //       Adam(), {.replicas_to_aggregate = 3, .total_num_replicas = 4, .replica_id = task});
 //   Operation train = opt.Minimize(loss, {.global_step = &step});
 //
-// Every replica puts its gradients into one queue per variable, unless its step is behind the
-// global step. The update takes `replicas_to_aggregate` gradients from each queue and applies their
-// sum (replica_synchronizer.h). Divide the learning rate or the loss to get a mean. Row
-// `replica_id` of the variable `local_steps` holds the step of that replica's parameters. The
-// variable is colocated with the global step and saved in checkpoints.
+// Every replica puts its gradients into one queue per variable. A replica does not enqueue stale
+// gradients, which were computed from parameters of an earlier step than the global step. The
+// update takes `replicas_to_aggregate` gradients from each queue and applies their sum
+// (replica_synchronizer.h). Divide the learning rate or the loss to get a mean. Row `replica_id` of
+// the variable `local_steps` holds the step of that replica's parameters. The variable is colocated
+// with the global step and saved in checkpoints.
 //
 // Use it to continue graphs and checkpoints of this form, or if gradients must be summed. Otherwise
 // use SyncReplicasOptimizer, which keeps one sum per variable and not all gradients.
@@ -16,9 +17,9 @@
 // Unlike in TensorFlow, a stale gradient is never applied. A replica enqueues its gradient only in
 // the branch of a cond in which the gradient is not stale. The queue also knows the step of each
 // gradient (ops/dataflow/gradient_queue.h), so it drops a gradient that becomes stale between the
-// check and the enqueue. TensorFlow's chief also clears the queues after the update, before it puts
-// the tokens. Here that is not needed: the queues then hold only gradients of restarted replicas,
-// which belong to the next update.
+// check and the enqueue. TensorFlow's chief also clears the queues after each update, before it
+// permits the replicas to continue. Here that is not needed, because stale gradients are dropped.
+// The queues then hold only gradients of restarted replicas, which belong to the next update.
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: the object owns the wrapped optimizer, and outlives its hooks. The graph owns the
@@ -39,7 +40,7 @@ namespace sluice {
 
 class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
  public:
-  // If replica_id is absent, it is 0.
+  // If options.replica_id is absent, it is set to 0.
   template <std::derived_from<Optimizer> O>
   LegacySyncReplicasOptimizer(O optimizer, SyncReplicasOptions options)
       : LegacySyncReplicasOptimizer(std::make_unique<O>(std::move(optimizer)), std::move(options)) {
@@ -50,7 +51,8 @@ class LegacySyncReplicasOptimizer : public ReplicaSynchronizer {
   // this op ends the process.) FAILED_PRECONDITION "get_clean_up_op() should be called after
   // apply_gradients()." if ApplyGradients was not called.
   absl::StatusOr<Operation> CleanUpOp() const;
-  // The step of each replica's parameters. Absent before ApplyGradients.
+  // The variable with the step of each replica's parameters, of shape [total_num_replicas]. Absent
+  // before ApplyGradients.
   const std::optional<Variable>& local_steps() const;
 
  private:

@@ -1,13 +1,13 @@
-// Lets the chief react when the cluster reports that a replica is lost, although updates need its
-// gradients.
+// Lets the chief of synchronous training react when a replica is lost: wait for it, continue
+// without its gradients, or end the training.
 //
 //   SyncReplicasOptions options = {.replicas_to_aggregate = 4,
 //                                  .on_lost_replica = OnLostReplica::kShrink,
 //                                  .watch = …};   // demos/tasks/task.cc uses Server::Watch
 //
 // The chief's hook (sync_replicas_hook.h) reacts in a thread of the session's coordinator. A
-// replica that never started is not lost: the chief waits for it. A replica that has left is not
-// lost either: the others compute in its place (SyncReplicasOptions::when_one_ends).
+// replica that never started is not lost: the chief waits for it. A replica that ended normally is
+// not lost either: SyncReplicasOptions::when_one_ends says what the others do.
 #ifndef SLUICE_TRAINING_SYNC_LOST_REPLICAS_H_
 #define SLUICE_TRAINING_SYNC_LOST_REPLICAS_H_
 
@@ -27,42 +27,43 @@ namespace sluice {
 
 // The reaction to a lost replica.
 enum class OnLostReplica {
-  kWait,    // updates wait until it is back; the stall report names it
-  kShrink,  // until it is back, updates take fewer gradients and put fewer tokens
-  kFail,    // training ends with FAILED_PRECONDITION, which names it
+  kWait,    // updates wait until the replica is back
+  kShrink,  // updates use fewer gradients until the replica is back
+  kFail,    // training ends with a FAILED_PRECONDITION error that names the replica
 };
 // Parses "wait", "shrink" or "fail". INVALID_ARGUMENT for other texts.
 absl::StatusOr<OnLostReplica> ParseOnLostReplica(const std::string& text);
 
-// The new state of a replica.
+// Reports the new state of a replica.
 struct ReplicaNews {
   enum State {
-    kThere,
-    kLeft,  // ended normally
-    kLost,  // crashed, hung, or disconnected; ignored after kLeft
+    kThere,  // runs
+    kLeft,   // ended normally
+    kLost,   // crashed, hung, or disconnected; ignored unless the last state was kThere
   };
-  int replica;
+  int replica;  // its replica_id
   State state;
-  std::string who;  // "/job:worker/replica:0/task:3"
-  std::string why;  // with kLost
+  std::string who;  // the task, for messages: "/job:worker/replica:0/task:3"
+  std::string why;  // the reason of kLost, otherwise empty
 };
-// Subscribes to news of the replicas until the returned object is destroyed. `hear` is called from
-// any thread: once for each replica that is there, and then on every change.
+// A function that subscribes `hear` to the states of the replicas until the returned object is
+// destroyed. `hear` is called from any thread: once for each replica that runs, and then on every
+// change.
 using ReplicaWatch =
     std::function<std::shared_ptr<void>(std::function<void(const ReplicaNews&)> hear)>;
 
-// Knows which replicas are lost, and reacts to losses and returns in Run.
+// Records which replicas are lost. Run reacts when a replica is lost or comes back.
 //
 // Thread safety: all methods may be called from any thread; one thread at a time calls Run.
 // Blocking: only Run blocks.
 class LostReplicas {
  public:
-  // Changes the number of gradients in an update so that `replicas` replicas suffice.
-  // `one_was_lost`: a replica was lost since the last call, and with it whatever it held, such as a
-  // token.
+  // Changes the number of gradients in an update so that `replicas` replicas suffice. If
+  // `one_was_lost`, a replica was lost since the last call. That replica may have held a token, the
+  // permission to compute a gradient (token_queues.h). The function must then replace this token.
   using Resize = std::function<absl::Status(int replicas, bool one_was_lost)>;
 
-  // `name` is the name of the optimizer, for messages.
+  // `name` is the name of the optimizer, for messages. `replicas` is the number of all replicas.
   LostReplicas(std::string name, OnLostReplica action, int replicas)
       : name_(std::move(name)), action_(action), replicas_(replicas) {}
   // No call of Hear or Run may be in progress.
@@ -70,21 +71,24 @@ class LostReplicas {
   LostReplicas(const LostReplicas&) = delete;
   LostReplicas& operator=(const LostReplicas&) = delete;
 
+  // Records the new state of a replica. A ReplicaWatch calls it.
   void Hear(const ReplicaNews& news);
-  // The number of replicas that updates are adapted to. 0 until the first resize after Start.
+  // The number of replicas with which Run called `resize` last. 0 before its first call since
+  // Start.
   int num_fit() const;
-  // Must be called before each Run. For the `one_was_lost` of `resize`, only losses after Start
-  // count.
+  // Prepares the next Run, and must be called before each. Losses before Start do not set the
+  // `one_was_lost` of Resize.
   void Start();
-  // Blocks until Stop. kShrink: calls `resize` at once and whenever replicas are lost or return,
-  // and returns its first error. kFail: returns FAILED_PRECONDITION as soon as a replica is lost.
+  // Blocks until Stop is called, and then returns OK. With kShrink, calls `resize` at once and
+  // whenever replicas are lost or come back, and returns its first error. With kFail, returns
+  // FAILED_PRECONDITION as soon as a replica is lost.
   absl::Status Run(const Resize& resize);
   void Stop();
 
  private:
   struct Lost {
     ReplicaNews news;
-    int64_t stall;  // its entry in Stalls::Global()
+    int64_t stall;  // its entry in Stalls::Global(), a table of waits (executor/wait/stalls.h)
   };
   int NumThere() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return replicas_ - static_cast<int>(lost_.size());
@@ -102,8 +106,8 @@ class LostReplicas {
   const int replicas_;
   mutable Mutex mutex_;
   CondVar changed_;
-  std::set<int> there_ ABSL_GUARDED_BY(mutex_);       // present replicas, which can be lost
-  std::map<int, Lost> lost_ ABSL_GUARDED_BY(mutex_);  // by replica
+  std::set<int> there_ ABSL_GUARDED_BY(mutex_);       // replicas that run, by replica_id
+  std::map<int, Lost> lost_ ABSL_GUARDED_BY(mutex_);  // lost replicas, by replica_id
   int losses_ ABSL_GUARDED_BY(mutex_) = 0;            // number of losses so far
   int losses_handled_ ABSL_GUARDED_BY(mutex_) = 0;
   int fit_ ABSL_GUARDED_BY(mutex_) = 0;

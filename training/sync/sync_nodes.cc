@@ -13,7 +13,8 @@
 namespace sluice {
 namespace {
 
-// Collections that list the synchronous optimizers of a graph, by which these are numbered.
+// Collections with an entry per synchronous optimizer of the graph, and per accumulator or queue of
+// gradients. The entries are counted to get numbers for names that must be unique.
 constexpr char kTokenQueues[] = "sync_token_queues";
 constexpr char kGradientNames[] = "sync_gradient_names";
 

@@ -1,8 +1,9 @@
-// Holds the state that the nodes of one synchronous optimizer share: its options, its number among
-// the synchronous optimizers of the graph, the global step, and the ledger that counts every
-// gradient.
+// Holds what the parts of one synchronous optimizer share while they build its graph: the options,
+// the global step, and the optimizer's number among the synchronous optimizers of the graph. It
+// also adds the ledger, a table that counts how many gradients of each replica were applied or
+// dropped. GradientExchange, TokenQueues and ReplicaSynchronizer use it.
 //
-// Thread safety: as the graph's. Lifetime: the graph outlives it. Errors stay in the graph.
+// Thread safety: that of the graph. Lifetime: the graph outlives it. Errors stay in the graph.
 #ifndef SLUICE_TRAINING_SYNC_SYNC_NODES_H_
 #define SLUICE_TRAINING_SYNC_SYNC_NODES_H_
 
@@ -21,8 +22,8 @@ namespace sluice {
 class SyncNodes {
  public:
   explicit SyncNodes(SyncReplicasOptions options) : options(std::move(options)) {}
-  // Must be called once, before all other methods. Gives the optimizer its number in the graph of
-  // the global step: 0, 1, …
+  // Must be called once, before all other methods. Numbers the optimizer among the synchronous
+  // optimizers of its graph, from 0 in the order of these calls.
   void Begin(const Variable& global_step);
 
   const SyncReplicasOptions options;
@@ -34,21 +35,25 @@ class SyncNodes {
   std::string Numbered(std::string_view base) const;
 
   // Shared name of the accumulator or queue for the gradients of `var`: "<var>:0<suffix>". If
-  // several optimizers train `var`, the names of the second and later ones end with a number.
+  // several optimizers train `var`, the names of the second and later ones end with "_<number>".
+  // Called once per variable.
   std::string GradientsSharedName(const Variable& var, std::string_view suffix) const;
-  // Describes the replicas to an accumulator or queue of gradients, by attributes of its node
-  // (ops/dataflow/replica_gradients.h). Null is ignored.
+  // Sets attributes of the node of an accumulator or queue of gradients: the number of replicas,
+  // the number of gradients per update, and the ledger (ops/dataflow/replica_gradients.h). Does
+  // nothing if the node is null.
   void DescribeReplicas(Node* accumulator_or_queue);
-  // Sets the attribute that says which replica's gradient `node` adds. Null is ignored.
+  // Sets the attribute of `node`, an op that pushes a gradient, that says which replica pushes it.
+  // Does nothing if `node` is null or options.replica_id is absent.
   void NameReplica(Node* node) const;
-  // Returns an op that notifies a queue that a chief starts at the global step. The queue then
+  // Returns an op that a starting chief runs. It gives `queue` the global step, and the queue then
   // drops elements of later steps.
   Operation SetGlobalStep(const Queue& queue) const;
 
-  // Handle of the ledger on `device`, which counts the gradients that are aggregated there.
+  // Returns the resource handle of the ledger on `device`, which counts the gradients that are
+  // aggregated there.
   Output Ledger(const std::string& device);
-  // The ledgers summed over all devices, as ReplicaSynchronizer returns them. Invalid without
-  // gradients.
+  // The ledgers summed over all devices. ReplicaSynchronizer has the same methods and describes the
+  // results. Invalid if the optimizer has no gradients.
   Output LedgerTotals();
   Output LedgerUpdates(int num_updates);
 
@@ -61,12 +66,12 @@ class SyncNodes {
   std::vector<std::string> ledger_devices_;
 };
 
-// Returns a new name scope for an op that contains the names of its constant arguments: the op is
-// named "Fill_1" and an argument "Fill_1/dims". The result ends in '/', so that builders use it
-// unchanged.
+// Returns an unused name for an op, followed by '/', such as "Fill_1/" for `op` "Fill". It serves
+// as the name of the op and as prefix of the names of its constant arguments ("Fill_1/dims"). A
+// builder uses a name that ends in '/' unchanged.
 std::string OpScope(Graph& graph, std::string_view op);
 Output CastTo64(Output t);
-// One op that runs after all `ops`. A single op is returned unchanged.
+// Returns one op that runs after all `ops`. If there is only one, returns it unchanged.
 Operation AsOne(Graph& graph, const std::vector<Operation>& ops);
 
 }  // namespace sluice

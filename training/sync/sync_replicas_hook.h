@@ -1,17 +1,19 @@
-// Starts synchronous training in a session: the first tokens and the queue runner on the chief, the
-// local step on every replica.
+// A hook that starts synchronous training in a session. On every replica it sets the local step,
+// which is the global step of the parameters that the replica has read. On the chief it also starts
+// the queue runner that makes the updates, and puts the first tokens. A token is a permission to
+// compute one gradient (token_queues.h).
 //
 //   MonitoredTrainingSession session(
 //       g, {.is_chief = is_chief, .hooks = {optimizer.MakeSessionRunHook(is_chief)}});
 //   while (!session.ShouldStop()) SLUICE_RETURN_IF_ERROR(session.Run({train}));
 //
 // A replica that ends, unless it is the chief, returns its token (ReplicaSynchronizer::LeaveOp). If
-// training continues from a global step above 0, the chief puts as many tokens into the queue as
-// follow an update, because tokens may have been lost with the previous chief. It also reacts to
-// lost replicas (lost_replicas.h).
+// training continues from a global step above 0, the chief puts as many tokens into the queue as an
+// update does. It does so because tokens may have been lost with the previous chief. The chief's
+// hook also reacts to lost replicas (lost_replicas.h).
 //
-// Thread safety: as SessionRunHook: only the loop's thread calls it. Its watch of replicas runs on
-// threads that the coordinator joins.
+// Thread safety: as SessionRunHook: only the loop's thread calls it. It reacts to lost replicas in
+// a thread that the coordinator joins.
 // Ownership: the loop shares ownership of the hook. The optimizer and the graph outlive it.
 // Errors: FAILED_PRECONDITION if ApplyGradients was not called or variables are not initialized;
 // INVALID_ARGUMENT if training could never make progress (CheckProgress).
@@ -42,14 +44,14 @@ class SyncReplicasHook : public SessionRunHook {
         num_tokens_(num_tokens),
         report_(std::move(report)) {}
 
-  // Finds the ops and checks that training can make progress, before the graph is finalized.
+  // Adds the ops that the hook runs, and checks that training can make progress.
   absl::Status Begin(Graph& graph) override;
-  // Sets the local step; on the chief also puts the first tokens and starts the queue runner.
+  // Sets the local step. On the chief it also puts the first tokens and starts the queue runner.
   absl::Status AfterCreateSession(Session& session, Coordinator& coordinator) override;
   // Returns this replica's token, except on the chief, and calls `report`.
   absl::Status End(Session& session) override;
-  // The lost replicas. Null before the first session, on other replicas than the chief, and if
-  // SyncReplicasOptions::watch is not set.
+  // The record of lost replicas. Null before the first session, on replicas that are not the chief,
+  // and if SyncReplicasOptions::watch is not set.
   const LostReplicas* lost() const { return lost_.get(); }
 
  private:
@@ -70,8 +72,8 @@ class SyncReplicasHook : public SessionRunHook {
   Operation init_tokens_;
   Operation leave_;
   Operation give_tokens_;                              // invalid in deterministic training
-  std::optional<ReplicaSynchronizer::Resize> resize_;  // with kShrink
-  std::shared_ptr<LostReplicas> lost_;                 // null without a watch
+  std::optional<ReplicaSynchronizer::Resize> resize_;  // only with OnLostReplica::kShrink
+  std::shared_ptr<LostReplicas> lost_;  // null if SyncReplicasOptions::watch is not set
   std::shared_ptr<void> watch_;
   Output ledger_, local_step_, global_step_;
   std::optional<QueueRunner> runner_;

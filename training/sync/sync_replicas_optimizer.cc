@@ -33,7 +33,8 @@ class SyncReplicasOptimizer::Accumulators final : public GradientExchange {
   };
   void Add(Output handle, bool is_sparse, const Variable& var);
   void AddPush(Operation push);
-  // Returns the gradient that the accumulator receives, which is cast back from wire_dtype.
+  // Adds a cast of the gradient to wire_dtype on the replica, and a cast back on the accumulator's
+  // device. Returns the result. Without a wire_dtype, returns `gradient`.
   Output OffTheWire(Output gradient);
   Output NumRequired(const std::string& scope);
 

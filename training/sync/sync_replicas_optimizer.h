@@ -7,8 +7,10 @@
 //
 // Every replica pushes its gradients, stamped with the step of its parameters, into one accumulator
 // per variable. Gradients older than the global step are dropped. The update applies the mean of
-// `replicas_to_aggregate` gradients (replica_synchronizer.h). If this number is less than the
-// number of replicas, the slowest replicas of a step are backups, whose gradients are dropped.
+// `replicas_to_aggregate` gradients. It then puts tokens into the queue, each of which permits a
+// replica to compute its next gradient (replica_synchronizer.h). If `replicas_to_aggregate` is less
+// than the number of replicas, the slowest replicas of a step are backups, whose gradients are
+// dropped.
 //
 // Thread safety: none, as for Optimizer. One thread builds the graph of a replica.
 // Ownership: the object owns the wrapped optimizer, and outlives its hooks. The graph owns the
@@ -38,10 +40,12 @@ class SyncReplicasOptimizer : public ReplicaSynchronizer {
       : SyncReplicasOptimizer(std::make_unique<O>(std::move(optimizer)), std::move(options)) {}
   SyncReplicasOptimizer(std::unique_ptr<Optimizer> optimizer, SyncReplicasOptions options);
 
-  // LocalInitOp, for each replica and for the chief.
+  // LocalInitOp under TensorFlow's names: the op for replicas other than the chief, and the
+  // chief's.
   Operation local_step_init_op() const { return LocalInitOp(/*is_chief=*/false); }
   Operation chief_init_op() const { return LocalInitOp(/*is_chief=*/true); }
-  // The step of this replica's parameters. Absent before ApplyGradients.
+  // The variable with the global step of the parameters that this replica has read. Absent before
+  // ApplyGradients.
   const std::optional<Variable>& local_step() const;
 
  private:

@@ -1,4 +1,8 @@
-// Options of synchronous training.
+// Options of SyncReplicasOptimizer and LegacySyncReplicasOptimizer, which train replicas
+// synchronously.
+//
+// An update applies gradients of several replicas. It then puts tokens into a queue, each of which
+// permits a replica to compute its next gradient (token_queues.h).
 #ifndef SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_
 #define SLUICE_TRAINING_SYNC_SYNC_REPLICAS_OPTIONS_H_
 
@@ -14,9 +18,9 @@
 
 namespace sluice {
 
-// Refers to any object with a method `StatusOr<Operation> Apply(const std::vector<Variable>&)` that
-// updates averages of the variables, such as an ExponentialMovingAverage. The object must live
-// until ApplyGradients returns.
+// A reference to any object with a method `StatusOr<Operation> Apply(const std::vector<Variable>&)`
+// whose op updates averages of the variables, such as an ExponentialMovingAverage. The object must
+// live until ApplyGradients returns. A default-constructed VariableAverages refers to none.
 class VariableAverages {
  public:
   VariableAverages() = default;
@@ -34,8 +38,8 @@ class VariableAverages {
 
 // The reaction of the other replicas when one replica ends because it has no more data.
 enum class WhenOneEnds {
-  kOthersGoOn,  // they compute in its place until the chief ends
-  kAllEnd,      // always the case in deterministic training
+  kOthersGoOn,  // they compute its gradients, too, until the chief ends
+  kAllEnd,      // all replicas end, as they always do in deterministic training
 };
 
 struct SyncReplicasOptions {
@@ -45,44 +49,46 @@ struct SyncReplicasOptions {
   // backups, whose gradients are dropped. If smaller, replicas compute several batches per update.
   // Absent: replicas_to_aggregate.
   std::optional<int> total_num_replicas;
-  // The number of the replica that runs this graph, in [0, NumReplicas()), for the ledger and stall
-  // reports. The legacy form and deterministic training require it.
+  // The number of the replica that runs this graph, in [0, NumReplicas()). Counts of applied and
+  // dropped gradients (ReplicaSynchronizer::LedgerTotals) and reports of waiting ops name it.
+  // Deterministic training requires it. If it is absent, LegacySyncReplicasOptimizer uses 0.
   std::optional<int> replica_id;
   // Moving averages, which are updated after each update, and their variables (empty: all trainable
   // variables).
   VariableAverages variable_averages;
   std::vector<Variable> variables_to_average;
-  // Equal seeds give equal bits, in whichever order gradients arrive and with any number of
-  // threads. Excludes backups, because the order of arrival would decide which gradients count.
+  // Whether trainings with equal seeds have bitwise equal results, in whichever order gradients
+  // arrive and with any number of threads. Excludes backups, because the order of arrival would
+  // decide which gradients are dropped.
   bool deterministic = false;
   WhenOneEnds when_one_ends = WhenOneEnds::kOthersGoOn;
-  // DT_BFLOAT16 or DT_HALF: the replica rounds float and double gradients to this type before it
-  // sends them, and they are summed in their own type. With DT_HALF, elements above 65504 become
-  // infinite. Only for accumulators. DT_INVALID: no rounding.
+  // The type to which a replica rounds float and double gradients before it sends them: DT_BFLOAT16
+  // or DT_HALF. DT_INVALID: no rounding. The gradients are converted back before they are summed.
+  // With DT_HALF, elements above 65504 become infinite. Only for SyncReplicasOptimizer.
   DataType wire_dtype = DT_INVALID;
   // The chief's reaction when `watch` reports a lost replica (lost_replicas.h). Without `watch` no
-  // replica counts as lost. kShrink requires accumulators and excludes deterministic training. With
-  // kShrink, the tokens of an update replace unused tokens of earlier updates.
+  // replica counts as lost. kShrink requires SyncReplicasOptimizer and excludes deterministic
+  // training. With kShrink, the tokens of an update replace unused tokens of earlier updates.
   OnLostReplica on_lost_replica = OnLostReplica::kWait;
   ReplicaWatch watch;
-  // Whether updates hold a lock that Savers hold, too, while they read. A checkpoint then has the
-  // variables and averages of one global step, even if replicas continue during the save. This adds
-  // two ops that TensorFlow's graph does not have.
+  // Whether each update holds a lock that Savers also hold while they read variables. A checkpoint
+  // then has the variables and averages of one global step, even if replicas continue during the
+  // save. The lock adds ops that TensorFlow's graph does not have.
   bool whole_checkpoints = false;
   bool use_locking = false;
   std::string name = "sync_replicas";
 
   int NumReplicas() const { return total_num_replicas.value_or(replicas_to_aggregate); }
-  // Number of tokens that follow an update (token_queues.h).
+  // Number of tokens that an update puts into the queue (token_queues.h).
   int TokensPerStep() const { return std::max(NumReplicas(), replicas_to_aggregate); }
-  // The number of gradients per update if `replicas` replicas are left. With backups, an update
-  // then uses at most one gradient of each replica. Without backups, it uses as many of each as
-  // before.
+  // The number of gradients per update if only `replicas` replicas are left, at least 1. If
+  // replicas_to_aggregate is at most the number of replicas, the result is at most `replicas`, so
+  // that one gradient of each replica suffices. Otherwise the result shrinks in proportion.
   int GradientsPerUpdate(int replicas) const {
     const int all = replicas_to_aggregate, total = NumReplicas();
     return std::max(all <= total ? std::min(all, replicas) : all * replicas / total, 1);
   }
-  // -1: unknown.
+  // The replica_id, or -1 if it is absent.
   int ReplicaId() const { return replica_id.value_or(-1); }
   bool Shrinks() const { return on_lost_replica == OnLostReplica::kShrink; }
 };

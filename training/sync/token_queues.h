@@ -1,4 +1,4 @@
-// Passes the tokens of synchronous training from the chief to the replicas.
+// The queues that pass the tokens of synchronous training from the chief to the replicas.
 //
 // A token is the permission to compute one gradient. It is a scalar: the global step whose
 // parameters the gradient is computed from. Its life:
@@ -16,7 +16,7 @@
 // All replicas share the queue "sync_token_q". In deterministic training each replica has a queue
 // of its own, and the tokens of an update are dealt out evenly.
 //
-// Thread safety: as the graph's. Errors stay in the graph.
+// Thread safety: that of the graph. Errors stay in the graph.
 #ifndef SLUICE_TRAINING_SYNC_TOKEN_QUEUES_H_
 #define SLUICE_TRAINING_SYNC_TOKEN_QUEUES_H_
 
@@ -40,27 +40,28 @@ class TokenQueues {
   // `nodes` outlives the queues.
   explicit TokenQueues(const SyncNodes& nodes) : nodes_(&nodes) {}
 
-  // Adds the queues, and with kShrink the variable num_tokens. Called once, first.
+  // Adds the queues to the graph, and the variable num_tokens if on_lost_replica is kShrink
+  // (lost_replicas.h). Must be called once, before the other methods.
   void Make();
   const std::vector<Queue>& queues() const { return queues_; }
-  // The queue from which this replica takes its tokens. Not valid before Make.
+  // The queue from which this replica takes its tokens. Returns an invalid queue before Make.
   const Queue& own() const;
   // The variable with the number of tokens that follow an update, which the chief lowers when
   // replicas are lost. Only kShrink has it.
   const std::optional<Variable>& num_tokens() const { return num_tokens_; }
 
-  // The token for this replica's next gradient: a scalar.
+  // Adds an op that waits for this replica's next token. Returns the token's value, a scalar.
   Output Take() const;
-  // Puts `total` tokens with the value `step()` into the queues, after the ops `after` have run. If
-  // `after` is not empty and there is a variable num_tokens, the value of num_tokens replaces
-  // `total`.
+  // Returns an op that puts `total` tokens into the queues, after the ops `after` have run. `step`
+  // adds the node with the value of the tokens, a scalar. If `after` is not empty and there is a
+  // variable num_tokens, the op puts as many tokens as this variable says, instead of `total`.
   Operation Put(int total, const std::vector<Operation>& after,
                 const std::function<Output()>& step) const;
-  // Closes the queues. A `reason` that is not empty is part of the OUT_OF_RANGE error of waiting
-  // replicas.
+  // Returns an op with this name that closes the queues. Replicas that wait for a token end with
+  // OUT_OF_RANGE. If `reason` is not empty, the error contains it.
   Operation Close(bool cancel_pending_enqueues, std::string_view name,
                   const std::string& reason = "") const;
-  // Drops the tokens of steps after the global step.
+  // Returns an op that drops the tokens of steps after the global step.
   Operation ForgetUndone() const;
 
  private:

@@ -37,7 +37,8 @@ class MemorySaver : public ModelSaver {
   std::vector<std::string> recovered_;
 };
 
-// Adds "<name>.<call>" to a list at each call, and then calls a function of the test.
+// A hook that adds "<name>.<method>" to a list when one of its methods is called, and then calls a
+// function of the test.
 class RecordingHook : public SessionRunHook {
  public:
   RecordingHook(std::string name, std::vector<std::string>& calls)

@@ -1,4 +1,4 @@
-// A small synchronous training for tests.
+// A synchronous training of one variable, for tests of the optimizers in training/sync.
 #ifndef SLUICE_TRAINING_TESTING_SYNC_H_
 #define SLUICE_TRAINING_TESTING_SYNC_H_
 
@@ -18,7 +18,8 @@ namespace sluice {
 
 inline std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-// A graph with one variable, w = 5, whose gradient is fed.
+// A replica's graph with one variable w, which starts at 5. Tests feed its gradient. `Optimizer` is
+// SyncReplicasOptimizer or LegacySyncReplicasOptimizer.
 template <typename Optimizer>
 struct World {
   explicit World(SyncReplicasOptions options, float rate = 0.5f)
