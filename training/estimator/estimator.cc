@@ -90,6 +90,9 @@ int64_t StepOfCheckpoint(const std::string& path) {
 }
 
 absl::StatusOr<double> ScalarOf(const Tensor& value) {
+  SLUICE_INVALID_IF(value.num_elements() != 1,
+                    "a loss or metric must be one number, but its shape ", "is ",
+                    value.shape().ToString());
   switch (value.dtype()) {
     case DT_FLOAT:
       return value.scalar<float>();

@@ -298,6 +298,11 @@ TEST(EstimatorTest, SaysWhatIsMissing) {
       [](const ModelFnInputs&) -> absl::StatusOr<EstimatorSpec> { return EstimatorSpec(); },
       f.config);
   EXPECT_EQ(empty.Train(Points(1)).status().message(), "Missing train_op.");
+  const EvaluationResult result{.metrics = {{"none", Tensor(DT_FLOAT, TensorShape({0}))},
+                                            {"one", Tensor::Vector<float>({3})}}};
+  EXPECT_THAT(std::string(result.Value("none").status().message()),
+              HasSubstr("must be one number, but its shape is [0]"));
+  EXPECT_EQ(*result.Value("one"), 3);
 }
 
 }  // namespace

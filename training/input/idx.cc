@@ -59,7 +59,11 @@ absl::StatusOr<IdxFile> IdxFile::Open(const std::string& path) {
     for (size_t j = 0; j < 4; ++j) size = size << 8 | static_cast<unsigned char>(sizes[4 * i + j]);
     idx.dims.push_back(size);
   }
-  if (!TensorShape::Make(idx.dims).ok()) return refuse();
+  // The size of a record is checked too: with no records, the file has no elements of any size.
+  const bool fits =
+      TensorShape::Make(idx.dims).ok() &&
+      TensorShape::Make(std::vector<int64_t>(idx.dims.begin() + 1, idx.dims.end())).ok();
+  if (!fits) return refuse();
   return idx;
 }
 

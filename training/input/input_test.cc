@@ -291,6 +291,10 @@ TEST(IdxTest, WhatIsNoIdxFileIsRefused) {
   EXPECT_THAT(std::string(input::IdxFile::Open(path).status().message()),
               HasSubstr("expected an IDX file"));
   EXPECT_TRUE(absl::IsNotFound(input::IdxFile::Open(path + ".missing").status()));
+  const std::string huge = std::string("\0\0\x08\x04\0\0\0\0", 8) + std::string(12, '\xff');
+  std::ofstream(path, std::ios::binary) << huge;
+  EXPECT_THAT(std::string(input::IdxFile::Open(path).status().message()),
+              HasSubstr("expected an IDX file"));
 }
 
 }  // namespace

@@ -281,6 +281,9 @@ Operation ReplicaSynchronizer::GiveTokensOp() {
 
 absl::StatusOr<ReplicaSynchronizer::Resize> ReplicaSynchronizer::MakeResize() {
   if (!applied_) return NotApplied("MakeResize() s");
+  if (!tokens_.num_tokens()) {
+    return absl::FailedPreconditionError("MakeResize() needs the option on_lost_replica = kShrink");
+  }
   NameScope root(graph(), "");
   NameScope scope(graph(), name());
   DeviceScope with_step(graph(), global_step()->device());

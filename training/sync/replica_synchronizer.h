@@ -126,8 +126,8 @@ class ReplicaSynchronizer : public Optimizer {
     // int32 scalars to feed: the number of gradients per update, and of tokens after an update.
     Output replicas_to_aggregate, tokens;
   };
-  // Adds the op and its placeholders. Only if on_lost_replica is kShrink. FAILED_PRECONDITION
-  // before ApplyGradients.
+  // Adds the op and its placeholders. FAILED_PRECONDITION before ApplyGradients, or if
+  // on_lost_replica is not kShrink.
   absl::StatusOr<Resize> MakeResize();
 
   bool gradients_applied() const { return applied_; }
