@@ -14,8 +14,8 @@ namespace sluice {
 
 using RangeList = TypeList<half, bfloat16, float, double, int32_t, int64_t>;
 
-// The number of elements of start, start + delta, … up to and excluding limit. -1 if the number
-// exceeds int64. INVALID_ARGUMENT if delta is 0 or leads away from limit.
+// Returns the number of elements of the range start, start + delta, …, which ends before `limit`.
+// -1 if the number exceeds int64. INVALID_ARGUMENT if `delta` is 0 or leads away from `limit`.
 template <typename T>
 absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
   SLUICE_INVALID_IF(delta == T(0), "Requires delta != 0: ", static_cast<double>(delta));

@@ -1,4 +1,4 @@
-// Ops that roll tensors, and cross products.
+// Ops that shift the elements of a tensor cyclically, and that compute cross products.
 #include "graph/infer/expect_size.h"
 #include "ops/op.h"
 

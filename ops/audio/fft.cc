@@ -1,5 +1,7 @@
-// Discrete Fourier transforms over the last one, two or three dimensions. Forward transforms are
-// sums of x[n] exp(-2 pi i k n / N). Inverse transforms have the other sign and are divided by N.
+// Ops for discrete Fourier transforms over the last one, two or three dimensions. Along a dimension
+// of size N, element k of the forward transform of x is the sum of x[n] exp(-2 pi i k n / N) over
+// all n, where i is the imaginary unit. Inverse transforms have the other sign in the exponent, and
+// are divided by N.
 #include <algorithm>
 
 #include "graph/infer/expect_size.h"

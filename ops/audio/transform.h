@@ -4,7 +4,7 @@
 // which needs only transforms whose length is a power of two. FFTW is not used, because FFTW's
 // licence would also bind the users of Sluice.
 //
-// Thread safety: none, because an object has buffers.
+// Thread safety: an object may be used by one thread at a time, because it has buffers.
 #ifndef SLUICE_OPS_AUDIO_TRANSFORM_H_
 #define SLUICE_OPS_AUDIO_TRANSFORM_H_
 

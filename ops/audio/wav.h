@@ -24,8 +24,8 @@ struct Wav {
   int64_t channels = 0;
   int64_t rate = 0;
 };
-// Decodes 16-bit PCM. Skips chunks between the format and the data. Checks the header against the
-// size of the file.
+// Decodes 16-bit PCM. Skips chunks between the format and the data. Ignores the file size in the
+// header. INVALID_ARGUMENT if `bytes` ends before the data does.
 absl::StatusOr<Wav> DecodeWav(std::string_view bytes);
 
 }  // namespace sluice

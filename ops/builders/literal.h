@@ -1,5 +1,6 @@
-// Writes types and values of attributes as C++ code, for the generated builder functions. In these,
-// a required attribute is a parameter, and an optional one is a member of the struct of options.
+// Writes types and values of attributes as C++ code, for the generated builder functions. A
+// required attribute is a parameter of such a function. The optional attributes are the members of
+// a struct, which the function takes as parameter `attrs`.
 #ifndef SLUICE_OPS_BUILDERS_LITERAL_H_
 #define SLUICE_OPS_BUILDERS_LITERAL_H_
 
@@ -10,11 +11,12 @@
 
 namespace sluice {
 
-// The type of the struct member for attribute `attr`: "std::vector<int64_t>".
+// The type of the struct member for attribute `attr`, such as "std::vector<int64_t>".
 std::string MemberType(const AttrDef& attr);
-// The type of the parameter for attribute `attr`: one that needs no copy, "std::string_view".
+// The type of the parameter for attribute `attr`. Passing it copies no data: for a string
+// attribute, the type is "std::string_view".
 std::string ParameterType(const AttrDef& attr);
-// An expression that converts the parameter or member `name` to MemberType.
+// An expression that converts the parameter or struct member `name` to the type MemberType(attr).
 std::string AsAttrValue(const AttrDef& attr, const std::string& name);
 // The initialiser of the struct member, such as " = true". "" if `value` is the default-constructed
 // value of its type.

@@ -3,7 +3,7 @@
 // A call adds the same nodes as in TensorFlow: the op's node, called `name` (by default the name of
 // the op), and for a number a constant called `<name>/x` or `<name>/y`. The generated builder
 // functions with the same names as these accept only tensors.
-// Errors: stay in the graph. The result is then an invalid handle.
+// Errors: an error is stored in the graph (Graph::status), and the result is an invalid handle.
 #ifndef SLUICE_OPS_BUILDERS_NUMBER_OPS_H_
 #define SLUICE_OPS_BUILDERS_NUMBER_OPS_H_
 

@@ -8,11 +8,13 @@
 
 namespace sluice {
 
-// Hidden and internal ops have no builder function.
+// Whether the op has a builder function. Hidden ops, and internal ops, whose names begin with '_',
+// have none.
 bool HasBuilder(const OpDef& op);
-// The struct of optional attributes, the struct of outputs if there are several, and the
-// declaration of the function with the documentation of the op.
+// Returns the text for the header: the struct of optional attributes, the struct of outputs if
+// there are several, and the declaration of the function with the documentation of the op.
 std::string DeclarationText(const OpDef& op);
+// Returns the definition of the function, for the .cc file.
 std::string DefinitionText(const OpDef& op);
 
 }  // namespace sluice

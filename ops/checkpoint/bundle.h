@@ -7,8 +7,9 @@
 // the new index replaces the old one. After a crash, the prefix has the old checkpoint (or none, if
 // there was none) or the new one.
 //
-// Thread safety: a reader may be used from any thread, a writer from one. If two writers write one
-// prefix at the same time, the checkpoint of one of them remains.
+// Thread safety: a reader may be used from any thread, a writer from one. Only one writer may write
+// a prefix at a time: Finish can remove the files of other writers, and two calls of Finish at the
+// same time can leave a damaged checkpoint.
 // Errors: the contents of files are not trusted. DATA_LOSS names the file and what is wrong.
 #ifndef SLUICE_OPS_CHECKPOINT_BUNDLE_H_
 #define SLUICE_OPS_CHECKPOINT_BUNDLE_H_

@@ -1,4 +1,4 @@
-// Merges tensor bundles.
+// Implements MergeBundles, which merges several checkpoints into one (bundle.h).
 #include <set>
 
 #include "absl/strings/escaping.h"

@@ -1,4 +1,4 @@
-// Reads tensor bundles.
+// Implements BundleReader, which reads checkpoints (bundle.h).
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,4 @@
-// Writes tensor bundles.
+// Implements BundleWriter, which writes checkpoints (bundle.h).
 
 #include <limits>
 

@@ -64,7 +64,8 @@ struct ShapeAndSlice {
 };
 absl::StatusOr<ShapeAndSlice> ParseShapeAndSlice(std::string_view text);
 
-// The key of a slice in a table. Keys are ordered by name and then by position.
+// Returns the key under which a checkpoint's table (table.h) stores a slice of the tensor `name`.
+// The bytewise order of keys is that of the names and then that of the positions.
 std::string TensorSliceKey(std::string_view name, const TensorSlice& slice);
 
 // `from` and `to` hold two slices of a tensor of `full_shape`. Copies the elements that both slices

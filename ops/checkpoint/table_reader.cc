@@ -1,4 +1,4 @@
-// Reads tables.
+// Implements TableReader, which reads files in LevelDB's table format (table.h).
 #include <snappy.h>
 
 #include <algorithm>

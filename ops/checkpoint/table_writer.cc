@@ -1,4 +1,4 @@
-// Writes tables.
+// Implements TableWriter, which writes files in LevelDB's table format (table.h).
 #include <snappy.h>
 
 #include <algorithm>

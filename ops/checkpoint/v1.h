@@ -28,7 +28,7 @@ class V1Writer {
   // INVALID_ARGUMENT if this slice was added before.
   absl::Status Add(std::string_view name, const TensorShape& full_shape, const TensorSlice& slice,
                    const Tensor& tensor);
-  // Writes a temporary file and renames it.
+  // Writes the checkpoint to a temporary file and renames the file to the path.
   absl::Status Finish();
 
  private:

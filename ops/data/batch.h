@@ -25,7 +25,8 @@ absl::Status CheckSameTypes(const std::vector<Tensors>& rows);
 // Stacks the rows. INVALID_ARGUMENT if they differ in number, types or shapes of their components.
 absl::StatusOr<Tensors> BatchOf(const std::vector<Tensors>& rows);
 
-// Facts about a dataset whose elements are batches of the elements of `in`.
+// Facts about a dataset of batches. `in` has the facts about the dataset whose elements are
+// batched.
 DatasetFacts BatchedFacts(const DatasetFacts& in, const BatchSpec& spec);
 
 }  // namespace sluice

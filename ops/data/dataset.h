@@ -1,4 +1,5 @@
-// A Dataset is what a variant tensor of tf.data holds. A DatasetIterator reads its elements.
+// A Dataset is a sequence of elements, which a variant tensor of tf.data holds. A DatasetIterator
+// reads the elements.
 //
 // An element is a tuple of tensors, one per component.
 // Thread safety: a dataset is immutable. Only one thread at a time may use an iterator.
@@ -40,7 +41,8 @@ class MeasurementSink {
 // reads share one Reading.
 struct Reading {
   Reading() = default;
-  // A part of the reading `whole`, which can end earlier than `whole`.
+  // Makes a reading that is a part of the reading `whole`. The part ends when `whole` ends, or
+  // earlier.
   explicit Reading(Reading& whole)
       : cancellation(&whole.cancellation),
         seeds(whole.seeds),
@@ -51,9 +53,10 @@ struct Reading {
   explicit Reading(CancellationManager* step) : cancellation(step) {}
   // Cancelled when the reading ends, so that functions and threads end too.
   CancellationManager cancellation;
-  // Null if the position of the reading is never saved.
+  // Records the random seeds that the reading draws, so that its position can be saved. Null if the
+  // position is never saved.
   std::shared_ptr<SeedLog> seeds;
-  // Pauses the reading while no call waits for an element. Null: the reading never pauses.
+  // Pauses the reading while no call waits for an element. Null if the reading never pauses.
   ReaderGate* gate = nullptr;
   // Whether the reading prefetches. The gate then pauses it only some time after the last call.
   bool reads_ahead = false;
@@ -82,20 +85,23 @@ struct DatasetFacts {
   std::string options;
 
   bool is_finite() const { return cardinality >= 0; }
-  // a + b and a * b of finite cardinalities, or kUnknown on overflow.
+  // Sum returns a + b, and Product returns a * b. Both arguments are finite cardinalities. kUnknown
+  // on overflow.
   static int64_t Sum(int64_t a, int64_t b);
   static int64_t Product(int64_t a, int64_t b);
-  // Facts about a dataset of `count` elements of this one.
+  // Facts about a dataset that consists of `count` elements of this dataset.
   DatasetFacts WithCardinality(int64_t count) const;
-  // Facts about a dataset of f(n) elements of this one, which has n elements. Infinite and unknown
-  // cardinalities stay as they are.
+  // Facts about a dataset that consists of f(n) elements of this dataset, where n is the
+  // cardinality of this dataset. Infinite and unknown cardinalities stay as they are.
   template <typename F>
   DatasetFacts Scaled(F f) const {
     return is_finite() ? WithCardinality(f(cardinality)) : *this;
   }
-  // Facts about a dataset of the same number of other elements.
+  // Facts about a dataset with the cardinality and options of this dataset, but other elements.
+  // Their `rows` are unknown.
   DatasetFacts OfOtherElements() const;
-  // Facts about a dataset that reads this one and another. It has the options of both.
+  // Facts about a dataset that reads this dataset and another one. It has the options of both. Its
+  // cardinality and `rows` are unknown.
   DatasetFacts And(const DatasetFacts& other) const;
 };
 
@@ -121,7 +127,7 @@ using DatasetPointer = std::shared_ptr<const Dataset>;
 // A function that returns the element at `index`, which is below the cardinality.
 using ElementAt = std::function<absl::StatusOr<Tensors>(int64_t index, Reading& reading)>;
 
-// A dataset that calls `iterate` for each reading. It has random access if `at` is not null.
+// Makes a dataset that calls `iterate` for each reading. It has random access if `at` is not null.
 DatasetPointer MakeDataset(DatasetFacts facts,
                            std::function<absl::StatusOr<IteratorPointer>(Reading&)> iterate,
                            ElementAt at = nullptr);
@@ -139,7 +145,7 @@ DatasetPointer MakeDatasetOver(DatasetPointer input, DatasetFacts facts, Start s
       },
       std::move(at));
 }
-// The ElementAt of a dataset that has the same elements as `input`.
+// Returns the ElementAt for a dataset that has the same elements as `input`.
 inline ElementAt SameElementOf(DatasetPointer input) {
   return [input = std::move(input)](int64_t i, Reading& reading) { return input->At(i, reading); };
 }

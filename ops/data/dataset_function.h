@@ -30,7 +30,9 @@ class DatasetFunction {
   // functions of datasets nest too deep or are too many.
   static absl::StatusOr<std::shared_ptr<const DatasetFunction>> Make(const KernelInit& init,
                                                                      const std::string& attr);
-  // INVALID_ARGUMENT if the number or the types of the arguments are not those of the function.
+  // Calls the function with `element` and `captured`, and blocks until it returns. Cancelling
+  // `cancellation`, which may be null, ends the call. INVALID_ARGUMENT if the function expects
+  // another number or other types of arguments.
   absl::StatusOr<Tensors> Call(const Tensors& element, const Tensors& captured,
                                CancellationManager* cancellation) const;
 
@@ -122,9 +124,9 @@ Tensors Joined(const Tensors& state, const Tensors& element);
 
 using ElementFunction = std::function<absl::StatusOr<Tensors>(const Tensors&, Reading&)>;
 
-// Applies `f` to each element of `inner`. Up to `calls` calls of `f` run at the same time, each in
-// its own thread. The results are in the order of the elements. When the iterator is destroyed,
-// calls that still run are cancelled.
+// Returns an iterator over the results of `f` for the elements of `inner`. Up to `calls` calls of
+// `f` run at the same time, each in its own thread. The results are in the order of the elements.
+// When the iterator is destroyed, calls that still run are cancelled.
 IteratorPointer ParallelMap(IteratorPointer inner, ElementFunction f, int64_t calls,
                             Reading& reading);
 

@@ -33,11 +33,12 @@ class DatasetReader {
   };
   // The state that the resource's methods share with the reading thread.
   struct State {
-    // `resource` is the name of the resource in stall reports.
+    // `resource` names the resource in stall reports, which list the calls that wait.
     explicit State(std::string resource);
-    Attempts attempts;
-    CondVar wake;
-    ReaderGate gate;  // open while calls wait, and while a reading starts or stops
+    Attempts attempts;  // the calls that wait for an element. Also has the lock of this struct
+    CondVar wake;       // wakes the reading thread
+    // Pauses the reading thread. Open while calls wait, and while a reading starts or stops.
+    ReaderGate gate;
     // The source that is being read. If a thread finds here another source than its own, it ends.
     std::shared_ptr<Source> source ABSL_GUARDED_BY(attempts.mutex());
     bool at_end ABSL_GUARDED_BY(attempts.mutex()) = false;
@@ -50,14 +51,15 @@ class DatasetReader {
 
   // Ends the reading.
   void Stop() ABSL_LOCKS_EXCLUDED(thread_mutex_);
-  // Ends the current reading and begins to read `source`. `reset` is called with the state's lock
-  // held, to reset the state for the new source. The new thread runs `read`. RESOURCE_EXHAUSTED if
-  // no thread can be started.
+  // Ends the current reading, if any, and starts a thread that runs `read`, which reads `source`.
+  // Before that, calls `reset` with the lock attempts.mutex() held. `reset` prepares the members
+  // that the resource has added to State. RESOURCE_EXHAUSTED if no thread can be started.
   absl::Status Start(const std::shared_ptr<Source>& source, const std::function<void()>& reset,
                      const std::function<void()>& read) ABSL_LOCKS_EXCLUDED(thread_mutex_);
-  // Runs `attempt(&element)` until it yields an element (Attempts::RunFor), checks the element, and
-  // passes it to `taken`. Keeps the gate open until the element is there. `owner` is the resource,
-  // which owns this reader.
+  // Runs `attempt(&element)` until it yields an element or an error (Attempts::RunFor), checks the
+  // element, and passes the element or the error to `taken`. Keeps the gate open until then.
+  // `owner` is the resource, which owns this reader. Attempts with the same number `line` end in
+  // the order of their arrival. Attempts::kNoLine: this attempt has no order.
   template <typename F>
   void Take(std::shared_ptr<Resource> owner, const Caller& caller, int line, F attempt,
             Taken taken) {

@@ -1,9 +1,9 @@
 // The position of an iterator in its dataset, which SerializeIterator saves.
 //
-// A position is the number of elements that were taken, and the state of every generator of random
-// seeds at its first use in the reading (the pass over the dataset). A new reading that starts with
-// these states and takes as many elements reaches the same position. So buffers of elements, such
-// as those of a shuffle, need not be saved.
+// A position is the number of elements and errors that were taken, and the state of every generator
+// of random seeds at its first use in the reading (the pass over the dataset). A new reading that
+// starts with these states and takes as many elements and errors reaches the same position. So
+// buffers of elements, such as those of a shuffle, need not be saved.
 #ifndef SLUICE_OPS_DATA_ITERATOR_POSITION_H_
 #define SLUICE_OPS_DATA_ITERATOR_POSITION_H_
 
@@ -44,7 +44,7 @@ class SeedLog {
 };
 
 struct IteratorPosition {
-  int64_t taken = 0;
+  int64_t taken = 0;  // number of elements and errors
   SeedStates seeds;
 
   // A scalar variant.

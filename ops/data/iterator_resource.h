@@ -33,13 +33,15 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
 
   // Makes `dataset` the iterator's dataset, and moves to its beginning.
   absl::Status SetDataset(const DatasetPointer& dataset);
-  // The number of elements that GetNext has delivered, and the states of the generators of random
-  // seeds at the beginning of the reading. FAILED_PRECONDITION before SetDataset.
+  // The number of elements and errors of the dataset that GetNext has delivered, and the state of
+  // each generator of random seeds before the reading first used it. FAILED_PRECONDITION before
+  // SetDataset.
   absl::StatusOr<IteratorPosition> Position() const;
   // Moves to a position in the dataset. Blocks while it reads the elements before the position
   // again. Cancelling `cancellation`, which may be null, ends this. After an error, the iterator
   // has no dataset.
   absl::Status MoveTo(const IteratorPosition& position, CancellationManager* cancellation);
+  // Passes the next element or an error to `taken`.
   void GetNext(const Caller& caller, Taken taken);
   std::string DebugString() const override;
   const std::string& name() const { return name_; }
@@ -48,17 +50,21 @@ class IteratorResource : public Resource, public std::enable_shared_from_this<It
   using Source = DatasetReader::Source;
   struct State : DatasetReader::State {
     using DatasetReader::State::State;
+    // Elements and errors of the dataset that GetNext has not delivered yet.
     std::deque<absl::StatusOr<Tensors>> ready ABSL_GUARDED_BY(attempts.mutex());
     // Number of elements that calls wait for and that the thread has not begun to read.
     int64_t requested ABSL_GUARDED_BY(attempts.mutex()) = 0;
-    int64_t taken ABSL_GUARDED_BY(attempts.mutex()) = 0;  // number of elements delivered
+    // Number of elements and errors of the dataset that GetNext has delivered.
+    int64_t taken ABSL_GUARDED_BY(attempts.mutex()) = 0;
   };
-  // Makes the source for a new reading of `dataset`, which starts with the states in `seeds`.
+  // Makes the source for a new reading of `dataset`. Its generators of random seeds start with the
+  // states in `seeds`.
   absl::StatusOr<std::shared_ptr<Source>> Begin(const DatasetPointer& dataset, SeedStates seeds);
   // Starts a thread that reads `source`, of which `taken` elements were taken already.
   // RESOURCE_EXHAUSTED if no thread can be started.
   absl::Status Install(const std::shared_ptr<Source>& source, int64_t taken);
-  // The body of the thread.
+  // The function that the thread runs. Reads an element of `source` for each request, until the
+  // state has another source.
   static void Read(const std::shared_ptr<State>& state, const std::shared_ptr<Source>& source);
 
   const std::string name_;

@@ -1,5 +1,6 @@
 // Mixins and helpers that declarations of dataset ops share. A dataset is a scalar tensor of dtype
-// variant.
+// variant. A mixin is a function that adds inputs, outputs or attributes to an op's declaration
+// (OpDefBuilder::With).
 #ifndef SLUICE_OPS_DATA_MIXINS_H_
 #define SLUICE_OPS_DATA_MIXINS_H_
 
@@ -43,8 +44,9 @@ inline auto TransformsDatasetBy(std::string f) {
   };
 }
 
-// Declares function attributes, and for each function `f` the input list `<f><input_suffix>` of its
-// captured tensors. The function gets these tensors after the components of an element.
+// Declares an attribute for each function `f`, and the input list `<f><input_suffix>` of its
+// captured tensors, whose types are in attribute `T<f><type_suffix>`. The function gets these
+// tensors after the components of an element.
 inline auto CallsFunctions(std::vector<std::string> functions, std::string input_suffix,
                            std::string type_suffix) {
   return [=](OpDefBuilder& op) {

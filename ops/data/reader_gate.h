@@ -23,7 +23,7 @@ class ReaderGate {
  public:
   static constexpr std::chrono::seconds kReadAhead{60};
 
-  // A call that waits for an element. It keeps the gate open while it lives.
+  // Represents a call that waits for an element. The gate is open while a Reader exists.
   class Reader {
    public:
     explicit Reader(ReaderGate* gate) : gate_(gate) { gate_->Enter(); }

@@ -1,4 +1,4 @@
-// Datasets that begin a pipeline.
+// Ops for datasets that read no other dataset, but tensors, numbers or files.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

@@ -1,6 +1,7 @@
-// Ops of conditional accumulators: in synchronous training, replicas add their gradients, and a
-// chief takes the mean. All ops with the same container and `shared_name` share an accumulator. If
-// `shared_name` is empty, the accumulator belongs to the node.
+// Ops of conditional accumulators: in synchronous training, replicas add their gradients, and the
+// chief (the replica that makes the updates) takes the mean. All ops with the same container and
+// `shared_name` share an accumulator. If `shared_name` is empty, the accumulator belongs to the
+// node.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

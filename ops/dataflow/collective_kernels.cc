@@ -1,4 +1,4 @@
-// Kernels of collectives.
+// Kernels of the collective ops (collective.cc).
 #include <memory>
 #include <string>
 #include <string_view>

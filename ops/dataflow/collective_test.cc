@@ -1,5 +1,5 @@
-// Tests errors and stall reports of collective groups: missing members, members that left, and
-// members that do not match.
+// Tests errors and stall reports (lists of waiting operations) of collective groups: missing
+// members, members that left, and members that do not match.
 #include <thread>
 
 #include "executor/device/device_set.h"

@@ -57,7 +57,8 @@ class ConditionalAccumulator : public Resource,
   ConditionalAccumulator(std::string name, Kind kind, DataType dtype, PartialShape shape,
                          Reduction reduction, ReplicaGradients replicas = {});
 
-  // Adds a gradient that was computed at `local_step`.
+  // Adds a gradient that was computed at `local_step`. OK, too, if the gradient is dropped. If
+  // `has_known_shape`, also checks the third tensor of a sparse gradient (its dense shape).
   absl::Status Apply(const Caller& caller, int64_t local_step, GivenGradient gradient,
                      bool has_known_shape, const Parallel& parallel);
   // Takes the reduced gradients (their mean or sum) as soon as there are `num_required`.
@@ -145,20 +146,21 @@ class ConditionalAccumulator : public Resource,
   const DataType dtype_;
   const Reduction reduction_;
   const ReplicaGradients replicas_;
-  // Its methods are called under the lock, except for Finish, which does not use the sum's content.
+  // The methods of this sum are called under the lock, except for Finish, which does not use the
+  // content of the sum.
   const std::unique_ptr<GradientSum> sum_;
 
   mutable Mutex mutex_;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
-  // The greatest step from which SetGlobalStep went back. The updates after the current step, up to
-  // this one, were undone.
+  // The greatest step from which SetGlobalStep went back, or -1 if it never did. The updates after
+  // the current step, up to this one, were undone.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
   std::vector<Present> present_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival
   // With `in_replica_order`: the gradients that have not been added yet, by replica.
   std::multimap<int, GradientTensors> kept_ ABSL_GUARDED_BY(mutex_);
   Line takers_ ABSL_GUARDED_BY(mutex_);
-  int64_t update_size_ ABSL_GUARDED_BY(mutex_) = 0;       // 0 if only takes determine it
-  int64_t next_update_size_ ABSL_GUARDED_BY(mutex_) = 0;  // after the next update
+  int64_t update_size_ ABSL_GUARDED_BY(mutex_) = 0;  // of SetUpdateSize. 0 if it was not called
+  int64_t next_update_size_ ABSL_GUARDED_BY(mutex_) = 0;  // of SetUpdateSize, after the next update
   int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 

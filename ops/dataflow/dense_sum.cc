@@ -1,4 +1,4 @@
-// Sums of dense gradients.
+// Adds up dense gradients for conditional accumulators (gradient_sum.h).
 #include "graph/status.h"
 #include "ops/dataflow/gradient_sum.h"
 #include "ops/dataflow/scale.h"

@@ -1,4 +1,4 @@
-// First-in, first-out queues.
+// First-in, first-out queues of tensors: the resources of the ops FIFOQueue and PaddingFIFOQueue.
 #ifndef SLUICE_OPS_DATAFLOW_FIFO_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_FIFO_QUEUE_H_
 

@@ -1,5 +1,5 @@
-// An op with which a chief that starts sets the global step of the gradient queues of synchronous
-// training. TensorFlow has no such op for queues.
+// The op that sets the global step of the gradient queues of synchronous training. A chief (the
+// replica that makes the updates) runs it when it starts. TensorFlow has no such op for queues.
 #include "ops/op.h"
 
 namespace sluice {

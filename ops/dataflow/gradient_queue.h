@@ -22,7 +22,8 @@
 // If the gradients are sparse ({values, indices}, with any number of rows), a batch concatenates
 // the rows of all gradients.
 //
-// A stale gradient is dropped when its turn comes, and the attempt to enqueue it succeeds.
+// If a step enqueues a stale gradient, the gradient is dropped when the step's turn comes, and the
+// step gets no error.
 #ifndef SLUICE_OPS_DATAFLOW_GRADIENT_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_GRADIENT_QUEUE_H_
 
@@ -70,8 +71,8 @@ class GradientQueue : public FifoQueue {
   const ReplicaGradients replicas_;
   const bool is_sparse_;  // gradients may differ in their number of rows
   int64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
-  // The greatest step from which SetGlobalStep went back. The updates after the current step, up to
-  // this one, were undone.
+  // The greatest step from which SetGlobalStep went back, or -1 if it never did. The updates after
+  // the current step, up to this one, were undone.
   int64_t undone_until_ ABSL_GUARDED_BY(mutex_) = -1;
 };
 

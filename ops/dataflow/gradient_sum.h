@@ -19,7 +19,9 @@
 
 namespace sluice {
 
-// KernelContext::ParallelFor, or a function that runs the whole range in the calling thread.
+// A function that divides [0, total) into ranges and calls its last argument for each, perhaps on
+// several threads. `cost` is the rough number of nanoseconds per element. The function is
+// KernelContext::ParallelFor, or one that runs the whole range in the calling thread.
 using Parallel =
     absl::FunctionRef<void(int64_t total, double cost, absl::FunctionRef<void(int64_t, int64_t)>)>;
 

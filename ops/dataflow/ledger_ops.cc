@@ -1,6 +1,6 @@
-// Ops for the ledger of the gradients of synchronous training (ops/dataflow/gradient_ledger.h).
-// TensorFlow has no such ops. Accumulators and queues find the ledger by name, and enter the
-// gradients that they apply or drop.
+// Ops for the ledger of synchronous training (ops/dataflow/gradient_ledger.h), which counts the
+// gradients that were applied or dropped, by update and replica. Accumulators and queues of
+// gradients find the ledger by name, and count in it. TensorFlow has no such ops.
 #include "ops/op.h"
 #include "ops/state/mixins.h"
 

@@ -1,4 +1,4 @@
-// Kernels of the ledger of gradients.
+// Kernels of the ops for the ledger of gradients (ledger_ops.cc).
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/gradient_ledger.h"

@@ -1,5 +1,6 @@
-// A queue that returns the element with the smallest priority first, and among equal ones the
-// element that was enqueued first. The priority is component 0, an int64 scalar.
+// The resource of the op PriorityQueue: a queue that returns the element with the smallest priority
+// first. Among elements of equal priority, it returns the one that was enqueued first. The priority
+// is component 0 of an element, an int64 scalar.
 #ifndef SLUICE_OPS_DATAFLOW_PRIORITY_QUEUE_H_
 #define SLUICE_OPS_DATAFLOW_PRIORITY_QUEUE_H_
 

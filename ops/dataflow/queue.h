@@ -4,7 +4,8 @@
 // An element is a tuple of tensors, one per component. The attempts of a line succeed in the order
 // of their arrival, and only the first one makes progress:
 //   Q1. In the line of takers, only the first attempt can hold elements.
-//   Q2. An attempt that fails or is cancelled returns its elements to the front of the queue.
+//   Q2. A taker that fails or is cancelled returns its elements to the front of the queue. Elements
+//       that a cancelled attempt to put has already put stay in the queue.
 //   Q3. After every change, both lines are tried until neither makes progress.
 //
 // Thread safety: all methods may be called from any thread.
@@ -94,10 +95,11 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   virtual Tensors Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
   // Puts back `elements`, in the order in which they were taken, so that Take yields them again.
   virtual void PutBack(std::vector<Tensors> elements) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
-  // Called when a taker of many elements has all its `rows`, before it gets them. May remove
-  // elements from the queue.
+  // Called when DequeueMany has taken all its `rows` from the queue, before its callback gets them.
+  // May remove further elements from the queue.
   virtual void Completed(const std::vector<Tensors>& rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {}
-  // Text that a stall report adds about the rows of an incomplete batch.
+  // Text about the rows of an incomplete batch, for stall reports. A stall report is a list of all
+  // operations that wait.
   virtual std::string DescribeRows(const std::vector<Tensors>& rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return "";
@@ -106,7 +108,8 @@ class QueueResource : public Resource, public std::enable_shared_from_this<Queue
   // --- checks and results
   virtual absl::Status CheckElement(const Tensors& element) const;
   virtual absl::Status CheckBatch(const Tensors& batch) const;
-  // Stacks at least one row.
+  // Returns the batch for DequeueMany: per component, the tensors of all `rows`, stacked along a
+  // new first dimension. There is at least one row.
   virtual absl::StatusOr<Tensors> Stack(Allocator& allocator, std::vector<Tensors> rows) const;
   // Whether the component shapes are known. DequeueMany requires them.
   virtual bool HasShapes() const;

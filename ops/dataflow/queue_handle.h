@@ -106,8 +106,8 @@ class Queue {
   // The number of elements, an int32 scalar.
   Output Size(std::string_view name = "", At at = At::current()) const;
 
-  // Returns the number of elements that `node` puts into this queue, or 0 if the number is known
-  // only in the step. Returns nothing if `node` does not enqueue to this queue.
+  // Returns the number of elements that `node` puts into this queue in a step, or 0 if the graph
+  // does not determine the number. Returns nothing if `node` does not enqueue to this queue.
   std::optional<int64_t> NumEnqueuedBy(const Node& node) const;
 
  private:

@@ -1,5 +1,5 @@
-// A queue that returns its elements in random order. While it is open, `min_after_dequeue` elements
-// stay in it, so that they are mixed well.
+// The resource of the op RandomShuffleQueue: a queue that returns its elements in random order.
+// While the queue is open, `min_after_dequeue` elements stay in it, so that they are mixed well.
 //
 // Equal seeds and equal contents yield TensorFlow's order. Seeds (0, 0) stand for random ones.
 #ifndef SLUICE_OPS_DATAFLOW_RANDOM_SHUFFLE_QUEUE_H_
@@ -35,7 +35,7 @@ class RandomShuffleQueue : public QueueResource {
  private:
   std::vector<Tensors> elements_ ABSL_GUARDED_BY(mutex_);
   Philox generator_ ABSL_GUARDED_BY(mutex_);
-  SingleNumbers next_ ABSL_GUARDED_BY(mutex_);  // numbers of generator_
+  SingleNumbers next_ ABSL_GUARDED_BY(mutex_);  // returns the numbers of generator_ one by one
 };
 
 }  // namespace sluice

@@ -50,10 +50,11 @@ struct ReplicaGradients {
 // `waited_for` while another chief starts.
 absl::Status AnotherChiefStarted(const std::string& waited_for);
 
-// The settings in the attributes of the node that makes the accumulator or queue. Makes the ledger
-// that they name if it does not exist yet.
+// Returns the settings in the attributes of the node that makes the accumulator or queue. Makes the
+// ledger that the attribute _ledger names if it does not exist yet.
 absl::StatusOr<ReplicaGradients> ReplicaGradientsOf(KernelInit& init);
-// The ledger `name` on the kernel's device. Makes it if it does not exist yet.
+// Returns the ledger `name` on the kernel's device. Makes the ledger if it does not exist yet.
+// INVALID_ARGUMENT if it exists with another number of replicas.
 absl::StatusOr<std::shared_ptr<GradientLedger>> LedgerNamed(KernelInit& init,
                                                             const std::string& name, int replicas);
 

@@ -1,4 +1,4 @@
-// Divides gradients by a count.
+// Divides sums of gradients by the number of gradients, for accumulators that return means.
 #ifndef SLUICE_OPS_DATAFLOW_SCALE_H_
 #define SLUICE_OPS_DATAFLOW_SCALE_H_
 
@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// Divides values[i] by count for i in [0, n). For floating types.
+// Divides values[i] by `count` for i in [0, n). Does nothing if `dtype` is not a floating type.
 inline void DivideBy(DataType dtype, void* values, int64_t n, int64_t count) {
   // The reciprocal of a power of two up to this limit is exact in every type. So multiplying by the
   // reciprocal gives the same bits as the division, and is faster.

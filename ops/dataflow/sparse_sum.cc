@@ -1,4 +1,4 @@
-// Sums of sparse gradients.
+// Adds up sparse gradients for conditional accumulators (gradient_sum.h).
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
-// Ops for the two ends of an edge between devices, in graphs that are partitioned by hand. In other
-// graphs, the partitioner inserts _Send and _Recv.
+// Ops Send and Recv: the two ends of an edge between devices, in graphs that are partitioned by
+// hand. In other graphs, the partitioner inserts the ops _Send and _Recv.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 

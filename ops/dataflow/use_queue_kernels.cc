@@ -1,4 +1,4 @@
-// Kernels that use queues.
+// Kernels of the ops that enqueue to and dequeue from queues (use_queue.cc).
 #include <algorithm>
 #include <optional>
 

@@ -1,6 +1,7 @@
 // Decides which keys of a part of an embedding table get records, by an AdmissionRule
 // (table_rules.h): a fraction of the keys, chosen by a hash, get records after a number of updates.
-// An Admission counts the updates of keys without a record, exactly or in a Bloom filter.
+// A record stores the row of its key. A key without a record has its initial row, and its updates
+// are dropped. An Admission counts these updates, exactly or in a Bloom filter.
 //
 // The filter of a table consists of 64 blocks. A hash of the key chooses the block, whatever the
 // number of parts. A part has the blocks of its own keys. So a table in 1, 2, 4, 8, 16, 32 or 64
@@ -35,18 +36,22 @@ class Admission {
   // Forgets all counts.
   void Clear();
 
-  // For checkpoints: the keys that wait for admission are divided into kShards shares. Returns the
-  // keys of one share with their counts, in the order of keys. Empty with a filter.
+  // For checkpoints. A key waits if it had updates but was not admitted yet. The waiting keys are
+  // divided into kShards shares. Waiting returns the keys of one share in ascending order, each
+  // with its number of updates. With a filter, which does not store keys, it returns none.
   static constexpr int kShards = 64;
   std::vector<std::pair<int64_t, int64_t>> Waiting(int share);
-  // Restores the count of a key. Does nothing unless the rule counts exactly.
+  // Sets the number of updates of a waiting key, from a checkpoint. Does nothing unless the rule
+  // counts exactly.
   void SetWaiting(int64_t key, int64_t count);
-  // The counters of a block of the filter. Empty if this part does not have the block.
+  // The filter has kBlocks blocks of block_size() counters. FilterBlock returns the counters of a
+  // block, or none if there is no filter or this part does not have the block.
   static constexpr int64_t kBlocks = 64;
   std::vector<uint8_t> FilterBlock(int64_t block) const;
   int64_t block_size() const { return block_size_; }
-  // Raises the counters of a block to those of a checkpoint. Does nothing if this part does not
-  // have the block, or if it has another number of counters.
+  // Raises each counter of a block to the value in `counts`, which comes from a checkpoint. A
+  // counter that is larger keeps its value. Does nothing if this part does not have the block, or
+  // if the block has another number of counters.
   void RaiseFilterBlock(int64_t block, absl::Span<const uint8_t> counts);
 
  private:
@@ -64,7 +69,7 @@ class Admission {
   const AdmissionRule rule_;
   const int64_t seed_;
   const int64_t first_block_, end_block_;
-  const int64_t block_size_;  // counters
+  const int64_t block_size_;  // the number of counters in a block
   std::array<Shard, kShards> shards_;
   std::vector<std::atomic<uint8_t>> filter_;
 };

@@ -71,7 +71,8 @@ enum class PartitionStrategy { kMod, kDiv };
 
 struct EmbeddingLookupOptions {
   PartitionStrategy strategy = PartitionStrategy::kMod;
-  // Rows with a larger Euclidean norm are scaled to this norm, in the result only.
+  // Rows with a larger Euclidean norm are scaled to this norm, in the result only. If none is
+  // given, rows are not scaled.
   std::optional<float> max_norm;
   std::string_view name = "embedding_lookup";
 };
@@ -138,8 +139,9 @@ struct LookupAllOptions {
 };
 
 // Looks up one or more fields. Row i of the result is the concatenation of the fields' results for
-// row i. The shape is [rows, sum of row sizes]. One node reads all EmbeddingTables that are on one
-// device and have one part each, and combines their rows. Another node sums their gradients by key.
+// row i. The shape is [rows, sum of row sizes]. For each device and type, one node reads all
+// EmbeddingTables that have one part, and combines their rows. Another node sums their gradients by
+// key.
 // Other tables and variables are read as by EmbeddingLookup and EmbeddingLookupSparse. Results and
 // gradients have the same bits as those of single lookups.
 Output LookupAll(const std::vector<FieldLookup>& fields, const LookupAllOptions& options = {},

@@ -1,5 +1,5 @@
-// Memory for tables that are read at random, in huge pages if the system has them: with small pages
-// most reads would miss the TLB.
+// Allocates memory for embedding tables, in huge pages (2 MiB) if the system has them. Tables are
+// read at random. With small pages, most of these reads would miss the TLB.
 //
 // Thread safety: all functions and methods may be called from any thread.
 #ifndef SLUICE_OPS_EMBEDDING_HUGE_PAGES_H_
@@ -20,8 +20,8 @@ inline constexpr size_t kHugePage = size_t{2} << 20;
 char* MapHugePages(size_t bytes);
 void UnmapHugePages(char* memory, size_t bytes);
 
-// The memory of a key index: pages of 4 KB, most of them in huge pages. The destructor frees all
-// pages, used or not.
+// Allocates the memory of a KeyIndex (key_index.h): pages of 4 KiB, most of them in huge pages of
+// the system. The destructor frees all pages, used or not.
 class IndexPages {
  public:
   static constexpr size_t kBytes = 4096;
@@ -31,12 +31,12 @@ class IndexPages {
   IndexPages(const IndexPages&) = delete;
   IndexPages& operator=(const IndexPages&) = delete;
 
-  // A page, aligned to its size, with any contents. Null if there is no memory.
+  // Returns a page, aligned to its size, whose contents are arbitrary. Null if there is no memory.
   void* Allocate();
   // Lets Allocate return the page again. No thread may be able to reach it anymore.
   void Free(void* page);
 
-  // The size of all pages that are or were in use.
+  // The size of all pages that Allocate has returned, including those that were freed.
   int64_t bytes() const;
 
  private:

@@ -1,5 +1,6 @@
 // Decides which keys of an embedding table are idle, by the steps and times of an EvictionRule
-// (table_rules.h). Idle keys lose their records.
+// (table_rules.h). Idle keys lose their records, which store their rows, and have their initial
+// rows again.
 //
 // A key is idle if the step of its last update is less than a limit. Limits grow with the latest
 // step, so an idle key stays idle unless it is updated. Lookups and updates treat the record of an
@@ -39,7 +40,7 @@ class IdleLimits {
   using Clock = std::function<int64_t()>;
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
-  // Without a clock, uses the steady clock.
+  // If `clock` is null, uses the steady clock.
   IdleLimits(const EvictionRule& rule, Clock clock)
       : rule_(rule), clock_(clock != nullptr ? std::move(clock) : SteadyMilliseconds) {}
 
@@ -102,10 +103,10 @@ class IdleLimits {
             rule_.min_norm > 0 ? step - rule_.min_norm_steps : kNever};
   }
 
-  // Updates the limits by time when `step` begins. Remembers the last step of each interval of
-  // idle_seconds / 64. So a key becomes idle at most one interval too late, however irregular the
-  // steps are. After a restore from parts that were saved one after the other, it may be later by
-  // the time between these saves.
+  // Updates the limits that depend on time, when `step` begins. Remembers the last step of each
+  // interval of idle_seconds / 64. So a key becomes idle at most one interval too late, however
+  // irregular the steps are. After a restore from parts that were saved one after the other, the
+  // key may become idle later, by at most the time between these saves.
   void PassTime(int64_t step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto span = static_cast<int64_t>(static_cast<double>(rule_.idle_seconds) * 1000);
     const int64_t now = clock_();
@@ -130,8 +131,8 @@ class IdleLimits {
   // began_before_ is the latest step that began longer ago than rule_.idle_seconds.
   // began_before_previously_ is the value that began_before_ had before the latest step.
   std::atomic<int64_t> began_before_{kNever}, began_before_previously_{kNever};
-  mutable Mutex mutex_;                                                     // for all changes
-  std::deque<std::pair<int64_t, int64_t>> begins_ ABSL_GUARDED_BY(mutex_);  // step, time
+  mutable Mutex mutex_;                                                     // held to change state
+  std::deque<std::pair<int64_t, int64_t>> begins_ ABSL_GUARDED_BY(mutex_);  // step, its begin
   // When the interval of the last element of begins_ began.
   std::optional<int64_t> interval_begin_ ABSL_GUARDED_BY(mutex_);
 };

@@ -33,8 +33,8 @@ struct InitialRows {
             void* const* rows) const;
 
   Kind kind = Kind::kUniform;
-  float first = -0.05f;  // the constant, the lower bound, the mean
-  float second = 0.05f;  // the upper bound, the standard deviation
+  float first = -0.05f;  // depending on `kind`: the constant, the lower bound or the mean
+  float second = 0.05f;  // depending on `kind`: unused, the upper bound or the standard deviation
 
   bool operator==(const InitialRows&) const = default;
 };

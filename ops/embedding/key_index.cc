@@ -15,7 +15,8 @@ constexpr std::align_val_t kDirectoryAlignment{64};
 }  // namespace
 
 // The places divide the directory so that the density of keys falls by half from the first to the
-// last one: place = -log2(1 - hash / 2), with both as fractions of 1. Linear in 64 parts.
+// last one: place = -log2(1 - hash / 2), with both as fractions of 1. 64 linear pieces approximate
+// this function.
 KeyIndex::KeyIndex(Records* records, ReaderPhases* phases)
     : records_(records), phases_(phases), first_directory_(&first_page_) {
   directory_.store(reinterpret_cast<uintptr_t>(&first_directory_));

@@ -1,6 +1,6 @@
-// The index of an embedding table: record numbers by key. It is an extendible hash table: a
-// directory of pages, and pages of 63 buckets. The hash of a key determines its place in the
-// directory (PlaceOf), and the first bits of the place select the page.
+// The index of an embedding table, which finds the number of a key's record (records.h). The index
+// is an extendible hash table: a directory of pages, and pages of 63 buckets. The hash of a key
+// determines its place in the directory (PlaceOf), and the first bits of the place select the page.
 //
 // A bucket is one cache line with up to 12 entries: a tag (8 bits of the hash) and a record number
 // each. A key that finds its bucket full goes to the next one of the page. The full bucket counts
@@ -18,7 +18,7 @@
 // the record that was found. Invariants of lock-free searches: (1) an entry's record is complete
 // before its tag is written; (2) an entry keeps its place until it is removed, or its page
 // replaced; (3) a page that was replaced does not change anymore; (4) pages, directories and
-// records that were removed stay readable for readers that were there before (ReaderPhases).
+// records that were removed stay readable for all readers that began before (ReaderPhases).
 // Errors: RESOURCE_EXHAUSTED if there is no memory. The index is then as before.
 #ifndef SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
 #define SLUICE_OPS_EMBEDDING_KEY_INDEX_H_
@@ -98,7 +98,7 @@ class KeyIndex {
           records_->at(search.bucket->numbers[EntryOf(matches)].load(std::memory_order_acquire));
     }
   }
-  // Null if the key is not in the index.
+  // Returns the record of the key, or null if the key is not in the index.
   Record* Find(const Search& search) const {
     if (search.guess != nullptr && search.guess->key == search.key) return search.guess;
     return search.is_absent ? nullptr : FindAll(search.key, search.hash);
@@ -125,8 +125,8 @@ class KeyIndex {
 
  private:
   static constexpr int kTagsInFirstWord = 8;
-  // Bit positions in the second word of Bucket::tags: of the first hint, and of the number of keys
-  // that went on to the next bucket.
+  // Bit positions in the second word of Bucket::tags: of the first hint (HintOf), and of the number
+  // of keys that found the bucket full and went on to the next one.
   static constexpr int kHintShift = 32, kOverflowShift = 56;
   static constexpr uint64_t kTagsOfSecondWord = 0xffffffff;
   static constexpr int kBuckets = 63;  // per page
@@ -137,7 +137,8 @@ class KeyIndex {
 
   struct alignas(64) Bucket {
     // The tags: a byte per entry, 0 if the entry is empty. The second word also contains a hint of
-    // 2 bits per entry, and the number of keys that went on to the next bucket.
+    // 2 bits per entry (HintOf), and the number of keys that found the bucket full and went on to
+    // the next one.
     std::atomic<uint64_t> tags[2] = {};
     std::atomic<Records::Number> numbers[kEntries] = {};
   };
@@ -195,8 +196,9 @@ class KeyIndex {
   }
   static void SetTag(Bucket& bucket, int entry, uint64_t tag);
   static void AddOverflow(Bucket& bucket, int64_t added);
-  // The hint of an entry says to which of the two new pages a split moves the entry, so that the
-  // split need not read its record. Only entries in their home buckets can have a hint.
+  // A split replaces a full page by two. The hint of an entry says to which of the two the next
+  // split moves the entry: kLow or kHigh. With a hint, the split need not read the entry's record.
+  // Only entries in the first bucket of their search (HomeOf) can have a hint.
   static constexpr uint64_t kNoHint = 0, kLow = 2, kHigh = 3;
   static uint64_t HintOf(uint64_t place, int depth) {
     return (place >> (31 - depth) & 1) != 0 ? kHigh : kLow;
@@ -224,8 +226,9 @@ class KeyIndex {
   // Copies the keys of a page, whose lock is held, to two pages that no other thread can reach.
   // Their locks are not needed.
   void Distribute(const Page& page, Page& low, Page& high) const ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  // Copies the entries with hints. Writes the records and the numbers of the other entries to
-  // `rest` and `numbers`. Returns how many other entries there are.
+  // Does the first part of Distribute: copies the entries that have hints to `low` and `high`.
+  // Writes the records and the numbers of the other entries to `rest` and `numbers`, and returns
+  // how many there are.
   static int DistributeByHints(const Page& page, Page& low, Page& high, const Records& records,
                                const Record** rest, Records::Number* numbers)
       ABSL_NO_THREAD_SAFETY_ANALYSIS;  // for the reason given at Distribute
@@ -243,7 +246,7 @@ class KeyIndex {
   std::array<uint64_t, (1 << kPartBits) + 1> place_of_part_;
   std::atomic<int64_t> size_{0};
   std::atomic<int64_t> directory_bytes_{0};
-  Mutex directory_mutex_;  // writers of the directory hold it, and the lock of a page
+  Mutex directory_mutex_;  // held to change the directory, after the lock of the page that is split
   IndexPages pages_;
   alignas(64) Slot first_directory_;
   Page first_page_{0};

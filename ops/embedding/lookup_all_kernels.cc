@@ -1,8 +1,8 @@
 // Kernels of lookups of several fields (lookup_all.cc).
 //
-// The sum of a row is computed in the order of its keys, by one thread, in the type of
-// SparseSegmentSum. So results depend neither on the number of threads, nor on whether a lookup is
-// one op or several.
+// One thread adds up a row of the result in the order of its keys, in the type in which
+// SparseSegmentSum adds. So results depend neither on the number of threads, nor on whether a
+// lookup is one op or several.
 #include <algorithm>
 #include <bit>
 #include <memory>

@@ -27,19 +27,19 @@ struct FieldAttrs {
 
   std::vector<int64_t> dims;
   std::vector<Combine> combiners;
-  std::vector<int64_t> first_columns;  // of each field in a row of the result
-  int64_t width = 0;                   // of a row of the result
+  std::vector<int64_t> first_columns;  // the first column of each field in the result
+  int64_t width = 0;                   // the number of columns of the result
   DataType dtype;
 };
 
 // The keys of all fields.
 struct Fields {
   absl::Span<const int64_t> keys;
-  absl::InlinedVector<int64_t, 64> begin;  // of each field in `keys`, then the number of keys
+  absl::InlinedVector<int64_t, 64> begin;  // where each field begins in `keys`, then keys.size()
   bool has_segments = false;               // false: key i of a field belongs to row i
   const int32_t* segments = nullptr;       // the row of each key, ascending within a field
   const float* weights = nullptr;          // null: all are 1
-  std::vector<int64_t> wide;               // the memory of `keys`, if the input was int32
+  std::vector<int64_t> wide;               // the memory of `keys` if the input is int32
 
   int64_t RowOf(size_t field, int64_t i) const {
     return has_segments ? segments[i] : i - begin[field];
@@ -62,7 +62,7 @@ absl::StatusOr<int64_t> RowsOf(const KernelContext& c, const Fields& fields, int
 // The keys [begin, end) of one row of a field.
 struct Bag {
   int64_t begin = 0, end = 0;
-  // The sum of the weights, or of their squares for kSqrtN.
+  // The sum of the weights, or of their squares for kSqrtN. 0 if there are no weights.
   float sum = 0;
 
   int64_t size() const { return end - begin; }
@@ -70,9 +70,11 @@ struct Bag {
 
 // Returns the bag whose first key is number `begin`. The keys of the field end before `end`.
 Bag BagAt(const Fields& fields, size_t field, Combine combiner, int64_t begin, int64_t end);
-// The number that a sum of weighted rows is divided by. A sum with divisor 0 is replaced by 0.
+// Returns the number by which the sum of a bag's weighted rows is divided. If it is 0, the caller
+// uses 0 as the result.
 float DivisorOf(const Bag& bag, Combine combiner);
-// The factor that a sum of rows without weights is multiplied by, as in SparseSegmentMean.
+// Returns the factor by which the sum of a bag's rows is multiplied if there are no weights, as in
+// SparseSegmentMean.
 float FactorOf(const Bag& bag, Combine combiner);
 
 }  // namespace sluice

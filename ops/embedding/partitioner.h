@@ -37,7 +37,7 @@ std::vector<int> AxisSizePartitions(const TensorShape& shape, DataType dtype,
 
 struct MinMaxOptions {
   int axis = 0;
-  // In bytes; see MinMaxPartitions.
+  // In bytes; see MinMaxPartitions. 0: no minimum.
   int64_t min_slice_size = 256 << 10;
   int bytes_per_string_element = 16;
 };

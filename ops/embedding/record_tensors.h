@@ -9,7 +9,8 @@
 //                                             began_before and began_before_previously of
 //                                             IdleLimits::State
 //   rules/ages                                [n, 2]: steps, and milliseconds since they began
-//   rules/waiting-<chunk>/keys, counts        keys that wait for admission, and their updates
+//   rules/waiting-<chunk>/keys, counts        keys that wait for admission, and how many updates
+//                                             each of them had
 //   rules/filter-<block>                      counters of the admission's filter from this block
 //                                             on, [blocks, counters per block]
 //
@@ -77,7 +78,7 @@ struct TablePart {
 using AddTensor = absl::FunctionRef<absl::Status(const std::string& name, const Tensor& tensor)>;
 absl::Status SaveTable(RowStore& store, const TablePart& part, AddTensor add);
 
-// The tensors of a checkpoint.
+// The tensors of a checkpoint, from which RestoreTable reads a table.
 class TensorSource {
  public:
   virtual ~TensorSource() = default;

@@ -1,5 +1,5 @@
-// The records of an embedding table: one per key, of a fixed size, in slabs. A record's number
-// determines its place in the slabs.
+// The records of an embedding table: one per key, of a fixed size, in slabs (large blocks of
+// memory). A record's number determines its place in the slabs.
 //
 // A record has a header (struct Record: the key, the step of the last update, the number of updates
 // and a lock), then the weights of the row, then the optimizer's slots. The weights and each slot
@@ -137,9 +137,10 @@ class Records {
     char* slab = slabs_[number >> shift_].load(std::memory_order_acquire);
     return reinterpret_cast<Record*>(slab + (number & mask_) * record_bytes_);
   }
-  // The number of cache lines that the first `bytes` bytes of a record may occupy.
+  // The number of cache lines that the first `bytes` bytes of a record may occupy. LinesOf limits
+  // `bytes` to eight lines.
   struct Lines {
-    int64_t count;  // at most 8
+    int64_t count;  // at most 9, because a record may begin inside a line
     int64_t bytes;
     // Prefetches these cache lines of `record`.
     void Prefetch(const Record* record) const {
@@ -151,12 +152,13 @@ class Records {
   Lines LinesOf(int64_t bytes) const {
     constexpr int64_t kLinesMost = 8;
     bytes = std::min(bytes, kLinesMost * kLine);
-    // A record begins at a multiple of `alignment`, at worst the last one of a line.
+    // A record begins at a multiple of `alignment`. In the worst case, this is the last such
+    // multiple in a cache line.
     const auto alignment = static_cast<int64_t>(record_bytes_ & -record_bytes_);
     const int64_t worst = kLine - std::min(alignment, kLine);
     return {(worst + bytes - 1) / kLine + 1, bytes};
   }
-  // The first slot; the others follow, RowBytes() apart.
+  // Returns the address of the record's first slot. The next slots begin RowBytes() bytes apart.
   char* slots_of(Record* record) const { return reinterpret_cast<char*>(record + 1) + row_bytes_; }
 
   // Returns a number that is not in use. The caller fills in its record and then sets `updated`.

@@ -69,7 +69,7 @@ class RowStore : public Resource {
   int slots() const { return records_.slots(); }
   // The number of records.
   int64_t size() const { return index_.size(); }
-  // The size of records and index.
+  // The size of the records and of the index, in bytes.
   int64_t bytes() const { return records_.bytes() + index_.bytes(); }
   std::string DebugString() const override;
 
@@ -108,7 +108,7 @@ class RowStore : public Resource {
   absl::Status Update(Keys keys, absl::Span<const int64_t> positions, int64_t step,
                       RowUpdate update);
 
-  // Removes keys. Ignores those without a record.
+  // Removes the records of `keys`. Ignores keys without a record.
   void Remove(Keys keys);
 
   // The state of the rules that is not in the records, for checkpoints.
@@ -178,7 +178,7 @@ class RowStore : public Resource {
   KeyIndex index_;
   std::atomic<int64_t> update_calls_{0};
   Admission admission_;
-  alignas(64) IdleLimits idle_;  // away from counters, because each lookup reads it
+  alignas(64) IdleLimits idle_;  // not in a cache line with counters: each lookup reads it
   alignas(64) std::atomic<uint32_t> next_examined_{0};
   std::atomic<int64_t> admitted_{0}, filtered_{0}, evicted_{0};
 };

@@ -1,4 +1,4 @@
-// Embedding tables with keys that are not known in advance (row_store.h). The ops that update a
+// Ops of embedding tables, whose keys are not known in advance (row_store.h). The ops that update a
 // table, EmbeddingTableApply<rule>, are declared in ops/update/rules.cc.
 #include "graph/op/mixins.h"
 #include "graph/status.h"

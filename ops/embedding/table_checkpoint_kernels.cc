@@ -1,4 +1,4 @@
-// Kernels that save embedding tables to checkpoints and restore them.
+// Kernels of the ops that save embedding tables to checkpoints and restore them (table.cc).
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// Kernels of embedding tables.
+// Kernels of the ops that make, read and change embedding tables (table.cc).
 #include <algorithm>
 #include <vector>
 

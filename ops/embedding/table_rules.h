@@ -1,4 +1,5 @@
-// The rules by which an embedding table makes records for keys, and removes them.
+// The rules by which an embedding table makes records for keys, and removes them. A record stores
+// the trained row of its key (records.h).
 //
 // Admission: a key gets a record when it is admitted. Updates of a key that is not admitted are
 // dropped, and lookups return its initial row. The update that admits a key is applied. A key whose
@@ -13,8 +14,8 @@
 namespace sluice {
 
 struct AdmissionRule {
-  // A key is admitted with its n-th update. 0 or 1: with the first one. With a filter, n is at most
-  // 255.
+  // A key is admitted with its update of this number, counted from 1. 0 or 1: with the first
+  // update. At most 255 with a filter.
   int64_t after_updates = 0;
   // 0: counts the updates of each key exactly, in about 40 bytes per key that waits. Otherwise
   // counts in a Bloom filter of the whole table with this many counters of 1 byte, which never
@@ -29,7 +30,7 @@ struct AdmissionRule {
 };
 
 struct EvictionRule {
-  // Evicts keys that had no update in the last n steps. 0: never.
+  // Evicts keys that had no update in this many last steps. 0: never.
   int64_t idle_steps = 0;
   // Evicts keys that had no update for this time, or up to 1/64 longer. 0: never. Time counts only
   // while a process holds the table.

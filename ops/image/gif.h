@@ -15,7 +15,8 @@ namespace sluice {
 // and their size (three channels), and returns the memory for all frames. A pixel that a frame does
 // not cover, or that is transparent, keeps its colour of the previous frame. In the first frame,
 // such a pixel is black. If the bytes are truncated, only complete frames are decoded.
-// INVALID_ARGUMENT if there are none, or if the bytes are not a GIF image.
+// INVALID_ARGUMENT if the bytes are not a GIF image, are damaged or have no complete frame, or if
+// all frames together have more than kMaxPixels pixels (png.h).
 absl::Status DecodeGif(
     std::string_view bytes, int64_t max_frames,
     absl::FunctionRef<absl::StatusOr<uint8_t*>(int64_t frames, const ImageSize&)> place);

@@ -1,8 +1,9 @@
 // Encodes and decodes JPEG images, as bytes row by row with interleaved channels.
 //
 // Thread safety: pure functions.
-// Errors: INVALID_ARGUMENT, with libjpeg's text, if the bytes are not a JPEG image or are truncated
-// (unless `try_recover_truncated` allows it).
+// Errors: INVALID_ARGUMENT if the bytes are not a JPEG image or are truncated (unless
+// `try_recover_truncated` allows it), if the crop window lies outside the image, or if the image
+// has more than kMaxPixels pixels (png.h).
 #ifndef SLUICE_OPS_IMAGE_JPEG_H_
 #define SLUICE_OPS_IMAGE_JPEG_H_
 
@@ -30,16 +31,19 @@ struct JpegDecodeOptions {
   int ratio = 1;     // 1, 2, 4 or 8: divides the height and the width
   bool fancy_upscaling = true;
   bool try_recover_truncated = false;
-  // With try_recover_truncated: the least fraction of its lines that a truncated image must have.
+  // The least fraction of its lines that a truncated image must have if try_recover_truncated is
+  // true. The missing lines become black.
   float acceptable_fraction = 1.0f;
   bool fast_dct = false;
+  // The part of the image to return, after the division by `ratio`. Nullopt: the whole image.
   std::optional<CropWindow> crop;
 };
 
 // Reads the size and the number of channels from the header.
 absl::StatusOr<ImageSize> JpegSize(std::string_view bytes);
 
-// `place` is called as soon as the size is known, and returns the memory for the pixels.
+// Decodes the image to the memory that `place` returns. `place` is called as soon as the size is
+// known.
 absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options,
                         absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place);
 

@@ -1,4 +1,5 @@
-// Mixins and shape functions of ops on images [batch, height, width, channels].
+// Mixins and shape functions of ops on images [batch, height, width, channels]. A mixin is a
+// function that adds inputs, outputs or attributes to an op's declaration (OpDefBuilder::With).
 #ifndef SLUICE_OPS_IMAGE_MIXINS_H_
 #define SLUICE_OPS_IMAGE_MIXINS_H_
 

@@ -1,6 +1,7 @@
 // Checks and conversions shared by the kernels that resize images.
 //
-// Thread safety: values without locks. Errors: INVALID_ARGUMENT if inputs or attributes do not fit.
+// Thread safety: const methods may be called from any thread. Errors: INVALID_ARGUMENT if inputs or
+// attributes do not fit.
 #ifndef SLUICE_OPS_IMAGE_RESIZING_H_
 #define SLUICE_OPS_IMAGE_RESIZING_H_
 
@@ -29,7 +30,7 @@ struct ResizeSettings {
 // Requires four dimensions, at least one pixel and one channel.
 absl::Status CheckImages(const Tensor& t);
 
-// The shape of `images` resized to the two sizes in `size`.
+// The shape of `images` after a resize to the height and width in `size`.
 absl::StatusOr<TensorShape> ResizedShape(const Tensor& images, const Tensor& size);
 
 // Checks input 0 (images) and input 1 (sizes), and allocates output 0, the resized images. If

@@ -1,6 +1,6 @@
 // Maps the pixels of a resized image to positions in the original image, along one dimension.
 //
-// Thread safety: values without locks.
+// Thread safety: all methods are const and may be called from any thread.
 #ifndef SLUICE_OPS_IMAGE_SCALING_H_
 #define SLUICE_OPS_IMAGE_SCALING_H_
 
@@ -22,11 +22,12 @@ struct Scaling {
                                       : static_cast<float>(from) / static_cast<float>(to)),
         half_pixel(half_pixel_centers) {}
 
+  // The position in the original of pixel `x` of the resized image.
   float At(int64_t x) const {
     return half_pixel ? (static_cast<float>(x) + 0.5f) * scale - 0.5f
                       : static_cast<float>(x) * scale;
   }
-  // The original's pixels on both sides of a position, and the distance from the lower one.
+  // The original's pixels on both sides of a position, and the position's distance from `lower`.
   struct Between {
     int64_t lower, upper;
     float lerp;

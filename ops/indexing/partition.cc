@@ -1,5 +1,5 @@
-// Ops that distribute slices of a tensor to several tensors, or merge such slices again, by
-// numbers.
+// Ops that distribute the slices of a tensor to several tensors (DynamicPartition), or merge the
+// slices of several tensors into one (DynamicStitch). Inputs of integers say where each slice goes.
 #include <algorithm>
 
 #include "ops/op.h"

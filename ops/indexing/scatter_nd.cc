@@ -1,8 +1,8 @@
 // Ops that write slices to a tensor, or combine them with it, at coordinates. Each row of `indices`
 // has the coordinates of one slice.
 //
-// If a row is repeated, ScatterNd and the ops that sum combine all its slices. Updates keep the
-// last one.
+// If a row is repeated, ops that write keep the last of its slices (TensorScatterUpdate). All other
+// ops combine all its slices.
 
 #include <algorithm>
 

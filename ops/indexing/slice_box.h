@@ -1,4 +1,5 @@
-// Converts the slices of StridedSlice and similar ops to boxes that CopyStrided can copy.
+// Converts the slices of StridedSlice and similar ops to boxes (a size and strides per dimension),
+// which CopyStrided copies from one tensor to another (ops/loops/strided_copy.h).
 //
 // Thread safety: pure functions.
 // Errors: INVALID_ARGUMENT with TensorFlow's texts.

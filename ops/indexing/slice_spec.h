@@ -18,7 +18,8 @@ namespace sluice {
 
 class OpDefBuilder;
 
-// Mixin: attributes begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask.
+// Adds the attributes begin_mask, end_mask, ellipsis_mask, new_axis_mask and shrink_axis_mask to
+// the declaration of an op (OpDefBuilder::With).
 void SliceMaskAttrs(OpDefBuilder& op);
 
 struct SliceMasks {

@@ -19,7 +19,7 @@ struct DenseFeatureList {
   std::string key;
   DataType dtype = DT_INVALID;
   PartialShape shape;           // of a step, fully known
-  bool may_be_missing = false;  // a missing list has no steps
+  bool may_be_missing = false;  // true: a missing list counts as one without steps
 };
 
 struct FeatureListSpecs {
@@ -34,7 +34,7 @@ struct ParsedFeatureLists {
   std::vector<Tensor> ragged_values, ragged_outer_splits, ragged_inner_splits;
 };
 
-// `names` is empty or has one name per example.
+// Parses the feature lists that `specs` names. `names` is empty or has one name per example.
 absl::StatusOr<ParsedFeatureLists> ParseFeatureLists(
     absl::Span<const pb::FeatureLists* const> examples, absl::Span<const std::string> names,
     const FeatureListSpecs& specs, BatchForm form, Allocator& allocator);

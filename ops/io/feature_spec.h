@@ -42,8 +42,8 @@ struct FeatureSpecs {
   std::vector<RaggedFeature> ragged;
 };
 
-// INVALID_ARGUMENT if a dimension other than the first has an unknown size. The text is
-// TensorFlow's.
+// INVALID_ARGUMENT if a shape has an unknown rank, or an unknown size in a dimension other than the
+// first. The text is TensorFlow's.
 absl::Status CheckDenseShapes(const std::vector<PartialShape>& shapes);
 // INVALID_ARGUMENT if the type or shape of a default is wrong.
 absl::Status CheckDefaults(const std::vector<DenseFeature>& features);

@@ -1,5 +1,5 @@
-// Compares what is read with what was written to databases by Debian's LMDB library. There is no
-// oracle, because TensorFlow removed its LMDB support.
+// Compares what is read with what Debian's LMDB library wrote to databases. The results cannot be
+// compared with TensorFlow's, because TensorFlow removed its LMDB support.
 #include <lmdb.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Mixins for the declarations of ops that make readers.
+// Mixins for the declarations of ops that make readers. A mixin is a function that adds inputs,
+// outputs or attributes to an op's declaration (OpDefBuilder::With).
 #ifndef SLUICE_OPS_IO_MIXINS_H_
 #define SLUICE_OPS_IO_MIXINS_H_
 

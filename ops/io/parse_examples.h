@@ -40,14 +40,15 @@ enum class BatchForm {
   kSingle,  // one example without that dimension
 };
 
-// `names` is empty or has one name per example.
+// Parses the features that `specs` names. `names` is empty or has one name per example.
 absl::StatusOr<ParsedFeatures> ParseFeatures(absl::Span<const pb::Features* const> examples,
                                              absl::Span<const std::string> names,
                                              const FeatureSpecs& specs, BatchForm form,
                                              Allocator& allocator);
 
-// INVALID_ARGUMENT with `text` after the position of the feature: for a batch
-// "Name: n, Key: k, Index: i.  text", for a single example "Key: k.  text".
+// Returns INVALID_ARGUMENT with `text` after the position of the feature. The message for a batch
+// is "Name: <name of the example>, Key: <key>, Index: <index>.  <text>". The message for a single
+// example is "Key: <key>.  <text>".
 absl::Status FeatureError(absl::Span<const std::string> names, const std::string& key, size_t index,
                           BatchForm form, std::string_view text);
 

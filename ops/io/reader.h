@@ -58,15 +58,17 @@ class Reader : public Resource, public std::enable_shared_from_this<Reader> {
   const std::string& kind() const { return kind_; }
 
  protected:
-  // The methods that each kind of reader implements. `work` is what was dequeued, usually the name
-  // of a file.
+  // The virtual methods differ between the kinds of readers. `work` is the string that was
+  // dequeued, usually the name of a file. StartWork begins to read it.
   virtual absl::Status StartWork(const std::string& work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
-  // Reads the next record. False at the end of the work. Sets `*is_last` if the work is a single
-  // record.
+  // Reads the next record. Returns false at the end of the work, without a record. Sets `*is_last`
+  // if the record that it returns is the only one of the work.
   virtual absl::StatusOr<bool> Next(const std::string& work, Record* record, bool* is_last)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) = 0;
+  // Ends the work, for example by closing the file.
   virtual void FinishWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_mutex_) {}
+  // Whether SerializeState and RestoreState are implemented.
   virtual bool HasState() const { return false; }
 
   std::string Describe() const;

@@ -63,8 +63,9 @@ class TensorArrayObject final : public Resource {
                                                               const TensorShape* prepended);
   std::string DebugString() const override;
 
-  // In old graphs, ops output two strings, container and name, instead of a handle. In the oldest
-  // graphs, ops output a reference to the strings. `strings_claim` is the lock of the strings.
+  // In old graphs, an op outputs two strings, container and name, instead of a handle. In the
+  // oldest graphs, it outputs a reference to `strings`, which has the two. `strings_claim` is the
+  // lock of `strings`.
   Claim strings_claim;
   Tensor strings;  // guarded by strings_claim
 

@@ -1,4 +1,4 @@
-// Kernels of stacks.
+// Kernels of the ops on stacks of tensors (stack.cc).
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/lists/stack.h"

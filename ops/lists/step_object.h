@@ -1,4 +1,5 @@
-// Helpers for resources that live as long as a step, and for the handles that name them.
+// Helpers for resources that live as long as a step (TensorArrays and stacks), and for the handles
+// that name them.
 #ifndef SLUICE_OPS_LISTS_STEP_OBJECT_H_
 #define SLUICE_OPS_LISTS_STEP_OBJECT_H_
 

@@ -74,8 +74,8 @@ class TensorArray {
   // The value of element `index`. With clear_after_read, frees the element.
   Output Read(Output index, std::string_view name = "", At at = At::current()) const;
 
-  // Stacks all elements, or those at `indices` (int32 vector), along a new first dimension. They
-  // must have one shape.
+  // Stacks all elements, or those at `indices` (int32 vector), along a new first dimension. The
+  // elements must have the same shape.
   Output Stack(std::string_view name = "", At at = At::current()) const;
   Output Gather(Output indices, std::string_view name = "", At at = At::current()) const;
   // Writes the rows of `value` to all elements, or to those at `indices`.

@@ -4,7 +4,8 @@
 // A list is immutable. Lists that were made from each other by pushing and popping share storage.
 // Pushing extends the storage in place if the storage has no elements behind those of the list. So
 // a series of pushes takes constant time per element, and so does a series of pops. A push to a
-// list from which elements were popped, and setting an element, copy the handles of all elements.
+// list from which elements were popped, and setting an element, copy the list, but not the buffers
+// of its tensors.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_OPS_LISTS_TENSOR_LIST_H_

@@ -13,7 +13,7 @@ struct DenseTableOptions {
   TableSpec spec;
   Tensor empty_key;  // has the shape of a key
   Tensor deleted_key;
-  int64_t buckets = 0;        // a power of two, at least 4
+  int64_t buckets = 0;        // the initial number: a power of two, at least 4
   float max_load_factor = 0;  // in (0, 1)
 };
 

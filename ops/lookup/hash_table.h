@@ -25,7 +25,7 @@ class KeyedRows {
   int64_t size() const { return static_cast<int64_t>(rows_.size()); }
   // See LookupTable::Find.
   void Find(const Tensor& keys, const Tensor& default_value, Tensor* values) const;
-  // Inserts key and value `i`. RESOURCE_EXHAUSTED if there is no memory.
+  // Gives key `i` the value in row `i` of `values`. RESOURCE_EXHAUSTED if there is no memory.
   absl::Status Set(const Tensor& keys, const Tensor& values, int64_t i);
   absl::Status SetAll(const Tensor& keys, const Tensor& values);
   void Remove(const Tensor& keys, int64_t i);

@@ -1,4 +1,4 @@
-// Kernels that make tables.
+// Kernels that make lookup tables.
 #include "executor/kernel/context.h"
 #include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"

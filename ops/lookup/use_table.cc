@@ -1,4 +1,4 @@
-// Ops that fill, read and change tables.
+// Ops that fill, read and change lookup tables.
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 

@@ -1,4 +1,4 @@
-// Kernels that fill, read and change tables.
+// Kernels that fill, read and change lookup tables.
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"

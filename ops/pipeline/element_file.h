@@ -49,7 +49,7 @@ class ElementReader {
                                                              const ElementFormat& format,
                                                              std::vector<DataType> types);
   virtual ~ElementReader() = default;
-  // False at the end.
+  // Reads the next element. Returns false at the end of the file.
   virtual absl::StatusOr<bool> Next(Tensors* element) = 0;
 };
 

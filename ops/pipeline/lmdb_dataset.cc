@@ -1,4 +1,4 @@
-// The op for datasets of LMDB databases.
+// The op for datasets whose elements are the pairs of key and value in LMDB databases.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

@@ -1,5 +1,5 @@
-// Reads databases that Debian's LMDB library writes. There is no oracle, because TensorFlow 2.21 no
-// longer supports LMDB.
+// Reads databases that Debian's LMDB library writes. There are no results of TensorFlow to compare
+// with, because TensorFlow 2.21 no longer supports LMDB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lmdb.h>

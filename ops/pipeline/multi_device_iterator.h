@@ -2,14 +2,15 @@
 // elements out to shards: element i goes to shard i modulo the number of shards, whatever the order
 // of the calls.
 //
-// A thread reads the dataset. It reads up to `max_buffer_size` elements ahead for each shard. If
-// the shard of the next element already has that many, the thread waits until GetNext takes an
-// element of this shard.
+// A thread reads the dataset, from the first call of GetNext on. It reads up to `max_buffer_size`
+// elements ahead for each shard. If the shard of the next element already has that many, the thread
+// waits until GetNext takes an element of this shard.
 // Thread safety: all methods may be called from any thread. A callback runs exactly once, without a
 // lock. The callbacks of one shard run in the order of the calls.
 // Errors: OUT_OF_RANGE "End of sequence" after the last element; FAILED_PRECONDITION before
-// SetDataset; INVALID_ARGUMENT if there is no such shard, or if the incarnation is not the current
-// one; CANCELLED if the caller is cancelled; RESOURCE_EXHAUSTED if the thread cannot be started;
+// SetDataset; INVALID_ARGUMENT if there is no such shard, or if the incarnation (SetDataset) is not
+// the current one; CANCELLED if the caller is cancelled; RESOURCE_EXHAUSTED if the thread cannot be
+// started;
 // errors of the dataset, each for the shard whose element failed.
 // Reference: TensorFlow's multi_device_iterator_ops.cc.
 #ifndef SLUICE_OPS_PIPELINE_MULTI_DEVICE_ITERATOR_H_
@@ -39,8 +40,8 @@ class MultiDeviceIterator final : public Resource,
   MultiDeviceIterator(std::string name, size_t shards, std::vector<DataType> types,
                       std::vector<PartialShape> shapes);
 
-  // Begins to read `dataset` from the beginning. Returns the incarnation: a number of this reading,
-  // which calls of GetNext must pass.
+  // Lets the following calls of GetNext read `dataset` from its beginning. Returns the incarnation:
+  // a number of this reading, which these calls must pass.
   absl::StatusOr<int64_t> SetDataset(const DatasetPointer& dataset, int64_t max_buffer_size);
   void GetNext(const Caller& caller, int64_t shard, int64_t incarnation, Taken taken);
   std::string DebugString() const override;

@@ -3,8 +3,8 @@
 //   <folder>/snapshot.metadata                     which run is valid, and whether it is complete
 //   <folder>/<run>/<shard>.shard/<number>.snapshot the elements (element_file.h)
 //
-// Whenever a dataset is written, a new run is made. Its metadata replaces that of the previous run
-// atomically.
+// A run is one writing of a dataset to the folder. The metadata of a new run replaces that of the
+// previous run atomically.
 // Thread safety: the functions have no shared state.
 // Errors: those of files and of element files.
 // Reference: TensorFlow's core/data/snapshot_utils.h.

@@ -1,4 +1,4 @@
-// Ops for datasets of rows of databases.
+// The op for datasets whose elements are the rows that an SQL query returns.
 #include "ops/data/mixins.h"
 #include "ops/op.h"
 

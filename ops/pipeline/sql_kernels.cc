@@ -1,4 +1,4 @@
-// The kernel of datasets of rows of databases.
+// The kernel of datasets whose elements are the rows that an SQL query returns.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// Tests cases for which there is no oracle: TensorFlow ends the process if elements do not fit the
-// table, and rejects the handles of caches.
+// Tests cases without results of TensorFlow to compare with. TensorFlow ends the process if
+// elements do not fit the table, and rejects the handles of caches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

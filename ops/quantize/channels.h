@@ -13,6 +13,9 @@
 
 namespace sluice {
 
+// `channels` is the size of the axis. `before` and `after` are the products of the sizes of the
+// dimensions before and after the axis. For axis -1, `after` is the size of the tensor, and the
+// other two are 1.
 struct ChannelSlices {
   int64_t before = 1, channels = 1, after = 1;
 

@@ -1,5 +1,5 @@
-// Ops that represent numbers as integers of few bits within a range, and ops that round numbers to
-// those which such integers represent.
+// Ops that represent the numbers of a range by integers of few bits, and ops that round each number
+// to one that such an integer represents.
 #include "ops/op.h"
 
 #ifndef SLUICE_DEFINITIONS_ONLY

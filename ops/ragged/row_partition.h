@@ -15,15 +15,17 @@ namespace sluice {
 
 enum class RowPartition { kFirstDimSize, kValueRowids, kRowSplits };
 
-// Parses the names of the types. Checks their order, and that there is one per tensor.
+// Parses the names of the types. Checks their order, and that there are as many as row partition
+// tensors (`num_tensors`).
 absl::StatusOr<std::vector<RowPartition>> RowPartitionsOf(const std::vector<std::string>& names,
                                                           int num_tensors);
 // The number of ragged dimensions.
 int RaggedRankOf(const std::vector<RowPartition>& partitions);
 
-// Returns the shape of the dense tensor. The arguments are the requested sizes, the shape of the
-// values, and the shape of the default value. Sizes that were not requested and depend on the
-// number or the lengths of rows are -1. INVALID_ARGUMENT if the shapes do not fit each other.
+// Returns the shape of the dense tensor. `wanted` has the requested sizes (-1: not requested),
+// `values` is the shape of the values, and `fallback` is the shape of the default value. Sizes that
+// were not requested and depend on the number or the lengths of rows are -1. INVALID_ARGUMENT if
+// the shapes do not fit each other.
 absl::StatusOr<PartialShape> DenseShapeOf(int ragged_rank, const PartialShape& wanted,
                                           const PartialShape& values, const PartialShape& fallback);
 

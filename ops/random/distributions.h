@@ -20,7 +20,8 @@
 
 namespace sluice::random {
 
-// A number in [0, 1). The bits fill the mantissa of a number in [1, 2).
+// ToFloat, ToDouble, ToHalf and ToBfloat16 convert random bits to a number in [0, 1). The bits fill
+// the mantissa of a number in [1, 2), from which 1 is subtracted.
 inline float ToFloat(uint32_t x) {
   return std::bit_cast<float>((x & 0x7fffffu) | 0x3f800000u) - 1.0f;
 }

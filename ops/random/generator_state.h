@@ -12,8 +12,12 @@
 
 namespace sluice {
 
-// Returns the generator in the variable of input 0. Its state begins at element `begin`: 0, or 1 in
-// the older form. Then advances the state so that the next `numbers` results are not drawn again.
+// Returns the generator in the variable of input 0, for `numbers` results. Advances the state in
+// the variable, so that later calls do not return the same results. The state begins at element
+// `begin` of the variable: 0, or 1 in the older form. `algorithm` is the number of the algorithm
+// (ops/random/seeds.h). In the older form, it is read from the variable instead. Takes the claim
+// without waiting: if another kernel holds it, returns the status of RunAgainAfter, which the
+// kernel must return before it does anything else.
 absl::StatusOr<Philox> TakeFromState(KernelContext& c, int64_t algorithm, int begin,
                                      uint64_t numbers);
 

@@ -5,7 +5,8 @@
 // one output with the numbers that a single thread would draw, and results do not depend on the
 // number of threads.
 //
-// Thread safety: values without locks. ReservedGenerator may be used from any thread.
+// Thread safety: one thread at a time may call a Philox or SingleNumbers. ReservedGenerator may be
+// used from any thread.
 // Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 // Seeds are converted to keys and counters as in TensorFlow, so that equal seeds give equal
 // numbers.

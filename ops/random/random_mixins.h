@@ -1,4 +1,5 @@
-// Mixins and shape functions that several files of this folder share.
+// Mixins and shape functions that the declarations of random ops share. A mixin is a function that
+// adds inputs, outputs or attributes to an op's declaration (OpDefBuilder::With).
 #ifndef SLUICE_OPS_RANDOM_RANDOM_MIXINS_H_
 #define SLUICE_OPS_RANDOM_RANDOM_MIXINS_H_
 
@@ -11,7 +12,7 @@ namespace sluice {
 // distributions.
 inline constexpr TypeSet kCountTypes = {DT_HALF, DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64};
 
-// Mixin of ops whose nodes each keep a generator: the attributes for the seeds.
+// Mixin of ops of which each node has its own generator. Declares the attributes for its seeds.
 inline void SeedAttrs(OpDefBuilder& op) {
   op.Attr("seed", IntAttr(0)).Attr("seed2", IntAttr(0)).Stateful();
 }

@@ -16,15 +16,16 @@ namespace sluice::random {
 // Reads the shape input of a random op, a vector of int32 or int64.
 absl::StatusOr<TensorShape> ShapeFromInput(const Tensor& t);
 
-// Allocates output 0 with the shape that `shape_input` holds, which must end with `parameters`.
+// Allocates output 0 with the shape that `shape_input` holds. `parameters` is the shape that the
+// parameters of the distribution broadcast to. The shape of the output must end with its sizes.
 absl::StatusOr<Tensor*> AllocateSamples(KernelContext& c, const Tensor& shape_input,
                                         const TensorShape& parameters);
 
 // Returns the shape that the inputs [first, last) broadcast to.
 absl::StatusOr<TensorShape> BroadcastOfInputs(KernelContext& c, int first, int last);
 
-// If a tensor of shape `from` broadcasts to shape `to`: returns the index of the element of the
-// tensor that is copied to element `i` of the result.
+// Returns the index of the element that is copied to element `i` of the result if a tensor of shape
+// `from` is broadcast to shape `to`.
 int64_t BroadcastIndex(const TensorShape& from, const TensorShape& to, int64_t i);
 
 }  // namespace sluice::random

@@ -52,9 +52,11 @@ class GammaSampler {
   double alpha_, d_, c_;
 };
 
-// Draws Poisson numbers with mean `rate`. Numbers above `greatest` are drawn again. If the mean is
-// below 10, multiplies uniform numbers (Knuth). Otherwise uses transformed rejection: Hörmann, "The
-// transformed rejection method for generating Poisson random variables" (1993).
+// Draws Poisson numbers with mean `rate`. Numbers above `greatest` are drawn again. If almost all
+// numbers are above `greatest`, returns `greatest`. An infinite mean returns itself, or 0 if it is
+// negative. If the mean is below 10, multiplies uniform numbers (Knuth). Otherwise uses transformed
+// rejection: Hörmann, "The transformed rejection method for generating Poisson random variables"
+// (1993).
 class PoissonSampler {
  public:
   static constexpr double kCost = 100;

@@ -59,7 +59,8 @@ struct StateSource {
   }
 };
 
-// StateSource for the older form of the variable, which begins with the number of the algorithm.
+// Like StateSource, but for the older form of the variable, which begins with the number of the
+// algorithm.
 struct TaggedStateSource {
   static constexpr int kShapeInput = 1, kArguments = 2;
   explicit TaggedStateSource(KernelInit&) {}

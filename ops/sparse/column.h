@@ -1,5 +1,5 @@
-// A Column has the features of one input of a feature cross, row by row. The functions combine the
-// features of several inputs to crosses.
+// A Column has the features of one input of a feature cross, row by row. A cross combines one
+// feature of each input. The functions below compute the crosses of every row.
 //
 // Thread safety: immutable.
 // Lifetime: tensors must outlive the columns that are made of them.
@@ -21,13 +21,13 @@ class Column {
   // Row i has the values [starts[i], starts[i + 1]).
   Column(const Tensor& values, std::vector<int64_t> starts)
       : values_(&values), starts_(std::move(starts)) {}
-  // A column from a matrix: its row i has the values of row i of the matrix.
+  // Makes a column from a matrix. Row i of the column has the values of row i of the matrix.
   static Column Dense(const Tensor& values);
 
   int64_t First(int64_t row) const { return starts_[static_cast<size_t>(row)]; }
   int64_t Count(int64_t row) const { return starts_[static_cast<size_t>(row) + 1] - First(row); }
   bool is_string() const { return values_->dtype() == DT_STRING; }
-  // Value i as a part of a joined string, and as a part of a hash.
+  // Text returns value i as a part of a joined string. Hash returns it as a part of a joined hash.
   std::string Text(int64_t i) const;
   uint64_t Hash(int64_t i) const;
   const std::string& String(int64_t i) const { return values_->data<std::string>()[i]; }

@@ -1,5 +1,6 @@
 // Mixins and shape functions of ops on sparse tensors. A sparse tensor is three consecutive
-// tensors: indices [entries, rank], values [entries] and dense shape [rank].
+// tensors: indices [entries, rank], values [entries] and dense shape [rank]. A mixin is a function
+// that adds inputs, outputs or attributes to an op's declaration (OpDefBuilder::With).
 #ifndef SLUICE_OPS_SPARSE_SPARSE_TENSOR_SHAPE_H_
 #define SLUICE_OPS_SPARSE_SPARSE_TENSOR_SHAPE_H_
 
@@ -11,8 +12,8 @@
 
 namespace sluice {
 
-// Mixins: inputs or outputs <prefix>indices, <prefix>values and <prefix>shape. `type` is the type
-// of the values.
+// Mixins that declare the inputs or outputs <prefix>indices, <prefix>values and <prefix>shape.
+// `type` is the attribute that has the type of the values.
 struct SparseInput {
   std::string prefix;
   const char* type = "T";

@@ -1,4 +1,5 @@
-// A variant that contains a tensor.
+// The object in a variant that contains a tensor. A serialised sparse tensor consists of three such
+// variants.
 #ifndef SLUICE_OPS_SPARSE_TENSOR_VARIANT_H_
 #define SLUICE_OPS_SPARSE_TENSOR_VARIANT_H_
 

@@ -34,8 +34,8 @@ class Attempts {
   using Done = std::function<void(absl::Status)>;
   static constexpr int kNoLine = -1;
 
-  // Stall reports show `resource` ("barrier 'b'") and `state()`, what the resource holds. `state`
-  // runs with the lock held.
+  // Stall reports (lists of all waiting operations) show `resource`, such as "barrier 'b'", and the
+  // text that `state` returns about the resource's contents. `state` runs with the lock held.
   Attempts(std::string resource, std::function<std::string()> state)
       : resource_(std::move(resource)), state_(std::move(state)) {}
 

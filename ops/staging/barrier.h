@@ -8,10 +8,10 @@
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock. Takes end in the
 // order of their arrival.
-// Errors: CANCELLED if the caller is cancelled, or inserts a new key after Close; OUT_OF_RANGE if
-// the barrier is closed and has too few tuples; INVALID_ARGUMENT for wrong shapes and for a
-// component that was inserted before. The texts are TensorFlow's. Unlike in TensorFlow, Close ends
-// waiting takes that cannot be served any more.
+// Errors: CANCELLED if the caller is cancelled, inserts a new key after Close, or closes a closed
+// barrier; OUT_OF_RANGE if the barrier is closed and has too few tuples; INVALID_ARGUMENT for wrong
+// shapes and for a component that was inserted before. The texts are TensorFlow's. Unlike in
+// TensorFlow, Close ends waiting takes that cannot be served any more.
 #ifndef SLUICE_OPS_STAGING_BARRIER_H_
 #define SLUICE_OPS_STAGING_BARRIER_H_
 

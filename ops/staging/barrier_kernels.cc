@@ -1,4 +1,4 @@
-// Kernels of barriers.
+// Kernels of the ops on barriers (barrier_ops.cc).
 #include "executor/kernel/context.h"
 #include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"

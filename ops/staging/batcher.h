@@ -30,10 +30,10 @@
 namespace sluice {
 
 struct BatchLimits {
-  int64_t rows = 0;
+  int64_t rows = 0;        // the largest number of rows of a batch
   int64_t timeout_us = 0;  // how long the first step of a batch waits for others
-  // The numbers of rows that a batch may have. A smaller batch is filled up with copies of its
-  // first row. Empty: any number is allowed.
+  // The numbers of rows that a batch may have. A batch with another number is padded to the next
+  // one, with copies of its first row. Empty: any number is allowed.
   std::vector<int64_t> sizes;
 
   // INVALID_ARGUMENT unless `sizes` ascend, and the last one equals `rows`.
@@ -88,7 +88,7 @@ class Batcher : public Resource, public std::enable_shared_from_this<Batcher> {
   mutable Mutex mutex_;
   WaitingCalls open_ ABSL_GUARDED_BY(mutex_);
   int64_t open_rows_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t batch_ ABSL_GUARDED_BY(mutex_) = 0;  // counts batches
+  int64_t batch_ ABSL_GUARDED_BY(mutex_) = 0;  // the number of the batch to which Add adds
 };
 
 // The first `tensors` inputs of the calls, joined along dimension 0 and padded to an allowed size.
@@ -111,8 +111,9 @@ class Unbatcher : public Resource, public std::enable_shared_from_this<Unbatcher
   std::string DebugString() const override;
 
  private:
-  // `parts` holds the rows of each step, by step id. Gives them to the calls that wait for them,
-  // and moves these calls to `ended`.
+  // Stores `call` until its rows arrive. If they are there already, or after some errors, leaves it
+  // in `call`, and the caller finishes it. `parts` has the rows of each step of a batch, by step
+  // id. Gives them to the calls that wait for them, and moves these calls to `ended`.
   absl::Status Exchange(std::unique_ptr<WaitingCall>& call, std::map<int64_t, Tensor> parts,
                         WaitingCalls* ended);
   void EndWait(int64_t id, const absl::Status& why);

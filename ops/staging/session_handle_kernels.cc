@@ -1,4 +1,4 @@
-// Kernels of tensors that stay in the session.
+// Kernels of the ops on tensors that stay in the session between steps (session_handle.cc).
 #include "executor/kernel/context.h"
 #include "graph/status.h"
 #include "ops/staging/session_tensors.h"

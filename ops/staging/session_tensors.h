@@ -22,7 +22,8 @@ class SessionTensors : public Resource {
  public:
   static constexpr const char* kTypeName = "N10tensorflow12SessionStateE";
 
-  // The tensors on the device of `resources`.
+  // Returns the object with the tensors on the device of `resources`, and makes it at the first
+  // call.
   static absl::StatusOr<std::shared_ptr<SessionTensors>> Of(ResourceManager& resources);
 
   std::string DebugString() const override;

@@ -45,9 +45,10 @@ class StagingArea : public Resource, public std::enable_shared_from_this<Staging
   StagingArea(const std::string& name, StagingLimits limits);
 
   void Put(const Caller& caller, Tensors tuple, Done done);
-  // Takes the oldest tuple.
+  // Takes the oldest tuple, as soon as there is one.
   void Take(const Caller& caller, std::vector<DataType> types, Taken taken);
-  // Reads the tuple at `index`, where 0 is the oldest. It stays in the area.
+  // Reads the tuple at `index`, where 0 is the oldest, as soon as there are more than `index`
+  // tuples. The tuple stays in the area.
   void Peek(const Caller& caller, int64_t index, std::vector<DataType> types, Taken taken);
   void Clear();
   int64_t size() const;

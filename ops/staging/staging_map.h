@@ -4,8 +4,8 @@
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks a thread. Callbacks run exactly once, without a lock.
-// Limits: a Put waits until its values fit into `limits`. The limit on tuples
-// applies to complete tuples only.
+// Limits: a Put waits until its values fit into `limits.bytes`. A Put of a whole tuple also waits
+// while the map has `limits.tuples` complete tuples. A Put of single parts does not.
 // Errors: CANCELLED if the caller's step is cancelled while it waits. RESOURCE_EXHAUSTED if the
 // values of one Put are larger than the limit of the whole map. INVALID_ARGUMENT if indices are out
 // of range or do not ascend, if a part was staged or taken before, or if types differ from the
@@ -47,9 +47,10 @@ class StagingMap : public Resource, public std::enable_shared_from_this<StagingM
   // Takes the parts `indices` of the tuple `key` as soon as the tuple is complete.
   void Take(const Caller& caller, int64_t key, Indices indices, std::vector<DataType> types,
             Taken taken);
-  // Takes the parts `indices` of the complete tuple with the smallest key.
+  // Takes the parts `indices` of the complete tuple with the smallest key, as soon as there is one.
   void TakeFirst(const Caller& caller, Indices indices, std::vector<DataType> types, Taken taken);
-  // Reads the parts `indices` of the tuple `key`. The parts stay in the map.
+  // Reads the parts `indices` of the tuple `key` as soon as the tuple is complete. The parts stay
+  // in the map.
   void Peek(const Caller& caller, int64_t key, Indices indices, std::vector<DataType> types,
             Taken taken);
   void Clear();

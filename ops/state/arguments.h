@@ -16,12 +16,13 @@
 
 namespace sluice {
 
-// The position of the first input of argument `name`, which the op must declare.
+// The position of the first input of the input argument `name`, which the op must declare.
 int InputIndex(const KernelContext& c, std::string_view name);
 // Whether the op declares an input `name`. Other versions of the op may lack it.
 bool HasInput(const KernelContext& c, std::string_view name);
 
-// The value of a scalar input. INVALID_ARGUMENT "<name> must be a scalar" if it is none.
+// The value of the input `name`. INVALID_ARGUMENT "<name> must be a scalar" if the input is not a
+// scalar.
 template <typename T>
 absl::StatusOr<T> ScalarInput(const KernelContext& c, std::string_view name) {
   const Tensor& input = c.input(InputIndex(c, name));

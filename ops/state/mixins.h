@@ -1,6 +1,7 @@
-// Attributes and mixins for declarations of ops that make a resource and output its name. The name
-// has one of two forms: a resource handle, or (in old graphs) a reference to two strings, container
-// and name.
+// Mixins for declarations of ops that make a resource and output its name. The name has one of two
+// forms: a resource handle, or (in old graphs) a reference to two strings, container and name. A
+// mixin is a function that adds inputs, outputs or attributes to an op's declaration
+// (OpDefBuilder::With).
 #ifndef SLUICE_OPS_STATE_MIXINS_H_
 #define SLUICE_OPS_STATE_MIXINS_H_
 

@@ -29,8 +29,10 @@ class NamedResourceKernel : public Kernel {
   bool IsExpensive() const override { return false; }
 
  private:
+  // The lock of strings_. KernelContext::set_output_ref requires a lock, although strings_ is
+  // constant.
   Claim claim_;
-  Tensor strings_;  // container and name. Constant, but set_output_ref requires a claim: claim_
+  Tensor strings_;  // container and name
   Tensor handle_;
   bool by_reference_;
   std::function<void()> remove_;

@@ -5,7 +5,10 @@
 // buffer first if it has other owners. So a value that was read never changes, and a variable whose
 // buffer is not shared is updated in place.
 //
-// Thread safety: the claim of a Var or RefVar, a lock, guards its members.
+// An update with gradients for few rows may defer the changes of all other rows until the variable
+// is next read (executor/kernel/deferred_updates.h). Until then, the variable's tensor is empty.
+//
+// Thread safety: the claim of a Var or RefVar, a lock (executor/wait/claim.h), guards its members.
 // Ownership: shared by the resource manager, handles and kernels.
 #ifndef SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
 #define SLUICE_OPS_STATE_VARIABLE_RESOURCE_H_
@@ -27,9 +30,8 @@
 
 namespace sluice {
 
-// The claim of a Var (executor/wait/claim.h). A caller that takes it finds a complete tensor,
-// because the lock functions first do the updates that were deferred
-// (executor/kernel/deferred_updates.h). Code that defers updates takes AsItIs() instead: the same
+// The lock of a Var. Its lock functions take the claim and run the deferred updates, so that the
+// caller finds a complete tensor. Code that defers updates locks AsItIs() instead. This is the same
 // claim, but the updates stay deferred.
 class VariableClaim {
  public:
@@ -41,12 +43,12 @@ class VariableClaim {
   void lock_shared();
   void unlock_shared() { claim_.unlock_shared(); }
   Claim& AsItIs() { return claim_; }
-  // Whether there may be deferred updates. May be called without the claim. If true, a kernel takes
-  // AsItIs() and calls Settle, which does the updates on the threads of the kernel's step. The lock
-  // functions would do them on the calling thread alone.
+  // Whether there may be deferred updates. May be called without the claim. If true, a kernel locks
+  // AsItIs() and calls Settle, which runs the updates on the threads of the kernel's step. The lock
+  // functions would run them on the calling thread alone.
   bool MayBeDeferred() const { return may_be_deferred_.load(std::memory_order_relaxed); }
   void SetMayBeDeferred(bool may_be) { may_be_deferred_.store(may_be, std::memory_order_relaxed); }
-  // Does the deferred updates. The caller holds AsItIs().
+  // Runs the deferred updates. The caller holds AsItIs().
   void Settle(const StepContext& step);
 
  private:
@@ -98,10 +100,11 @@ class RefVar : public Resource {
 };
 
 // Returns the variable whose handle is input `i`. The variable may have no value yet. If it may
-// have deferred updates, does them first, or returns RunAgainAfter if another kernel holds the
-// claim. NOT_FOUND with TensorFlow's text and, if known, the source line that made the handle.
+// have deferred updates, runs them first. If another kernel holds the claim then, returns the
+// status of RunAgainAfter. If there is no variable, returns NOT_FOUND with TensorFlow's text and,
+// if known, the source line that made the handle.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariable(KernelContext& c, int i);
-// The same, but leaves the variable's updates deferred.
+// Like LookupVariable, but leaves the variable's updates deferred.
 absl::StatusOr<std::shared_ptr<Var>> LookupVariableAsItIs(KernelContext& c, int i);
 // Like LookupVariable, but makes a variable if there is none.
 absl::StatusOr<std::shared_ptr<Var>> LookupOrCreateVariable(KernelContext& c, int i);
@@ -115,9 +118,10 @@ absl::Status VariableNotFound(const KernelContext& c, int i, const Var& variable
 // variable <name>. …".
 absl::Status VariableNotReadable(const KernelContext& c, int i, const ResourceHandle& handle);
 
-// Does the deferred updates of a variable, if there are any. `tensor` is the variable's member: it
-// is empty while updates are deferred, and gets the result. The caller holds the variable's claim.
-// Kernels that take references call this, MakeWritable or StoreValue before they use the tensor.
+// Runs the deferred updates of a variable, if there are any. `tensor` is the member of the
+// variable. It is empty while updates are deferred, and then gets the result. The caller holds the
+// variable's claim. Kernels that take references call this, MakeWritable or StoreValue before they
+// use the tensor.
 void BringHome(Tensor* tensor);
 
 // Copies the buffer of `tensor` if it has other owners, so that elements may be written. The caller

@@ -7,8 +7,9 @@
 
 namespace sluice {
 
-// The known part of the shape of the variable whose handle is input `i`. INVALID_ARGUMENT with
-// TensorFlow's text if the variable's type is not `dtype`.
+// The known part of the shape of the variable whose handle is input `i`. The rank is unknown if
+// nothing is known about the variable. INVALID_ARGUMENT with TensorFlow's text if the variable's
+// type is known and is not `dtype`.
 inline absl::StatusOr<PartialShape> VariableShapeOf(const ShapeContext& c, int i, DataType dtype) {
   const HandleData* handle = c.InputHandle(i);
   if (handle == nullptr) return PartialShape::UnknownRank();

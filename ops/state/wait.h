@@ -1,5 +1,5 @@
-// Registers operations that wait for a resource, so that they can be cancelled and stall reports
-// show them.
+// Registers operations that wait for a resource. A registered operation can be cancelled, and
+// appears in stall reports, which list the operations that wait (executor/wait/stalls.h).
 #ifndef SLUICE_OPS_STATE_WAIT_H_
 #define SLUICE_OPS_STATE_WAIT_H_
 
@@ -20,7 +20,7 @@ namespace sluice {
 // operation runs.
 struct Caller {
   CancellationManager* cancellation = nullptr;  // null if the call cannot be cancelled
-  Stalls* stalls = nullptr;                     // null if reports do not show the call
+  Stalls* stalls = nullptr;                     // null if stall reports do not show the call
   Allocator* allocator = &Heap();
   int64_t step_id = 0;
   std::string_view node;

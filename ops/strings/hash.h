@@ -14,7 +14,7 @@ namespace sluice {
 uint64_t Fingerprint64(std::string_view bytes);
 // The low and the high half of FarmHash's 128-bit fingerprint.
 std::pair<uint64_t, uint64_t> Fingerprint128(std::string_view bytes);
-// SipHash-2-4.
+// SipHash-2-4 of `bytes`. `key0` and `key1` are the two halves of its key.
 uint64_t KeyedHash64(uint64_t key0, uint64_t key1, std::string_view bytes);
 
 }  // namespace sluice

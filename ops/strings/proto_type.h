@@ -21,15 +21,15 @@ class ProtoType {
   using Field = google::protobuf::FieldDescriptor;
 
   // The message type `name`, which `source` defines. `source` is "bytes://" followed by a
-  // serialized FileDescriptorSet, the path of a file that contains one, or "local://" for the types
-  // that are linked into the program. For "local://", TensorFlow's types have their usual names
-  // ("tensorflow.Example"). INVALID_ARGUMENT if the source or a field is not valid.
+  // serialized FileDescriptorSet, the path of a file that contains one, or "local://" or "" for the
+  // types that are linked into the program. TensorFlow's types are linked in and have their usual
+  // names ("tensorflow.Example"). INVALID_ARGUMENT if the source or a field is not valid.
   static absl::StatusOr<std::shared_ptr<const ProtoType>> Make(
       const std::string& source, const std::string& name,
       const std::vector<std::string>& field_names);
 
   const google::protobuf::Descriptor& descriptor() const { return *descriptor_; }
-  // The fields, in the order of their names.
+  // The fields, in the order of `field_names`.
   const std::vector<const Field*>& fields() const { return fields_; }
   // Positions in fields(), in ascending order of the fields' numbers.
   const std::vector<int>& order() const { return order_; }

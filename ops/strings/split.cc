@@ -1,4 +1,4 @@
-// Ops that split strings, and ops that join neighbours.
+// Ops that split strings, and an op that joins neighbouring strings (n-grams).
 #include "graph/op/mixins.h"
 #include "ops/op.h"
 

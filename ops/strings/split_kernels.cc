@@ -1,4 +1,4 @@
-// Kernels that split strings, and kernels that join neighbours.
+// Kernels that split strings, and the kernel that joins neighbouring strings (n-grams).
 #include <algorithm>
 #include <limits>
 

@@ -17,10 +17,10 @@ namespace sluice {
 
 class DebugDump {
  public:
-  // The dump of a debug node. INVALID_ARGUMENT if the node's tensor_name is not "node" or
-  // "node:output". UNIMPLEMENTED if one of its debug_urls is not "file://…". With the attribute
-  // gated_grpc, "grpc://…" is allowed too. Nothing is written to such a URL, because its gate is
-  // closed until a debug server opens it.
+  // Returns the dump that the attributes of a debug node describe. INVALID_ARGUMENT if tensor_name
+  // is not "node" or "node:output". UNIMPLEMENTED if one of debug_urls is not "file://…". If
+  // gated_grpc is true, "grpc://…" is allowed too, but nothing is written to such a URL: Sluice
+  // does not connect to debug servers, which would open its gate.
   static absl::StatusOr<DebugDump> Of(const KernelInit& init);
 
   // False if all URLs are gated: the node then returns an empty tensor.

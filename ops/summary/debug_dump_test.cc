@@ -1,4 +1,4 @@
-// Tests the files of watched tensors.
+// Tests the files to which debug ops write watched tensors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

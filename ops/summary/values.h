@@ -27,8 +27,8 @@ absl::Status AddHistogram(const Tensor& values, const std::string& tag, const st
 absl::Status AddImages(const Tensor& images, const std::string& tag, int64_t max_images,
                        const Tensor& bad_color, pb::Summary* summary);
 
-// Adds 16-bit WAV files `<tag>/audio` or `<tag>/audio/0`, … of [batch, frames] or [batch, frames,
-// channels].
+// Adds 16-bit WAV files `<tag>/audio` (if max_outputs is 1) or `<tag>/audio/0`, … of [batch,
+// frames] or [batch, frames, channels].
 absl::Status AddAudio(const Tensor& samples, const std::string& tag, int64_t max_outputs,
                       float sample_rate, pb::Summary* summary);
 
