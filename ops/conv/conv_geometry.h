@@ -17,21 +17,24 @@ namespace sluice {
 enum class FilterKind {
   kGrouped,  // the channels of one group, which may be all channels
   kWhole,    // all channels
-  // one channel: filters are [.., channels, m], output channel c * m + q reads channel c
+  // one channel: filters are [..., channels, m], and output channels c * m to c * m + m - 1 read
+  // channel c
   kDepthwise,
 };
+// The kind of the filters of the convolution op named `op`.
 FilterKind FilterKindOf(std::string_view op);
 
-// The output's shape. `images` and `filter` must have the layout's rank.
+// The output's shape. `images` and `filter` must have the rank of attrs.layout.
 absl::StatusOr<PartialShape> ConvolvedShape(const WindowAttrs& attrs, const PartialShape& images,
                                             const PartialShape& filter);
 
-// The sizes of the convolution of images of shape `input`, for its kernel.
+// Returns the sizes that the kernel of a convolution needs. `input` is the shape of the images, and
+// `filter` that of the filter.
 absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                               const TensorShape& filter);
 
-// Returns the same sizes for the kernel of a gradient. Checks that `grad`, the shape of the
-// gradient with respect to the output, is the output's shape.
+// Returns the same sizes for the kernel of a gradient of a convolution. INVALID_ARGUMENT unless
+// `grad`, the shape of the gradient with respect to the output, is the output's shape.
 absl::StatusOr<WindowGeometry> ConvGeometryOf(const WindowAttrs& attrs, const TensorShape& input,
                                               const TensorShape& filter, const TensorShape& grad);
 

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// Sets the shape of output 0. Input 0 has the images, and input 1 the filter.
+// Sets the shape of output 0. Input 0 is the tensor of images, and input 1 the filter.
 inline absl::Status ConvShape(ShapeContext& c) {
   SLUICE_ASSIGN_OR_RETURN(const WindowAttrs attrs, WindowAttrs::Of(c.node()));
   SLUICE_ASSIGN_OR_RETURN(PartialShape images, c.WithRank(0, attrs.layout.rank()));

@@ -1,11 +1,12 @@
 // Convolutions in which each output channel reads a single input channel: DepthwiseConv2dNative,
 // and grouped convolutions with as many groups as channels.
 //
-// With m output channels per input channel, output channel c * m + q reads input channel c.
+// If there are m output channels per input channel, output channels c * m to c * m + m - 1 read
+// input channel c.
 //
-// The work is split by sizes alone and partial sums are added in order, so that the bits do not
-// depend on the number of threads. F is float, double or int32_t, which wraps on overflow. Tensors
-// are channels-last.
+// The sizes alone decide how the work is split, and partial sums are added in a fixed order. So
+// results have the same bits for any number of threads. F is float, double or int32_t, which wraps
+// on overflow. Tensors are channels-last.
 //
 // Errors: RESOURCE_EXHAUSTED if there is no memory for partial sums.
 #ifndef SLUICE_OPS_CONV_DEPTHWISE_CONV_H_
@@ -17,6 +18,8 @@
 
 namespace sluice::depthwise_conv {
 
+// Whether each output channel reads a single one of several input channels. The other functions
+// require this.
 inline bool Fits(const WindowGeometry& g) { return g.window_channels == 1 && g.has_groups(); }
 
 // Computes out = conv(in, filter).
@@ -24,7 +27,8 @@ template <typename F>
 absl::Status Forward(KernelContext& context, const WindowGeometry& g, const F* in, const F* filter,
                      F* out);
 
-// Computes in_grad, the gradient with respect to the input, from the gradient of the output.
+// Computes in_grad, the gradient with respect to the input, from out_grad, the gradient with
+// respect to the output.
 template <typename F>
 absl::Status BackpropInput(KernelContext& context, const WindowGeometry& g, const F* out_grad,
                            const F* filter, F* in_grad);

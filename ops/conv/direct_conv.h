@@ -2,9 +2,9 @@
 // patches. Each image is copied with its padding. Then the pixels under one line of the filter are
 // contiguous, and matrix products read them in place.
 //
-// Used for convolutions that winograd.h does not support: with strides, few input channels or other
-// filter sizes. The bits do not depend on the number of threads: one thread computes each image,
-// and sums over images are added in order.
+// The algorithm is used for convolutions that winograd.h does not support: with strides, few input
+// channels or other filter sizes. Results have the same bits for any number of threads: one thread
+// computes each image, and sums over images are added in a fixed order.
 //
 // Errors: RESOURCE_EXHAUSTED if there is no memory for scratch buffers.
 #ifndef SLUICE_OPS_CONV_DIRECT_CONV_H_

@@ -1,8 +1,9 @@
-// Scratch memory for the shards of one parallel loop: the parts that run on different threads.
+// Scratch memory for the shards of one parallel loop. Shards are the parts of a loop that run on
+// different threads.
 //
-// Each thread keeps its memory for later loops, so that a warm step allocates none.
+// Each thread keeps its memory for later loops, so that later steps allocate none.
 //
-// Thread safety: any thread may call Get; status is called after the loop.
+// Thread safety: any thread may call Get. The caller of the loop calls `status` after the loop.
 #ifndef SLUICE_OPS_CONV_LOOP_SCRATCH_H_
 #define SLUICE_OPS_CONV_LOOP_SCRATCH_H_
 
@@ -19,8 +20,8 @@ namespace sluice {
 class LoopScratch {
  public:
   // Returns at least `n` elements for the calling thread, 64-byte aligned. They are valid until the
-  // thread calls Get<F> again, for this or another LoopScratch. Null if there is no memory: the
-  // shard then skips its work.
+  // thread calls Get<F> again, for this or another LoopScratch. Returns null if there is no memory.
+  // The shard must then skip its work.
   template <typename F>
   F* Get(int64_t n) {
     struct Free {
@@ -37,7 +38,7 @@ class LoopScratch {
     if (memory == nullptr) missing_.store(n, std::memory_order_relaxed);
     return memory.get();
   }
-  // RESOURCE_EXHAUSTED if a shard got no memory.
+  // RESOURCE_EXHAUSTED if Get returned null in a shard.
   absl::Status status() const {
     const int64_t n = missing_.load(std::memory_order_relaxed);
     if (n == 0) return absl::OkStatus();

@@ -9,7 +9,10 @@
 
 namespace sluice {
 
-// Each output element is a sum over all elements of the filter that belong to its output channel.
+// Returns the number of multiply-adds of a convolution. `inputs` has the number of elements of each
+// input, and `outputs` is that of the output. For each output element, it counts the elements of
+// the filter (input 1) with one index in the last dimension. In Conv2D and Conv3D, this is an
+// output channel.
 inline double MultiplyAddsOfConv(const Node& node, const double* inputs, double outputs) {
   const PartialShape& filter = node.input(1).shape();
   const bool known = filter.rank_known() && filter.rank() > 0;

@@ -1,5 +1,5 @@
-// Copies images to matrices of patches, and adds patches to images. A row of a matrix has the
-// elements under the convolution's window at one output position.
+// Copies images to matrices of patches (im2col), and adds patches to images. A row of a matrix is a
+// patch: the elements under the convolution's window at one output position.
 #ifndef SLUICE_OPS_CONV_PATCHES_H_
 #define SLUICE_OPS_CONV_PATCHES_H_
 
@@ -36,9 +36,11 @@ inline void Add(const F* from, int64_t n, F* to) {
 // Divides one line of a patch into parts inside and outside the image. Calls inside(i, r, n) for a
 // part of n elements that begins at element i of the image and at element r of the matrix row.
 // Calls outside(r, n) for a part outside the image. The line begins at element `at` of the matrix
-// row, and at column `left` (which may be negative) of the image line whose first pixel is `from`.
+// row, and at column `left` (which may be negative) of an image line. `from` is the number of that
+// image line's first pixel in the image.
 //
-// ForRun requires that the elements of neighbouring columns are contiguous.
+// ForRun requires that the elements of neighbouring columns are contiguous: no dilation along the
+// width, and no groups.
 template <typename Inside, typename Outside>
 inline void ForRun(const WindowGeometry& g, int64_t from, int64_t left, int64_t at,
                    const Inside& inside, const Outside& outside) {

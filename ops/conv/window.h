@@ -4,7 +4,7 @@
 // An image has a batch, channels and 1 to 3 spatial dimensions, in the order of its data_format.
 // WindowGeometry always has depth, height and width. Missing dimensions have size 1.
 //
-// Thread safety: values without locks.
+// Thread safety: the types have no locks. Concurrent reads are safe.
 // Errors: INVALID_ARGUMENT if attributes or sizes do not fit; some functions also return
 // UNIMPLEMENTED, as their comments say.
 // Reference: TensorFlow's core/framework/common_shape_fns.cc and kernel_shape_util.cc.
@@ -29,7 +29,7 @@ class Node;
 enum class Padding {
   kValid,     // windows lie inside the image
   kSame,      // ceil(size / stride) outputs; the padding is split between both ends
-  kExplicit,  // given sizes
+  kExplicit,  // the node gives the padding at each end
 };
 // `attr` is VALID, SAME or EXPLICIT.
 Padding PaddingOf(std::string_view attr);
@@ -44,9 +44,9 @@ struct ImageLayout {
 
   int rank() const { return space + 2; }
   int channel() const { return channels_first ? 1 : space + 1; }
-  // The position of spatial dimension `d`. 0 is the outermost.
+  // The position of spatial dimension `d`. d = 0 is the outermost.
   int at(int d) const { return d + (channels_first ? 2 : 1); }
-  // The last two spatial dimensions.
+  // The positions of the last two spatial dimensions.
   int height() const { return at(space - 2); }
   int width() const { return at(space - 1); }
 };
@@ -84,7 +84,8 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
-// The sizes of one call of a kernel. Kernels see images as [batch, depth, height, width, channels].
+// The sizes of a convolution or pool in one call of its kernel. Kernels see images as [batch,
+// depth, height, width, channels].
 struct WindowGeometry {
   int64_t batch = 0, in_channels = 0, out_channels = 0;
   // Number of input channels that one output channel reads. Less than in_channels if there are
@@ -119,12 +120,13 @@ struct WindowGeometry {
 };
 
 // The attributes of a node with sliding windows: strides, dilations (also called rates), padding
-// and explicit_paddings. Missing attributes have their defaults.
+// and explicit_paddings. INVALID_ARGUMENT if a node has no strides. Missing dilations are 1, and a
+// missing padding is VALID.
 struct WindowAttrs {
   std::string op;
   ImageLayout layout;
   std::vector<int64_t> strides, dilations;  // one for each dimension of the layout
-  std::array<Sliding, 3> along;             // the first layout.space elements are used
+  std::array<Sliding, 3> along;             // by spatial dimension; has layout.space valid elements
 
   static absl::StatusOr<WindowAttrs> Of(const Node& node, const ImageLayout& layout,
                                         const std::vector<int64_t>& strides);
@@ -142,13 +144,13 @@ struct WindowAttrs {
     return sizes.subspan(static_cast<size_t>(layout.at(0)), static_cast<size_t>(layout.space));
   }
 
-  // The shape of the output for windows of these spatial sizes (-1: unknown), with `channels`
-  // channels.
+  // The shape of the output for windows with the spatial sizes `window` (-1: unknown). The output
+  // has `channels` channels.
   absl::StatusOr<PartialShape> OutputShape(const PartialShape& input,
                                            absl::Span<const int64_t> window,
                                            int64_t channels) const;
-  // The geometry of windows of these spatial sizes over `input`, whose rank is the layout's. The
-  // caller sets out_channels and window_channels.
+  // The geometry of windows with the spatial sizes `window` over images of shape `input`, which has
+  // the rank of the layout. The caller must set out_channels and window_channels.
   absl::StatusOr<WindowGeometry> Slide(const TensorShape& input,
                                        absl::Span<const int64_t> window) const;
   // The shape of the output of `g` in this layout. INVALID_ARGUMENT if the number of elements

@@ -1,10 +1,12 @@
-// Attributes that ops with windows share, for OpDefBuilder::With.
+// Declares attributes that ops with sliding windows share, such as strides and padding. Each
+// function is an argument of OpDefBuilder::With, or returns one.
 //
 //   OP(AvgPool3D, "Computes the mean of each window.")
 //       .Input("input", "T").Output("output", "T")
 //       .With(PoolWindow(3))
 //
-// `space` is the number of spatial dimensions, 2 or 3. Lists have a value for each dimension.
+// `space` is the number of spatial dimensions, 2 or 3. Attributes that are lists have a value for
+// each dimension of the images, with batch and channels.
 #ifndef SLUICE_OPS_CONV_WINDOW_ATTRS_H_
 #define SLUICE_OPS_CONV_WINDOW_ATTRS_H_
 

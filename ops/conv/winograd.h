@@ -3,12 +3,11 @@
 // back.
 //
 // A tile of m x m results of an r x r filter takes (m + r - 1)^2 products instead of (m * r)^2: for
-// 4 x 4 results a quarter (3 x 3 filter) or a sixth (5 x 5). Sums are added in another order than
-// by a direct loop. For normally distributed data, the error divided by the results' standard
-// deviation is 0.9e-6 (3 x 3) and 2.6e-6 (5 x 5). For a direct loop it is 0.3e-6 and 0.5e-6.
-// conv_kernels_test bounds the largest error.
+// 4 x 4 results a quarter (3 x 3 filter) or a sixth (5 x 5). Rounding errors are about three times
+// (3 x 3) and five times (5 x 5) those of a direct loop. conv_kernels_test bounds the largest
+// error.
 //
-// The bits do not depend on the number of threads, because the sizes alone decide which tiles are
+// Results have the same bits for any number of threads. The sizes alone decide which tiles are
 // multiplied together, and sums over tiles are added in a fixed order.
 //
 // Errors: RESOURCE_EXHAUSTED if there is no memory for scratch buffers.
@@ -26,10 +25,11 @@ namespace sluice::winograd {
 // Whether this machine supports the algorithm for the convolution, and the algorithm is faster than
 // the general one (convolve.h).
 bool Fits(const WindowGeometry& g);
-// Like Fits, for BackpropFilter, whose sums must also fit into a cache.
+// Like Fits, for BackpropFilter. Also requires that the sums of BackpropFilter fit into a cache.
 bool FitsFilter(const WindowGeometry& g);
 
-// Returns the transformed filter, which is valid for images of all sizes. Requires Fits.
+// Transforms the filter for Forward. The result, which `allocator` allocates, is valid for images
+// of all sizes. Requires Fits.
 absl::StatusOr<Tensor> Factors(KernelContext& context, Allocator& allocator,
                                const WindowGeometry& g, const float* filter);
 // Computes out = conv(in, filter) from `factors`, the result of Factors for the filter. Requires

@@ -28,7 +28,8 @@ inline constexpr std::array<double, 5> kPoints<6> = {0, 1, -1, 0.5, -2};
 template <>
 inline constexpr std::array<double, 7> kPoints<8> = {0, 1, -1, 0.5, -0.5, 2, -2};
 
-// The matrices of the Toom-Cook algorithm for n points.
+// The matrices of the Toom-Cook algorithm for n points. Lavin and Gray (winograd.h) call them B^T
+// (Data), G (Factor) and A^T (Result).
 template <int n>
 struct Points {
   static constexpr auto kAt = kPoints<n>;
@@ -85,7 +86,7 @@ inline constexpr Matrix<size, n> kResult = Points<n>::template Result<size>();
 template <int n>
 inline constexpr Matrix<n, n> kData = Points<n>::Data();
 
-// Computes r = M d for the constant matrix kM. The loops compile to explicit sums.
+// Computes r = kM * d for the constant matrix kM. The loops compile to explicit sums.
 template <const auto& kM, int kRows, int kColumns>
 SLUICE_INLINE_IN_CLONES void SumsOf(const Vec* d, Vec* r) {
 #pragma GCC unroll 8
@@ -150,7 +151,7 @@ constexpr auto Transposed(const std::array<std::array<float, kColumns>, kRows>& 
   return t;
 }
 
-// Computes r = M d for the constant matrix kM, with half of the work for points p and -p
+// Computes r = kM * d for the constant matrix kM, with half of the work for points p and -p
 // (Mirrored).
 template <const auto& kM, int kRows, int kColumns>
 struct Times {
@@ -191,8 +192,8 @@ struct TimesColumns {
   }
 };
 
-// Times<kData<6>, 6, 6>, but shares the common subexpressions of the matrix's rows: 14 operations
-// instead of 24.
+// Computes the same as Times<kData<6>, 6, 6>, but shares common subexpressions of the matrix's
+// rows. This takes 14 operations instead of 24.
 struct TimesData {
   static constexpr int kIn = 6, kOut = 6;
 
@@ -226,9 +227,9 @@ static_assert(TimesData::IsData());
 template <int n>
 using DataTimes = std::conditional_t<n == 6, TimesData, Times<kData<n>, n, n>>;
 
-// Computes to = M * from * M^T, where `from` has kIn x kIn vectors and `to` has kOut x kOut. The
-// steps are the distances of neighboring rows and columns in floats. The outer loops are not
-// unrolled, because the addresses would then fill the registers.
+// Computes to = M * from * M^T for the matrix of class M, such as Times. `from` has kIn x kIn
+// vectors and `to` has kOut x kOut. The steps are the distances of neighboring rows and columns in
+// floats. The outer loops are not unrolled, because the addresses would then fill the registers.
 template <typename M>
 SLUICE_INLINE_IN_CLONES void TransformSquare(const float* from, int64_t row_step,
                                              int64_t column_step, float* to, int64_t to_row_step,

@@ -1,7 +1,7 @@
 // Builds nodes that gradients of linear algebra ops share.
 //
 // The functions add nodes to the graph of their arguments.
-// Errors: stay in the graph.
+// Errors: stay in the graph (Graph::status). The result is then an invalid handle.
 #ifndef SLUICE_OPS_LINALG_MATRIX_NODES_H_
 #define SLUICE_OPS_LINALG_MATRIX_NODES_H_
 
@@ -16,7 +16,7 @@ enum class Form { kPlain, kAdjoint };
 // The product of the matrices in x and y. Each factor is the matrix itself or its adjoint.
 Output Times(Output x, Output y, Form x_form = Form::kPlain, Form y_form = Form::kPlain);
 
-// Adjoints and transposes of matrices.
+// AdjointOf returns the adjoint of each matrix in x, and TransposeOf the transpose.
 Output AdjointOf(Output x);
 Output TransposeOf(Output x);
 

@@ -1,4 +1,5 @@
-// Mixins and shape functions of ops on the matrices in the last two dimensions of tensors.
+// Shape functions of ops on the matrices in the last two dimensions of tensors, and a mixin (an
+// argument of OpDefBuilder::With) for such ops.
 //
 // Errors: INVALID_ARGUMENT with TensorFlow's texts.
 #ifndef SLUICE_OPS_LINALG_MATRIX_SHAPE_H_
@@ -24,16 +25,16 @@ absl::StatusOr<PartialShape> Squares(const ShapeContext& c, int i);
 
 // Output 0 has the shape of input 0, whose matrices are square.
 absl::Status SquareShape(ShapeContext& c);
-// Shape of output 0, the solution of matrix * output = rhs. Inputs `matrix` and `rhs` must have
-// equal batch dimensions.
+// Sets the shape of output 0, the solution of matrix * output = rhs. Inputs 0 (`matrix`) and 1
+// (`rhs`) must have equal batch dimensions.
 absl::Status SolveShape(ShapeContext& c);
 // SolveShape for matrices that need not be square.
 absl::Status LeastSquaresShape(ShapeContext& c);
-// Do the same as SolveShape for triangular matrices and for banded triangular matrices. The batch
-// dimensions of `matrix` and `rhs` broadcast.
+// TriangularSolveShape and BandedSolveShape are the same for triangular matrices and for banded
+// triangular matrices. The batch dimensions of `matrix` and `rhs` broadcast.
 absl::Status TriangularSolveShape(ShapeContext& c);
 absl::Status BandedSolveShape(ShapeContext& c);
-// For determinants: each output has one number per square matrix of input 0.
+// Shape function of determinants. Each output has one number per square matrix of input 0.
 absl::Status DeterminantShape(ShapeContext& c);
 
 // Mixin of ops that compute one square matrix from each square matrix of the input.

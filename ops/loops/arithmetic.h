@@ -23,10 +23,11 @@ using ArithmeticRow = void (*)(void* to, const void* from, int64_t n);
 // kAssign. Numbers have all operations, except that complex numbers have no minimum and maximum.
 // bool has kAdd ("or") and kSub ("xor"). Integers wrap around.
 ArithmeticRow FindArithmetic(ArithmeticOp op, DataType dtype);
-// The same for a single operand: to[k] = to[k] (op) *from.
+// Like FindArithmetic, but the loop reads a single operand: to[k] = to[k] (op) *from.
 ArithmeticRow FindArithmeticWithScalar(ArithmeticOp op, DataType dtype);
 
-// Whether `from` has integers that are zero, which are not valid divisors.
+// Whether one of the n elements at `from` is an integer zero, which is not a valid divisor. False
+// for types other than integers.
 bool HasIntegerZero(DataType dtype, const void* from, int64_t n);
 
 }  // namespace sluice

@@ -7,9 +7,9 @@
 // and gives the same bits without vectors. ops/loops/elementwise.h describes functors and costs.
 //
 // Neighboring dimensions that broadcast alike are merged first. So one or two nested loops suffice
-// if the shapes are equal or an operand is a scalar, a row or a column, and the inner loop runs
-// over contiguous elements. The output takes over the buffer of an input of the same size if
-// nothing else uses it.
+// if the shapes are equal or an operand is a scalar, a row or a column. The inner loop runs over
+// contiguous elements. The output takes over the buffer of an input of the same size if nothing
+// else uses it.
 //
 // Errors: INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2,2]" if the shapes do not broadcast.
 // Reference: NumPy, "Broadcasting".
@@ -42,6 +42,7 @@ struct BroadcastPlan {
   int64_t rows() const { return inner() == 0 ? 0 : shape.num_elements() / inner(); }
 };
 
+// Returns the plan for N operands of these shapes.
 template <int N>
 absl::StatusOr<BroadcastPlan<N>> PlanBroadcast(const std::array<const TensorShape*, N>& shapes);
 extern template absl::StatusOr<BroadcastPlan<2>> PlanBroadcast<2>(
@@ -92,8 +93,9 @@ namespace elementwise {
 template <typename F, typename T>
 using BinaryResult = decltype(std::declval<F>()(std::declval<Wide<T>>(), std::declval<Wide<T>>()));
 
-// Computes the last n < kLanes elements in whole vectors (ops/loops/elementwise.h). kX is 1 if x
-// is an array, and 0 if x points to a single element that is used for all results. Likewise kY.
+// Computes the last n < kLanes elements in whole vectors (ops/loops/elementwise.h). kX is 1 if x is
+// an array, and 0 if x points to a single element that is used for all results. kY says the same
+// about y.
 template <typename F, int kX, int kY, typename T, typename Out>
 SLUICE_INLINE_IN_CLONES void RestOfBinaryLoop(const T* x, const T* y, Out* z, int64_t n) {
   if (n == 0) return;

@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-// Zero, false, or an empty string or object.
+// Returns zero, false, an empty string, or an empty ResourceHandle or Variant.
 Tensor ZeroElement(DataType dtype, Allocator& memory = Heap());
-// One or true. ZeroElement for types that are not numbers or bool.
+// Returns one or true. Returns ZeroElement for types that are not numbers or bool.
 Tensor OneElement(DataType dtype, Allocator& memory = Heap());
-// `value` as a number or bool.
+// Returns `value` as a number or bool. Returns ZeroElement for other types.
 Tensor NumberElement(DataType dtype, double value, Allocator& memory = Heap());
 
 }  // namespace sluice

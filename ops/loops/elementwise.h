@@ -143,7 +143,8 @@ void ForUnits(KernelContext& context, int64_t n, int64_t unit, double cost, size
                       });
 }
 
-// ForUnits with blocks of kElementsPerBlock elements as units.
+// Calls ForUnits with units of kElementsPerBlock elements, and with the cost that CostWithMemory
+// returns.
 template <typename F>
 void ForBlocks(KernelContext& context, int64_t n, double cost, size_t bytes, const F& f) {
   ForUnits(context, n, kElementsPerBlock, CostWithMemory(n, cost, bytes), bytes, f);

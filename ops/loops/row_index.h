@@ -37,7 +37,9 @@ class RowIndex {
   int64_t size_;
 };
 
-// The coordinates of the element at `flat` in a tensor of this shape, as "1,2". "" for a scalar.
+// The coordinates of element number `flat`, in row-major order, of a tensor of this shape: "1,2",
+// or
+// "" for a scalar.
 inline std::string PositionText(const TensorShape& shape, int64_t flat) {
   std::string text;
   for (int d = shape.rank() - 1; d >= 0; --d) {

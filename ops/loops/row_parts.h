@@ -16,14 +16,16 @@ namespace sluice {
 
 class KernelContext;
 
+// A part of the matrix: one block of columns. Its rows are contiguous.
 struct RowPart {
   char* data;
   size_t bytes;  // per row
 };
 
-// Whether copying row by row is faster than copying part by part. It is faster for many rows, with
-// two exceptions. If a row of a part has few bytes, the calls of memcpy take most of the time. If
-// it has many, several threads could share the copy of one part.
+// Whether copying row by row is faster than copying part by part. `row_bytes` is the size of a row
+// of the whole matrix. Copying by rows is faster for many rows, with two exceptions. If a row of a
+// part has few bytes, the calls of memcpy take most of the time. If it has many, several threads
+// could share the copy of one part.
 bool SuitRows(int64_t rows, int64_t parts, int64_t row_bytes);
 
 // JoinRows copies the parts to `whole`, and SplitRows copies back. A row of `whole` consists of the

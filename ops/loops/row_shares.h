@@ -1,8 +1,8 @@
 // Divides updates of rows of a table among threads.
 //
 // A row may be updated several times, and the updates of an element must run in order. So wide rows
-// are split by columns, and each narrow row belongs to the share of one thread. Results do not
-// depend on the number of threads.
+// are split by columns. Narrow rows are divided into shares, and one thread does all updates of a
+// share. Results do not depend on the number of threads.
 #ifndef SLUICE_OPS_LOOPS_ROW_SHARES_H_
 #define SLUICE_OPS_LOOPS_ROW_SHARES_H_
 
@@ -15,6 +15,7 @@
 
 namespace sluice {
 
+// A list of updates, each of one row.
 struct RowWork {
   int64_t count;         // number of updates
   int64_t row_size;      // in elements

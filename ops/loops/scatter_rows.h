@@ -15,7 +15,8 @@ namespace sluice {
 
 // Checks the shapes of the arguments of ScatterRows.
 absl::Status CheckScatter(const TensorShape& params, const Tensor& indices, const Tensor& updates);
-// params[indices[i], :] (op)= updates[i, :], in order of i.
+// params[indices[i], :] (op)= updates[i, :], in order of i. If `updates` is a scalar, it is the
+// operand for all elements of the rows.
 // INVALID_ARGUMENT "indices[1,2] = 7 is not in [0, 5)" if an index is out of range.
 absl::Status ScatterRows(KernelContext& c, ArithmeticOp op, Tensor* params, const Tensor& indices,
                          const Tensor& updates);

@@ -1,5 +1,5 @@
-// Copies a box of elements from one layout to another. It slices, pads, transposes, tiles,
-// concatenates, splits, reverses and broadcasts.
+// Copies a box of elements from one layout to another. Kernels use it to slice, pad, transpose,
+// tile, concatenate, split, reverse and broadcast tensors.
 //
 // Thread safety: a copy runs on the threads of the kernel's context and writes only the
 // destination.

@@ -15,14 +15,15 @@
 
 namespace sluice {
 
-// Whether this machine has the unit, and the system and SLUICE_CPU permit its use.
+// Whether this machine has the unit, and both the operating system and the environment variable
+// SLUICE_CPU (executor/cpu/instruction_sets.h) permit its use.
 bool HasAmx();
 
-// Whether AmxGemm can be used and is the fastest choice. k is the sum of the depths of all products
-// that are added.
+// Whether AmxGemm can be used and is the fastest choice for C (m x n). k is the sum of the depths
+// (inner dimensions) of all products that are added.
 bool SuitsAmx(int64_t m, int64_t n, int64_t k);
 
-// Computes SumOfGemms (gemm.h). `into` says whether it replaces c or adds to it.
+// Computes SumOfGemms (gemm.h). `into` says whether the sum replaces C or is added to it.
 void AmxGemm(int64_t m, int64_t n, int64_t k, MatrixViews<float> a, MatrixViews<float> b, float* c,
              int64_t c_step, GemmInto into);
 

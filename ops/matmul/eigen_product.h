@@ -8,14 +8,15 @@
 
 namespace sluice {
 
-// Element (i, j) is data[i * row_step + j * column_step]. One of the steps is 1.
+// A matrix whose element (i, j) is data[i * row_step + j * column_step]. One of the steps is 1.
 struct ProductOperand {
   const float* data;
   int64_t row_step;
   int64_t column_step;
 };
 
-// Sets or adds A * B to the row-major matrix C of m rows and n columns. k is the inner dimension.
+// Computes C = A * B or, if `add`, C += A * B. A is m x k, B is k x n, and C is m x n. The rows of
+// C are contiguous and begin c_step floats apart.
 using EigenProduct = void(int64_t m, int64_t n, int64_t k, ProductOperand a, ProductOperand b,
                           float* c, int64_t c_step, bool add);
 EigenProduct EigenProductSse2;

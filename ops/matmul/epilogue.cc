@@ -25,7 +25,7 @@ Epilogue::Epilogue(const KernelInit& init)
       {"Sigmoid", Activation::kSigmoid},
       {"GeluApproximate", Activation::kGelu},
       {"GeluExact", Activation::kGeluErf}};
-  // The names may be a linear op, followed by an activation. Both are optional.
+  // The names are a linear op and, optionally, an activation after it.
   size_t next = 0;
   if (next < names_.size()) {
     if (auto it = kLinear.find(names_[next]); it != kLinear.end()) {

@@ -1,7 +1,7 @@
-// The epilogue of a fused op changes the result of a matrix product or convolution while it is
-// still in the cache. It adds a bias or normalises each channel, and applies an activation.
+// The epilogue of a fused op changes the result of a matrix product or convolution. It adds a bias
+// or normalises each channel, and then applies an activation, if there is one.
 //
-// Thread safety: values without locks.
+// Thread safety: an Epilogue is immutable.
 // Errors: INVALID_ARGUMENT if fused_ops is empty or arguments do not fit; UNIMPLEMENTED if
 // fused_ops has unknown names.
 #ifndef SLUICE_OPS_MATMUL_EPILOGUE_H_
@@ -16,17 +16,17 @@
 
 namespace sluice {
 
-// Holds the attributes fused_ops, epsilon and leakyrelu_alpha.
+// The operations of one node, from its attributes fused_ops, epsilon and leakyrelu_alpha.
 class Epilogue {
  public:
   explicit Epilogue(const KernelInit& init);
 
-  // Checks the names in fused_ops, and that the inputs from `first` on are the vectors that they
-  // need, with `channels` elements each.
+  // Checks the names in fused_ops, and the inputs from `first` on. These must be the vectors that
+  // fused_ops need, such as a bias, with `channels` elements each.
   absl::Status Check(KernelContext& context, int first, int64_t channels) const;
 
-  // Applies fused_ops to `rows` rows of `channels` numbers. F is float or double. T is the type of
-  // the inputs.
+  // Applies fused_ops to `data`, `rows` rows of `channels` numbers, in place. F is float or double.
+  // T is the type of the inputs. `first` is as in Check, whose errors Apply returns.
   template <typename T, typename F>
   absl::Status Apply(KernelContext& context, int first, int64_t rows, int64_t channels,
                      F* data) const;

@@ -13,12 +13,13 @@
 
 namespace sluice {
 
-// The labels of one tensor's axes, which may contain an ellipsis.
+// The labels of one tensor's axes, for example "ab...". An ellipsis stands for any number of axes.
 class Subscripts {
  public:
   Subscripts() = default;
   explicit Subscripts(std::string_view text);
   bool has_ellipsis() const { return has_ellipsis_; }
+  // Number of labels. The ellipsis does not count.
   int named() const { return static_cast<int>(labels_.size()); }
   // Number of labels before the ellipsis. Without an ellipsis, the number of all labels.
   int before() const { return before_; }
@@ -36,6 +37,7 @@ struct Equation {
   Subscripts output;
 };
 
+// Parses the equation of a node with `inputs` inputs, which must be 1 or 2.
 absl::StatusOr<Equation> ParseEquation(std::string_view text, int inputs);
 
 }  // namespace sluice

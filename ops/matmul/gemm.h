@@ -5,7 +5,7 @@
 // unit of newer Intel processors (amx_gemm.h), for few columns (narrow_gemm.h), and for a
 // transposed B or small matrices (gemm_float.cc). Other types use the blocked loop of gemm.cc.
 //
-// Thread safety: any number of calls at a time.
+// Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_OPS_MATMUL_GEMM_H_
 #define SLUICE_OPS_MATMUL_GEMM_H_
 
@@ -31,7 +31,8 @@ struct MatrixView {
   }
 };
 
-// A matrix whose rows are `row_step` elements apart, and its transpose.
+// RowMajor returns a view of a matrix whose rows are `row_step` elements apart. Transposed returns
+// a view of its transpose.
 template <typename T>
 MatrixView<T> RowMajor(const T* data, int64_t row_step) {
   return {data, row_step, 1};
@@ -61,13 +62,14 @@ template <typename T>
 void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t c_step,
           GemmInto into = GemmInto::kReplace);
 
-// Computes C = the sum of the products A_i * B_i, each of depth k. Operands are not conjugated.
+// Computes C = the sum of the products A_i * B_i, where A_i is m x k and B_i is k x n. Operands are
+// not conjugated.
 template <typename T>
 void SumOfGemms(int64_t m, int64_t n, int64_t k, MatrixViews<T> a, MatrixViews<T> b, T* c,
                 int64_t c_step);
 
 // Whether Gemm computes C^T = B^T * A^T instead of C, because B is transposed and much larger than
-// A and C. Each call then packs A, so the choice of tiles (product_tiles.cc) depends on it.
+// A and C. Each call then packs A, so product_tiles.cc chooses other tiles.
 bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 
 // If A has at most this number of rows, Gemm packs a transposed B panel by panel instead of calling
@@ -75,7 +77,7 @@ bool GemmTransposes(int64_t m, int64_t n, int64_t k, MatrixView<float> b);
 inline constexpr int64_t kFlatRows = 128;
 
 // Whether Gemm splits floats for the matrix unit (amx_gemm.h). Each call then packs the smaller
-// operand first, so the choice of tiles (product_tiles.cc) depends on it.
+// operand first, so product_tiles.cc chooses other tiles.
 bool GemmIsSplit(int64_t m, int64_t n, int64_t k);
 
 // An operand B (k x n) that is packed once for many products, in the format that the matrix unit
@@ -90,13 +92,14 @@ inline constexpr int64_t kPackedColumns = 32;
 
 // Whether a product of m rows is faster with the packed operand. False without a matrix unit.
 bool GainsByPacking(int64_t m, int64_t n, int64_t k);
+// The size of a packed operand in bytes. 0 without a matrix unit.
 int64_t PackedBytes(int64_t n, int64_t k);
 // Packs panels [begin, end) of b. Other calls may pack other panels at the same time.
 void PackPanels(int64_t n, int64_t k, MatrixView<float> b, int64_t begin, int64_t end, char* to);
 
-// Gemm with columns [first_column, first_column + n) of a packed operand. `b` has the same columns
-// unpacked. The elements of a row of A must be contiguous, and first_column must be a multiple of
-// kPackedColumns.
+// Computes Gemm with columns [first_column, first_column + n) of a packed operand. `b` has the same
+// columns unpacked, for panels whose products might overflow (amx_gemm.h). The elements of a row of
+// A must be contiguous, and first_column must be a multiple of kPackedColumns.
 void PackedGemm(int64_t m, int64_t n, MatrixView<float> a, MatrixView<float> b, PackedMatrix packed,
                 int64_t first_column, float* c, int64_t c_step, GemmInto into);
 

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Computes Gemm<float> (gemm.h).
+// Computes the same as Gemm<float> (gemm.h).
 void LibraryGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b,
                  float* c, int64_t c_step, GemmInto into);
 

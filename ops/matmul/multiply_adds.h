@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// The tensors have m k, k n and m n elements. The root of the product of these numbers is m k n.
+// Returns m * k * n, the number of multiply-adds of a product of an m x k and a k x n matrix. It is
+// the square root of m * k times k * n times m * n, the numbers of elements of the three matrices.
 inline double MultiplyAddsOfProduct(const Node&, const double* inputs, double outputs) {
   return std::sqrt(inputs[0] * inputs[1] * outputs);
 }

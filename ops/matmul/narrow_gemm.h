@@ -13,9 +13,9 @@ inline bool IsNarrow(int64_t m, int64_t n, MatrixView<float> b) {
   return n >= 4 && n <= 16 && m >= 4 && b.column_step == 1 && HasAvx512();
 }
 
-// Computes Gemm. If the columns of A are contiguous, a vector holds elements of a column of A. If
-// the rows of A are contiguous and long, a vector holds terms of one sum, which are added at the
-// end. Otherwise a vector holds a row of B.
+// Computes the same as Gemm (gemm.h). If the columns of A are contiguous, a vector holds elements
+// of a column of A. If the rows of A are contiguous and long, a vector holds terms of one sum,
+// which are added at the end. Otherwise a vector holds a row of B.
 void NarrowGemm(int64_t m, int64_t n, int64_t k, MatrixView<float> a, MatrixView<float> b, float* c,
                 int64_t c_step, GemmInto into);
 

@@ -18,7 +18,8 @@ using Vec = float __attribute__((vector_size(64)));
 // A Vec in memory, which need not be aligned.
 using FloatsVec = float __attribute__((vector_size(64), aligned(4), may_alias));
 
-// Returns references, because passing a Vec by value depends on the target of the function.
+// Returns the vector at `p`. It is a reference, because the way to pass a Vec by value depends on
+// the instruction set for which a function is compiled.
 SLUICE_INLINE_IN_CLONES const FloatsVec& VecAt(const float* p) {
   return *reinterpret_cast<const FloatsVec*>(p);
 }
@@ -72,8 +73,8 @@ SLUICE_INLINE_IN_CLONES void ProductRows(const float* a, int64_t row_step, const
   }
 }
 
-// The same for any number of rows. Processes kRows rows at a time, then the remaining rows in the
-// smaller numbers of kFewer, the last of which is 1.
+// Computes the same as ProductRows for `rows` rows. Processes kRows rows at a time, then the
+// remaining rows in the smaller numbers of kFewer, the last of which is 1.
 template <int kVecs, bool kAdd, int kRows, int... kFewer>
 SLUICE_INLINE_IN_CLONES void ProductOfRows(const float* a, int64_t row_step, int64_t rows,
                                            const float* b, const SumTerms& terms, float* to,

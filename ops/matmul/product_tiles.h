@@ -63,8 +63,10 @@ struct Cut {
   int64_t rows, columns;
 };
 
+// The cut of a product of floats. `b` is one of the matrices B, which has n columns. `depth` is the
+// number of terms of each sum.
 Cut CutOfFloats(const Layout& a, int64_t n, int64_t depth, MatrixView<float> b);
-// The cut for a packed B.
+// The cut of a product of an m x k matrix and a packed k x n matrix.
 Cut CutOfPacked(int64_t m, int64_t n, int64_t k);
 // The length of a tile if `length` is cut into `tiles` parts that are multiples of `grain`.
 inline int64_t TileOf(int64_t length, int64_t tiles, int64_t grain) {
@@ -159,14 +161,14 @@ void Multiply(KernelContext& context, const Products& p, const T* a, const T* b,
   }
 }
 
-// The number of parts into which the depth of a product is cut. Parts are computed separately and
-// then added. 1 if the depth is not cut.
+// The number of parts into which the depth (inner dimension) of a product is cut. Parts are
+// computed separately and then added. 1 if the depth is not cut.
 //
 // The depth of x * weights is the number of rows of the weights. Large weights are cut by these
 // rows, like their gradients and updates. So each core keeps its part of the weights in its cache,
-// and no two cores write the same page. With a cut by columns, a page has columns of several cores,
-// and prefetching crosses the boundaries between cores. An update of 784 x 512 weights would take
-// twice the time, and up to 15 times on cores that share no cache.
+// and no two cores write the same page. With a cut by columns, a page would have columns of several
+// cores, and prefetching would cross the boundaries between cores. Updates of the weights would
+// then be much slower.
 int64_t DepthParts(const Products& p);
 // Computes a single product, whose depth is cut into `parts` parts.
 absl::Status MultiplyByDepth(KernelContext& context, const Products& p, const float* a,

@@ -11,10 +11,11 @@
 //   part:   the first, second or third part of each of these floats, as two squares.
 //   square: 16 rows of 16 pairs of bfloat16 (1 KB), the contents of a tile register.
 //
-// The unit adds products of pairs: of two elements of a left line and the two elements at the same
-// depths of a right line. In a square of the left operand, a row has pairs of one line. In a square
-// of the right operand, a row has the same pair of 16 lines. A pair consists of the elements at
-// depths d and d + 16, so that pairs are formed lane by lane.
+// The unit multiplies pairs: two elements of a left line by the elements at the same depths of a
+// right line. It adds both products to a sum. In a square of the left operand, a row has pairs of
+// one line. In a square of the right operand, a row has the pairs of 16 lines at the same depths. A
+// pair consists of the elements at depths d and d + 16. So two vectors of elements become a vector
+// of pairs without moving elements to other lanes.
 #ifndef SLUICE_OPS_MATMUL_SPLIT_LINES_H_
 #define SLUICE_OPS_MATMUL_SPLIT_LINES_H_
 
@@ -39,7 +40,7 @@ inline constexpr int64_t kStepDepth = 32;
 inline constexpr int64_t kSquareBytes = 1024;
 inline constexpr int64_t kPartBytes = 2 * kSquareBytes;
 inline constexpr int64_t kStepBytes = 3 * kPartBytes;
-inline constexpr int64_t kUnits = 32;  // units of a step. A unit is a vector of 16 pairs
+inline constexpr int64_t kUnits = 32;  // units per step of a panel. A unit is a vector of 16 pairs
 
 inline int64_t StepsOf(int64_t depth) { return (depth + kStepDepth - 1) / kStepDepth; }
 
@@ -104,14 +105,15 @@ SLUICE_AMX_INLINE void Split(__m512 x, __m512i (&parts)[3]) {
   parts[2] = _mm512_castps_si512(x);
 }
 
-// Collects the largest magnitudes of the first parts of floats, lane by lane.
+// Collects the largest magnitudes of the first parts of floats, lane by lane. They show whether
+// sums of products might overflow.
 class Magnitudes {
  public:
   SLUICE_AMX_INLINE void Add(__m512i pairs) {
     const __m512i without_sign = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7fff));
     most_ = _mm512_max_epu16(most_, without_sign);
   }
-  // An upper bound of the floats' magnitudes. Infinite or NaN if one of the floats is.
+  // An upper bound of the floats' magnitudes. NaN if one of the floats is infinite or NaN.
   SLUICE_AMX float Most() const {
     const uint32_t most = std::max(_mm512_reduce_max_epu32(UpperHalves(most_)),
                                    _mm512_reduce_max_epu32(_mm512_slli_epi32(most_, 16)));
@@ -167,7 +169,7 @@ SLUICE_AMX_INLINE void PackUnit(const Lines& l, int64_t step, int64_t unit, char
 // Packs the lines of a panel, a few units at a time, so that products can run in between.
 class PanelPacker {
  public:
-  // Begins a panel, after Finish of the panel before. `lines` is copied, but not its elements,
+  // Begins a panel. The previous panel must be finished. `lines` is copied, but not its elements,
   // which must be valid until Finish.
   SLUICE_AMX void Start(const Lines& lines, char* to) {
     lines_ = lines;
@@ -205,7 +207,7 @@ class PanelPacker {
       PackUnit(lines_, step, unit_ % kUnits, panel_ + step * kStepBytes, magnitudes_);
     }
   }
-  // The largest magnitude (Magnitudes::Most) since the last call.
+  // An upper bound (Magnitudes::Most) of the magnitudes that were packed since the last call.
   SLUICE_AMX float TakeMost() { return std::exchange(magnitudes_, Magnitudes()).Most(); }
 
  private:

@@ -1,4 +1,5 @@
 // Computes the weights of attention, softmax(q * k^T * scale + mask), a block of rows at a time.
+// The numbers to which softmax is applied are called scores.
 #ifndef SLUICE_OPS_NN_ATTENTION_SCORES_H_
 #define SLUICE_OPS_NN_ATTENTION_SCORES_H_
 
@@ -36,14 +37,15 @@ struct ColumnRange {
   int64_t size() const { return end - begin; }
 };
 
-// The scores of one call of a kernel. `context`, its inputs 0 and 1 (q, k) and the mask must
-// outlive the object.
+// Computes the weights in one call of a kernel. `context`, its inputs 0 and 1 (q, k) and the mask
+// must outlive the object.
+//
 // Thread safety: immutable.
 class AttentionScores {
  public:
-  // `mask` may be null. INVALID_ARGUMENT if it does not fit. `others` are the tensors that the
-  // weights are multiplied with. To find out whether columns can be omitted, Make reads all of q, k
-  // and `others`. No column is omitted if one of their numbers is not finite.
+  // Without a mask, `mask` is null. INVALID_ARGUMENT if it does not fit. `others` are the tensors
+  // that the weights are multiplied with. To find out whether columns can be omitted, Make reads
+  // all of q, k and `others`. No column is omitted if one of their numbers is not finite.
   static absl::StatusOr<AttentionScores> Make(KernelContext& context, const AttentionSizes& sizes,
                                               float scale, const Tensor* mask,
                                               std::initializer_list<const Tensor*> others);

@@ -11,7 +11,7 @@ namespace sluice {
 void BatchNormGradient(Backprop& b);
 
 // Gradient of the gradient ops. Expresses a gradient op by elementary ops, and adds the gradient
-// nodes of these.
+// nodes of the elementary ops.
 void BatchNormSecondGradient(Backprop& b);
 
 }  // namespace sluice

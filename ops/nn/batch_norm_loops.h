@@ -16,7 +16,7 @@
 
 namespace sluice::batch_norm {
 
-// Adjacent channels in a register.
+// The number of adjacent channels in a vector register.
 inline constexpr int64_t kVecLanes = 8;
 using Vec = float __attribute__((vector_size(32)));
 using FloatsVec = float __attribute__((vector_size(32), aligned(4), may_alias));
@@ -77,7 +77,8 @@ struct Product {
   }
 };
 
-// sums += rows of x. means = sums / rows. squares += squared distances of the rows from `means`.
+// Does three things for each of n channels. Adds the rows of x to `sums`, which is 0 at first. Sets
+// `means` to sums / rows. Adds the squared distances of the rows from `means` to `squares`.
 inline SLUICE_TARGET_CLONES void AddMoments(const float* x, int64_t rows, int64_t n, float* sums,
                                             float* means, float* squares) {
   AddTerms(Value{x}, rows, n, sums);
@@ -87,7 +88,8 @@ inline SLUICE_TARGET_CLONES void AddMoments(const float* x, int64_t rows, int64_
   AddTerms(SquaredDistance{x, means}, rows, n, squares);
 }
 
-// sums += rows of y. products += rows of y * (x - mean).
+// For each of n channels: adds the rows of y to `sums`, and the rows of y * (x - mean) to
+// `products`.
 inline SLUICE_TARGET_CLONES void AddProducts(const float* y, const float* x, const float* mean,
                                              int64_t rows, int64_t n, float* sums,
                                              float* products) {
@@ -95,7 +97,8 @@ inline SLUICE_TARGET_CLONES void AddProducts(const float* y, const float* x, con
   AddTerms(Product{y, x, mean}, rows, n, products);
 }
 
-// y = (x - mean) * factor + offset. In this form, no digits are lost close to the mean.
+// For each row: y = (x - mean) * factor + offset. In this form, no digits are lost close to the
+// mean.
 inline SLUICE_TARGET_CLONES void Normalize(const float* x, const float* mean, const float* factor,
                                            const float* offset, int64_t rows, int64_t n, float* y) {
   int64_t c = 0;
@@ -110,7 +113,7 @@ inline SLUICE_TARGET_CLONES void Normalize(const float* x, const float* mean, co
   }
 }
 
-// dx = factor * (dy - dy_mean - (x - mean) * slope).
+// For each row: dx = factor * (dy - dy_mean - (x - mean) * slope).
 inline SLUICE_TARGET_CLONES void Backward(const float* dy, const float* x, const float* mean,
                                           const float* dy_mean, const float* slope,
                                           const float* factor, int64_t rows, int64_t n, float* dx) {

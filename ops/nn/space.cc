@@ -1,5 +1,5 @@
-// Ops that move elements from the space of images to the batch or to the channels, and back. Also
-// ops on data formats.
+// Ops that move elements from the spatial dimensions of images to the batch or to the channels, and
+// back. Other ops convert indices and sizes of dimensions between data formats.
 #include <algorithm>
 
 #include "graph/tensor/sizes.h"

@@ -1,7 +1,7 @@
 // Computes sizes and shapes for SpaceToBatch and BatchToSpace, which move blocks of pixels between
 // the spatial dimensions of a tensor and its batch.
 //
-// Thread safety: values without locks.
+// Thread safety: the struct has no lock. Concurrent reads are safe.
 // Errors: INVALID_ARGUMENT if sizes do not fit.
 #ifndef SLUICE_OPS_NN_SPACE_BLOCKS_H_
 #define SLUICE_OPS_NN_SPACE_BLOCKS_H_
@@ -27,8 +27,8 @@ struct SpaceBlocks {
   int count() const { return static_cast<int>(sizes.size()); }
   int64_t product() const;
 
-  // The shape after the blocks have moved to the batch, and the shape after they have moved back.
-  // Sizes may be unknown (-1).
+  // ToBatch returns the shape after the blocks of a tensor of shape `in` have moved to the batch,
+  // and FromBatch the shape after they have moved back. Sizes may be unknown (-1).
   absl::StatusOr<PartialShape> ToBatch(const PartialShape& in) const;
   absl::StatusOr<PartialShape> FromBatch(const PartialShape& in) const;
 };

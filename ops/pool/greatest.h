@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-// best = max(best, x), and where[i] = at if x[i] was greater. NaNs in x are skipped.
+// For each i: best[i] = max(best[i], x[i]), and where[i] = at if x[i] was greater than best[i].
+// NaNs in x are skipped.
 template <typename T>
 SLUICE_TARGET_CLONES void TakeGreaterAt(const T* x, int32_t at, T* best, int32_t* where,
                                         int64_t n) {

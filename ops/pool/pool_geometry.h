@@ -40,11 +40,11 @@ class PoolAttrs {
   absl::StatusOr<WindowAttrs> attrs_;  // not used if the sizes are inputs
 };
 
-// INVALID_ARGUMENT unless `t` has the expected shape.
+// INVALID_ARGUMENT unless `t` has the expected shape. The message calls `t` by the name `what`.
 absl::Status CheckShape(const char* what, const Tensor& t, const TensorShape& expected);
 
-// Copies the range of quantized images, inputs 1 and 2, to outputs 1 and 2. INVALID_ARGUMENT unless
-// they are scalars.
+// Copies the minimum and maximum of the range of quantized images, inputs 1 and 2, to outputs 1 and
+// 2. INVALID_ARGUMENT unless each has one element.
 absl::Status CopyRange(KernelContext& context);
 
 }  // namespace sluice

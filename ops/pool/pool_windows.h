@@ -28,7 +28,8 @@ struct PoolWindow {
   }
 };
 
-// The number of lines of outputs in an image, and in all images.
+// The number of lines of outputs in one image, and in all images of the batch. A line consists of
+// the outputs along the width.
 inline int64_t LinesOfImage(const WindowGeometry& g) { return g.out.depth * g.out.height; }
 inline int64_t LinesOf(const WindowGeometry& g) { return g.batch * LinesOfImage(g); }
 

@@ -72,8 +72,9 @@ struct ReductionPlan {
   TensorShape output;                // depends on keep_dims
   int64_t count = 1;                 // input elements per output element
 };
-// INVALID_ARGUMENT if an axis is given twice. If an axis is out of range: INVALID_ARGUMENT "Invalid
-// reduction dimension (3 for input with 2 dimension(s)".
+// Returns the plan of a reduction of a tensor of shape `input` over `axes`. INVALID_ARGUMENT if an
+// axis is given twice. If an axis is out of range: INVALID_ARGUMENT "Invalid reduction dimension (3
+// for input with 2 dimension(s)".
 absl::StatusOr<ReductionPlan> PlanReduction(const TensorShape& input, const Tensor& axes,
                                             bool keep_dims);
 

@@ -1,4 +1,5 @@
-// Ops that reduce the rows of each segment.
+// Ops that reduce the rows of each segment. A segment consists of the rows with the same number in
+// segment_ids.
 //
 // Segment ops need ascending segment numbers. UnsortedSegment ops accept them in any order, and
 // drop rows whose segment number is negative.

@@ -1,9 +1,11 @@
 // Ops for recurrent cells: LSTM and GRU, for one step or a whole sequence.
 //
 // The gates of an LSTM are i (input), f (forget) and o (output). They and the new input ci are
-// functions of [x, h_prev] * w + b:
+// functions of [x, h_prev] * w + b, where x is the input, w are weights and b are biases. The cell
+// state cs and the output h follow from the previous ones, cs_prev and h_prev:
 //   cs = ci * i + cs_prev * f,  co = tanh(cs),  h = co * o
-// Peepholes add wci * cs_prev, wcf * cs_prev and wco * cs to the gates.
+// Peepholes add wci * cs_prev, wcf * cs_prev and wco * cs to the gates, with weights wci, wcf and
+// wco.
 //
 // References: Hochreiter and Schmidhuber, "Long short-term memory" (1997). Cho et al., "Learning
 // phrase representations using RNN encoder-decoder" (2014).

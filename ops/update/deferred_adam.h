@@ -1,11 +1,11 @@
 // Does sparse updates of Adam, and defers the steps of rows without a gradient.
 //
-// TensorFlow's optimizer decays all rows of a variable and of its slots m and v, as if rows without
-// a gradient had a gradient of zero. Here such a row does these steps later, when it is read, with
-// the same bits as if they had been done immediately. A DeferredAdam holds the three tensors while
-// updates are deferred. A row catches up in one of three cases:
+// TensorFlow's optimizer decays all rows of a variable and of its slots m and v (the moments), as
+// if rows without a gradient had a gradient of zero. Here such a row does these steps later, when
+// it is read, with the same bits as if they had been done immediately. A DeferredAdam holds the
+// three tensors while updates are deferred. A row catches up in one of three cases:
 //   1. It is gathered or updated.
-//   2. It is its turn: each step catches up a part of all rows, so that no row lags more than
+//   2. Its turn comes: each step catches up a part of all rows, so that no row lags more than
 //      AdamHistory::kLongest steps.
 //   3. Some kernel needs one of the three tensors as a whole (Settle).
 //
@@ -38,8 +38,8 @@ template <typename T>
 class DeferredAdam final : public DeferredUpdates,
                            public std::enable_shared_from_this<DeferredAdam<T>> {
  public:
-  // Returns the object that holds these three tensors, or makes one if there is none. The tensors
-  // must have equal shapes, with at least one dimension and at least one element.
+  // Returns the object that holds the tensors of the three variables, or makes one if there is
+  // none. The tensors must have equal shapes, with at least one dimension and at least one element.
   // RESOURCE_EXHAUSTED if a tensor has to be copied, because its buffer is shared, and there is no
   // memory.
   static absl::StatusOr<std::shared_ptr<DeferredAdam>> Find(const AdamHomes& homes,
@@ -59,7 +59,8 @@ class DeferredAdam final : public DeferredUpdates,
   };
   DeferredAdam() = default;
   AdamRow<T> RowAt(int64_t row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Marks the rows as done up to `step`. Returns those that lagged, each of them once.
+  // Marks the rows as done up to `step`. Returns those that lagged, each of them once, with the
+  // number of steps that they had done.
   std::vector<Missed> Claim(const RowIndex& indices, uint64_t step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   double CostOf(const std::vector<Missed>& missed, uint64_t now) const

@@ -12,18 +12,18 @@
 
 namespace sluice {
 
-// One example. `label` comes from DualLoss::Label.
+// One example of a batch. `label` is a result of DualLoss::Label.
 struct DualExample {
   double label;
   double weight;
   double dual;          // the example's variable in the dual objective
-  double prediction;    // with the changed weights
-  double squared_norm;  // of the features, divided by l2
+  double prediction;    // with the weights as changed so far (Examples::Predictions::now)
+  double squared_norm;  // squared norm of the features, divided by attribute l2
 };
 
 class DualLoss {
  public:
-  // The loss with this name, from attribute loss_type. INVALID_ARGUMENT if there is none.
+  // Returns the loss that attribute loss_type names. INVALID_ARGUMENT if no loss has this name.
   static absl::StatusOr<std::unique_ptr<DualLoss>> Make(const std::string& loss_type);
   virtual ~DualLoss() = default;
 

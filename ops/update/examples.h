@@ -46,8 +46,10 @@ class Examples {
     double now = 0;     // with the weights plus `partitions` times their changes
     double before = 0;  // with the weights without the changes
   };
+  // Predicts the example's label by the linear model, whose weights are first shrunk by `shrink`.
+  // `partitions` is the attribute num_loss_partitions.
   Predictions Predict(int64_t example, const Shrinkage& shrink, int partitions) const;
-  // Adds `step` times the example's features to the changes of its weights.
+  // Adds `step` times the example's features to the changes of the features' weights.
   void Add(int64_t example, double step);
 
  private:

@@ -7,7 +7,8 @@
 // are not computed: elements of the variable that are much larger than all remaining steps, and
 // moments that rounding keeps constant.
 //
-// Thread safety: ReplayDecay is a pure function of a history that does not change meanwhile.
+// Thread safety: threads may work on different rows at the same time. The history must not change
+// meanwhile.
 #ifndef SLUICE_OPS_UPDATE_ROW_DECAY_H_
 #define SLUICE_OPS_UPDATE_ROW_DECAY_H_
 
@@ -53,7 +54,8 @@ class AdamHistory {
   std::array<T, kRoom / kBlock> largest_rates_ = {};  // by block of the ring
 };
 
-// The same `size` elements of a row of the variable and of its moments: all of the row or a part.
+// `size` elements of a row of the variable, and the same elements of the moments m and v. They are
+// the whole row or a part.
 template <typename T>
 struct AdamRow {
   T* var;
@@ -66,8 +68,9 @@ struct AdamRow {
 template <typename T>
 void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row);
 
-// The step of a row that has a gradient, in three parts: the moments decay, the gradient is added
-// to them (once for each occurrence of the row in the indices), and the variable moves.
+// These functions do one step of a row that has a gradient. First DecayMoments decays the moments.
+// Then AddToMoments adds the gradient's terms to them, once for each occurrence of the row in the
+// indices. Finally MoveVariable changes the variable.
 template <typename T>
 void DecayMoments(const AdamNumbers<T>& numbers, const AdamRow<T>& row);
 template <typename T>

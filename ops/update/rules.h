@@ -100,7 +100,7 @@ inline constexpr UpdateRule kAdadelta = {
     .inputs = {"lr", "rho", "epsilon", "grad"},
 };
 
-// TensorFlow's ops put a space before the colon.
+// The message has a space before the colon, as in TensorFlow.
 inline constexpr UpdateInput kAdamLr = {"lr", {.message = "lr is not a scalar : "}};
 
 // The step follows the mean of recent gradients, divided by the root of the mean of their squares

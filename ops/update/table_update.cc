@@ -70,9 +70,9 @@ absl::Status TableUpdateKernel::Compute(KernelContext& c) {
 }
 
 // Divides the keys into shares by their hash. One thread processes a share, and updates equal keys
-// in the order of the batch, so the result does not depend on the number of threads. Since a share
-// is a range of hashes within the part, all keys of a block of Admission's filter are in one share,
-// unless there are many shares.
+// in the order of the batch, so the result does not depend on the number of threads. A share is a
+// range of the hashes in this part of the table. So all keys of a block of the table's filter
+// (ops/embedding/admission.h) are in one share, unless there are many shares.
 absl::Status TableUpdateKernel::Run(KernelContext& c, RowStore& store, const UpdateData& data,
                                     int64_t step) const {
   const Tensor& keys_input = c.input(inputs_.rows());

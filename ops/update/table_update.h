@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Registers the kernel of rule.TableOpName() if tables may have rows of type `dtype`. `cost`:
-// nanoseconds per element.
+// Registers the kernel of rule.TableOpName() if tables may have rows of type `dtype`. Its loop is
+// `function` (update_kernel.h), and `cost` is in nanoseconds per element.
 void RegisterTableUpdateKernel(const UpdateRule& rule, DataType dtype, double cost,
                                UpdateFunction function);
 

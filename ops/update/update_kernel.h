@@ -44,11 +44,12 @@ struct UpdateData {
   bool flag = false;
 };
 
-// Updates the elements [begin, end), counted from data.offset.
+// Updates the elements [begin, end). In the variable and the slots, they are counted from element
+// data.offset on, and in the gradient from data.grad on.
 using UpdateFunction = void (*)(const UpdateData& data, int64_t begin, int64_t end);
 
-// UpdateData, accessed by the names and types of a rule. A name that the rule lacks does not
-// compile.
+// Gives a loop access to UpdateData by the names and types of a rule. A name that the rule lacks
+// does not compile.
 template <const UpdateRule& kRule, typename T>
 class UpdateCall {
  public:
@@ -87,8 +88,8 @@ class UpdateCall {
   const UpdateData& data_;
 };
 
-// Registers the kernels with T = `dtype` of all ops of the rule. Their loop is `function`. `cost`:
-// nanoseconds per element.
+// Registers the kernels with T = `dtype` of all ops of the rule. Their loop is `function`, and
+// `cost` is in nanoseconds per element.
 void RegisterUpdateKernels(const UpdateRule& rule, DataType dtype, double cost,
                            UpdateFunction function);
 
