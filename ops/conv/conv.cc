@@ -294,7 +294,7 @@ OP(DepthwiseConv2dNative,
     .Attr("T", TypeAttr(FloatTypes()))
     .With(DepthwiseWindow)
     .Images(ImagesOfConv)
-    .Recompute(MultiplyAddsOfConv)
+    .Recompute(MultiplyAddsOfDepthwise)
     .Shape(ConvShape) GRADIENT([](Backprop& b) {
       Output x = b.Value("input"), filter = b.Value("filter"), grad = b.Of("output");
       b.Into("input", Sibling(b, kDepthwise.backprop_input, {ShapeOf(x), filter, grad}));

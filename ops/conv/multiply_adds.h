@@ -9,15 +9,26 @@
 
 namespace sluice {
 
-// Returns the number of multiply-adds of a convolution. `inputs` has the number of elements of each
-// input, and `outputs` is that of the output. For each output element, it counts the elements of
-// the filter (input 1) with one index in the last dimension. In Conv2D and Conv3D, this is an
-// output channel.
-inline double MultiplyAddsOfConv(const Node& node, const double* inputs, double outputs) {
+// The functions return the number of multiply-adds of a convolution. `inputs` has the number of
+// elements of each input, and `outputs` is that of the output. For each output element, they count
+// the elements of the filter (input 1) that contribute to it.
+//
+// `own` is the number of the filter's last dimensions that choose among the output channels. An
+// output element uses one index of each.
+inline double MultiplyAddsOf(const Node& node, const double* inputs, double outputs, int own) {
   const PartialShape& filter = node.input(1).shape();
-  const bool known = filter.rank_known() && filter.rank() > 0;
-  const int64_t channels = known ? filter.dim(filter.rank() - 1) : 1;
-  return outputs * inputs[1] / static_cast<double>(std::max<int64_t>(channels, 1));
+  double channels = 1;
+  for (int i = 1; filter.rank_known() && i <= std::min(own, filter.rank()); ++i) {
+    channels *= static_cast<double>(std::max<int64_t>(filter.dim(filter.rank() - i), 1));
+  }
+  return outputs * inputs[1] / channels;
+}
+inline double MultiplyAddsOfConv(const Node& node, const double* inputs, double outputs) {
+  return MultiplyAddsOf(node, inputs, outputs, /*own=*/1);
+}
+// Filters are [height, width, channels, m], and there are channels * m output channels.
+inline double MultiplyAddsOfDepthwise(const Node& node, const double* inputs, double outputs) {
+  return MultiplyAddsOf(node, inputs, outputs, /*own=*/2);
 }
 
 }  // namespace sluice

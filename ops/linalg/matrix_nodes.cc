@@ -40,6 +40,7 @@ Output TransposeOf(Output x) {
 Output AdjointOf(Output x) { return ConjOf(TransposeOf(x)); }
 
 Output LowerTriangle(Output x) {
+  if (!x) return x;
   Graph& g = *x.graph();
   return MatrixBandPart(x, IndexScalar(g, -1, DT_INT64), IndexScalar(g, 0, DT_INT64));
 }
@@ -56,6 +57,7 @@ Output ReciprocalDifferences(Output e) {
 }
 
 Output PartOfAxis(Output x, int axis, int64_t begin, int64_t end) {
+  if (!x) return x;
   Graph& g = *x.graph();
   const bool is_last = axis == -1;
   const bool is_open = end == kToTheEnd;
