@@ -55,7 +55,7 @@ class ClusterSpec {
   std::vector<TaskName> tasks() const;
   // The number of tasks of a job. 0 if there is no such job.
   int NumTasks(std::string_view job) const;
-  // "host:port". NOT_FOUND for a task that is not in the cluster.
+  // Returns the address "host:port" of a task. NOT_FOUND if it is not in the cluster.
   absl::StatusOr<std::string> Address(const TaskName& task) const;
   // Adds the task if it is not in the cluster.
   void SetAddress(const TaskName& task, std::string address);
@@ -81,9 +81,9 @@ struct Cluster {
   // Returns the value of an environment variable, or null, as std::getenv does.
   using Environment = std::function<const char*(const char*)>;
 
-  // Says how the ranks of srun or mpirun become tasks.
+  // Options for turning the processes (ranks) of srun or mpirun into tasks.
   struct LaunchOptions {
-    // The first ranks become this number of tasks of job "ps". The others become job "worker".
+    // The first `num_ps` ranks become the tasks of job "ps". The others become those of "worker".
     int num_ps = 1;
     // Port of the first task on a host; the next tasks have the next ports.
     int first_port = 7077;

@@ -1,4 +1,4 @@
-// Clusters from the environment variables of batch systems.
+// Makes clusters from the environment variables of batch systems (SLURM, mpirun).
 #include <cstdlib>
 #include <utility>
 

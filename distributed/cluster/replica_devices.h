@@ -43,16 +43,16 @@ int64_t BytesOfVariable(const NodeSpec& node);
 struct PsLoads {
   std::vector<int64_t> of_task;
 
-  // The highest load divided by the mean load, so 1 is even. 0 if there is no load.
+  // The highest load divided by the mean load. 1 if all loads are equal. 0 if there is no load.
   double imbalance() const;
-  // "ps:0 31360 bytes, ps:1 40 bytes; the fullest has 2.00 times the mean"
+  // Returns a text like "ps:0 31360 bytes, ps:1 40 bytes; the fullest has 2.00 times the mean".
   std::string ToString() const;
 };
 
 // Chooses the servers in turn.
 PsStrategy RoundRobin(int tasks);
-// Chooses the server with the least load, the first of equal ones. Keeps `loads` up to date, unless
-// it is null.
+// Chooses the server with the least load, or the first of them if several have equal loads. Adds
+// each node's load to `loads`, unless it is null.
 PsStrategy GreedyLoadBalancing(int tasks, PsLoad load = BytesOfVariable,
                                std::shared_ptr<PsLoads> loads = nullptr);
 

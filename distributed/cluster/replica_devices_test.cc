@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-// The op that StandardPsOps finds here, since this test does not link ops/.
+// The only op that StandardPsOps finds in this test, which does not link ops/.
 OP(VarHandleOp, "A handle of a variable.")
     .Output("resource", DT_RESOURCE)
     .Attr("shape", ShapeAttr())

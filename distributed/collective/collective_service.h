@@ -1,6 +1,7 @@
-// Connects members of collective groups on several tasks of a cluster. The members find each other
-// at the leader, and fetch the tensors that the others post. Uses CompleteGroup and RecvBuf of
-// TensorFlow's WorkerService.
+// Connects the members of collective groups on several tasks of a cluster. A member is a device
+// that takes part in a collective op. Each member registers with one task, the leader, which
+// responds with the list of all members when all have registered (CompleteGroup of TensorFlow's
+// WorkerService). The members then fetch tensors from each other (RecvBuf).
 //
 // The leader is the task "chief". Without a chief it is worker 0, and without workers the first
 // task.
@@ -24,7 +25,7 @@ namespace sluice {
 
 class CollectiveService final : public CollectiveNetwork {
  public:
-  // `collectives` are those of this task. `client` must outlive this object.
+  // `collectives` holds the collective operations of this task. `client` must outlive this object.
   CollectiveService(const Cluster& cluster, RpcClient* client,
                     std::shared_ptr<Collectives> collectives);
 

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Two workers, of which the first is the leader.
+// Has the CollectiveServices of two workers, of which the first is the leader.
 class CollectiveServiceTest : public ::testing::Test {
  protected:
   struct Task {

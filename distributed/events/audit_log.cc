@@ -26,7 +26,7 @@ State& Log() {
   return *state;
 }
 
-// Returns 0, or the number of the error.
+// Writes all of the line. Returns 0, or errno after an error.
 int WriteLine(int file, const std::string& line) {
   size_t done = 0;
   while (done < line.size()) {

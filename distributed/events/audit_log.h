@@ -18,8 +18,8 @@
 
 namespace sluice {
 
-// From now on, Audit appends to the file `path`. If the file is created, only this process's user
-// may read it. UNAVAILABLE if the file cannot be opened.
+// Makes later calls of Audit append to the file `path`. If the file is created, only this process's
+// user may read it. UNAVAILABLE if the file cannot be opened.
 absl::Status OpenAuditLog(const std::string& path);
 // Opens the path again, after the file was renamed. After an error the former file stays open.
 absl::Status ReopenAuditLog();

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 constexpr const char* kLevelNames[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
 
-// The lines of an event name in the present period.
+// Counts the lines of one event name in the present period (kEventPeriod).
 struct Period {
   Clock::time_point begin;
   int lines = 0;

@@ -4,7 +4,7 @@
 //   2026-11-27T08:15:02.125Z WARNING connection_rejected client=ipv4:10.0.0.7:41200 open=384
 //
 // Per period of kEventPeriod, at most kEventsPerPeriod lines are written for each event name. The
-// next line with the name after that says how many were left out: suppressed=12.
+// next line with that name then says how many were left out before it: suppressed=12.
 //
 // Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_EVENTS_EVENT_LOG_H_

@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// Returns 64 hexadecimal digits.
+// Returns the digest as 64 hexadecimal digits.
 std::string Sha256(std::string_view bytes);
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
-// Runs threads that wait for input on sockets. The thread that receives an event also handles it,
-// so that a message wakes only one thread. Before this thread blocks, another thread starts to
-// wait. A thread that has had nothing to do for some seconds ends.
+// Runs threads that wait for input on the sockets of lanes (lane_socket.h). The thread that
+// receives an event also handles it, so that a message wakes only one thread. Before this thread
+// blocks, another thread starts to wait. A thread that has had nothing to do for some seconds ends.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_LANE_LANE_POLLER_H_
@@ -30,9 +30,9 @@ class LanePoller {
     virtual void Readable() = 0;
   };
 
-  // If `tick` is given, it is called at intervals while there are sources, and soon after Wake. It
-  // returns the number of milliseconds until its next call. `use` decides which limit applies to
-  // all threads except the first, which is not limited.
+  // If `tick` is not null, it is called at intervals from the first Add until Stop, and soon after
+  // Wake. It returns the number of milliseconds until its next call. `use` decides which limit of
+  // threads applies to all threads except the first, which is not limited.
   explicit LanePoller(std::function<int()> tick = nullptr, ThreadUse use = ThreadUse::kCalls);
   ~LanePoller();  // stops
   LanePoller(const LanePoller&) = delete;
@@ -63,7 +63,8 @@ class LanePoller {
   absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CallSpare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Blocks until this thread is needed to wait for input. Then counts it as waiting and returns
-  // true. Returns false if the thread is to end instead.
+  // true. Returns false if the thread must end instead. If `may_be_spare` is false, the thread is
+  // always needed, except after Stop.
   bool AwaitTurn(bool may_be_spare) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   void Listen();

@@ -33,7 +33,8 @@ class LaneServer::Acceptor final : public LanePoller::Source {
   const int fd_;
 };
 
-// Shared by its connection's table and by the threads that cancel it.
+// A call that a client made over a lane. The table of its connection and the threads that cancel it
+// share the object.
 class LaneServer::Call final : public RpcCall, public std::enable_shared_from_this<Call> {
  public:
   Call(std::shared_ptr<Connection> connection, uint64_t id, grpc::ByteBuffer request)

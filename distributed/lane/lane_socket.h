@@ -66,9 +66,9 @@ class LaneSocket {
   bool PeerIsOwn() const;
 
   // Sends a frame. Blocks while the peer does not read, and keeps the body in memory until the peer
-  // has copied it. When the frames of other threads have been sent, calls `is_wanted`. If that
-  // returns false, the frame is not sent. Returns whether the frame was sent: false also if the
-  // connection is broken.
+  // has copied it. When the frames of other threads have been sent, calls `is_wanted` if it is not
+  // null. If `is_wanted` returns false, the frame is not sent. Returns whether the frame was sent.
+  // It is not sent either if the connection is broken.
   bool Send(const LaneFrame& frame, const std::function<bool()>& is_wanted = nullptr);
   // Like Send, but keeps the frame until SendKept or the next Send, which sends all kept frames at
   // once. The caller must call one of the two.
@@ -77,9 +77,9 @@ class LaneSocket {
   // Send kept frames, or a ping, unless that would block.
   void TrySendKept();
   void TryPing();
-  // Appends the frames that have arrived, at least one. To be called when the descriptor is
-  // readable. Returns false if the connection has ended or the input is invalid. Does not wait for
-  // threads that are sending.
+  // Reads the frames that have arrived, at least one. Handles kRelease itself, and appends the
+  // other frames to `frames`. To be called when the descriptor is readable. Returns false if the
+  // connection has ended or the input is invalid. Does not wait for threads that are sending.
   bool Receive(std::vector<LaneFrame>* frames);
   // Reports to the peer which of its bodies this process has copied, so that the peer can free
   // them. Sends the report at once if these bodies are large together, otherwise with the next
@@ -91,7 +91,7 @@ class LaneSocket {
   void Shutdown();
 
   // Returns the text of kHello and kWelcome: the protocol version, how to read this process's
-  // memory, and `word`.
+  // memory, and `word`, which is the token in kHello and the sender's Reach in kWelcome.
   static std::string Greeting(std::string_view word);
   // Reads the peer's greeting, stores its word in `word`, and finds out which parts of the peer's
   // memory this process can read. Returns false if the peer speaks another version.
@@ -120,7 +120,7 @@ class LaneSocket {
   bool WriteKept() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   void KeepReleases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(write_mutex_);
   bool IsReady(int16_t events) const;
-  bool Fill(size_t bytes);  // makes buffer_ hold so many bytes
+  bool Fill(size_t bytes);  // reads until buffer_ has at least this many unread bytes
   bool Take(void* to, size_t bytes);
   bool ReadFrame(LaneFrame* frame);
   bool IsTooLarge(const std::vector<Piece>& pieces) const;
@@ -151,7 +151,8 @@ class LaneSocket {
 
 // These functions connect to, or listen at, a socket of the system's abstract namespace, which
 // belongs to the host or container. They return the descriptor, or -1 after an error. ConnectLane
-// also returns -1 if no process of this user listens at the address.
+// also returns -1 if no process listens at the address. It does not check the user of the process
+// that listens (LaneSocket::PeerIsOwn).
 int ConnectLane(const std::string& address);
 int ListenLane(const std::string& address);
 

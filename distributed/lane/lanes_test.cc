@@ -1,4 +1,4 @@
-// Calls of a LaneClient to a LaneServer.
+// Tests calls of a LaneClient to a LaneServer.
 #include <sys/socket.h>
 #include <unistd.h>
 

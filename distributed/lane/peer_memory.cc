@@ -19,7 +19,8 @@
 namespace sluice {
 namespace {
 
-// Random bytes. A peer reads them to check that it can read, and that it reads this process.
+// Random bytes in the memory of this process. A peer reads them to check that it can read this
+// memory, and that it is not that of another process.
 using Probe = std::array<uint64_t, 2>;
 
 constexpr std::string_view kBlocks = "blocks", kAll = "all";

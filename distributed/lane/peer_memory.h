@@ -1,6 +1,7 @@
-// Reads the memory of another process of the same user. It maps that process's shared blocks
-// (executor/device/shared_blocks.h), and reads the rest with process_vm_readv, at a third of the
-// speed. A system may forbid either (containers, ptrace_scope).
+// Reads the memory of another process of the same user, from which a lane copies tensors
+// (lane_socket.h). It maps the other process's shared blocks, which hold many of its tensors
+// (executor/device/shared_blocks.h). It reads other memory with process_vm_readv, which is slower.
+// The system may forbid one or both (containers, ptrace_scope).
 //
 // Thread safety: Open must return before any other method is called. Then all methods may be called
 // from any thread.
@@ -21,7 +22,7 @@ class PeerMemory {
   // The parts of a process's memory that another process can read.
   struct Reach {
     bool blocks = false;  // the shared blocks
-    bool all = false;
+    bool all = false;     // all memory
     static Reach FromText(std::string_view text);
     std::string ToText() const;
   };

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// The end of an invitation.
+// The last fields of an invitation: the address, size and descriptor of the shared blocks.
 struct Blocks {
   uint64_t begin, bytes;
   int64_t fd;

@@ -1,6 +1,6 @@
 // Connects a session to the cluster that its client defines for it (ConfigProto.cluster_def). The
-// servers need not have been started as one cluster. In the session, each server is the task that
-// this cluster names.
+// servers need not have been started as one cluster. In the session, each server has the task name
+// that the client's cluster gives to its address.
 //
 // Thread safety: all functions may be called from any thread.
 // Reference: ClusterSpec propagation in TensorFlow.

@@ -1,5 +1,5 @@
-// Implements RemoteTasks by calls over gRPC: lets a session whose master is this task run parts of
-// its steps on the other tasks of the cluster. Each session has its own ClusterTasks.
+// Implements RemoteTasks by calls of an RpcClient: lets a session whose master is this task run
+// parts of its steps on the other tasks of the cluster. Each session has its own ClusterTasks.
 //
 // Thread safety: all methods may be called from any thread.
 // Errors: an error of another task begins with the task's name. UNAVAILABLE if it does not answer.
@@ -27,14 +27,14 @@ namespace sluice {
 // Connects a session to the other tasks. All sessions of a server share the connection of its
 // cluster, except a session with a cluster of its own (client_cluster.h).
 struct ClusterConnection {
-  TaskName task;                           // of the server
+  TaskName task;                           // the server's task
   std::string address;                     // at which other tasks reach the server
   std::shared_ptr<AddressBook> addresses;  // of all tasks
   RpcClient* client;
   StepRendezvousTable* rendezvous;
   CancellationManager* stopping;  // cancelled when the server stops
   int64_t connect_timeout_ms;     // how long a step waits for a task
-  uint64_t incarnation;           // of the server's task
+  uint64_t incarnation;           // random number of the server's task, new after each restart
   std::shared_ptr<UnwantedParts> unwanted = std::make_shared<UnwantedParts>();
   // The names of tasks in the cluster of one session. Null: the names of the server's cluster.
   std::shared_ptr<const TaskView> view = nullptr;
@@ -50,7 +50,7 @@ absl::Status CleanupOthers(const ClusterConnection& connection,
 class ClusterTasks final : public RemoteTasks {
  public:
   struct Options {
-    std::string session;               // handle
+    std::string session;               // the session's handle
     std::vector<std::string> filters;  // names of devices that the session may use; empty: all
     pb::ConfigProto config;            // of the session
   };
@@ -92,7 +92,7 @@ class ClusterTasks final : public RemoteTasks {
   std::vector<DeviceInfo> devices_;
   Mutex mutex_;
   std::map<std::string, std::vector<DeviceInfo>> joined_ ABSL_GUARDED_BY(mutex_);  // by task
-  // Tasks that may have a worker session of this session.
+  // Tasks that were asked to create a worker session, which holds this session's graphs there.
   std::set<std::string> asked_ ABSL_GUARDED_BY(mutex_);
   std::mt19937_64 random_ ABSL_GUARDED_BY(mutex_){std::random_device()()};
 };

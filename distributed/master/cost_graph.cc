@@ -15,8 +15,8 @@ struct NodeCost {
 };
 using Costs = std::unordered_map<std::string_view, NodeCost>;
 
-// The costs by node. A node of a loop has the time of all its iterations, and the outputs of the
-// last.
+// Returns the costs by node. For a node of a loop, they are the time of all its iterations, and the
+// outputs of the last one.
 Costs CostsOf(const StepStats& stats) {
   Costs costs;
   for (const DeviceStepStats& device : stats.dev_stats) {

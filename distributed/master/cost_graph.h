@@ -1,4 +1,4 @@
-// Reports the measured costs of the nodes of a step. Clients request them with
+// Reports the measured run times and output sizes of the nodes of a step. Clients request them with
 // GraphOptions.build_cost_model.
 #ifndef SLUICE_DISTRIBUTED_MASTER_COST_GRAPH_H_
 #define SLUICE_DISTRIBUTED_MASTER_COST_GRAPH_H_
@@ -12,6 +12,7 @@
 namespace sluice {
 
 // Selects the steps that are measured, among the steps with the same feeds, fetches and targets.
+// The fields are GraphOptions.build_cost_model and build_cost_model_after.
 struct CostModelSteps {
   int64_t every = 0;  // 0: no step is measured
   int64_t after = 0;
@@ -20,9 +21,10 @@ struct CostModelSteps {
   bool Includes(int64_t count) const { return every > 0 && (count + 1 - after) % every == 0; }
 };
 
-// Adds the nodes of `graph`, which has run: two for its beginning and end, as in TensorFlow, and
-// one per node with its device, its inputs by their ids, and the sizes and shapes of its outputs.
-// Costs are in microseconds. Nodes that did not run, and nodes that a fused node replaced, have no
+// Adds the costs of `graph`, which has run, to `proto`. As in TensorFlow, there are two nodes for
+// the beginning and the end of the step (_SOURCE and _SINK), and one for each node of the graph.
+// The latter have their device, the ids of their inputs, and the sizes and shapes of their outputs.
+// Costs are in microseconds. A node that did not run, or that was fused into another node, has no
 // cost.
 void AddCosts(const Graph& graph, const StepStats& stats, pb::CostGraphDef* proto);
 

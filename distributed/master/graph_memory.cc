@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kMostRows = 20;
 
-// Calls `f(where, node, tensor)` for each tensor among the attributes. `where` is "" or names the
-// function of the node.
+// Calls `f(where, node, tensor)` for each tensor among the attributes of the graph's nodes. `where`
+// names the function that the node is in. It is "" for a node of the graph itself.
 template <typename F>
 void ForEachConstant(const pb::GraphDef& graph, F f) {
   const auto visit = [&f](const std::string& where, const auto& nodes) {

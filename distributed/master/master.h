@@ -27,16 +27,15 @@
 namespace sluice {
 
 struct MasterOptions {
-  std::string task;                    // the master's: "/job:localhost/replica:0/task:0"
-  std::shared_ptr<DeviceSet> devices;  // of that task
+  std::string task;                    // the master's task: "/job:localhost/replica:0/task:0"
+  std::shared_ptr<DeviceSet> devices;  // the devices of that task
   SessionOptions session;              // defaults for what a client's ConfigProto does not set
   // The connection of sessions to the tasks of the server's cluster. Null: the server has no
   // cluster, and clients cannot define one.
   const ClusterConnection* connection = nullptr;
-  // Says when sessions of lost clients are closed. `is_connected` says whether a client is
-  // connected.
+  // When sessions of lost clients are closed. `is_connected` returns whether a client is connected.
   SessionLimits limits;
-  int64_t session_memory_bytes = 0;  // ServerOptions::session_memory_bytes
+  int64_t session_memory_bytes = 0;  // limit of the tensors' memory per session; 0: no limit
   SessionTable::IsConnected is_connected = [](const std::string&) { return true; };
 };
 

@@ -19,7 +19,7 @@
 namespace sluice {
 namespace {
 
-// A string that is equal for steps with the same feeds, fetches and targets.
+// Returns a string that is equal for steps with the same feeds, fetches and targets.
 std::string KeyOf(const pb::RunStepRequest& request, const std::vector<NamedTensor>& feeds) {
   std::string key;
   const auto add = [&key](const std::string& name) { key.append(name).push_back('\n'); };

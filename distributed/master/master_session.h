@@ -1,4 +1,4 @@
-// A client's session on the master: its graph and the steps that it runs.
+// Holds the graph of a client's session on the master, and runs the steps of the session.
 //
 // Thread safety: all methods may be called from any thread. Steps run concurrently, also while the
 // graph is extended.
@@ -29,18 +29,20 @@ namespace sluice {
 
 class MasterSession {
  public:
-  // `task` is the master's: "/job:worker/replica:0/task:0".
+  // `task` is the name of the master's task: "/job:worker/replica:0/task:0". `cost_model` selects
+  // the steps whose costs are measured.
   MasterSession(std::string task, const SessionOptions& options, CostModelSteps cost_model = {});
 
   // Adds nodes to the graph. INVALID_ARGUMENT if a node is invalid or no device can run it.
-  // RESOURCE_EXHAUSTED if constants exceed a limit of memory: the error names the node and has a
-  // table of constants.
+  // RESOURCE_EXHAUSTED if the nodes and their constants exceed a memory limit. The error has a
+  // table of the largest constants.
   absl::Status AddNodes(const pb::GraphDef& nodes);
   // Like AddNodes. Returns the new version of the graph. ABORTED if the present version is not
   // `expected_version`.
   absl::StatusOr<int64_t> Extend(const pb::GraphDef& nodes, int64_t expected_version);
 
-  // Runs a step, or a piece of a partial run.
+  // Runs a step, or a piece of a partial run if the request has the handle of one. Appends the
+  // fetched tensors to `fetches`.
   absl::Status RunStep(const pb::RunStepRequest& request, std::vector<NamedTensor> feeds,
                        CancellationManager* cancellation, std::vector<NamedTensor>* fetches,
                        pb::RunMetadata* metadata);

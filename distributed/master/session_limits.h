@@ -1,4 +1,5 @@
-// Says when a master closes the sessions of dead clients (session_table.h).
+// Options that decide when a master closes sessions that are idle or whose clients are lost. A
+// client is lost while it has no connection to the server (session_table.h).
 #ifndef SLUICE_DISTRIBUTED_MASTER_SESSION_LIMITS_H_
 #define SLUICE_DISTRIBUTED_MASTER_SESSION_LIMITS_H_
 
@@ -13,8 +14,7 @@ struct SessionLimits {
   // Closes a session this long after its client was lost. 0: never.
   std::chrono::milliseconds lost = std::chrono::hours(24);
   // A host may have at most `lost_per_host` sessions whose clients were lost `surplus_lost` ago or
-  // earlier. Beyond that, the least recently used of them are closed. Without effect if `lost` is
-  // 0.
+  // earlier. Beyond that, the least recently used of them are closed. Has no effect if `lost` is 0.
   int lost_per_host = 32;
   std::chrono::milliseconds surplus_lost = std::chrono::hours(2);
 };

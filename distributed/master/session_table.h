@@ -1,4 +1,4 @@
-// Holds the sessions of a master's clients by handle, with what is known about each client.
+// Holds the sessions of a master's clients by handle, and decides which sessions have expired.
 //
 // A client can end without closing its session. A client whose network pauses, or whose library
 // disconnects while it is idle, looks the same, but connects again for its next call. So the
@@ -33,11 +33,11 @@ struct SessionInfo {
   int64_t number = 0;  // counted from 1
   std::string client;  // the connection of the last call (RpcCall::client)
   bool is_connected = false;
-  int running = 0;  // calls
+  int running = 0;  // calls that use the session now
   std::chrono::milliseconds age{0};
   std::chrono::milliseconds idle{0};  // since the last call; 0 while one runs
-  int64_t graph_bytes = 0;            // that the client sent
-  int64_t memory_bytes = 0;           // of tensors that its steps on this task allocated
+  int64_t graph_bytes = 0;            // size of the graph that the client sent
+  int64_t memory_bytes = 0;           // in use by tensors that its steps on this task allocated
 };
 
 class SessionTable {
@@ -57,7 +57,7 @@ class SessionTable {
   SessionTable() : SessionTable(MostCalls()) {}
   explicit SessionTable(MostCalls most_calls) : most_calls_(most_calls) {}
 
-  // A call that uses a session.
+  // A call that uses a session. The session counts the call as running until the Use is destroyed.
   class Use {
    public:
     Use(SessionTable* table, std::shared_ptr<Entry> entry, std::string client);
@@ -92,7 +92,7 @@ class SessionTable {
 
   struct Removed {
     std::shared_ptr<MasterSession> session;
-    SessionInfo info;  // is_connected is not known
+    SessionInfo info;  // its is_connected has no meaning
     const char* why;
   };
   absl::StatusOr<Removed> Remove(const std::string& handle, const char* hint);

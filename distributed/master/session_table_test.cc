@@ -22,7 +22,7 @@ class SessionTableTest : public ::testing::Test {
                std::make_shared<MasterSession>("/job:localhost/replica:0/task:0", options), client,
                100);
   }
-  // The numbers of the sessions that expire.
+  // Removes the sessions that have expired, and returns their numbers.
   std::vector<int64_t> Expire(const SessionLimits& limits) {
     std::vector<int64_t> numbers;
     for (const auto& expired :

@@ -5,7 +5,8 @@
 namespace sluice {
 namespace {
 
-// Two nodes, of 10 and 20 ns, the second 5 ns after the first.
+// Returns the trace of two nodes. The first begins at `begin` and takes 10 ns. The second begins 5
+// ns after the end of the first and takes 20 ns.
 StepStats Traced(int64_t begin) {
   NodeExecStats first, second;
   first.all_start_nanos = begin;

@@ -1,5 +1,6 @@
 // Remembers parts of steps that other tasks may still run although their results are no longer
-// needed: a part was cancelled, or the connection was lost before the task responded.
+// needed: a part was cancelled, or the connection was lost before the task responded. A part
+// consists of the nodes of a step that one task runs.
 //
 // Such a part may still write to variables. So the request that makes the next session on the task
 // lists these parts, and the task ends them before it responds. The request that cancels a single

@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-// Copies the text. gRPC sends no default-constructed buffer: use this for empty messages too.
+// Returns a buffer with a copy of the text. It also makes empty messages, because gRPC cannot send
+// a default-constructed buffer.
 inline grpc::ByteBuffer BytesOf(std::string_view text) {
   const grpc::Slice slice(text.data(), text.size());
   return grpc::ByteBuffer(&slice, 1);

@@ -9,7 +9,7 @@ namespace sluice {
 
 // The greatest size of a gRPC message, and of a protocol buffer.
 inline constexpr int64_t kGrpcMessageBytes = INT32_MAX;
-// The default limit of a request to a server.
+// The default limit of the size of a request to a server.
 inline constexpr int64_t kMaxMessageBytes = int64_t{64} << 30;
 
 // When a silent peer counts as lost. While calls wait for a silent peer, it is pinged every

@@ -1,4 +1,5 @@
-// Small parts of messages: bytes, slices, methods and responses. Tensors: tensor_message_test.cc.
+// Tests small parts of messages: bytes, slices, methods and responses. tensor_message_test.cc tests
+// tensors.
 #include <string>
 #include <vector>
 

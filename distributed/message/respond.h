@@ -22,8 +22,8 @@
 namespace sluice {
 
 // Makes a method that responds when `handle` returns: with the message that it filled, or with its
-// error. If `handle` does not block, the method may be called one-way. `service` must outlive the
-// method.
+// error. If `blocks` is false, `handle` does not block, and peers may call the method without
+// waiting for a response (RpcMethod::is_one_way). `service` must outlive the method.
 template <typename Service, typename Request, typename Response>
 RpcMethod UnaryMethod(std::string path, Service* service,
                       absl::Status (Service::*handle)(const Request&, Response*),
@@ -67,15 +67,16 @@ RpcMethod Method(std::string path, Service* service, void (Service::*handle)(Rpc
 // Returns an object that sends an empty response when its last copy is destroyed.
 std::shared_ptr<void> RespondWhenReleased(RpcCall& call);
 
-// Encodes a response with the fetches of a step. RESOURCE_EXHAUSTED, with the name of the largest
-// fetch, if the caller cannot receive a message of that size.
+// Encodes the response to a call that ran a step: the message `rest` with the fetches in its field
+// `field`. RESOURCE_EXHAUSTED, with the name of the largest fetch, if the caller cannot receive a
+// message of that size.
 absl::StatusOr<grpc::ByteBuffer> EncodeFetches(const RpcCall& call,
                                                const google::protobuf::Message& rest,
                                                TensorField field,
                                                absl::Span<const NamedTensor> fetches);
 
-// Responds to the call that ran a step: with its fetches, or with its error, which goes into the
-// body of the response if the request asks for that.
+// Responds to the call that ran a step, with the step's fetches or its error. An error goes into
+// the body of the response if the request sets store_errors_in_response_body.
 template <typename Request, typename Response>
 void RespondToStep(RpcCall& call, const Request& request, const absl::Status& status,
                    const Response& response, TensorField field,

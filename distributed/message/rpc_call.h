@@ -1,4 +1,5 @@
-// A call as its handler sees it. Calls over gRPC and over lanes look the same.
+// Interface of a call from another process, as the handler of the called method sees it. Calls over
+// gRPC and over lanes (lane/lane_socket.h) look the same.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_
 #define SLUICE_DISTRIBUTED_MESSAGE_RPC_CALL_H_
 
@@ -36,7 +37,7 @@ struct RpcMethod {
   std::function<void(RpcCall&)> handle;
   bool blocks = true;       // `handle` may wait or take long
   bool is_one_way = false;  // peers need no response; `handle` finishes the call before it returns
-  bool needs_token = true;  // in a cluster with a token; health checks need none
+  bool needs_token = true;  // if the cluster has a token, calls must carry it
 };
 
 }  // namespace sluice

@@ -24,8 +24,8 @@ class SliceReader {
   uint64_t size() const { return size_; }
   uint64_t left() const { return size_ - position_; }
 
-  // These functions return false if fewer bytes are left. The position is unspecified then.
-  // ReadString and ReadSlices append.
+  // These functions return false if the message ends before the requested bytes, or if a varint is
+  // invalid. The position is unspecified then. ReadString and ReadSlices append to `to`.
   bool Read(void* to, uint64_t bytes);
   bool ReadVarint(uint64_t* value);
   bool Skip(uint64_t bytes);

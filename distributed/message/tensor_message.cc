@@ -22,7 +22,8 @@ using WireFormat = google::protobuf::internal::WireFormatLite;
 
 constexpr uint32_t kLengthDelimited = WireFormat::WIRETYPE_LENGTH_DELIMITED;
 constexpr int kContentField = pb::TensorProto::kTensorContentFieldNumber;
-// Smaller contents are copied, because a slice costs more.
+// Contents below this size, in bytes, are copied into and out of messages, because sharing a slice
+// costs more.
 constexpr size_t kShareFrom = 8192;
 
 uint32_t TagOf(int field) { return static_cast<uint32_t>(field) << 3 | kLengthDelimited; }

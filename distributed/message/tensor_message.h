@@ -28,7 +28,8 @@ struct NamedTensor {
   Tensor value;
 };
 
-// The field of a message that holds tensors: each a TensorProto, or a NamedTensorProto.
+// The field of a message that holds tensors. Each tensor is a TensorProto (kBare) or a
+// NamedTensorProto (kNamed).
 struct TensorField {
   enum Form { kBare, kNamed };
   int number;

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr TensorField kFeeds{pb::RunStepRequest::kFeedFieldNumber, TensorField::kNamed};
 constexpr TensorField kBare{pb::RunCallableRequest::kFeedFieldNumber, TensorField::kBare};
 
-// A message in slices of `size` bytes, as a network would deliver it.
+// Returns a message in slices of `size` bytes, as a network would deliver it.
 grpc::ByteBuffer InSlices(const std::string& bytes, size_t size) {
   std::vector<grpc::Slice> slices;
   for (size_t at = 0; at < bytes.size(); at += size) slices.emplace_back(bytes.substr(at, size));

@@ -1,5 +1,5 @@
-// The response to RecvTensor and RecvBuf: one tensor, or a mark that the value is dead, because it
-// belongs to a branch that is not taken.
+// Encodes and decodes the response to RecvTensor and RecvBuf: one tensor, or a mark that the value
+// is dead, because it belongs to a branch that is not taken.
 //
 // Thread safety: all functions may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_MESSAGE_TENSOR_RESPONSE_H_

@@ -1,5 +1,6 @@
-// The rendezvous of a step on this task. A tensor that is sent here waits until a receiver on this
-// or another task requests it. A tensor of another task is fetched when it is requested.
+// The rendezvous of a step on this task, over which its Send and Recv nodes pass tensors. A tensor
+// that is sent here waits until a receiver on this or another task requests it. A tensor of another
+// task is fetched when it is requested.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_RENDEZVOUS_STEP_RENDEZVOUS_H_
@@ -18,7 +19,8 @@
 
 namespace sluice {
 
-// Fetches the tensor with this key from `task`.
+// Fetches the tensor with this key of a step from `task`, and calls `done` with it or with an
+// error.
 using RemoteReceive =
     std::function<void(const std::string& task, int64_t step_id, const std::string& key,
                        CancellationManager* cancellation, Rendezvous::Done done)>;
@@ -41,7 +43,7 @@ class StepRendezvous final : public Rendezvous,
   absl::Status Send(const std::string& key, Tensor value, bool is_dead) override {
     return local_.Send(key, std::move(value), is_dead);
   }
-  // Receives from this task or another.
+  // Receives a tensor from the task that the key names as its sender, which may be this task.
   void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) override;
   // Receives a tensor that this task sends. To be used for the requests of other tasks.
   void RecvLocalAsync(const std::string& key, CancellationManager* cancellation, Done done) {
@@ -61,10 +63,10 @@ class StepRendezvous final : public Rendezvous,
   CancellationManager receiving_;  // cancels all fetches
 };
 
-// The rendezvous of all steps of a task, each made on first use: another task may request a tensor
-// before the step runs here. If a step never runs here, its rendezvous is removed with its last
-// open call of RecvLocalAsync. So the requests of a peer take memory only while they are open. The
-// table must outlive these calls.
+// Holds the rendezvous of all steps of a task. Each is made on first use, because another task may
+// request a tensor before the step runs here. If a step never runs here, its rendezvous is removed
+// with its last open call of RecvLocalAsync. So the requests of a peer take memory only while they
+// are open. The table must outlive these calls.
 class StepRendezvousTable {
  public:
   StepRendezvousTable(std::string task, RemoteReceive receive)
@@ -89,7 +91,7 @@ class StepRendezvousTable {
  private:
   struct Step {
     std::shared_ptr<StepRendezvous> rendezvous;
-    std::string session;     // "": of the master on this task
+    std::string session;     // handle; "" if the master of the session is on this task
     bool runs_here = false;  // kept until it ends
     int receivers = 0;       // open calls of RecvLocalAsync
   };

@@ -20,7 +20,7 @@ std::string KeyFrom(const std::string& task) {
   return task + "/device:CPU:0;0000000000000001;" + kOwn + "/device:CPU:0;edge_1_a;0:0";
 }
 
-// Collects the results of receivers.
+// Collects the results of receives.
 class StepRendezvousTest : public ::testing::Test {
  protected:
   std::shared_ptr<StepRendezvous> Find(int64_t step_id) {

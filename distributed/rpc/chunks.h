@@ -36,18 +36,19 @@ namespace sluice {
 
 inline constexpr char kGetChunk[] = "/sluice.Pieces/Get";
 inline constexpr char kPutChunk[] = "/sluice.Pieces/Put";
-// Metadata of a call: the client takes chunked responses.
+// Metadata of a call whose client accepts chunked responses.
 inline constexpr char kTakesChunks[] = "sluice-pieces";
 // Metadata of a call or response: the label of the message, which is stored on the server.
 inline constexpr char kChunkedMessage[] = "sluice-parcel";
 inline constexpr uint64_t kMaxChunkBytes = uint64_t{64} << 20;
 
-// The header of a chunk that is sent with Put, and the whole request for a chunk with Get.
+// Says which bytes of which message a chunk has. It precedes the content of the chunk in a request
+// of kPutChunk, and is the whole request of kGetChunk.
 struct ChunkHeader {
   static constexpr size_t kNameBytes = 16;
   std::string name;  // of the message
   uint64_t offset = 0;
-  uint64_t bytes = 0;  // Get: of the chunk. Put: of the whole message.
+  uint64_t bytes = 0;  // kGetChunk: size of the chunk. kPutChunk: size of the whole message.
 
   static std::string NewName();
   grpc::ByteBuffer Encode(std::vector<grpc::Slice> content = {}) const;
@@ -83,7 +84,7 @@ class ChunkedMessages {
     uint64_t begin = 0;  // bytes before it were fetched and dropped
     uint64_t end = 0;    // number of bytes that have arrived
     uint64_t bytes = 0;  // size of the whole message
-    HeldBytes held;      // counts the arrived bytes of a request for the limit of memory
+    HeldBytes held;      // counts the arrived bytes of a request towards the memory limit
     Clock::time_point touched{};
   };
   absl::StatusOr<grpc::ByteBuffer> Get(grpc::ByteBuffer* request);

@@ -1,4 +1,5 @@
-// Helpers for gRPC that the client and the server share.
+// Converts statuses, configures gRPC for the process, and has other helpers that the gRPC client
+// and server share.
 #ifndef SLUICE_DISTRIBUTED_RPC_GRPC_SUPPORT_H_
 #define SLUICE_DISTRIBUTED_RPC_GRPC_SUPPORT_H_
 
@@ -10,11 +11,12 @@
 
 namespace sluice {
 
-// The largest size of an error message, because it travels in a header of the call. Longer messages
-// are cut and end in "... [truncated]".
+// The largest size of an error message in bytes. It is small, because the message travels in a
+// header of the call. Longer messages are cut and end in "... [truncated]".
 inline constexpr size_t kMaxErrorMessageBytes = 3072;
 
-// Converts a status. The codes of both types have the same numbers. Cuts a long message.
+// Converts a status, whose code has the same number in both types. Cuts messages that exceed
+// kMaxErrorMessageBytes.
 grpc::Status ToGrpc(const absl::Status& status);
 // Converts a status back. gRPC's UNKNOWN "Stream removed" means that the connection broke, and
 // becomes UNAVAILABLE.
@@ -24,8 +26,9 @@ absl::Status FromGrpc(const grpc::Status& status);
 // its last user is destroyed.
 void KeepGrpc();
 
-// Makes gRPC write its log messages as events "grpc" of the event log, for the whole process. The
-// event log quotes them, because they may have bytes of a peer, and limits their number.
+// Makes gRPC write its log messages to the event log of the process (events/event_log.h), as events
+// with the name "grpc". The event log quotes the messages, because they may contain bytes from a
+// peer, and limits their number.
 void LogGrpcAsEvents();
 
 // Shows ThreadSanitizer that an object is handed over: what a thread does before it passes the

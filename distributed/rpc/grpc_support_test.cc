@@ -30,7 +30,8 @@ TEST(GrpcStatus, ARemovedStreamIsALostConnection) {
   EXPECT_EQ(FromGrpc({grpc::StatusCode::UNKNOWN, "other"}).code(), absl::StatusCode::kUnknown);
 }
 
-// A client could write escape sequences to the operator's terminal, and forge lines.
+// Without quotes, a client could write escape sequences to the operator's terminal, and forge lines
+// of the log.
 TEST(GrpcLog, BytesOfPeersAreQuoted) {
   std::vector<std::string> lines;
   EventLogOptions options;

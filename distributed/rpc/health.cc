@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// Tags of the wire format: field 1 of length-delimited type, and of type varint.
+// Tags of the protocol buffers: the service of a request (field 1, a string), and the status of a
+// response (field 1, a varint).
 constexpr char kService = 0x0a, kStatus = 0x08;
 
 }  // namespace

@@ -23,7 +23,8 @@
 namespace sluice {
 namespace {
 
-// While one thread decodes a large response, the other listens.
+// The number of threads that take responses over gRPC. While one decodes a large response, the
+// other waits for the next response.
 constexpr int kClientThreads = 2;
 
 using Response = absl::StatusOr<grpc::ByteBuffer>;

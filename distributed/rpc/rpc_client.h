@@ -1,7 +1,8 @@
 // Calls methods of other tasks. Requests and responses are bytes. A callback gets the response.
 //
-// Servers on this host are called over lanes (lane/lane_socket.h). Other servers, and all servers
-// with TLS, are called over gRPC.
+// Servers on this host are called over lanes, which are Unix sockets with direct access to the
+// peer's memory (lane/lane_socket.h). Other servers, and all servers with TLS, are called over
+// gRPC.
 //
 // Thread safety: all methods may be called from any thread. Callbacks run on threads of the client
 // and must not block for long.
@@ -29,11 +30,12 @@ class RpcClient {
   struct Options {
     Security security;
     Heartbeat heartbeat;
-    bool lanes = true;  // if there is no TLS
+    bool lanes = true;  // whether to use lanes; with TLS they are never used
     // Larger messages are chunked (chunks.h).
     int64_t grpc_message_bytes = kGrpcMessageBytes;
   };
-  // Returns the errors of ChannelCredentials.
+  // Returns the errors of ChannelCredentials (security.h). RESOURCE_EXHAUSTED if no thread can be
+  // started.
   static absl::StatusOr<std::unique_ptr<RpcClient>> Make(const Options& options);
   // Waits for open calls.
   virtual ~RpcClient() = default;
@@ -46,8 +48,11 @@ class RpcClient {
     grpc::ByteBuffer request;
     CancellationManager* cancellation = nullptr;  // must outlive the call
     int64_t timeout_ms = 0;                       // 0: none
-    bool wait_for_ready = false;                  // instead of failing at once if no server listens
-    bool reconnects = false;  // at once, even if a connection attempt failed just now
+    // Whether the call waits until a server listens. If false, it fails at once if none does.
+    bool wait_for_ready = false;
+    // Whether the call connects at once if the last attempt failed. If false, it may wait or fail
+    // until gRPC's next attempt.
+    bool reconnects = false;
   };
   // The callback may empty the response while it reads it (TakeMessage).
   using Done = std::function<void(absl::StatusOr<grpc::ByteBuffer>& response)>;

@@ -21,7 +21,7 @@
 namespace sluice {
 namespace {
 
-// While one thread handles a call, the other listens.
+// The number of threads that wait for calls. While one handles a call, the other listens.
 constexpr int kListeners = 2;
 
 // Tasks may have thousands of waiting calls.

@@ -1,4 +1,4 @@
-// A gRPC server of unary methods whose messages are bytes.
+// Serves unary methods, whose messages are bytes, over gRPC and over lanes (lane/lane_socket.h).
 //
 // The thread that takes a call from the completion queue also runs its handler. A handler may
 // block, and may finish the call later from another thread. If no other thread listens to the
@@ -34,7 +34,7 @@ class RpcServer {
   struct Options {
     std::string address;  // "127.0.0.1:0": any free port
     std::shared_ptr<TaskCredentials> credentials;
-    // Limit of a request, also of a chunked one.
+    // The largest size of a request, chunked or not.
     int64_t max_message_bytes = kMaxMessageBytes;
     // Larger messages are chunked (chunks.h).
     int64_t grpc_message_bytes = kGrpcMessageBytes;
@@ -62,7 +62,8 @@ class RpcServer {
   // process.
   bool IsConnected(const std::string& client);
   Connections& connections() { return *connections_; }
-  // Makes NOT_SERVING the answer to gRPC's health checks. Until then it is SERVING.
+  // Makes the server answer NOT_SERVING to gRPC's health checks. Before this call it answers
+  // SERVING.
   void StopServing();
   // Takes no new calls, cancels the open ones after kStopGrace, and returns when all have ended.
   void Stop();
@@ -73,7 +74,8 @@ class RpcServer {
   RpcServer();
   absl::Status StartGrpc();
   void Listen();
-  // Waits for the next event that takes time, and handles the others. False after Stop.
+  // Waits for the next event whose handling may take time. Handles short events itself meanwhile.
+  // Returns false after Stop.
   bool Next(void** tag, bool* ok);
   absl::Status StartThread(ThreadUse use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Runs the handler of a call. `may_block` is OK if the handler may block, because another thread

@@ -52,8 +52,8 @@ absl::StatusOr<std::string> ReadToken(const std::string& file);
 
 // The metadata of a call that carries the token.
 inline constexpr char kTokenHeader[] = "sluice-token";
-// Compares in a time that does not depend on the contents, so that the time until a call is
-// rejected reveals nothing about the token.
+// Whether `given` is the expected token. The time of the comparison does not depend on the
+// contents, so that the time until a call is rejected reveals nothing about the token.
 bool IsToken(std::string_view given, std::string_view expected);
 
 // ReplaceToken lets an operator replace a token while the process runs. Objects keep the token that

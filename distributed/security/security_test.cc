@@ -1,4 +1,4 @@
-// Credentials and tokens. Servers that use them are tested in server/security_test.cc.
+// Tests credentials and tokens. server/security_test.cc tests servers that use them.
 #include "distributed/security/security.h"
 
 #include <sys/stat.h>

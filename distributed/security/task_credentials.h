@@ -1,5 +1,5 @@
-// The credentials of a task's server. They also let the server inspect each call as soon as its
-// headers arrive.
+// The gRPC credentials of a task's server. They also pass the headers of each call to the server as
+// soon as they arrive, so that it can reject the call (rpc/call_gate.h).
 #ifndef SLUICE_DISTRIBUTED_SECURITY_TASK_CREDENTIALS_H_
 #define SLUICE_DISTRIBUTED_SECURITY_TASK_CREDENTIALS_H_
 
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// For one server, which they must outlive. Made by ServerCredentials (security.h).
+// Each object serves one server and must outlive it. ServerCredentials (security.h) makes it.
 class TaskCredentials : public grpc::ServerCredentials {
  public:
   ~TaskCredentials() override;

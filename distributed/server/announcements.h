@@ -1,8 +1,9 @@
-// Sends announcements, such as "the model is ready", from a task to the tasks that watch it. An
-// announcement has no content: watchers see the number of announcements so far.
+// Lets a task announce an event to the tasks that watch it, for example that the model is
+// initialized. An announcement has no content: watchers see only the number of announcements so
+// far.
 //
-// A watcher calls kAwaitAnnouncement with the number that it has seen, and gets a response when
-// there are more. The open connection shows the watcher that the task is alive.
+// A watcher (task_watch.h) calls kAwaitAnnouncement with the number that it has seen, and gets a
+// response when there are more. The open connection shows the watcher that the task is alive.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef SLUICE_DISTRIBUTED_SERVER_ANNOUNCEMENTS_H_

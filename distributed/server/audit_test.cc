@@ -1,4 +1,4 @@
-// The audit log of a server: sessions, graphs, and the files that steps use.
+// Tests the audit log of a server: its lines for sessions, graphs, and the files that steps use.
 #include <fstream>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The running steps of an abandoned session end before a new session begins.
+// Tests that the running steps of an abandoned session end before a new session begins.
 
 #include <chrono>
 #include <future>

@@ -16,8 +16,8 @@ namespace sluice {
 namespace {
 
 constexpr size_t kOpenConnections = 48;
-// Larger than kOpenConnections, because a closed connection counts until the library notices that
-// it is closed.
+// The limit of connections in the HTTP library. It is larger than kOpenConnections, because a
+// closed connection counts until the library notices that it is closed.
 constexpr unsigned kConnectionLimit = 64;
 constexpr unsigned kIdleSeconds = 10;
 

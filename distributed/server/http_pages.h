@@ -1,8 +1,9 @@
-// Serves pages over HTTP, or HTTPS if there is a certificate: GET only, a text per path.
+// Serves pages over HTTP, or over HTTPS if there is a certificate. It answers GET requests only,
+// with one text per path.
 //
 // Limits: if too many connections are open, the oldest is closed, so idle ones block no client.
-// Thread safety: all methods may be called from any thread. The pages have a thread of their own,
-// which calls the functions that make them.
+// Thread safety: all methods may be called from any thread. A thread of this object calls
+// HttpPage::text.
 #ifndef SLUICE_DISTRIBUTED_SERVER_HTTP_PAGES_H_
 #define SLUICE_DISTRIBUTED_SERVER_HTTP_PAGES_H_
 
@@ -49,7 +50,7 @@ class HttpPages {
 
   const Options options_;
   const std::map<std::string, HttpPage> pages_;
-  std::deque<int> sockets_;  // of the open connections, by age. Only the pages' thread uses it
+  std::deque<int> sockets_;  // open connections, the oldest first; used by this object's thread
   MHD_Daemon* daemon_ = nullptr;
 };
 

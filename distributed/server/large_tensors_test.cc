@@ -1,4 +1,4 @@
-// Tensors above the size limit of gRPC messages, between tasks and to clients.
+// Tests transfers of tensors above the size limit of gRPC messages, between tasks and to clients.
 //
 // With SLUICE_LARGE_TENSORS=1 the tensors have more than 2 GB; that takes 14 GB of memory and a
 // minute. Otherwise the limit is lowered to 1 MB, and the tensors have 3 MB.

@@ -1,4 +1,4 @@
-// Limits of the memory of tensors of a server's sessions.
+// Tests the memory limits of a server and of its sessions.
 #include <algorithm>
 #include <string>
 

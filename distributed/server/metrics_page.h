@@ -1,8 +1,8 @@
 // Serves pages for Prometheus and for health checks over HTTP, or HTTPS if there is a certificate:
 // GET /metrics, /healthz and /readyz.
 //
-// /healthz and /readyz answer 200 "ok", or 503 and the reason. They need no token, because health
-// checks have none.
+// /healthz and /readyz answer 200 "ok", or 503 and the reason. They need no token, because the
+// programs that check health have none.
 //
 // Thread safety and errors: as HttpPages.
 #ifndef SLUICE_DISTRIBUTED_SERVER_METRICS_PAGE_H_
@@ -22,7 +22,7 @@ class MetricsPage {
  public:
   struct Options {
     HttpPages::Options http;  // /metrics requires its token
-    // The state of the server, for /healthz and /readyz.
+    // `live` and `ready` return OK, or the error that /healthz and /readyz report with 503.
     std::function<absl::Status()> live = [] { return absl::OkStatus(); };
     std::function<absl::Status()> ready = [] { return absl::OkStatus(); };
   };

@@ -1,4 +1,4 @@
-// Tests of health checks, draining, and sessions of lost clients.
+// Tests health checks, draining, and sessions of lost clients.
 #include <chrono>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// Servers with TLS, mutual TLS and tokens. The tests create certificates with openssl.
+// Tests servers with TLS, mutual TLS and tokens. The tests create certificates with openssl.
 
 #include <cstdlib>
 #include <filesystem>

@@ -44,7 +44,7 @@ struct ServerOptions {
   // Permits bind addresses other than this host's without TLS or authentication, although anybody
   // may then connect or read the traffic.
   bool insecure = false;
-  // For the traffic with clients and with the other tasks.
+  // TLS and token for the traffic with clients and with the other tasks.
   Security security;
   // Larger requests end with RESOURCE_EXHAUSTED.
   int64_t max_message_bytes = kMaxMessageBytes;
@@ -52,8 +52,8 @@ struct ServerOptions {
   int64_t grpc_message_bytes = kGrpcMessageBytes;
   // Intervals at which calls to the other tasks check that the peer is alive.
   Heartbeat heartbeat;
-  // Whether processes of this host connect over lanes, which are faster than gRPC
-  // (lane/lane_socket.h). With TLS they never do.
+  // Whether processes of this host connect over lanes instead of gRPC. A lane is a Unix socket with
+  // direct access to the peer's memory (lane/lane_socket.h). Lanes are not used with TLS.
   bool lanes = true;
   // Time that a step waits for a task that it needs.
   int64_t connect_timeout_ms = 60'000;
@@ -61,8 +61,8 @@ struct ServerOptions {
   // if `security` has a certificate.
   std::string metrics_bind = "127.0.0.1";
   int metrics_port = -1;
-  // GET /metrics requires it as "Authorization: Bearer <token>". If it is empty, the token of
-  // `security` is required, if there is one.
+  // Token that requests of GET /metrics must carry as "Authorization: Bearer <token>". If it is
+  // empty, they must carry the token of `security`, if there is one.
   std::string metrics_token;
   // Defaults for options that clients do not set.
   SessionOptions session;
@@ -73,7 +73,8 @@ struct ServerOptions {
   // RESOURCE_EXHAUSTED. 0: no limit.
   int64_t memory_bytes = 0;
   int64_t session_memory_bytes = 0;
-  // 0: as many connections as the limit of file descriptors permits (rpc/connections.h).
+  // The largest number of open connections. 0: as many as the limit of file descriptors permits
+  // (rpc/connections.h).
   int max_connections = 0;
   // Interval at which the server checks that it accepts connections, closes expired sessions, and
   // returns unused memory to the system.
@@ -115,7 +116,7 @@ class Server {
 
   // Refuses new sessions and steps with UNAVAILABLE, reports "not serving" to health checks, and
   // waits until no step runs, but not longer than `limit`. The parts of steps that other masters
-  // run on this task go on. To be followed by Stop.
+  // run on this task go on. The caller calls Stop afterwards.
   void Drain(std::chrono::milliseconds limit);
   // Refuses new calls, cancels the open ones, and returns when all have ended. Closes the sessions
   // of clients, so that blocked operations in their steps end. A second call has no effect.

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// Errors that a second attempt would not change.
+// Whether a second attempt would end with the same error.
 bool IsPermanent(const absl::Status& status) {
   return absl::IsUnauthenticated(status) || absl::IsUnimplemented(status) ||
          absl::IsPermissionDenied(status) || absl::IsInvalidArgument(status);

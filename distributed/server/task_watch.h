@@ -1,8 +1,8 @@
-// Watches another task. Reports that it is available, that it is lost, and its announcements
-// (announcements.h).
+// Watches another task. Calls handlers when the task becomes available, when it is lost, and when
+// it makes an announcement (announcements.h).
 //
 // One call to the task is always open. If the task is lost, the call ends within the time of the
-// Heartbeat, so the watch does not poll.
+// Heartbeat (message/limits.h), so the watch does not poll.
 //
 // Thread safety: handlers are called one at a time, from threads of the client. They must neither
 // block nor destroy the watch. Lifetime: the client must outlive the watch.
@@ -30,7 +30,8 @@ class TaskWatch {
     std::function<void()> is_there;
     // Called when the task is lost after it was available.
     std::function<void(const absl::Status& why)> gone;
-    // Called for new announcements, and once for those that were made before the watch.
+    // Called after new announcements. Also called once each time that the task becomes available,
+    // if it has made announcements by then.
     std::function<void()> announced;
   };
   TaskWatch(TaskName task, const AddressBook* addresses, RpcClient* client, Handlers handlers);
@@ -53,7 +54,7 @@ class TaskWatch {
   RpcClient* const client_;
   const Handlers handlers_;
   CancellationManager cancellation_;
-  uint64_t seen_ = 0;  // announcements; used by the open call only
+  uint64_t seen_ = 0;  // number of announcements seen; used by the open call only
   Mutex mutex_;
   CondVar changed_;
   bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;

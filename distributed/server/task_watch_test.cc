@@ -1,4 +1,4 @@
-// Announcements and the watches of other tasks.
+// Tests announcements of a task and the watches of other tasks.
 #include "distributed/server/task_watch.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Steps over several tasks, which are servers in this process.
+// Tests steps over several tasks, which are servers in this process.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 // a listener hangs, or that memory is no longer used.
 //
 // Thread safety: all methods may be called from any thread.
-// Lifetime: a thread calls the functions until Stop, which waits for a running one.
+// Lifetime: a thread calls the functions of Duties until Stop, which waits for a running one.
 #ifndef SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
 #define SLUICE_DISTRIBUTED_SERVER_WATCHDOG_H_
 

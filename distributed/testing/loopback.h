@@ -68,8 +68,8 @@ class Loopback final : public RpcClient {
     grpc::ByteBuffer& request() override { return call_.request; }
     CancellationManager& cancellation() override { return cancellation_; }
     void Finish(const absl::StatusOr<grpc::ByteBuffer>& response) override {
-      // Finish may run in the callback of this token, so this must not wait until the callback
-      // ends.
+      // Finish may run in the callback of this token. So it uses TryDeregister, which does not wait
+      // until the callback ends.
       if (call_.cancellation != nullptr) call_.cancellation->TryDeregister(token_);
       absl::StatusOr<grpc::ByteBuffer> own = response;
       std::exchange(done_, nullptr)(own);

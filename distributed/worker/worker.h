@@ -1,5 +1,5 @@
-// Implements the WorkerService of a task: holds the parts of graphs that masters register here, and
-// runs their steps.
+// Implements TensorFlow's WorkerService on a task: holds the parts of graphs that masters register
+// for this task, and runs them in the masters' steps.
 //
 // Thread safety: all methods may be called from any thread.
 // Errors: ABORTED if a session or graph is unknown, for example because this task has restarted.
@@ -62,7 +62,7 @@ class Worker {
           client(std::move(first_client)),
           executor(std::move(options)) {}
     const std::string handle;
-    const std::string master;  // its task, or its address if the client defined the cluster
+    const std::string master;  // its task name, or its address if the client defined the cluster
     const int64_t master_incarnation;
     const std::shared_ptr<const TaskView> view;  // null: the names of the server's cluster
     // The connection of the last call that created the session or ran a part (RpcCall::client), and
@@ -133,7 +133,7 @@ class Worker {
   const int64_t session_memory_bytes_;
   CancellationManager steps_;
   Mutex mutex_;
-  // Sessions by handle, the rest by step id.
+  // The key of sessions_ is the session's handle. The key of running_ and awaiting_ is the step id.
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_ ABSL_GUARDED_BY(mutex_);
   std::map<int64_t, std::shared_ptr<RunningPart>> running_ ABSL_GUARDED_BY(mutex_);
   // The `awaiting` objects of EndSessions and EndPart, which are released when the part of the step

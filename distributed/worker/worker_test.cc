@@ -1,4 +1,4 @@
-// A worker without a server: the test makes the calls of a master.
+// Tests a Worker without a server. The tests make the calls that a master would make.
 #include "distributed/worker/worker.h"
 
 #include "distributed/message/service_methods.h"

@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// Step ids that a cluster shares are random numbers of 56 bits, most of which are larger than this.
-// Smaller ids are unique only within their process.
+// Step ids of cluster sessions are random numbers of 56 bits, almost all of which are larger than
+// this. Smaller ids are unique only within their process.
 constexpr int64_t kSharedStepIds = int64_t{1} << 32;
 
 uint64_t NewTicket() {

@@ -1,5 +1,5 @@
-// Runs the collective ops of a task: matches the calls of the members of a group, and merges their
-// inputs.
+// Runs the collective ops of a task (CollectiveReduce, CollectiveGather, CollectiveBcastSend, …):
+// matches the calls of the members of a group, and merges their inputs.
 //
 // A group has a key and consists of the first `group_size` devices that call with this key, on this
 // task or, with a network, on several tasks. A round merges one call of each member, all with the
@@ -53,8 +53,8 @@ struct CollectiveCall {
   std::string node;
   std::string op;
   int64_t step_id = 0;
-  std::string iteration;  // number of the loop's iteration; "" outside loops
-  double timeout_seconds = 0;
+  std::string iteration;       // number of the loop's iteration; "" outside loops
+  double timeout_seconds = 0;  // 0: no timeout
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::kAuto;
 
   Tensor input;  // not set for members that only receive
@@ -64,23 +64,24 @@ struct CollectiveCall {
   FinalOp final_op = FinalOp::kId;
   bool is_source = false;
 
-  CancellationManager* cancellation = nullptr;  // outlives the call
+  CancellationManager* cancellation = nullptr;  // null, or outlives the call
   Stalls* stalls = nullptr;
   std::function<void(absl::StatusOr<Tensor>)> done;
 };
 
-// A task's request for a message that another task posts. `call` describes the call of the
-// requesting task, so that mismatched calls fail instead of waiting for each other.
+// A task's request for a message that another task posts. `call` has the properties in which the
+// calls of a round must agree (kind, type, shape and so on), as the requesting task sees them. If
+// the other task's calls have other properties, the round fails, instead of waiting forever.
 struct CollectiveMessage {
   int group_key = 0;
-  uint64_t generation = 0;
-  GroupMember from;  // the first member of the task that posts the message
-  std::string round;
-  std::string name;
+  uint64_t generation = 0;  // CollectiveGroup::generation
+  GroupMember from;         // the first member of the task that posts the message
+  std::string round;        // the id of the round
+  std::string name;         // the name under which the message is posted
   std::string call;
 };
 
-// The connection to the other tasks.
+// The connection to the other tasks of a cluster. The distributed runtime implements it.
 class CollectiveNetwork {
  public:
   using Done = std::function<void(absl::StatusOr<Tensor>)>;
@@ -88,8 +89,10 @@ class CollectiveNetwork {
   // Calls GroupTable::Join on the task that is the leader of the cluster.
   virtual void Join(int key, int size, const GroupMember& member, CancellationManager* cancellation,
                     GroupTable::Done done) = 0;
+  // Requests the message from the task that posts it (Collectives::Serve there).
   virtual void Fetch(const CollectiveMessage& message, CancellationManager* cancellation,
                      Done done) = 0;
+  // The name of the task that forms the groups.
   virtual std::string leader() const = 0;
 };
 
@@ -100,7 +103,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   // Returns the object of the task that the device belongs to. The first call makes the object.
   // NOT_FOUND if the device belongs to no device set.
   static absl::StatusOr<std::shared_ptr<Collectives>> Of(ResourceManager& device);
-  // `devices` are the task's devices, with their incarnations.
+  // `devices` maps the names of the task's devices to their incarnations, numbers that change when
+  // the task restarts.
   explicit Collectives(std::map<std::string, uint64_t> devices);
   ~Collectives() override;
   std::string DebugString() const override { return "collectives"; }
@@ -110,8 +114,10 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void set_network(CollectiveNetwork* network) { network_ = network; }
   GroupTable& table() { return table_; }
 
+  // Starts a member's call. `call.done` gets the result or the error.
   void Start(CollectiveCall call);
-  // Answers another task's request for a message that a round of this task posts.
+  // Answers another task's request for a message of a round. `done` gets the message as soon as
+  // this task posts it. `cancellation` may be null and must outlive the call of `done`.
   void Serve(const CollectiveMessage& message, CancellationManager* cancellation,
              CollectiveNetwork::Done done);
   // Ends all present and later calls with `status`, because the server stops.
@@ -132,8 +138,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void Enter(Group& group, const CallRef& call, Later& later) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckFits(const Round& round, const Call& call) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds the call to the round, if it agrees with the round's other calls and with the requests
-  // that other tasks have made.
+  // Adds the call to the round. Returns an error if the call does not agree with the round's other
+  // calls, or with the requests that other tasks have made. The round must then be failed.
   absl::Status AddCall(Round& round, const CallRef& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RoundRef RoundOf(Group& group, const std::string& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FailRound(Group& group, const RoundRef& round, const absl::Status& status, Later& later)
@@ -157,7 +163,7 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   void CombineReduce(const RoundRef& round);
   void CombineGather(const RoundRef& round);
   void CombineBroadcast(const RoundRef& round);
-  // The tensor that the source of a broadcast sends, if the source is in this task.
+  // The tensor that the source of a broadcast sends. nullopt if the source is on another task.
   static std::optional<Tensor> SourceOf(const Round& round);
   void Finish(const RoundRef& round, absl::StatusOr<Tensor> result);
   void Post(const RoundRef& round, const std::string& name, Tensor value);
@@ -172,7 +178,8 @@ class Collectives final : public Resource, public std::enable_shared_from_this<C
   GroupTable table_;
   mutable Mutex mutex_;
   std::map<int, std::unique_ptr<Group>> groups_ ABSL_GUARDED_BY(mutex_);
-  std::deque<std::pair<uint64_t, absl::Status>> broken_ ABSL_GUARDED_BY(mutex_);  // by generation
+  // The generations and errors of the last broken groups.
+  std::deque<std::pair<uint64_t, absl::Status>> broken_ ABSL_GUARDED_BY(mutex_);
   absl::Status stopped_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -7,8 +7,9 @@
 namespace sluice {
 namespace {
 
-// The time for a smaller tensor depends on the number of messages in sequence, that for a larger
-// tensor on the bytes that each task sends.
+// The size in bytes from which a ring is faster than a tree. The time for smaller tensors depends
+// on the number of messages in sequence, and a tree has fewer. The time for larger tensors depends
+// on the bytes that each task sends, and in a ring these are fewer.
 constexpr size_t kRingBytes = 64 << 10;
 
 absl::Status CheckMessage(const Tensor& got, const Tensor& wanted_type, int64_t elements) {

@@ -12,7 +12,8 @@
 namespace sluice {
 namespace {
 
-// Orders the devices of a type by number: "CPU:10" comes after "CPU:9".
+// Returns the sort key of a member. Its device number is compared as a number: "CPU:10" comes after
+// "CPU:9".
 auto OrderOf(const GroupMember& member) {
   const absl::StatusOr<DeviceSpec> spec = DeviceSpec::Parse(member.device);
   if (!spec.ok()) return std::make_tuple(std::string(), 0, 0, std::string(), 0, member.device);

@@ -8,7 +8,8 @@ void ForEach(T* values, const T* more, int64_t n, F f) {
   for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(f(values[i], more[i]));
 }
 
-// Computes halves as floats.
+// Returns a half or bfloat16 as a float, in which its sums and products are computed. Returns other
+// values unchanged.
 template <typename T>
 auto Wide(T v) {
   if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) {

@@ -1,4 +1,4 @@
-// The arithmetic of collectives.
+// The arithmetic of collective ops: merges the tensors of a group's members.
 //
 // Thread safety: the functions may be called from any thread. Like TensorFlow, they compute in the
 // elements' type: a sum of halves is rounded to half after every member.
@@ -13,13 +13,13 @@ enum class MergeOp { kAdd, kMul, kMin, kMax };
 // The last operation on the merged values: none, or a division by the number of members.
 enum class FinalOp { kId, kDiv };
 
-// values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both
+// Sets values[i] = values[i] op more[i - begin] for i in [begin, begin + more.num_elements()). Both
 // tensors have the same type, one of those that CollectiveReduce allows.
 void Merge(MergeOp op, Tensor& values, int64_t begin, const Tensor& more);
 // Divides each element by `n`. Results of integer types are truncated.
 void Divide(Tensor& values, int n);
 
-// Elements [begin, end) as a vector that shares the buffer.
+// Returns elements [begin, end) of `values` as a vector that shares the buffer of `values`.
 Tensor Elements(const Tensor& values, int64_t begin, int64_t end);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// Rounds: the calls of one instance on this task and their messages to the other tasks.
+// The part of Collectives that handles rounds: collects the calls on this task that belong to one
+// round, and exchanges the round's messages with other tasks.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>

@@ -20,7 +20,7 @@
 namespace sluice {
 namespace {
 
-// The kernel of a placeholder that is not fed.
+// The kernel of a placeholder that is not fed. It returns an error if it runs.
 class UnfedPlaceholder final : public Kernel {
  public:
   explicit UnfedPlaceholder(const Node& node)

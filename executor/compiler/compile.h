@@ -1,5 +1,5 @@
-// Compiles a graph, whose nodes are placed on devices, to the plan that steps run
-// (executor/plan/plan.h).
+// Compiles a graph, whose nodes are placed on devices, to the plan (executor/plan/plan.h): the form
+// in which steps run the graph.
 #ifndef SLUICE_EXECUTOR_COMPILER_COMPILE_H_
 #define SLUICE_EXECUTOR_COMPILER_COMPILE_H_
 
@@ -20,10 +20,12 @@ namespace sluice {
 struct CompileOptions {
   // Makes the kernel of a node, or returns the one that earlier plans of the session use.
   std::function<absl::StatusOr<std::shared_ptr<Kernel>>(const Node&)> kernel;
-  // The index of a node's device. If not set, all nodes have index 0.
+  // Returns the index of a node's device among the session's devices. If not set, all nodes have
+  // index 0.
   std::function<int(const Node&)> device;
   PassOptions passes;
-  // Runs every loop by frames and iterations, even if the plan could run it as a single node.
+  // Runs every while loop node by node, with overlapping iterations, even if the plan could run it
+  // as a single node.
   bool dynamic_loops = false;
 };
 
@@ -32,9 +34,9 @@ struct CompileOptions {
 absl::StatusOr<std::shared_ptr<const Plan>> CompilePlan(std::shared_ptr<const Graph> graph,
                                                         const CompileOptions& options);
 
-// Compiles the graph. If its steps, with feeds of these shapes, need more memory than
-// PassOptions::memory_limit_bytes, first changes the graph so that they need less. They may still
-// need more than the limit.
+// Compiles the graph like CompilePlan, for steps whose feeds have these shapes. If such a step
+// needs more memory than PassOptions::memory_limit_bytes, first changes the graph so that it needs
+// less. It may still need more than the limit.
 absl::StatusOr<PlannedStep> CompileWithinLimit(const std::shared_ptr<Graph>& graph,
                                                const std::vector<TensorShape>& feeds,
                                                const CompileOptions& options);

@@ -1,6 +1,6 @@
-// Lists all passes that change a graph or the draft of a plan, in their order, with their names and
-// descriptions. Says of each pass whether it can be disabled, and whether it changes bits of
-// results.
+// The table of all passes that change a graph, or the draft of a plan, before its steps run. It
+// lists the passes in their order, with names and descriptions. For each pass it says whether the
+// pass can be disabled, and whether it changes bits of results.
 #ifndef SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_
 #define SLUICE_EXECUTOR_COMPILER_PASS_TABLE_H_
 
@@ -15,11 +15,12 @@
 
 namespace sluice {
 
+// The form that a graph has when a pass changes it.
 enum class PassStage {
-  kPruned,  // on the pruned graph, before placement
-  kPlaced,  // on the placed graph
-  kLimit,   // on the placed graph, if its step exceeds the memory limit
-  kDraft,   // on the bodies of a plan's draft (executor/plan/draft.h)
+  kPruned,  // the pruned graph, before its nodes are placed on devices
+  kPlaced,  // the placed graph
+  kLimit,   // the placed graph, if its steps exceed the memory limit
+  kDraft,   // the draft of the plan (executor/plan/draft.h)
 };
 
 struct Pass {
@@ -30,9 +31,10 @@ struct Pass {
   const char* description;
   // Set for all stages except kDraft. Changes the graph, and returns how many changes it made.
   absl::StatusOr<int> (*run)(Graph& graph, const PassOptions& options) = nullptr;
-  // Set for kDraft. Changes a body of the draft, and returns how many changes it made.
+  // Set for kDraft. Changes one body (the graph outside of loops, or one loop) of the draft, and
+  // returns how many changes it made.
   int (*fuse)(DraftBody& body, Draft& draft) = nullptr;
-  // False for passes without which steps would return wrong results.
+  // False if steps would return wrong results without the pass.
   bool can_be_disabled = true;
 };
 
@@ -44,8 +46,9 @@ const std::set<std::string>& PassNames();
 // INVALID_ARGUMENT if `disabled` has a name that is not in PassNames.
 absl::Status CheckDisabledPasses(const std::set<std::string>& disabled);
 
-// Runs the enabled passes of a stage in their order.
+// Runs the enabled passes of a stage, except kDraft, in their order.
 absl::Status RunPasses(PassStage stage, Graph& graph, const PassOptions& options);
+// Runs the enabled passes of kDraft on one body of the draft.
 void FuseBody(DraftBody& body, Draft& draft, const PassOptions& options);
 
 }  // namespace sluice

@@ -49,7 +49,7 @@ TEST(PassTable, DisabledPassesDoNotRun) {
   EXPECT_EQ(read.node->input(0).node->op(), "Const");
 }
 
-// The page contains the table: "| `name` | exactness | description |".
+// The page has a table with a row for each pass: its name, exactness and description.
 TEST(PassTable, TheDocumentationListsEveryPass) {
   std::ifstream file("docs/optimizations.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};

@@ -20,18 +20,20 @@
 
 namespace sluice {
 
-// An attribute of nodes whose kernels call graph functions: whether the session allows soft
-// placement. The kernels place the nodes of these functions by the same rule as the session.
+// An attribute of nodes whose kernels call graph functions. It says whether the session allows soft
+// placement (PlaceOptions::allow_soft_placement). The kernels place the nodes of these functions by
+// the same rule as the session.
 inline constexpr const char* kAllowSoftPlacement = "_allow_soft_placement";
 
 // Thread safety: one thread at a time.
 class StepGraphMaker {
  public:
-  // `devices` are those that nodes may run on, the preferred ones first.
+  // Nodes may run on `devices`, which has the preferred ones first.
   StepGraphMaker(std::vector<DeviceInfo> devices, PlaceOptions placement)
       : devices_(std::move(devices)), placement_(placement) {}
 
-  // `passes.keep` has the names of the targets. A stateful node gets the same device in all graphs.
+  // Returns the graph of a step. `passes.keep` has the names of the targets. A stateful node gets
+  // the same device in all graphs that this object makes.
   absl::StatusOr<std::unique_ptr<Graph>> Make(const Graph& graph, absl::Span<const Output> feeds,
                                               absl::Span<const Output> fetches,
                                               absl::Span<const Operation> targets,
@@ -44,7 +46,7 @@ class StepGraphMaker {
 
   const std::vector<DeviceInfo> devices_;
   const PlaceOptions placement_;
-  std::unordered_map<std::string, std::string> stateful_devices_;  // by node
+  std::unordered_map<std::string, std::string> stateful_devices_;  // by the node's name
 };
 
 }  // namespace sluice

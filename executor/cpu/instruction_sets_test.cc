@@ -45,7 +45,8 @@ TEST(InstructionSets, SetsBeyondTheLimitAreNotSupported) {
   }
 }
 
-// Every x86-64 processor that still runs has SSE4.2, so the limit must not remove it.
+// All x86-64 processors on which the tests run have SSE4.2. So SSE4.2 is missing only if the limit
+// excludes it.
 TEST(InstructionSets, SetsWithinTheLimitRemain) {
   EXPECT_TRUE(__builtin_cpu_supports("sse2"));
   EXPECT_TRUE(__builtin_cpu_supports("x86-64"));

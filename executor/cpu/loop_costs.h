@@ -4,8 +4,8 @@
 
 namespace sluice {
 
-// The duration in nanoseconds. A shorter loop runs on its caller's thread alone: another thread
-// needs 0.3 us to join a loop, even if it is already spinning.
+// The duration in nanoseconds. A shorter loop runs on its caller's thread alone: even a thread that
+// already spins needs a noticeable part of this time to join a loop.
 inline constexpr double kWorthSharingNs = 2e3;
 
 }  // namespace sluice

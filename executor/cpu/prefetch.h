@@ -10,8 +10,9 @@ namespace sluice {
 
 inline constexpr int64_t kLineBytes = 64;  // a cache line
 
-// Prefetches the cache line of base[elements]. That element may lie outside the array. So the
-// address is computed with integers, because C++ leaves such pointer arithmetic undefined.
+// Prefetches the cache line of base[elements], for writing if kToWrite. That element may lie
+// outside the array. So the address is computed with integers, because C++ leaves such pointer
+// arithmetic undefined.
 template <bool kToWrite = false, typename T>
 SLUICE_INLINE_IN_CLONES void Prefetch(const T* base, int64_t elements) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(base) +

@@ -1,4 +1,4 @@
-// Assigns parts of a loop's scratch memory to its threads.
+// Assigns scratch buffers of a parallel loop to the threads that run its blocks.
 #ifndef SLUICE_EXECUTOR_CPU_SCRATCH_BUFFERS_H_
 #define SLUICE_EXECUTOR_CPU_SCRATCH_BUFFERS_H_
 
@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+// Says which of a loop's buffers, numbered from 0, are free. The caller owns their memory.
+//
 // Thread safety: all methods may be called from any thread.
 class ScratchBuffers {
  public:
@@ -37,7 +39,7 @@ class ScratchBuffers {
   void GiveBack(int buffer) { free_.fetch_or(uint64_t{1} << buffer, std::memory_order_release); }
 
  private:
-  std::atomic<uint64_t> free_;  // one bit per buffer
+  std::atomic<uint64_t> free_;  // bit i is set if buffer i is free
 };
 
 }  // namespace sluice

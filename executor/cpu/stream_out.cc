@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kLine = kLineBytes;
 
-// Copies whole aligned lines. kAsks: whether operands are prefetched.
+// Copies whole aligned cache lines with streaming stores. If kAsks, prefetches the operands in
+// `next`.
 template <bool kAsks>
 SLUICE_AVX512 void LinesByAvx512(char* to, const char* from, size_t bytes, ReadNext next) {
   for (size_t at = 0; at < bytes; at += kLine) {

@@ -1,6 +1,6 @@
-// Streaming stores for results that do not fit into the caches. The processor then does not read
-// the overwritten lines first, which saves a quarter of the memory traffic of a binary elementwise
-// op, and a third for a unary op.
+// Streaming (non-temporal) stores for results that do not fit into the caches. With them the
+// processor does not read the overwritten cache lines first, which saves a quarter of the memory
+// traffic of a binary elementwise op, and a third for a unary op.
 #ifndef SLUICE_EXECUTOR_CPU_STREAM_OUT_H_
 #define SLUICE_EXECUTOR_CPU_STREAM_OUT_H_
 
@@ -11,11 +11,11 @@
 
 namespace sluice {
 
-// Whether streaming a result of `bytes` bytes (0 if its elements are objects) saves time. It does
-// if the result exceeds the private caches of `threads` threads and the shared cache, and if the
-// processor is AMD's: Intel's lose time. For tests, the environment variable SLUICE_STREAM_OUT (0
-// or 1) overrides the choice by processor. Do not stream a result that overwrites its operand: the
-// operand's lines are in the cache already, so streaming saves nothing.
+// Whether streaming a result of `bytes` bytes (0 if its elements are objects, as strings) saves
+// time. It does if the result exceeds the private caches of `threads` threads and the shared cache,
+// and if the processor is AMD's: Intel's lose time. For tests, the environment variable
+// SLUICE_STREAM_OUT (0 or 1) overrides the choice by processor. Do not stream a result that
+// overwrites its operand: the operand's lines are in the cache already, so streaming saves nothing.
 bool IsWorthStreaming(size_t bytes, int threads);
 // The length in bytes of the shortest row that is worth its own StreamOut.
 inline constexpr int64_t kLeastStreamedRow = 1024;
@@ -39,9 +39,9 @@ void FinishStreaming();
 inline constexpr size_t kMostStreamedBytes = 4096;
 
 // Computes units [begin, end) of a result, each of `unit_bytes` bytes (at most kMostStreamedBytes),
-// such as rows. f(first, last, to) computes a few units into `to`, a buffer that stays in the
-// first-level cache, and StreamOut copies them to the result. `operands` are prefetched: unit i
-// reads them at offset i * unit_bytes.
+// such as rows. f(first, last, to) computes units [first, last) into `to`, a buffer that stays in
+// the first-level cache. Then StreamOut copies them to the result. `operands` are prefetched: unit
+// i reads them at offset i * unit_bytes.
 template <typename F>
 void StreamPieces(int64_t begin, int64_t end, size_t unit_bytes, char* result, const F& f,
                   ReadNext operands = {}) {

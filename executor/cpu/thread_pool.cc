@@ -12,8 +12,9 @@
 namespace sluice {
 namespace {
 
-// Waking an idle core takes about 45 us, so a loop is shared only if it is longer than that. Blocks
-// are long enough to hide the contention on the counter from which they are taken.
+// A loop of less work than kWorthWakingNs does not wake a thread, because waking an idle core takes
+// almost as long. Blocks of kBlockNs are long enough to hide the contention on the counter from
+// which they are taken.
 constexpr double kWorthWakingNs = 60e3;
 constexpr double kBlockNs = 20e3;
 // The length of blocks while a thread looks for loops instead of sleeping.

@@ -1,4 +1,4 @@
-// Threads that run closures and share loops with the caller.
+// A pool of threads that run closures, and that share parallel loops with the calling thread.
 //
 // Thread safety: all methods may be called from any thread, including the pool's threads.
 // Blocking: ParallelFor returns when the whole range is done. The caller works on it too and needs
@@ -42,11 +42,12 @@ class ThreadPool {
 
   int num_threads() const { return static_cast<int>(threads_.size()); }
 
+  // Calls `closure` on a thread of the pool, and does not wait for its end.
   void Schedule(std::function<void()> closure);
 
   // Calls `f(begin, end)` over [0, total) in blocks. `cost_ns` is the time per element. A loop that
   // takes less time than waking a thread runs in the caller, in one call, unless such loops follow
-  // each other closely.
+  // each other closely. If a block fails with std::bad_alloc on any thread, ParallelFor throws it.
   void ParallelFor(int64_t total, double cost_ns, RangeFunction f);
 
  private:
@@ -60,7 +61,7 @@ class ThreadPool {
     char rest_of_line[kLine - 16];
   };
   static constexpr int kMostParts = 16;
-  // A running ParallelFor, on its caller's stack.
+  // A running call of ParallelFor. It is on its caller's stack.
   struct Loop {
     RangeFunction f;
     int64_t block;
@@ -79,34 +80,37 @@ class ThreadPool {
   static constexpr uint32_t kTaken = 1, kOpen = 2, kJoined = 4;
   static constexpr int kMostLoops = 16;  // further loops run in their callers alone
 
-  // Runs the remaining blocks, those of the thread's own part first, and closes the loop.
+  // Runs the remaining blocks of the loop, those of the thread's own part first. Then closes the
+  // place, so that no more threads join.
   static void RunBlocks(int thread, Loop& loop, Place& place);
-  // Offers `loop` at a free place. Null if there is none.
+  // Offers `loop` at a free place, and returns the place. Null if there is none.
   Place* Open(Loop* loop);
-  // Works on an open loop. False if there is none.
+  // Works on a loop that threads may join. Returns false if there is none.
   bool Help(int thread);
   bool RunClosure();
   void Work(int thread);
-  // Spins until there is a new loop or closure, that is, until news_ is no longer `seen`. False if
-  // there is none until `until_ns`.
+  // Spins until there is a new loop or closure, that is, until news_ is no longer `seen`. Returns
+  // false if there is none until the time `until_ns` (SteadyNowNs).
   bool LookForNews(uint32_t seen, int64_t until_ns);
-  // Sleeps until there is a new loop or closure. False if the pool is being destroyed.
+  // Sleeps until news_ is no longer `seen`. Returns false if the pool is being destroyed and no
+  // closure is left.
   bool Sleep(uint32_t seen);
-  // Whether short loops have followed each other so closely that it pays to wake a thread for them.
-  // Counts a loop of `work_ns` as the latest one.
+  // Counts a short loop that takes `work_ns` nanoseconds. Returns whether short loops have followed
+  // each other so closely that it pays to wake a thread for them.
   bool ComeThick(double work_ns);
   void Wake(int threads);
 
   const std::string name_;
   const bool may_look_;  // threads may spin in LookForNews, because each has a core
   std::array<Place, kMostLoops> places_;
-  std::atomic<uint32_t> news_{0};  // loops and closures so far
+  std::atomic<uint32_t> news_{0};  // the number of loops and closures so far
   char rest_of_line_[kLine - sizeof(uint32_t)];
   std::atomic<int> looking_{0};               // threads in LookForNews
   std::atomic<int> sleeping_{0};              // increased under mutex_
   std::atomic<int64_t> others_ran_ns_{0};     // when another process last used a core
   std::atomic<int64_t> crowded_until_ns_{0};  // until then no thread calls LookForNews
-  // ComeThick counts short loops: since when, and their work in total.
+  // ComeThick counts short loops that follow each other: the time of the first one, and the work of
+  // all.
   std::atomic<int64_t> short_since_ns_{0};
   std::atomic<int64_t> short_work_ns_{0};
   Mutex mutex_;

@@ -10,9 +10,11 @@
 // ResourceManager has its own lock.
 // Ownership: sets are shared. The state on a set (variables, queues, …) can outlive sessions. The
 // set that made the state removes it in its destructor. Sets that share the state do not. A
-// resource may hold a set that Borrow made, although this set holds the resource: the destructor of
-// the original set breaks the cycle. Errors: if a graph names a device that does not exist, the
-// placer reports INVALID_ARGUMENT at the first Run. Reference: tensorflow::DeviceMgr.
+// resource may hold a set that Borrow returned, although that set also holds the resource. The
+// destructor of the original set breaks this cycle.
+// Errors: if a graph names a device that does not exist, the placer reports INVALID_ARGUMENT at the
+// first Run.
+// Reference: tensorflow::DeviceMgr.
 #ifndef SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 #define SLUICE_EXECUTOR_DEVICE_DEVICE_SET_H_
 
@@ -50,7 +52,8 @@ struct DeviceInfo {
 };
 
 // The state that the devices of a task share. Each device's resource manager holds it, so that
-// kernels find it. Sets made by DeviceSet::WithOwnState share it too.
+// kernels find it. Sets made by DeviceSet::WithOwnState share it too, although the variables of
+// each such set are separate.
 class TaskDevices final : public Resource {
  public:
   static constexpr const char* kTypeName = "sluice::TaskDevices";
@@ -83,11 +86,12 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   static std::shared_ptr<DeviceSet> Cpus(int cpus,
                                          std::string_view task = "/job:localhost/replica:0/task:0");
 
-  // The same devices (names and incarnations) with separate state, for a session that shares
-  // nothing.
+  // Returns the same devices (names and incarnations) with separate state, for a session that
+  // shares no variables with others.
   static std::shared_ptr<DeviceSet> WithOwnState(const DeviceSet& devices);
 
-  // The same devices with the same state, under the names of devices of `task`.
+  // Returns the same devices with the same state. Their names have `task` instead of their own
+  // task.
   static std::shared_ptr<DeviceSet> Renamed(const DeviceSet& devices, std::string_view task);
 
   // Returns the devices of the set that `resources` belongs to, with the same state. A kernel calls
@@ -108,10 +112,11 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   Device& device(int i) const { return *devices_[i]; }
   // The device of this full name. Null if there is none.
   Device* Find(std::string_view name) const;
-  // The names of all devices, or their descriptions, in the order of the devices.
+  // Return the names, or the descriptions, of all devices in their order.
   std::vector<std::string> names() const;
   std::vector<DeviceInfo> Describe() const;
-  // Removes the resources of these containers from all devices. Empty: those of all containers.
+  // Removes the resources (variables, queues, …) of these containers from all devices. A container
+  // is a named group of resources, as in tf.container. An empty list stands for all containers.
   void ClearContainers(const std::vector<std::string>& containers) const;
 
  private:
@@ -123,8 +128,9 @@ class DeviceSet : public std::enable_shared_from_this<DeviceSet> {
   std::shared_ptr<MemoryAccount> memory_;
 };
 
-// Removes all variables, queues, accumulators and tables of these containers from every device.
-// Empty: those of the default container. Open sessions keep the objects that they use.
+// Removes all variables, queues, accumulators and tables of these containers (as in tf.container)
+// from every device. An empty list stands for the default container. Open sessions keep the objects
+// that they use.
 //
 // Thread safety: may be called from any thread. Reference: tf.Session.reset.
 void ResetContainers(DeviceSet& devices, const std::vector<std::string>& containers = {});

@@ -19,7 +19,8 @@ std::string Megabytes(int64_t bytes) {
   return text;
 }
 
-// The number in a file of a control group. INT64_MAX if there is none, as for "max".
+// Returns the number in a file of a control group. INT64_MAX if the file has no number ("max"
+// stands for no limit) or does not exist.
 int64_t LimitIn(const std::string& file) {
   int64_t limit;
   if (std::ifstream(file) >> limit && limit > 0) return limit;

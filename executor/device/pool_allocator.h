@@ -1,8 +1,9 @@
 // The allocator of steps, which keeps freed blocks for the next steps.
 //
-// A warm step gets every block from the pool, without the system and without a lock. Each thread
-// keeps a bounded number of small free blocks by size class. Other free blocks are shared by all
-// threads. Size classes are at most 1/8 apart, so at most 1/8 of a large block is unused.
+// A warm step, one that has run before, gets every block from the pool, without the system and
+// without a lock. Each thread keeps a bounded number of small free blocks by size class. Other free
+// blocks are shared by all threads. Size classes are at most 1/8 apart, so at most 1/8 of a large
+// block is unused.
 //
 // A process may limit its memory for tensors. The limit covers the blocks that the pool holds, used
 // or free, the blocks of LimitedHeap, and the bytes of HeldBytes (graph/tensor/limited_heap.h).
@@ -38,7 +39,7 @@ class PoolAllocator final : public Allocator {
   int64_t SystemBytes() const;
   // The bytes of used blocks, and of the free blocks that threads keep for themselves.
   int64_t BytesInUse() const;
-  // Returns the shared free blocks to the system.
+  // Returns the shared free blocks of more than 4 KB to the system. Smaller ones never go back.
   void Trim();
   // Gives the shared blocks that have been free since the last call back to the system, and returns
   // the number of their bytes. If the time between two calls is longer than a step, warm steps keep
@@ -46,14 +47,15 @@ class PoolAllocator final : public Allocator {
   int64_t TrimUnused();
 
   // Limits the memory of the pool and of LimitedHeap to `bytes`. 0 means no limit. Beyond the limit
-  // Allocate returns null. Blocks of at least kLimitedFrom bytes may only use 15/16 of the limit,
-  // so that cheap steps of other sessions can go on.
+  // Allocate returns null. Blocks of at least kLimitedFrom bytes (64 KB) may use only 15/16 of the
+  // limit, so that steps that need only small blocks can go on.
   void SetLimit(int64_t bytes);
   int64_t Limit() const;
-  // The bytes that count for the limit.
+  // The bytes that count toward the limit: those of the pool, of LimitedHeap and of HeldBytes, and
+  // the growth of the rest of the heap, as it was last measured.
   int64_t LimitedBytes() const;
 
-  // The free blocks of one thread; internal to the implementation.
+  // The free blocks that one thread keeps for itself. Internal to the implementation.
   class ThreadCache;
 
  private:

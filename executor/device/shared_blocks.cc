@@ -18,8 +18,8 @@ SharedBlocks* SharedBlocks::Open() {
 }
 
 SharedBlocks* SharedBlocks::Make() {
-  // Twice the machine's memory, because holes between blocks cost nothing. The bound limits the
-  // addresses that the process at the other end of each lane needs.
+  // The file has twice the size of the machine's memory, because holes between blocks cost nothing.
+  // kMost limits the address space that each process needs that maps the file.
   constexpr size_t kMost = size_t{256} << 30;
   const auto pages = static_cast<size_t>(sysconf(_SC_PHYS_PAGES));
   const size_t bytes = std::min(2 * pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)), kMost);

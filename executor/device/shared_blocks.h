@@ -1,4 +1,5 @@
-// Memory of this process that other processes of the same user can map and read directly.
+// Memory of this process that other processes of the same user can map and read directly. Tasks of
+// a cluster on the same machine read tensors from it (distributed/lane/peer_memory.h).
 //
 // The memory is an anonymous file, mapped once, from which blocks are cut. The file cannot shrink,
 // because a process that has mapped it would crash when it reads a removed page. Most of the file
@@ -21,9 +22,10 @@ class SharedBlocks {
   // Blocks are whole pages.
   static constexpr size_t kPage = 4096;
 
-  // The blocks of this process, made by the first call. Null if the system refuses.
+  // Returns the object of this process, which the first call makes. Null if the system refuses the
+  // memory.
   static SharedBlocks* Open();
-  // Null before Open.
+  // Returns the object of this process. Null before Open.
   static SharedBlocks* Opened() { return opened_.load(std::memory_order_acquire); }
 
   int fd() const { return fd_; }

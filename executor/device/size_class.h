@@ -1,4 +1,5 @@
-// Size classes of memory blocks. Blocks of one class are interchangeable.
+// Size classes of the pool's memory blocks (pool_allocator.h). All blocks of a class have the same
+// size, so a freed block serves any later request of its class.
 #ifndef SLUICE_EXECUTOR_DEVICE_SIZE_CLASS_H_
 #define SLUICE_EXECUTOR_DEVICE_SIZE_CLASS_H_
 
@@ -15,6 +16,7 @@ inline constexpr size_t kFineLimit = 1024;
 inline constexpr int kSizeClasses = kFineClasses + 8 * 36;
 inline constexpr size_t kLargestBlock = size_t{1} << 46;
 
+// Returns the smallest class whose blocks have at least `bytes` bytes.
 constexpr int SizeClassOf(size_t bytes) {
   if (bytes <= kFineLimit) return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / 64);
   const int log = 63 - std::countl_zero(bytes - 1);  // 2^log < bytes <= 2^(log+1)
@@ -22,6 +24,7 @@ constexpr int SizeClassOf(size_t bytes) {
   return kFineClasses + (log - 10) * 8 + eighth;
 }
 
+// Returns the number of bytes of the blocks of a class.
 constexpr size_t SizeOfClass(int size_class) {
   if (size_class < kFineClasses) return static_cast<size_t>(size_class + 1) * 64;
   const int log = (size_class - kFineClasses) / 8 + 10;

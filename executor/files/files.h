@@ -20,6 +20,7 @@
 
 namespace sluice {
 
+// Writes a file through a buffer.
 class FileWriter {
  public:
   // Creates an empty file. Truncates an existing one.
@@ -28,7 +29,7 @@ class FileWriter {
   FileWriter& operator=(const FileWriter&) = delete;
 
   absl::Status Append(std::string_view bytes);
-  // Number of bytes that were appended.
+  // The number of bytes that were appended.
   int64_t size() const { return size_; }
   // Writes the buffer, syncs to the disk and closes the file.
   absl::Status SyncAndClose();
@@ -53,10 +54,11 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view conte
 // Appends to the file, which need not exist. Does not sync.
 absl::Status AppendToFile(const std::string& path, std::string_view text);
 
-// False also if the policy forbids the path, or if its scheme has no file system.
+// Whether there is a file or a directory of this path. False also if the file policy forbids the
+// path, or if no file system handles its scheme ("s3" in "s3://b/c").
 bool FileExists(const std::string& path);
 bool IsDirectory(const std::string& path);
-// Seconds since 1970. NOT_FOUND if there is no such file.
+// Returns the time in seconds since 1970. NOT_FOUND if there is no such file.
 absl::StatusOr<double> ModificationTime(const std::string& path);
 absl::Status RenameFile(const std::string& from, const std::string& to);
 absl::Status RemoveFile(const std::string& path);
@@ -67,16 +69,17 @@ absl::Status RemoveEmptyDirectory(const std::string& path);
 absl::Status MakeDirectories(const std::string& path);
 // Syncs the names in the directory (new and renamed files) to the disk.
 absl::Status SyncDirectory(const std::string& path);
-// Sorted paths that match a pattern of `*`, `?` and `[…]`. There may be none.
+// Returns the sorted paths that match a pattern with `*`, `?` and `[…]`. The list may be empty.
 absl::StatusOr<std::vector<std::string>> MatchFiles(const std::string& pattern);
 
-// A pattern that matches `path` only.
+// Returns a pattern for MatchFiles that matches `path` only.
 std::string EscapePattern(std::string_view path);
 
 // "a/b" of "a/b/c"; "." of "c"; "/" of "/c"; "s3://b/" of "s3://b/c".
 std::string DirectoryOf(std::string_view path);
 std::string BaseNameOf(std::string_view path);
-// `directory`/`name`, or `name` if it is absolute, has a scheme, or `directory` is empty.
+// Returns `directory`/`name`. Returns `name` if it is absolute, has a scheme, or `directory` is
+// empty.
 std::string JoinPath(std::string_view directory, std::string_view name);
 // A unique name in the directory of `path`: "<path>.tempstate<number>".
 std::string TemporaryName(const std::string& path);
@@ -86,12 +89,12 @@ struct FileChange {
   enum Kind { kCreate, kWrite, kSync, kRename, kRemove, kMakeDirectory, kSyncDirectory };
   Kind kind;
   std::string path;
-  std::string to;  // new name if it is renamed
+  std::string to;  // kRename: the new path
 };
-// For tests. Called before every change, in the thread that makes it. If it returns an error, the
-// change is not made and fails with this error. With a hook, files are written in small pieces, so
-// that a simulated crash can leave a part of them. Set it while no file is written; null removes
-// it.
+// For tests. Called before every change by FileWriter and the functions above, except AppendToFile
+// and Discard, in the thread that makes the change. If it returns an error, the change is not made
+// and fails with this error. With a hook, files are written in small pieces, so that a simulated
+// crash can leave a part of them. Call SetFileHook while no file is written. Null removes the hook.
 using FileHook = std::function<absl::Status(const FileChange&)>;
 void SetFileHook(FileHook hook);
 

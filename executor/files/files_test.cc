@@ -39,7 +39,7 @@ TEST(FilesTest, PartsOfPaths) {
   EXPECT_EQ(LocalPath("file://host").value(), "/");
 }
 
-// "file://…" wrote into a folder "file:" of the current one.
+// "file://…" must not name a file in a folder "file:" of the current folder.
 TEST(FilesTest, AFileUriIsALocalPath) {
   const std::string folder = Folder(), uri = StrCat("file://", folder, "/new/deeper");
   ASSERT_TRUE(MakeDirectories(uri).ok());

@@ -13,7 +13,8 @@
 namespace sluice {
 namespace {
 
-// The most nanoseconds per element of a recomputed node, and of all nodes that it is computed from.
+// A node is recomputed in each group that reads it only if it takes at most kMostNodeNs nanoseconds
+// per element, and at most kMostCopiedNs together with the nodes that must be recomputed for it.
 // Reading a stored result takes about as long.
 constexpr double kMostNodeNs = 0.2, kMostCopiedNs = 0.8;
 constexpr size_t kMostReaders = 8;

@@ -37,10 +37,11 @@ enum class BroadcastKind : uint8_t {
   kAxes,    // not elementwise: lists the dimensions of a reduction
 };
 
-// An operand of a member: an input of the group, or the result of an earlier member.
+// An operand of a member: an input of the group, or the result of an earlier member. One of `input`
+// and `member` is set, the other one is -1.
 struct FusedOperand {
-  int input = -1;
-  int member = -1;
+  int input = -1;                                   // the number of the input
+  int member = -1;                                  // the number of the earlier member
   BroadcastKind broadcast = BroadcastKind::kWhole;  // other kinds only for inputs
   bool operator==(const FusedOperand&) const = default;
 };
@@ -48,16 +49,18 @@ struct FusedOperand {
 // Whether `part` is the shape `full` with a last dimension of 1. `full` has at least one dimension.
 bool HasOneElementARow(absl::Span<const int64_t> part, absl::Span<const int64_t> full);
 
+// One node of a fusion group.
 struct FusedMember {
   const Node* node = nullptr;
   Kernel* kernel = nullptr;
   const ElementwiseLoops* loops = nullptr;
-  const RowKernel* rows = nullptr;  // instead of loops; only for the last of several members
+  // Set instead of `loops` if the member maps rows. Only the last of several members may do so.
+  const RowKernel* rows = nullptr;
   absl::InlinedVector<FusedOperand, 2> operands;
   DataType output_type = DT_INVALID;
 };
 
-// The values of one call in a step.
+// The inputs and the output of one run of a group in a step.
 struct FusedCall {
   const StepContext& step;
   Value* const* inputs;
@@ -88,13 +91,16 @@ class FusedElementwise {
   // If a member fails, the error carries the member's number as payload kMemberPayload.
   absl::Status Run(const FusedCall& call) const;
 
-  // Runs the members one by one: `run` gets the member's node and its input and output values.
+  // Runs the members one by one, as they would run without the group. Calls `run` for each member,
+  // with its node, its input and output values, and the inputs that it may overwrite (as in
+  // FusedCall::movable).
   using RunMember = absl::FunctionRef<absl::Status(const PlanNode&, Value* const* inputs,
                                                    uint64_t movable, Value* output)>;
   absl::Status RunOneByOne(const FusedCall& call, RunMember run) const;
 
   static constexpr const char* kMemberPayload = "sluice/fused_member";
-  // The node of an error of Run. Null if the error does not name a member.
+  // Returns the node of the member that failed with `error`, which Run returned. Null if the error
+  // does not name a member.
   const Node* NodeOf(const absl::Status& error) const;
 
  private:
@@ -102,20 +108,20 @@ class FusedElementwise {
     const ElementwiseLoops* loops;  // null for a member that maps rows
     const FusedOperand* operands;   // the member's
     int num_operands;
-    int column;          // the kColumn operand, or -1
+    int column;          // the index of the kColumn operand; -1 if there is none
     int to;              // the register for the result
-    uint32_t last_read;  // bit k: no later operand reads the value of operand k
+    uint32_t last_read;  // bit k: operand k is the last reader of its value
   };
   // The shapes of one call.
   struct Shapes {
     const TensorShape* full = nullptr;  // all operands broadcast to it; null if all are scalars
     std::array<bool, kMostInputs> input_alone;
-    std::array<int64_t, kMostInputs> repeated;    // elements of kRow inputs
-    TensorShape of_parts;                         // the full shape if no input has it
+    std::array<int64_t, kMostInputs> repeated;    // the number of elements of each kRow input
+    TensorShape of_parts;                         // the shape `full` if no input has this shape
     int64_t row = 0;                              // elements of the last dimension of `full`
     int64_t tile = 0;                             // elements
-    bool prefetches = false;                      // the next tile, which is in no cache
-    bool streams = false;                         // writes the result with streaming stores
+    bool prefetches = false;                      // each tile prefetches the data of the next one
+    bool streams = false;                         // the result is written with streaming stores
     std::array<bool, kMostMembers> member_alone;  // members whose result is a scalar
   };
   // False if the inputs do not have the shapes that the plan expects.
@@ -124,7 +130,9 @@ class FusedElementwise {
   bool FindShapeOfParts(const FusedCall& call, Shapes* shapes) const;
   bool FindMembers(Shapes* shapes) const;
   absl::StatusOr<Tensor*> Allocate(const FusedCall& call, const Shapes& shapes) const;
-  // Replaces kRow inputs by copies that are repeated over the length of a tile.
+  // Copies kRow inputs so that their elements are repeated and each tile finds its elements in one
+  // sequence. Replaces their addresses in `inputs`. Returns the tensor that holds the copies, or an
+  // empty one if no input needs a copy.
   absl::StatusOr<Tensor> RepeatRows(const FusedCall& call, const Shapes& shapes,
                                     const char** inputs) const;
   // Storage for one element of any type.
@@ -154,9 +162,9 @@ class FusedElementwise {
   // A member in the form that the tiles of a block compute.
   struct TileStep {
     const Op* op;
-    ElementwiseLoops::OfTwo two;  // the loop for its two operands; null: see RunStep
-    Place x, y;                   // y only for two operands
-    char* to;                     // its register
+    ElementwiseLoops::OfTwo two;  // the loop for x and y; null for all other forms of members
+    Place x, y;                   // the operands; y only if there are two
+    char* to;                     // the register of its result
   };
   // An array that consecutive tiles read or write from the beginning to the end. While a tile is
   // computed, each of its steps prefetches some lines of the next tile.
@@ -177,7 +185,7 @@ class FusedElementwise {
   static Sequence SequenceOf(const char* base, size_t size, const TileCall& call, size_t num_steps);
   // Sets the sequences of the inputs. Returns their number.
   size_t FindReads(const TileCall& call, size_t num_steps, Sequence* reads) const;
-  // Computes tiles [first, last), a block of a shared loop.
+  // Computes tiles [first, last), which are one block of the parallel loop over all tiles.
   void RunTiles(const TileCall& call, int64_t first, int64_t last) const;
   void RunTile(const TileCall& call, const Tiles& tiles, int64_t begin, int64_t n) const;
   void RunStep(const TileCall& call, const Tiles& tiles, const TileStep& step, int64_t begin,
@@ -190,16 +198,17 @@ class FusedElementwise {
   std::vector<PlanNode> nodes_;  // by member
   std::vector<DataType> types_;  // output types, to which nodes_ point
   const int num_inputs_;
-  const RowKernel* rows_ = nullptr;           // of the last member, if it maps rows
-  std::vector<BroadcastKind> broadcasts_;     // by input
-  std::vector<size_t> in_size_;               // by input: bytes per element
-  bool has_parts_ = false;                    // an input is kRow or kColumn
-  std::vector<const PartialShape*> spreads_;  // results of members that spread a column
-  size_t largest_ = 1;                        // bytes of the largest element
-  size_t out_size_ = 0;                       // bytes of the result's element
-  bool is_reduction_ = false;                 // the result has one element per row
-  int64_t tile_ = 0;                          // elements, before rounding to whole rows
-  double cost_ = 0;                           // nanoseconds per element
+  const RowKernel* rows_ = nullptr;        // of the last member, if it maps rows
+  std::vector<BroadcastKind> broadcasts_;  // by input
+  std::vector<size_t> in_size_;            // by input: bytes per element
+  bool has_parts_ = false;                 // an input is kRow or kColumn
+  // The result shapes of members with ElementwiseLoops::spreads.
+  std::vector<const PartialShape*> spreads_;
+  size_t largest_ = 1;         // bytes of the largest element
+  size_t out_size_ = 0;        // bytes of the result's element
+  bool is_reduction_ = false;  // the result has one element per row
+  int64_t tile_ = 0;           // elements, before rounding to whole rows
+  double cost_ = 0;            // nanoseconds per element
 };
 
 }  // namespace sluice

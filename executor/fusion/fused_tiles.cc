@@ -1,4 +1,4 @@
-// The part of FusedElementwise that computes tiles.
+// The part of FusedElementwise (fused_elementwise.h) that computes a group's result tile by tile.
 #include <algorithm>
 
 #include "executor/cpu/prefetch.h"

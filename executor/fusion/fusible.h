@@ -11,7 +11,8 @@
 
 namespace sluice {
 
-// Returns false if the shapes are known to differ. A scalar is compatible with every shape.
+// Returns false if the operand's shape is known to differ from that of the result. A scalar operand
+// is compatible with every result.
 bool IsCompatible(const PartialShape& operand, const PartialShape& result);
 
 // Sets DraftItem::is_scalar_loop of the items whose kernels only run elementwise loops and whose
@@ -25,6 +26,7 @@ struct Membership {
   absl::InlinedVector<BroadcastKind, 2> broadcast;  // by operand
   explicit operator bool() const { return loops != nullptr || rows != nullptr; }
 };
+// Returns the form of the item. It converts to false if the item cannot be a member.
 Membership MembershipOf(const DraftItem& item);
 
 }  // namespace sluice

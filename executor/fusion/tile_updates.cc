@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// Smaller gradients stay in the cache.
+// The fewest elements of a product that is computed tile by tile. Smaller products stay in the
+// cache as a whole.
 constexpr int64_t kFewestElements = 64 << 10;
 constexpr int64_t kFewestProducts = 16;
 

@@ -3,13 +3,14 @@
 // Some updates have gradients for few rows of a large variable, and decay all other rows. Such an
 // update need not visit all rows at once: the other rows are updated before their next read. Until
 // then a DeferredUpdates holds the variable's tensor, and the variable looks uninitialised, so that
-// nothing can use outdated rows. SettleDeferred runs the updates. The executor calls it before a
-// kernel gets a reference to a variable, and the few kernels that lock variables themselves call
-// it.
+// no node can use outdated rows. SettleDeferred runs the updates. The executor calls it before a
+// kernel gets a reference to a variable. The few kernels that lock variables themselves call it
+// too.
 //
 // `home` is the Tensor object in the variable, which is empty while its updates are deferred.
 //
-// Thread safety: all functions may be called from any thread that holds the variable's claim.
+// Thread safety: all functions may be called from any thread that holds the variable's claim, the
+// lock of its value (executor/wait/claim.h).
 // Lock order: the claim, then the locks of DeferredUpdates.
 #ifndef SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
 #define SLUICE_EXECUTOR_KERNEL_DEFERRED_UPDATES_H_
@@ -26,6 +27,7 @@ namespace sluice {
 // resource handles, the kernels decide whether to call it (ops/state/variable_resource.h).
 inline constexpr char kTakesDeferredAttr[] = "_takes_deferred";
 
+// Holds the tensor of a variable, and the updates of it that have not run yet.
 class DeferredUpdates {
  public:
   virtual ~DeferredUpdates() = default;
@@ -37,8 +39,8 @@ class DeferredUpdates {
                              const StepContext& step) = 0;
 };
 
-// Moves the tensor out of `home` and returns it, for `by` to hold. `home` keeps its type and shape.
-// WhoHas returns `by` until the tensor is back.
+// Moves the tensor out of `home` and returns it. The caller gives it to `by`. `home` keeps its type
+// and shape. WhoHas returns `by` until BringBack.
 Tensor TakeAway(Tensor* home, std::shared_ptr<DeferredUpdates> by);
 // Puts a tensor whose deferred updates have run back into `home`.
 void BringBack(Tensor* home, Tensor tensor);

@@ -22,7 +22,7 @@ struct ElementwiseLoops {
   OfOne one = nullptr;                 // null for ops of two operands
   OfTwo both = nullptr;                // x and y have n elements
   OfTwo x_alone = nullptr;             // x has one element; null if the op does not broadcast
-  OfTwo y_alone = nullptr;             // y has one element; likewise
+  OfTwo y_alone = nullptr;             // y has one element; null if the op does not broadcast
   OfTwo scalars = nullptr;             // x, y and z have one element; null: use `both`
   FloatOp float_op = FloatOp::kOther;  // if set, x, y and z are floats
   // y is a vector of the length of x's last dimension and is applied to each row of x. Only `both`
@@ -33,11 +33,11 @@ struct ElementwiseLoops {
   // x has one element per row of the result, and `one` copies this element to n elements of the
   // row.
   bool spreads = false;
-  size_t in_size = 0;   // bytes per element
-  size_t out_size = 0;  // likewise
+  size_t in_size = 0;   // bytes per element of the operands
+  size_t out_size = 0;  // bytes per element of the result
   double cost = 0;      // nanoseconds per element, roughly
 
-  // For two operands of one element each.
+  // Computes the one element of z from two operands of one element each.
   void ComputeScalars(const void* x, const void* y, void* z) const {
     const auto a = [x] { return *static_cast<const float*>(x); };
     const auto b = [y] { return *static_cast<const float*>(y); };
@@ -67,6 +67,7 @@ class GroupLoops {
   virtual const ElementwiseLoops* LoopsInGroup() const = 0;
 };
 
+// A kernel that computes its result with elementwise loops.
 class ElementwiseLoopKernel : public Kernel {
  public:
   explicit ElementwiseLoopKernel(const ElementwiseLoops& loops) : loops_(loops) {}

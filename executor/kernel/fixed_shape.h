@@ -1,4 +1,4 @@
-// Reads shape attributes for kernels that need to know every size.
+// Reads shape attributes for kernels that must know every size, such as those of variables.
 //
 // Reference: TensorFlow's GetAttr of a TensorShape, which reads the shape of variables, queues,
 // barriers and tables.

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// The target with an op's kernels ("//ops/image:image_kernels"). //ops/builders:libraries defines
-// it if any family of ops is linked.
+// Returns the Bazel target with an op's kernels ("//ops/image:image_kernels"). The function is in
+// //ops/builders:libraries. It is null if no family of ops is linked.
 [[gnu::weak]] std::string LibraryOfKernels(std::string_view op);
 
 namespace {

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// The tensor is computed at the second request, because many kernels run only once. It lives as
+// The tensor is computed at the second call of Get, because many kernels run only once. It lives as
 // long as this object.
 //
 // Thread safety: all methods may be called from any thread. They take no lock.

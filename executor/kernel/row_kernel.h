@@ -22,6 +22,7 @@ class RowKernel {
   // Computes `rows` rows of n > 0 elements with the same bits as Compute. If rows keep their
   // length, z may be x.
   virtual void MakeRows(const void* x, void* z, int64_t rows, int64_t n) const = 0;
+  // The shape of the result for a first input of shape x.
   virtual TensorShape ShapeOfRows(const TensorShape& x) const = 0;
   virtual double CostOfRows() const = 0;  // nanoseconds per element, roughly
 };

@@ -24,6 +24,7 @@ class SumKernel : public Kernel {
 // it adds this input to its result.
 class AddingKernel : public Kernel {
  public:
+  // Whether the kernel can be called with the additional input.
   virtual bool CanAdd() const { return true; }
 
   // Whether ComputeJoined can sum the results of this kernel and the other one, if their operands

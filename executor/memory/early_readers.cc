@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// The number of the last node that `node` waits for.
+// Returns the number (StepOrder) of the last node for which `node` waits. -1 if there is none.
 int ReadyAt(const Node& node, const StepOrder& order) {
   int ready = -1;
   for (const Output& in : node.inputs()) ready = std::max(ready, order.NumberOf(*in.node));

@@ -25,24 +25,25 @@ struct PlannedTensor {
   const Node* node = nullptr;
   int output = 0;
   int64_t bytes = -1;   // -1: unknown before the step
-  int computed_at = 0;  // the number of its node in the StepOrder
+  int computed_at = 0;  // the number of its node in the StepOrder (step_order.h)
   // The number of its last reader. MemoryPlan::num_nodes for results that are fetched.
   int released_at = 0;
   // All results in this buffer: this one, and results that take over or share the buffer.
   OutputList results;
 };
 
+// The tensors of a step, and the peak of their memory.
 struct MemoryPlan {
   std::vector<PlannedTensor> tensors;  // the largest first, those of unknown size last
-  int num_nodes = 0;
-  int num_unknown = 0;
+  int num_nodes = 0;                   // the numbers in the StepOrder are below it
+  int num_unknown = 0;     // the tensors of unknown size, which the peak does not include
   int64_t peak_bytes = 0;  // the most bytes of tensors that are alive at the same time
-  int peak_at = 0;         // the number of a node
-  std::string peak_node;
+  int peak_at = 0;         // the number of the node that runs at the peak
+  std::string peak_node;   // its name
   std::shared_ptr<const Graph> graph;  // owns the nodes
 
-  // The peak, and a table of the `rows` largest tensors: node, op, bytes, lifetime, and whether the
-  // tensor is alive at the peak.
+  // Returns a text with the peak, and a table of the `rows` largest tensors: node, op, bytes,
+  // lifetime, and whether the tensor is alive at the peak.
   std::string ToString(int rows = 20) const;
 };
 

@@ -10,6 +10,7 @@
 
 namespace sluice {
 
+// One line of the table.
 struct MemoryRow {
   int64_t bytes = -1;    // -1: unknown
   std::string lifetime;  // "3 to 17": numbers of nodes in the step's order
@@ -17,9 +18,9 @@ struct MemoryRow {
   std::string tensor;  // "dense/MatMul:0 (MatMul)"
 };
 
-// Returns the table. Its text begins with a line break.
+// Returns the text of the table. It begins with a line break.
 std::string MemoryTable(const std::vector<MemoryRow>& rows);
-// "12 MB", "800 B"; "?" for -1.
+// Returns a number of bytes as text: "12 MB", "800 B"; "?" for -1.
 std::string MemoryText(int64_t bytes);
 
 }  // namespace sluice

@@ -19,10 +19,10 @@ class NodeCopies {
  public:
   explicit NodeCopies(Graph& graph) : graph_(graph) {}
 
-  // The copy of a node, or null.
+  // Returns the copy of a node. Null if it has none.
   Node* Of(const Node& original) const;
   bool IsCopy(const Node& node) const { return triggers_.contains(&node); }
-  // The node that a copy waits for.
+  // The node for which a copy waits, so that it does not run too early.
   Node* TriggerOf(const Node& copy) const { return triggers_.at(&copy); }
   int size() const { return static_cast<int>(triggers_.size()); }
 
@@ -34,7 +34,8 @@ class NodeCopies {
   // Makes a reader of an original read the copy of the original instead.
   absl::Status Redirect(const Use& use);
 
-  // Keeps or undoes all changes since the last call of Keep or Undo, including the order of edges.
+  // Keep makes all changes since the last call of Keep or Undo final. Undo reverts them, including
+  // the order of edges.
   void Keep();
   absl::Status Undo();
 
@@ -49,15 +50,15 @@ class NodeCopies {
   std::unordered_map<const Node*, Node*> copies_;    // by original
   std::unordered_map<const Node*, Node*> triggers_;  // by copy
   std::vector<Node*> added_;
-  std::vector<std::pair<Node*, Node*>> old_triggers_;  // of copies, in order
-  std::vector<std::pair<Node*, Edges>> saved_;         // the original edges from a node
+  std::vector<std::pair<Node*, Node*>> old_triggers_;  // copies and their former triggers, in order
+  std::vector<std::pair<Node*, Edges>> saved_;         // nodes and their edges before the changes
 };
 
 // Estimates what it costs to compute a node a second time in a step.
 class CopyCosts {
  public:
   explicit CopyCosts(const MemoryPlan& memory);
-  // Rough nanoseconds of one core.
+  // Returns a rough estimate in nanoseconds on one core.
   double Of(const Node& node) const;
 
  private:

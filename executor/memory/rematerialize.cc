@@ -19,7 +19,8 @@ namespace sluice {
 namespace {
 
 constexpr int kMostPlans = 64;
-// The most nodes that are copied for one tensor. Longer chains of inputs are not worth it.
+// The largest number of nodes that are copied to recompute one tensor. If more would be needed, the
+// tensor is kept.
 constexpr size_t kMostCopies = 32;
 // Tensors below 1/kSmallestPart of the peak are kept.
 constexpr int64_t kSmallestPart = 10'000;

@@ -28,12 +28,13 @@
 
 namespace sluice {
 
+// A plan, and the memory that its steps need.
 struct PlannedStep {
   std::shared_ptr<const Plan> plan;
   MemoryPlan memory;
 };
 
-// Plans the steps of a graph that a pass changes.
+// Makes a new plan for a graph each time that a pass has changed it.
 class StepPlanner {
  public:
   virtual ~StepPlanner() = default;

@@ -20,7 +20,8 @@ class StepOrder {
  public:
   static absl::StatusOr<StepOrder> Of(const Plan& plan);
 
-  // -1 for nodes without a number: constants, feeds and nodes in loops.
+  // Returns the number of a node. -1 for nodes without a number: constants, feeds and nodes in
+  // loops.
   int NumberOf(const Node& node) const { return numbers_[node.id()]; }
   // The nodes with this number: one node, or the members of a fusion group, of which the last one
   // computes the result.

@@ -2,8 +2,8 @@
 //
 // Tensors have the same batch if their batch sizes are equal by construction: the results that
 // convolutions, pools and elementwise nodes compute from x have the batch of x, and so do tensors
-// that a node makes in the shape of such a result. A batch is
-// identified by the tensor with this batch whose node was added to the graph first.
+// that a node makes in the shape of such a result. A batch is identified by the tensor with this
+// batch whose node was added to the graph first.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_IMAGE_BATCHES_H_
@@ -28,8 +28,8 @@ class ImageBatches {
   // and `b` have the same batch.
   bool HaveSame(Output a, Output b) const;
 
-  // Records that output 0 of `node` has the batch of `images`, which have the same batch. Called in
-  // topological order.
+  // Records that output 0 of `node` has the batch of `images`, which all have the same batch. Must
+  // be called for the nodes in topological order.
   void Record(const Node& node, absl::Span<const Output> images);
   // If output 0 of the node is made in the shape of another tensor, records that it has the batch
   // of that tensor.

@@ -1,4 +1,5 @@
-// Chooses the image nodes that become channels-last (NHWC), so that few elements are transposed.
+// Chooses for ChooseLayout (choose_layout.h) the image nodes that become channels-last (NHWC), so
+// that few elements are transposed.
 //
 // A node whose kernel transposes NCHW images inside is channels-last from the beginning: at worst,
 // Transposes before and after the node do what its kernel did inside. Other nodes follow if fewer
@@ -17,15 +18,16 @@
 
 namespace sluice {
 
+// A node that can become channels-last, and its inputs and outputs that are images.
 struct ImageNode {
   Node* node;
   ImageRoles roles;
 };
 
-// Whether the reader uses only the shapes of its inputs.
+// Whether the reader uses only the shapes of its inputs, not their elements.
 bool ReadsShapeAlone(const Node& reader);
 
-// Whether the node is a Transpose without control inputs that brings an image into this order.
+// Whether the node is a Transpose without control inputs whose permutation is `order`.
 bool IsTransposeTo(const Node& node, const ImageOrder& order);
 
 // Returns those of `nodes` that become channels-last. `nodes` is in topological order.

@@ -13,7 +13,8 @@ namespace sluice {
 
 // Returns the number of products that now read a packed operand. These are MatMuls and
 // _MatMulColumns with known sizes whose kernels are faster with packed operands on this machine
-// (PackedOperandReader). Invariants of a loop are packed outside of the loop.
+// (executor/kernel/packed_operand_reader.h). Weights that do not change in a loop are packed once,
+// before the loop.
 absl::StatusOr<int> PackOperands(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

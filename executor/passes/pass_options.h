@@ -1,11 +1,12 @@
-// The options of all passes. A pass is a function
+// The options of graph passes, which change a graph before its steps run. A pass is a function
 //
 //   absl::StatusOr<int> Pass(Graph& graph, const PassOptions& options);
 //
 // that changes the graph of one set of feeds, fetches and targets, and returns how many changes it
-// made. An error is a defect of the pass, not of the graph. No pass runs or removes a stateful
-// node, and every pass takes time linear in the graph, except rematerialize. The table of passes
-// with their order and exactness is in executor/compiler/pass_table.cc.
+// made. An error is a defect of the pass, not of the graph. No pass runs a stateful node. Only
+// defer_adam removes some: the updates that its own node makes instead. Every pass takes time
+// linear in the graph, except rematerialize. The table of passes with their order and exactness is
+// in executor/compiler/pass_table.cc.
 #ifndef SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
 #define SLUICE_EXECUTOR_PASSES_PASS_OPTIONS_H_
 
@@ -32,7 +33,8 @@ struct PassOptions {
   Allocator* memory = &LimitedHeap();
   // The size of the largest constant that fold_constants makes.
   int64_t max_constant_bytes = 10 << 20;
-  // For rematerialize: the memory that a step's tensors may take, and the planner of steps.
+  // Used only by rematerialize: the number of bytes that a step's tensors may take, and the object
+  // that makes plans. CompileWithinLimit (executor/compiler/compile.h) sets `planner`.
   int64_t memory_limit_bytes = 0;
   StepPlanner* planner = nullptr;
   // Called before each pass, and before each call of a graph function is replaced by the nodes of

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// The ops of the tests.
+// The ops in the graphs of these tests.
 OP(Const, "A constant.")
     .Output("output", "dtype")
     .Attr("value", TensorAttr())

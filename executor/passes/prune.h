@@ -21,19 +21,20 @@
 namespace sluice {
 
 struct PruneOptions {
-  // Set for partial runs. Feeds then become _Recv nodes and fetches become _Send nodes on this
-  // device, which exchange the tensors with the client through the step's rendezvous.
+  // Set for partial runs, empty for others. Feeds then become _Recv nodes and fetches become _Send
+  // nodes on this device, which exchange the tensors with the client through the step's rendezvous.
   std::string client_device;
 };
-// The key under which the client of a partial run sends or receives the tensor through the
-// rendezvous.
+// Returns the key under which the client of a partial run sends or receives the tensor through the
+// step's rendezvous (executor/wait/rendezvous.h).
 std::string ClientKey(const Output& tensor, const std::string& client_device);
+// Whether the key was made by ClientKey.
 bool IsClientKey(std::string_view key);
 
-// INVALID_ARGUMENT, in TensorFlow's words, if a tensor is fed twice, a tensor is both fed and
-// fetched, or nothing is fetched or run. INVALID_ARGUMENT also if a needed node has an input that
-// is not connected, or if the steps would run an _Arg or _Retval that was in the original graph.
-// NOT_FOUND if the op of a needed node is not registered.
+// Returns the pruned copy. INVALID_ARGUMENT, in TensorFlow's words, if a tensor is fed twice, a
+// tensor is both fed and fetched, or nothing is fetched or run. INVALID_ARGUMENT also if a needed
+// node has an input that is not connected, or if the steps would run an _Arg or _Retval that was in
+// the original graph. NOT_FOUND if the op of a needed node is not registered.
 absl::StatusOr<std::unique_ptr<Graph>> Prune(absl::Span<const Output> feeds,
                                              absl::Span<const Output> fetches,
                                              absl::Span<const Operation> targets,

@@ -1,4 +1,5 @@
-// Functions for passes that bypass nodes: a reader then takes its input from a node further up.
+// Functions for passes that bypass nodes: the reader of a bypassed node then reads an input of that
+// node, or a tensor from which that input was computed.
 //
 // Thread safety: none, like the graph.
 #ifndef SLUICE_EXECUTOR_PASSES_REWRITE_H_
@@ -15,8 +16,9 @@
 namespace sluice {
 
 // Whether a reader of the node needs neither to wait for the node nor to check whether it is dead.
-// This holds for a constant without control inputs, which is never dead, and for a value that
-// enters a loop, which is dead only together with the whole loop.
+// (A node is dead if it is on a branch that is not taken.) This holds for a constant without
+// control inputs, which is never dead, and for a value that enters a loop, which is dead only
+// together with the whole loop.
 bool IsAliveWithItsReaders(const Node& node);
 
 // Adds a node with one output. Its device, and the line of the user's program that counts as its
@@ -56,6 +58,8 @@ class Rewriter {
   // `keep`: names of nodes that stay as they are; outlives the rewriter.
   Rewriter(Graph& graph, const std::set<std::string>& keep);
 
+  // Whether a bypass may remove the node. False for impure nodes, nodes with several outputs, nodes
+  // in `keep`, and nodes whose device other nodes take over by `_class`.
   bool MayChange(const Node& node) const;
   // Whether a result of the node may lie in the memory of a variable that is updated in place. A
   // reader that then reads the result at another time could see another value.
@@ -70,14 +74,16 @@ class Rewriter {
   absl::StatusOr<bool> Shorten(Node* reader, int i, const Bypass& bypass);
 
  private:
-  // `copies`: the result of the reader has its own memory.
+  // Whether the reader may read bypass.x instead. `copies` says whether the result of the reader
+  // has its own memory.
   bool CanBePassed(const Bypass& bypass, const Node& reader, bool copies) const;
   absl::StatusOr<Output> IdentityOf(const Bypass& bypass, std::vector<Node*> controls);
   void RemoveUnused(absl::Span<Node* const> nodes);
 
   Graph& graph_;
   const std::set<std::string>& keep_;
-  std::set<std::string> companions_;  // names of nodes with which others are colocated
+  // Names of nodes that other nodes name in their attribute `_class`, to share a device with them.
+  std::set<std::string> companions_;
   // By node id: whether a result may lie in a variable's memory, or in that of a fed tensor.
   std::vector<bool> in_variable_;
   std::vector<bool> in_feed_;

@@ -1,4 +1,4 @@
-// Finds the nodes that a step runs after given nodes.
+// Finds the nodes that a step can run only after given nodes.
 #ifndef SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
 #define SLUICE_EXECUTOR_PASSES_RUN_ORDER_H_
 

@@ -24,7 +24,7 @@
 
 namespace sluice {
 
-// Returns the number of nodes that were removed or take their input from further up.
+// Returns the number of nodes that were removed, or that now read a tensor further up their chain.
 absl::StatusOr<int> Simplify(Graph& graph, const PassOptions& options);
 
 }  // namespace sluice

@@ -8,10 +8,11 @@
 
 namespace sluice {
 
-// Removes pure nodes whose outputs no node reads, and returns their number. Nodes that wait for
-// such a node then wait for its inputs and control inputs. The node stays if these new edges would
-// be more than the removed ones. It also stays if it reads an output of a Switch: a constant of a
-// branch waits for such a node, so that the constant is dead if the branch is not taken.
+// Removes pure nodes (without side effects) whose outputs no node reads, and returns their number.
+// Nodes that wait for such a node then wait for its inputs and control inputs. The node stays if
+// these new edges would be more than the removed ones. It also stays if it reads an output of a
+// Switch: a constant of a branch waits for such a node, so that the constant is dead if the branch
+// is not taken.
 absl::StatusOr<int> RemoveUnusedNodes(Graph& graph, const PassOptions& options);
 
 // Whether the node reads an output of a Switch.

@@ -17,9 +17,10 @@
 
 namespace sluice {
 
+// The location of an item's data input, like ValueRef of the plan.
 struct DraftInput {
   ValueRef::Base base = ValueRef::kSlot;
-  int index = 0;             // kSlot: output of `item`; otherwise number in the array `base`
+  int index = 0;             // kSlot: the output of `item`; otherwise the index in the array `base`
   int item = -1;             // the item to wait for; -1 if the value is always available
   bool is_ref = false;       // the input is a reference
   bool dereference = false;  // the item reads the value to which the reference refers
@@ -29,26 +30,27 @@ struct DraftItem {
   OpKind kind = OpKind::kKernel;
   // The meaning depends on `kind`. kConstant, kFeed, kFetch: the position among the constants,
   // feeds or fetches. kLoop, kFused: the index of the loop or fusion group in the draft.
-  // kLoopVariable, kCarry, kLeave: the index of the loop variable. kEnter, kExit, kNextIteration:
-  // the item of the receiving body that stands for the arrival. kArrival: the index of the
-  // invariant that a constant Enter brings, or -1.
+  // kLoopVariable, kCarry: the index of the loop variable. kLeave: the index of the output of the
+  // kLoop item. kEnter, kNextIteration: the kArrival item of the receiving body. kExit: the index
+  // in DraftBody::exits. kArrival: the index of the invariant that a constant Enter brings, or -1.
   int aux = -1;
-  const Node* node = nullptr;  // for a loop: one of its Exits or Enters, for messages
+  const Node* node = nullptr;  // kLoop: one of the loop's Exits or Enters, for error messages
   Kernel* kernel = nullptr;
   std::vector<DraftInput> inputs;
-  std::vector<int> controls;           // items to wait for
-  std::vector<DataType> output_types;  // as declared
-  bool may_be_dead = false;
-  bool is_scalar_loop = false;  // PlanNode::kScalarLoop
+  std::vector<int> controls;           // the items of the control inputs
+  std::vector<DataType> output_types;  // the graph's types, which may be reference types
+  bool may_be_dead = false;            // may be on a branch that is not taken
+  bool is_scalar_loop = false;  // the executor may compute it without its kernel, if it is a scalar
   bool is_fused_away = false;   // another item computes its result, so it is not in the order
 };
 
+// The root of the graph, or the body of one while loop.
 struct DraftBody {
   std::vector<DraftItem> items;
-  std::vector<int> order;  // each item after those that it waits for
+  std::vector<int> order;  // indices of items: each item comes after those that it waits for
   bool is_simple_loop = false;
   std::string frame_name;
-  int parent = -1;
+  int parent = -1;  // the index of the enclosing body; -1 for the root
   int parallel_iterations = 1;
   int num_enters = 0;
   int num_invariants = 0;
@@ -60,17 +62,18 @@ struct DraftBody {
 
 struct Draft {
   std::vector<DraftBody> bodies;  // by frame; the root first
-  std::vector<int> loops;         // bodies of the simple loops, by kLoop's aux
+  std::vector<int> loops;         // the indices of the simple loops' bodies
   std::vector<Value> constants;
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
-  std::vector<std::shared_ptr<Kernel>> kernels;  // made by fusions
+  std::vector<std::shared_ptr<Kernel>> kernels;  // those that fusions have made
   int num_feeds = 0;
   int num_fetches = 0;
 };
 
-// Makes the bodies; OrderItems then sets the order of their items. `kernels` is by node id, with
-// null for nodes that need none. With `dynamic_loops`, every loop is dynamic. INVALID_ARGUMENT for
-// graphs whose frames do not fit together (frames.h) and for fetches inside loops.
+// Makes the bodies. OrderItems must then set the order of their items. `kernels` is by node id,
+// with null for nodes that need none. With `dynamic_loops`, no loop is run as a single node.
+// INVALID_ARGUMENT for graphs whose frames do not fit together (frames.h) and for fetches inside
+// loops.
 absl::StatusOr<Draft> MakeDraft(const Graph& graph,
                                 const std::vector<std::shared_ptr<Kernel>>& kernels,
                                 bool dynamic_loops);

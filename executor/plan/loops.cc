@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Merge(Enter, NextIteration), in this order or the other.
+// Whether `merge` has two inputs, an Enter and a NextIteration, in either order.
 bool IsLoopVariable(const Node& merge) {
   if (merge.num_inputs() != 2 || !merge.control_inputs().empty()) return false;
   const Node* a = merge.input(0).node;

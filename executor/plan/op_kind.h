@@ -1,5 +1,5 @@
-// The kinds of plan items. The kind decides what the executor does with a node, or with an item
-// that the plan adds to the nodes.
+// The kinds of a plan's items (draft.h). The kind decides what the executor does with a node, or
+// with an item that the plan adds to the nodes.
 #ifndef SLUICE_EXECUTOR_PLAN_OP_KIND_H_
 #define SLUICE_EXECUTOR_PLAN_OP_KIND_H_
 
@@ -11,9 +11,9 @@ class Node;
 
 enum class OpKind : uint8_t {
   kKernel,          // calls its kernel
-  kAsync,           // calls its kernel, which answers later
-  kConstant,        // a value of the plan
-  kFeed,            // a value of the step
+  kAsync,           // calls its kernel, which reports its result later
+  kConstant,        // a value that the plan holds
+  kFeed,            // a value that the caller of the step feeds
   kFetch,           // hands a value to the step's caller
   kPass,            // output 0 is input 0
   kNoOp,            // computes nothing
@@ -26,10 +26,10 @@ enum class OpKind : uint8_t {
   // Items that the plan adds.
   kArrival,       // stands for a value that comes from another frame or iteration
   kLoop,          // a whole while loop
-  kLoopVariable,  // inside it: the Merge of a variable
-  kCarry,         // inside it: the NextIteration of a variable
-  kLeave,         // inside it: an Exit
-  kFused,         // several elementwise nodes
+  kLoopVariable,  // inside a kLoop: the Merge of a loop variable
+  kCarry,         // inside a kLoop: the NextIteration of a loop variable
+  kLeave,         // inside a kLoop: an Exit
+  kFused,         // several elementwise nodes that run as one
   kDelayed,       // a kernel that only checks its inputs: its reader computes the result
 };
 

@@ -1,4 +1,4 @@
-// The order in which one thread runs the items of a body.
+// Finds the order in which one thread runs the items of a body (draft.h).
 #ifndef SLUICE_EXECUTOR_PLAN_ORDER_H_
 #define SLUICE_EXECUTOR_PLAN_ORDER_H_
 

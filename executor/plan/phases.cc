@@ -9,7 +9,7 @@ namespace {
 
 enum class Phase : uint8_t { kCondition, kSwitch, kTrue, kFalse };
 
-// In which phase each item runs.
+// Finds the phase in which each item of a body runs.
 class PhaseFinder {
  public:
   PhaseFinder(const DraftBody& body, const std::vector<int>& loops, const std::vector<bool>& phased)

@@ -1,5 +1,5 @@
 // Divides the body of a simple loop into phases (LoopPhases in plan.h), so that a run of the loop
-// checks no node for deadness and passes no value through Switch and Identity.
+// does not check whether nodes are dead, and passes no value through Switch and Identity.
 #ifndef SLUICE_EXECUTOR_PLAN_PHASES_H_
 #define SLUICE_EXECUTOR_PLAN_PHASES_H_
 

@@ -1,4 +1,5 @@
-// A plan: a pruned and placed graph, compiled into flat arrays that steps walk.
+// A plan: a pruned and placed graph, compiled into flat arrays. A step runs the graph by walking
+// them.
 //
 // The graph is divided into bodies: the root and each while loop. The nodes of a body are grouped
 // into units, which run as a whole: a segment of nodes that become ready together, one asynchronous
@@ -6,10 +7,11 @@
 // that it waits for have ended. Values are in slots. Each running iteration of a body has its own
 // slots. If the plan knows the last reader of a slot, that node may take over the value.
 //
-// A loop without asynchronous nodes is one node of its parent (OpKind::kLoop). Its body is a single
-// segment, which runs again and again. Other loops are dynamic: each execution of the loop is a
-// frame, whose iterations overlap. Values arrive from other frames and iterations (by Enter from
-// the parent, by NextIteration from the iteration before, by Exit in the parent).
+// A simple loop is one node of its parent (OpKind::kLoop). It has no nodes that can block (loops.h
+// has all conditions). Its body is a single segment, which runs again and again. Other loops are
+// dynamic: each execution of the loop is a frame, whose iterations overlap. Values arrive from
+// other frames and iterations (by Enter from the parent, by NextIteration from the iteration
+// before, by Exit in the parent).
 //
 // Thread safety: immutable after compilation. Lifetime: a plan lives as long as its session.
 #ifndef SLUICE_EXECUTOR_PLAN_PLAN_H_
@@ -43,13 +45,13 @@ static_assert(sizeof(ValueRef) == 4);
 struct alignas(64) PlanNode {
   enum Flags : uint8_t {
     kHasRefs = 1,       // an input is a reference
-    kRunsWhenDead = 2,  // Send, Recv
+    kRunsWhenDead = 2,  // the kernel runs even if an input is dead: Send, Recv
     kNeedsIndex = 4,    // kMerge, kLoopVariable: a node reads output 1
-    kScalarLoop = 8,    // the kernel is an ElementwiseLoopKernel; operands may be scalars
+    kScalarLoop = 8,  // an ElementwiseLoopKernel; scalar results are computed without a call of it
   };
   Kernel* kernel = nullptr;
   const Node* node = nullptr;
-  const DataType* output_types = nullptr;  // base types
+  const DataType* output_types = nullptr;  // without references
   uint64_t movable = 0;                    // bit i: the node may take over input i
   uint32_t first_input = 0;                // into Body::inputs
   uint32_t first_output = 0;               // slot; the outputs have consecutive slots
@@ -60,28 +62,30 @@ struct alignas(64) PlanNode {
   OpKind kind = OpKind::kKernel;
   uint8_t flags = 0;
   // Its meaning depends on the kind. kConstant, kFused, kFetch, kLoop: the index among the
-  // constants, fusion groups, fetches or loops. kLoopVariable, kCarry, kLeave: the index of the
-  // loop variable. kEnter, kNextIteration: the index in Plan::arrivals. kExit: the index in
-  // Body::exits.
+  // constants, fusion groups, fetches or loops. kLoopVariable, kCarry: the index of the loop
+  // variable. kLeave: the index of the output of the kLoop node. kEnter, kNextIteration: the index
+  // in Plan::arrivals. kExit: the index in Body::exits.
   uint32_t aux = 0;
   uint16_t device = 0;  // index in the session's devices
 };
 static_assert(sizeof(PlanNode) == 64);
 
-// The part of a node that only units with Unit::may_be_dead need.
+// The part of a node that only units with Unit::may_be_dead need. A node's dead flag says that the
+// node is dead, that is, on a branch that is not taken.
 struct NodeDeadness {
   uint32_t first_control = 0;  // into Body::controls: the dead flags of control inputs
   uint32_t num_controls = 0;
   int32_t flag = -1;  // the node's own dead flag; -1 if no node reads it
 };
 
+// Leads from a unit to one that waits for it.
 struct UnitEdge {
   // kOnly: `unit` waits for nothing else, so its pending count is not used.
   enum Kind : uint8_t { kPlain, kOnly, kMergeControl, kMergeData };
   uint32_t unit;
   Kind kind = kPlain;
-  ValueRef value = {};       // kMergeData: the input
-  uint32_t merge_input = 0;  // kMergeData
+  ValueRef value = {};       // kMergeData: the value that the Merge gets
+  uint32_t merge_input = 0;  // kMergeData: the index of the Merge's input
 };
 
 // A copy of a value for one of the units that read it, so that each unit owns a slot with the
@@ -91,6 +95,7 @@ struct SlotCopy {
   uint32_t to;
 };
 
+// Nodes that run as a whole, once all units that they wait for have ended.
 struct Unit {
   enum class Kind : uint8_t { kSegment, kAsync, kMerge, kArrival };
   Kind kind = Kind::kSegment;
@@ -102,9 +107,9 @@ struct Unit {
   uint32_t num_edges = 0;
   uint32_t first_copy = 0;  // into Body::copies
   uint32_t num_copies = 0;
-  uint32_t async_index = 0;  // kAsync
-  int32_t invariant = -1;    // kArrival: the invariant of a constant Enter
-  uint64_t pending = 0;      // at the start of an iteration (for a Merge: merge_word.h)
+  uint32_t async_index = 0;  // kAsync: its number among the asynchronous units of the body
+  int32_t invariant = -1;    // kArrival of a constant Enter: the index of the invariant
+  uint64_t pending = 0;      // units to wait for, when an iteration starts (Merge: merge_word.h)
 };
 
 // Divides the nodes of a loop's body into five ranges, in this order: the loop variables; the nodes
@@ -117,6 +122,7 @@ struct LoopPhases {
   uint32_t first_false = 0;
 };
 
+// The root of the graph, or one while loop. The arrays below are indexed by its units and nodes.
 struct Body {
   std::vector<PlanNode> nodes;
   std::vector<NodeDeadness> deadness;  // by node
@@ -124,7 +130,7 @@ struct Body {
   std::vector<uint32_t> releases;  // slots to clear after a node
   std::vector<uint32_t> handles;   // slots of handles and references, cleared when the step ends
   std::vector<uint32_t> controls;
-  std::vector<DataType> types;  // behind PlanNode::output_types
+  std::vector<DataType> types;  // PlanNode::output_types points into it
   std::vector<Unit> units;
   std::vector<UnitEdge> edges;
   std::vector<SlotCopy> copies;
@@ -133,20 +139,20 @@ struct Body {
   uint32_t num_flags = 0;
   uint32_t num_async = 0;
   uint32_t num_invariants = 0;
-  LoopPhases phases;  // if the body has phases
+  LoopPhases phases;  // with condition 0 if the body has no phases
 
   // Dynamic loops only.
   std::string frame_name;
   uint64_t frame_name_hash = 0;
-  int parent = -1;  // body
+  int parent = -1;  // the index of the enclosing body
   int parallel_iterations = 1;
   int num_enters = 0;
   std::vector<uint32_t> exits;            // arrival units in the parent, one per Exit
   std::vector<uint32_t> invariant_units;  // arrival units of constant Enters, by invariant
 };
 
-// A simple loop. The inputs of its node are the initial values of its variables, then its
-// invariants.
+// A loop that is one node of its parent. The inputs of this node are the initial values of the
+// loop's variables, then its invariants, which have the same value in all iterations.
 struct Loop {
   uint32_t body = 0;
   uint32_t num_variables = 0;
@@ -155,7 +161,7 @@ struct Loop {
   uint32_t phased_body = 0;
 };
 
-// The destination of a value that changes its frame or iteration.
+// The destination of a value that goes to another frame or iteration.
 struct ArrivalPoint {
   uint32_t body;
   uint32_t unit;
@@ -169,7 +175,7 @@ struct Plan {
   std::vector<std::shared_ptr<const FusedElementwise>> fused;
   uint32_t num_feeds = 0;  // number of the last feed that a node reads, plus 1
   uint32_t num_fetches = 0;
-  std::shared_ptr<const Graph> graph;            // the nodes
+  std::shared_ptr<const Graph> graph;            // owns the nodes
   std::vector<std::shared_ptr<Kernel>> kernels;  // by node id, then those made by fusions
 };
 

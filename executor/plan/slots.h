@@ -1,4 +1,5 @@
-// Assigns the values of a body to slots, and finds the last reader of each value.
+// Assigns the values of a body to slots, the memory cells of a running body (plan.h), and finds the
+// last reader of each value.
 #ifndef SLUICE_EXECUTOR_PLAN_SLOTS_H_
 #define SLUICE_EXECUTOR_PLAN_SLOTS_H_
 
@@ -16,11 +17,11 @@ struct SlotPlan {
     uint32_t first_output = 0;
     std::vector<ValueRef> inputs;
     std::vector<uint32_t> releases;
-    uint64_t movable = 0;
+    uint64_t movable = 0;  // bit i: the item may take over input i
   };
   std::vector<Item> items;                    // by number in DraftBody::items
   std::vector<std::vector<SlotCopy>> copies;  // by unit: copies to make when the unit ends
-  std::vector<uint32_t> handles;              // of handles and references, kept until a step ends
+  std::vector<uint32_t> handles;  // slots of handles and references, kept for a whole step
   uint32_t num_slots = 0;
 };
 

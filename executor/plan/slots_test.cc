@@ -77,7 +77,8 @@ TEST_F(SlotsTest, EachUnitThatReadsAValueHasACopyThatItMayTakeOver) {
   EXPECT_EQ(plan.copies[0][0].to, plan.items[q].inputs[0].index);
 }
 
-// Each reader was compared with all others: ten seconds for so many.
+// The time must be linear in the number of readers. With a comparison of each reader with all
+// others, this test would take seconds.
 TEST_F(SlotsTest, AValueMayHaveManyReaders) {
   constexpr int kReaders = 100'000;
   const int a = Item({});

@@ -1,4 +1,4 @@
-// Groups the items of a body into units, which run as a whole.
+// Groups the items of a body (draft.h) into units, which run as a whole.
 #ifndef SLUICE_EXECUTOR_PLAN_UNITS_H_
 #define SLUICE_EXECUTOR_PLAN_UNITS_H_
 

@@ -1,4 +1,4 @@
-// Counts the uses of the items of a body.
+// Counts the uses of the items of a body (draft.h).
 #ifndef SLUICE_EXECUTOR_PLAN_USERS_H_
 #define SLUICE_EXECUTOR_PLAN_USERS_H_
 

@@ -15,7 +15,8 @@
 namespace sluice {
 namespace {
 
-// The rendezvous of a partial run: the client's tensors go to the client, the others to the tasks.
+// The rendezvous of a partial run over several tasks. Feeds and fetches pass through the rendezvous
+// `client`, tensors between tasks through `tasks`.
 class WithClient final : public Rendezvous {
  public:
   WithClient(Rendezvous& client, Rendezvous& tasks) : client_(client), tasks_(tasks) {}

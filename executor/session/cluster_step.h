@@ -20,7 +20,8 @@ namespace sluice {
 // combines the errors of the parts (executor/wait/error_group.h).
 class ClusterStep final : public PreparedStep {
  public:
-  // A part on another task. `feeds` and `fetches` are indices into the step's feeds and fetches.
+  // A part on another task, where it is registered under `handle`. `feeds` and `fetches` are
+  // indices into the step's feeds and fetches.
   struct RemotePart {
     std::string task;
     std::string handle;

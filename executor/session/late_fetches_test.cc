@@ -1,4 +1,4 @@
-// Fetches of variables that the same step updates.
+// Tests fetches of variables that the same step updates.
 #include <gtest/gtest.h>
 
 #include "executor/session/partial_run.h"

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// Collects the tensors of a piece as the step sends them.
+// Collects the fetches of one piece of a partial run as the step sends them.
 class Arrivals {
  public:
   explicit Arrivals(size_t count) : missing_(count), values_(count) {}

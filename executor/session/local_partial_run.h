@@ -1,4 +1,5 @@
-// A partial run whose step runs in this process, on a thread of its own.
+// A partial run (partial_run.h) whose step runs in this process, on a thread of its own. The step
+// gets the feeds and passes on the fetches through a rendezvous.
 #ifndef SLUICE_EXECUTOR_SESSION_LOCAL_PARTIAL_RUN_H_
 #define SLUICE_EXECUTOR_SESSION_LOCAL_PARTIAL_RUN_H_
 

@@ -16,7 +16,8 @@
 namespace sluice {
 namespace {
 
-// Whether the user's own Sends or Recvs are in the graph. Those of the runtime pass deadness on.
+// Whether the graph has Sends or Recvs of the user. Those that the runtime adds differ: they run
+// even if their input is dead, that is, belongs to a branch that is not taken.
 bool HasTransfers(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
     const bool is_transfer = node->role() == OpRole::kSend || node->role() == OpRole::kReceive;

@@ -25,8 +25,8 @@ class LocalStep final : public PreparedStep {
 
   // Returns the summary of the step's errors (executor/step/step.h).
   absl::Status Run(const StepCall& call) override;
-  // Runs one task's part of the step with this id and rendezvous. If `rendezvous` is null, the part
-  // uses a rendezvous of its own.
+  // Runs one task's part of the step with this id and rendezvous. If `rendezvous` is null, a part
+  // that needs a rendezvous uses one of its own.
   absl::Status RunPart(int64_t step_id, Rendezvous* rendezvous, const StepCall& call);
   void CancelRuns(const absl::Status& status) override;
   const Plan* plan() const override { return plan_.get(); }
@@ -37,10 +37,10 @@ class LocalStep final : public PreparedStep {
 
   TaskExecutor& executor_;
   const std::shared_ptr<const Plan> plan_;
-  const bool sends_to_itself_;         // has user Sends and Recvs, so that runs need a rendezvous
+  const bool sends_to_itself_;  // the user's graph has Sends or Recvs: Runs need a rendezvous
   std::atomic<Step*> spare_{nullptr};  // an idle Step that is taken without the lock
   Mutex mutex_;
-  std::vector<std::unique_ptr<Step>> steps_ ABSL_GUARDED_BY(mutex_);  // all
+  std::vector<std::unique_ptr<Step>> steps_ ABSL_GUARDED_BY(mutex_);  // all, idle or running
   std::vector<Step*> idle_ ABSL_GUARDED_BY(mutex_);
 };
 

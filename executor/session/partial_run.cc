@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// "x" stands for "x:0".
+// Returns the name with its output index: "x:0" for "x".
 std::string TensorName(const std::string& name) {
   return name.find(':') == std::string::npos ? name + ":0" : name;
 }

@@ -58,7 +58,7 @@ class PartialRun {
                                            absl::Span<const Output> fetches,
                                            CancellationManager* cancellation) = 0;
   // Ends the step after its last piece or after an error. `status` is the result of the last piece.
-  // Returns the step's error.
+  // Returns the step's error, or OK if it has none.
   virtual absl::Status End(const absl::Status& status) { return absl::OkStatus(); }
   virtual absl::Status CheckFeedValue(const Output& feed, const Tensor& value) const {
     return absl::OkStatus();

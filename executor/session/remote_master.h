@@ -23,7 +23,7 @@ class RemoteMaster {
  public:
   virtual ~RemoteMaster() = default;
 
-  // "grpc://ps0:7077"
+  // The address of the master, such as "grpc://ps0:7077".
   virtual const std::string& target() const = 0;
   // Sends the nodes that were added to the graph since the last call.
   virtual absl::Status Update(const Graph& graph) = 0;

@@ -45,7 +45,7 @@ class RemoteTasks {
     std::string task;
     std::string handle;
     int64_t step_id = 0;
-    Tensors feeds;           // of the part, in the order of its _Args
+    Tensors feeds;           // of the part, in the order of its _Arg nodes
     size_t num_fetches = 0;  // of the part
     int64_t timeout_ms = 0;  // 0: none
     bool trace = false;

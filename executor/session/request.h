@@ -24,10 +24,9 @@ struct StepRequest {
   size_t num_feeds = 0;
   absl::Span<const Output> fetches;
   absl::Span<const Operation> targets;
-  bool is_partial = false;  // feeds and fetches pass through the step's rendezvous
+  bool is_partial = false;  // partial run: feeds and fetches pass through a rendezvous
   CancellationManager* cancellation = nullptr;  // ends the preparation; null: nothing does
-  // After this time a file that the preparation reads is not awaited any longer. 0: that of the
-  // session.
+  // Timeout of files that are read while the step is prepared. 0: the session's timeout.
   int64_t timeout_ms = 0;
 
   const Output& feed(size_t i) const {
@@ -41,7 +40,7 @@ struct StepRequest {
   }
 };
 
-// A request by names, looked up in the graph.
+// The tensors and ops of a request by names, after the names were looked up in the graph.
 struct NamedRequest {
   OutputList feeds, fetches;
   std::vector<Operation> targets;

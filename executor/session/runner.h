@@ -73,7 +73,8 @@ class Runner {
   virtual absl::Status PlaceAll() = 0;
   virtual absl::StatusOr<std::unique_ptr<PartialRun>> StartPartialRun(
       const std::shared_ptr<SessionState>& session, const NamedRequest& request) = 0;
-  // Cancels Prepares and Runs in progress, except Runs of local steps.
+  // Cancels Prepares and Runs in progress, except Runs of local steps. The session ends those with
+  // PreparedStep::CancelRuns.
   virtual void Close() = 0;
   // Adds information from the session's graph to a step's error.
   virtual absl::Status Explain(absl::Status error) const = 0;

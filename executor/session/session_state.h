@@ -27,7 +27,8 @@ class SessionState {
   ~SessionState();
 
   // Returns the prepared step of a request. The first call for a combination of feeds, fetches and
-  // targets prepares it. INVALID_ARGUMENT if a handle is invalid or belongs to another graph.
+  // targets prepares it, and may call `shapes` for the shapes of the feeds. INVALID_ARGUMENT if a
+  // handle is invalid or belongs to another graph.
   absl::StatusOr<PreparedStep*> StepFor(
       const StepRequest& request, FeedShapes shapes = [] { return std::vector<TensorShape>(); });
   absl::Status RunStep(PreparedStep& step, const StepCall& call);
@@ -38,7 +39,7 @@ class SessionState {
   absl::StatusOr<NamedRequest> FindByName(absl::Span<const std::string> feeds,
                                           absl::Span<const std::string> fetches,
                                           absl::Span<const std::string> targets) const;
-  // Changes the graph by `change`, while no step is being prepared.
+  // Calls `change` to change the graph, while no step is being prepared. Returns its error.
   absl::Status Extend(absl::FunctionRef<absl::Status(Graph&)> change);
   // Calls `f` with the locks of a preparation held: meanwhile no step is prepared, and the graph
   // does not change.
@@ -49,9 +50,9 @@ class SessionState {
   const SessionOptions& options() const { return executor_.options(); }
   DeviceSet& devices() const { return executor_.devices(); }
   Stalls& stalls() { return executor_.stalls(); }
-  // Keeps the graph unchanged while it is searched by name, a step is prepared or an error is
-  // explained: these hold the mutex as readers, and Extend holds it as a writer. Checks of handles
-  // do not take it.
+  // The mutex that keeps the graph unchanged while it is read. Extend holds it as a writer.
+  // Searches by name, preparations of steps and explanations of errors hold it as readers. Checks
+  // of handles do not take it.
   SharedMutex* graph_mutex() const { return &graph_mutex_; }
 
  private:

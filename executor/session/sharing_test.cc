@@ -1,4 +1,5 @@
-// Steps measure whether they are faster without other threads.
+// Tests that a session measures whether its steps are faster without the threads of the intra-op
+// pool.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Keeps the prepared steps of a session by their requests. The keys consist of node ids, which a
-// graph never reuses.
+// Keeps the prepared steps of a session by their requests, so that each combination of feeds,
+// fetches and targets is compiled once. The keys consist of node ids, which a graph never reuses.
 #ifndef SLUICE_EXECUTOR_SESSION_STEP_CACHE_H_
 #define SLUICE_EXECUTOR_SESSION_STEP_CACHE_H_
 
@@ -14,6 +14,7 @@
 
 namespace sluice {
 
+// Find returns null if there is no step for the request.
 // Thread safety: Find takes no lock and may run at the same time as Insert. One thread at a time
 // may call Insert. Lifetime: steps live as long as the cache.
 class StepCache {

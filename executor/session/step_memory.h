@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// Returns the memory of a step with feeds of these shapes. Prepares the step like a session with
-// these options, but runs nothing. Returns the errors that preparing the first Run can have, and
-// INVALID_ARGUMENT if the step does not run on one task of this process.
+// Returns the planned memory of a step with feeds of these shapes. Prepares the step like a session
+// with these options, but runs nothing. Returns the errors that preparing the first Run can have,
+// and INVALID_ARGUMENT if the step does not run on one task of this process.
 absl::StatusOr<MemoryPlan> MemoryOf(Graph& graph, const SessionOptions& options,
                                     absl::Span<const std::pair<Output, TensorShape>> feeds,
                                     const OutputList& fetches,

@@ -1,4 +1,5 @@
-// A node waits for a variable that another step has claimed, but its thread does not.
+// Tests that a node waits while another step holds the lock (the claim) of its variable, and that
+// its thread meanwhile runs other nodes.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -18,8 +18,8 @@
 namespace sluice {
 namespace {
 
-// The process's pool with this name and number of threads, which lives while a session uses it. The
-// caller counts as one of the threads. 0 means one thread per core.
+// Returns the process's pool with this name and number of threads, which lives while a session uses
+// it. The caller counts as one of the threads. 0 means one thread per core. Returns null for 1.
 std::shared_ptr<ThreadPool> MakePool(const char* name, int threads) {
   if (threads == 1) return nullptr;
   if (threads == 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

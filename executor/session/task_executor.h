@@ -26,20 +26,20 @@ class LocalStep;
 
 class TaskExecutor {
  public:
-  // Sets SessionOptions::devices if it is null.
+  // If `options.devices` is null, makes CPU devices for it.
   explicit TaskExecutor(SessionOptions options);
   ~TaskExecutor();
 
-  // Compiles a graph whose nodes are placed on devices of this task. The step's CheckFeed compares
-  // values with `feeds`.
+  // Compiles a graph whose nodes are placed on devices of this task. `feeds` are the fed tensors.
+  // The step's CheckFeed compares the type and shape of each value with them.
   absl::StatusOr<std::unique_ptr<LocalStep>> Compile(std::shared_ptr<const Graph> graph,
                                                      std::vector<Output> feeds);
-  // Returns the options for compiling plans of `graph` with the given passes.
+  // Returns the options for compiling plans of `graph` with the pass options `passes`.
   CompileOptions CompileOptionsFor(std::shared_ptr<const Graph> graph, PassOptions passes);
 
-  // Later Runs return CANCELLED. The caller cancels the Runs in progress.
+  // Makes later Runs return CANCELLED. The caller cancels the Runs in progress.
   void Close() { closed_.store(true); }
-  // Returns CANCELLED after Close.
+  // After Close, is_open returns false and CheckOpen returns CANCELLED.
   bool is_open() const { return !closed_.load(); }
   absl::Status CheckOpen() const;
   // Returns the timeout of a Run: that of its options if they set one, otherwise that of the
@@ -47,7 +47,7 @@ class TaskExecutor {
   int64_t TimeoutMs(const RunOptions& run) const {
     return run.timeout_ms != 0 ? run.timeout_ms : options_.operation_timeout_ms;
   }
-  // Step ids are unique in the process.
+  // Returns a new step id, which is unique in the process.
   static int64_t NextStepId();
 
   const SessionOptions& options() const { return options_; }
@@ -77,7 +77,7 @@ class TaskExecutor {
     std::shared_ptr<Kernel> kernel;
     std::shared_ptr<const Graph> graph;  // of the node from which the kernel was made
   };
-  std::unordered_map<std::string, StatefulKernel> kernels_;  // by node name; used by Compile
+  std::unordered_map<std::string, StatefulKernel> kernels_;  // by node name; used by Compile only
 };
 
 }  // namespace sluice

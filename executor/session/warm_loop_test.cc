@@ -1,4 +1,5 @@
-// A warm step allocates nothing for the frames and iterations of its loops, whatever their number.
+// Tests that a step that has run before allocates nothing for the frames and iterations of its
+// loops, whatever their number.
 #include <gtest/gtest.h>
 
 #include "executor/session/session.h"

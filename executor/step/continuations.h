@@ -32,7 +32,7 @@ class ContinuationScope {
 
   // The scope of this thread, or null.
   static ContinuationScope* Current() { return current_; }
-  // Returns false if the scope already has `continuation`.
+  // Adds a continuation. Returns false if the scope already has it.
   bool Add(Continuation* continuation);
   bool is_empty() const { return continuations_.empty(); }
   // Runs the continuations of the scope, and the continuations that are added meanwhile.

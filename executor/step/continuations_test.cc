@@ -39,7 +39,8 @@ TEST(ContinuationScope, GoesOnAtItsEndOnceWithEachAndWithWhatThatAdds) {
   EXPECT_EQ(log, (std::vector<std::string>{"a here", "b here"}));
 }
 
-// Long work, or work that waits, must not delay or block the continuations.
+// A thread that begins long work, or work that waits, must not delay the continuations of its
+// scope.
 TEST(ContinuationScope, AllGoesOnElsewhereBeforeWork) {
   std::vector<std::string> log;
   Logged a("a", &log), b("b", &log);

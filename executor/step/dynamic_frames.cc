@@ -9,7 +9,8 @@ namespace sluice {
 DynamicFrames::DynamicFrames(StepState& state, UnitScheduler& scheduler)
     : state_(state), scheduler_(scheduler), spare_frames_(state.plan->bodies.size()) {}
 
-// The value of an Enter, Exit or NextIteration arrives in an iteration.
+// Stores the value of an Enter, Exit or NextIteration in the iteration that it moves to, and makes
+// the units ready that waited for it only.
 void DynamicFrames::Arrive(Iteration& it, uint32_t unit_index, Value value, Worker& worker) {
   const Unit& unit = it.body->units[unit_index];
   const PlanNode& node = it.body->nodes[unit.first_node];

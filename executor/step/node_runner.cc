@@ -1,4 +1,4 @@
-// The inner loop: runs nodes one after another, on values in slots.
+// The inner loop of a step: runs the nodes of a unit one after another.
 #include <mutex>
 #include <utility>
 

@@ -43,7 +43,8 @@ class Outbox {
     if (current_ != nullptr) current_->SendAll();
   }
 
-  // While a Closed exists, this thread has no outbox, so its messages are sent at once.
+  // While a Closed exists, this thread has no outbox, so its messages are sent at once. The
+  // constructor sends the messages that are queued.
   class Closed {
    public:
     Closed() : outbox_(current_) {

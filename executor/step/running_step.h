@@ -1,4 +1,4 @@
-// The parts of a running step. Only the files of this folder include this header.
+// The classes that run a step (step.h). Only the files of this folder include this header.
 //
 // - StepState: shared state (contexts, feeds, fetches, errors)
 // - UnitScheduler: assigns units to threads, and waits
@@ -6,8 +6,17 @@
 // - DynamicFrames: moves values between the frames and iterations of dynamic loops
 // - Iteration: the values and pending counts of one iteration of a body
 //
-// A unit is work that runs as a whole: a segment of nodes, one Merge, or one asynchronous node. One
-// thread at a time runs a unit. Several threads may run units of one step at the same time.
+// Terms, as in executor/plan/plan.h:
+//
+// - A body is the part of a plan that an iteration runs: the plan's root, or the body of a loop.
+// - A unit is work that runs as a whole: a segment (nodes that become ready together and run one
+//   after another), one Merge, or one asynchronous node. An arrival unit stands for a value that
+//   comes from another frame or iteration.
+// - A slot is the place of a value in an iteration.
+// - A simple loop is one node of its parent and runs on one thread. A dynamic loop has frames and
+//   iterations, as in TensorFlow. A frame is one execution of the loop.
+//
+// One thread at a time runs a unit. Several threads may run units of one step at the same time.
 // Ownership: the scheduler owns the other parts. They keep their memory for the next step.
 #ifndef SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
 #define SLUICE_EXECUTOR_STEP_RUNNING_STEP_H_
@@ -38,10 +47,11 @@ struct Iteration;
 
 // --- state
 
-// One call of an asynchronous kernel. The thread that started the kernel and the thread that calls
-// `done` may differ; `state` decides which of them continues the step. If `done` was called before
-// ComputeAsync returned, the starting thread continues, otherwise the thread that calls `done`. If
-// the starting thread itself calls `done`, `state` is not used.
+// One call of an asynchronous kernel. The thread that starts the kernel and the thread that calls
+// `done` may differ, and `state` decides which of them continues. If `done` is called before
+// ComputeAsync returns, the starting thread continues with the unit. Otherwise the thread that
+// calls `done` shares the unit with the threads of the step (UnitScheduler::Share). If the starting
+// thread itself calls `done`, `state` is not used.
 struct AsyncCall {
   enum State : int { kStarting, kReturned, kDone };
   UnitScheduler* scheduler = nullptr;
@@ -53,38 +63,42 @@ struct AsyncCall {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   std::optional<KernelContext> context;
-  std::vector<Value> read;     // copies of the variables that reference inputs refer to
-  std::vector<Value*> inputs;  // point to `read` for references
+  // For nodes with reference inputs: copies of the values of the variables, and the inputs, which
+  // point to these copies where they are references.
+  std::vector<Value> read;
+  std::vector<Value*> inputs;
 };
 
-// The values of one iteration of a body, which is the plan's root or a loop. Clear prepares the
-// object for the next iteration.
+// The values of one iteration of a body, which is the plan's root or the body of a loop. After
+// Clear, the object can be used for another iteration of the body.
 struct Iteration {
-  // `scheduler` may be null if the body has no asynchronous units, `invariants` if the body has no
-  // loop invariants.
+  // `feeds` are the values of the step's feeds. `invariants` are those of the loop's invariants,
+  // and may be null if there are none. `scheduler` may be null if the body has no asynchronous
+  // units.
   Iteration(UnitScheduler* scheduler, const Plan& plan, const Body& body, Value* feeds,
             Value* invariants);
 
   // Drops all values.
   void Clear();
-  // Sets the pending counts for a new iteration.
+  // Sets the pending counts for a new iteration: what each unit waits for.
   void ResetPending();
-  // Drops the values that no later node reads. Small buffers stay for later values of their slots.
+  // Drops the values that no node after `node` reads. Small buffers stay for later values of their
+  // slots.
   void Release(const PlanNode& node) {
     const uint32_t* slot = body->releases.data() + node.first_release;
     for (int i = 0; i < node.num_releases; ++i) slots[slot[i]].tensor.Retire();
   }
 
-  // Records that an input of a Merge unit has arrived over `edge` from unit `from`. Stores the
-  // value if it is the first live data input. Returns true for the one arrival that makes the unit
-  // ready (merge_word.h).
+  // Records that an input of a Merge unit has arrived: unit `from` has ended, and `edge` leads from
+  // it to the Merge. The first live data input becomes the output of the Merge. Returns true if
+  // this input makes the Merge ready, which happens once (executor/plan/merge_word.h).
   bool MergeInputArrives(const Unit& from, const UnitEdge& edge);
 
   const Body* body;
   std::vector<Value> slots;
   std::vector<Value*> inputs;  // addresses of values, in the order of Body::inputs
-  std::vector<uint8_t> flags;  // which nodes are dead
-  std::unique_ptr<std::atomic<uint64_t>[]> pending;  // by unit
+  std::vector<uint8_t> flags;  // by NodeDeadness::flag: 1 if the node is dead
+  std::unique_ptr<std::atomic<uint64_t>[]> pending;  // by unit: what it still waits for
   std::vector<int32_t> merge_taken;                  // by unit: the input that a Merge took
   std::unique_ptr<AsyncCall[]> calls;
   uint64_t frame_id = 0;
@@ -92,11 +106,12 @@ struct Iteration {
   FrameInstance* frame = nullptr;  // null for the root and simple loops
 
   // Guarded by DynamicFrames::mutex_.
-  int64_t outstanding = 0;  // units ready or running (not counted in the root), and child frames
+  int64_t outstanding = 0;  // ready or running units (not counted in the root), plus child frames
   std::vector<std::pair<const Body*, FrameInstance*>> children;
 };
 
-// INTERNAL if a kernel did not set an output, or set one of another type.
+// OutputError returns the INTERNAL error of a node whose kernel did not set output `i`, or set it
+// to a tensor of another type. CheckOutputs returns it for the first such output, or OK.
 absl::Status OutputError(const PlanNode& node, int i, const Tensor& output);
 inline absl::Status CheckOutputs(const PlanNode& node, const Value* outputs) {
   for (int i = 0; i < node.num_outputs; ++i) {
@@ -109,8 +124,9 @@ inline absl::Status CheckOutputs(const PlanNode& node, const Value* outputs) {
   return absl::OkStatus();
 }
 
-// A run of a simple loop, which is one node of the plan. Its iterations use the loop's body or its
-// phased body (executor/plan/phases.h).
+// The state of one run of a simple loop. If `in_phases`, its iterations run the loop's phased body,
+// in which no node checks for dead inputs (executor/plan/phases.h). Otherwise they run its usual
+// body.
 struct LoopState {
   LoopState(const Plan& plan, const Loop& loop, bool in_phases, Value* feeds);
 
@@ -121,7 +137,8 @@ struct LoopState {
   bool goes_on = false;      // some variable has a value for the next iteration
 };
 
-// A running dynamic loop. When it ends, the object is kept for the next entry of the loop.
+// The frame of a running dynamic loop. When it ends, the object is kept for the next run of the
+// loop.
 //
 // Guarded by DynamicFrames::mutex_, except the values in `invariants`, which are written before any
 // unit that reads them becomes ready.
@@ -129,10 +146,10 @@ struct FrameInstance {
   const Body* body = nullptr;
   Iteration* parent = nullptr;  // the iteration that the loop was entered from
   uint64_t id = 0;
-  int pending_enters = 0;                        // Enters that have not arrived yet
-  int64_t newest = -1;                           // number of the last started iteration
-  std::vector<std::unique_ptr<Iteration>> open;  // the oldest first
-  std::vector<std::unique_ptr<Iteration>> spare;
+  int pending_enters = 0;                         // Enters that have not arrived yet
+  int64_t newest = -1;                            // number of the last started iteration
+  std::vector<std::unique_ptr<Iteration>> open;   // running iterations, the oldest first
+  std::vector<std::unique_ptr<Iteration>> spare;  // unused
   std::vector<Value> invariants;
   std::vector<bool> has_invariant;  // which invariants have arrived
   // Values for the next iteration, which cannot start yet because the largest allowed number of
@@ -142,8 +159,9 @@ struct FrameInstance {
     Value value;
   };
   std::vector<Deferred> deferred;
-  std::vector<Deferred> released;    // being moved to the next iteration
-  std::vector<uint32_t> dead_exits;  // of the newest iteration: positions in Body::exits
+  std::vector<Deferred> released;  // values of `deferred` while the next iteration takes them
+  // The Exits that were dead in the newest iteration, as indices into Body::exits.
+  std::vector<uint32_t> dead_exits;
 
   Iteration* Find(int64_t number) const {
     const int64_t oldest = newest - static_cast<int64_t>(open.size()) + 1;
@@ -153,33 +171,33 @@ struct FrameInstance {
 
 // --- the parts
 
-// A unit to run, or an asynchronous unit that has ended. The object has two words, which are
-// written and read one by one. The reason is that it is read soon after it is written: one wider
-// read would have to wait until both stores have reached the cache.
+// A unit to run, or an asynchronous unit whose kernel has called `done`. The object has two words,
+// which are written and read one by one. The reason is that it is read soon after it is written:
+// one wider read would have to wait until both stores have reached the cache.
 struct ReadyUnit {
   Iteration* iteration;
   uint64_t unit : 32;
-  uint64_t has_ended : 1 = 0;
-  uint64_t first : 31 = 0;  // the unit's first node that has not run yet
+  uint64_t has_ended : 1 = 0;  // the unit's asynchronous kernel has called `done`
+  uint64_t first : 31 = 0;     // index in the unit of its first node that has not run yet
 };
 
 // The state of a thread that runs units of a step.
 struct Worker {
   absl::InlinedVector<ReadyUnit, 32> ready;  // the last one runs next
-  bool is_caller = false;                    // the thread of Run
-  bool has_only_segment = false;             // the step is one segment
-  // The lock of a variable (executor/wait/claim.h) for which a segment stopped before node
-  // `stopped_at`, because another thread holds it. Null if the segment has ended or failed.
+  bool is_caller = false;                    // this is the thread that called Run
+  bool has_only_segment = false;             // the whole step is one segment
+  // Set if a unit stopped before node `stopped_at` (an index into Body::nodes), because another
+  // kernel holds the lock of a variable, its claim (executor/wait/claim.h). Null otherwise.
   std::shared_ptr<Claim> awaited;
   uint32_t stopped_at = 0;
 };
 
 // The result of running a unit.
 enum class Outcome {
-  kDone,        // its successors may run
+  kDone,        // the unit has ended; its successors may run
   kFailed,      // the step has failed
-  kClaimTaken,  // stopped; goes on when another thread releases Worker::awaited
-  kPending,     // its asynchronous kernel will answer
+  kClaimTaken,  // the unit stopped, and goes on when Worker::awaited is released
+  kPending,     // the unit goes on when its asynchronous kernel calls `done`
 };
 
 class StepState {
@@ -212,7 +230,7 @@ class StepState {
   CancellationManager cancellation;
   int64_t step_id = 0;
   NodeObserver* observer = nullptr;
-  bool needs_care = false;  // there is an observer or a deadline
+  bool needs_care = false;  // there is an observer or a deadline, to check at each node
 
  private:
   static constexpr int kNoDevice = -1;
@@ -221,19 +239,21 @@ class StepState {
 
   ResourceManager step_resources_;
   std::function<void(std::function<void()>)> schedule_;
-  std::atomic<Rendezvous*> rendezvous_{nullptr};  // of the Run; a late Cancel may use it
+  std::atomic<Rendezvous*> rendezvous_{nullptr};  // null after Finish, so no late Cancel uses it
   Mutex mutex_;
   CondVar not_aborting_;
   int aborting_ ABSL_GUARDED_BY(mutex_) = 0;  // number of Cancels that use the rendezvous
   ErrorGroup errors_ ABSL_GUARDED_BY(mutex_);
-  // Devices of nodes with a root error. kNoDevice stands for an error that no node caused.
+  // Devices whose nodes caused an error of the step, not only a consequence of another error.
+  // kNoDevice stands for an error that no node caused, such as a deadline.
   absl::InlinedVector<int, 4> failed_devices_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Runs dynamic loops by TensorFlow's rules: values enter a frame, go round, and leave it. An
-// iteration ends when none of its units is running or ready, it has no child frame, and the
-// previous iteration has ended. The first iteration also waits for all Enters. A frame ends with
-// its last iteration. Only then do its Exits pass on deadness.
+// Runs dynamic loops by TensorFlow's rules: values enter a frame (Enter), go on to the next
+// iteration (NextIteration), and leave the frame (Exit). An iteration ends when none of its units
+// is running or ready, it has no child frame, and the previous iteration has ended. The first
+// iteration also waits for all Enters. A frame ends with its last iteration. An Exit passes on a
+// dead value only then, because it may get a live value in a later iteration.
 class DynamicFrames {
  public:
   DynamicFrames(StepState& state, UnitScheduler& scheduler);
@@ -241,7 +261,7 @@ class DynamicFrames {
   void Enter(Iteration& it, const PlanNode& node, Value value, Worker& worker);
   void Exit(Iteration& it, const PlanNode& node, Value value, Worker& worker);
   void NextIteration(Iteration& it, const PlanNode& node, Value value, Worker& worker);
-  // Called when a unit of a frame has ended and has made `more` units of its iteration ready.
+  // To be called when a unit of iteration `it` has ended and has made `more` units of it ready.
   void UnitEnded(Iteration& it, int more, Worker& worker);
   // Drops all frames after a failed step.
   void DropAll();
@@ -272,11 +292,13 @@ class NodeRunner {
   NodeRunner(StepState& state, DynamicFrames& frames);
   ~NodeRunner();
 
-  // Runs a segment's nodes from number `first` on.
+  // Runs the nodes of a segment, from its node number `first` on (counted from 0).
   Outcome RunSegment(Iteration& it, const Unit& unit, uint32_t first, Worker& worker);
-  // Runs a unit of one Merge whose inputs arrive at different times, after the unit became ready.
+  // Runs a unit that is one Merge, after the unit became ready. Sets the outputs that
+  // Iteration::MergeInputArrives has not set.
   Outcome RunMergeUnit(Iteration& it, const Unit& unit);
-  // Starts an asynchronous kernel. EndAsync follows on the thread that takes its answer.
+  // Starts an asynchronous kernel. If it has called `done` by then, ends the unit. Otherwise
+  // returns kPending, and the thread that continues the unit later calls EndAsync.
   Outcome StartAsync(Iteration& it, const Unit& unit, Worker& worker);
   Outcome EndAsync(Iteration& it, const Unit& unit);
 
@@ -309,8 +331,8 @@ class NodeRunner {
   absl::Status Dispatch(const Call& call);
   absl::Status DispatchWithCare(const Call& call);
   // Copies the values of referenced variables to `read`, and makes `inputs` point to the copies. If
-  // another kernel holds the claim of a variable, stores the claim in Worker::awaited and returns
-  // ABORTED: the segment continues when the claim is released.
+  // another kernel holds the lock of a variable (its claim), stores the claim in Worker::awaited
+  // and returns ABORTED. The unit then continues when the claim is released.
   absl::Status ReadRefs(const Iteration& it, const PlanNode& node, Value* read, Value** inputs,
                         Worker& worker) const;
   void OnAsyncDone(AsyncCall& call, absl::Status status);
@@ -337,7 +359,7 @@ class NodeRunner {
 
   StepState& state_;
   DynamicFrames& frames_;
-  // Unused loop states, two per loop. The second one is for runs of the phased body.
+  // Unused loop states, two per simple loop: for runs of its usual body and of its phased body.
   std::vector<std::atomic<LoopState*>> spare_loops_;
 };
 
@@ -351,17 +373,19 @@ class UnitScheduler {
   absl::Status Run(const StepArguments& arguments) noexcept;
   StepState& state() { return state_; }
 
-  // The other parts call this. Adds `change` to the number of units that are ready or running. The
-  // step ends when the number becomes zero.
+  // Adds `change` to the number of units of the step that are ready or running. The step ends when
+  // the number becomes zero.
   void CountActive(int change, const Worker& worker);
-  // Passes the unit's values on. Returns the number of units that became ready.
+  // Passes on the values of a unit that has ended. Adds the units that became ready to
+  // Worker::ready and returns their number.
   int SignalSuccessors(Iteration& it, const Unit& unit, Worker& worker);
-  // Lets any thread of the step run this unit. May be called from any thread.
+  // Adds a unit to the shared units, which any thread of the step may run, and makes sure that a
+  // thread takes it. May be called from any thread.
   void Share(const ReadyUnit& ready);
 
  private:
   class ClaimWaiter;
-  // Runs the step's shared units on the thread that delivered an answer.
+  // Runs the step's shared units on the thread that delivered the answer to an asynchronous kernel.
   struct InScope final : Continuation {
     explicit InScope(UnitScheduler* s) : scheduler(s) {}
     void GoOnHere() override { scheduler->Help(); }

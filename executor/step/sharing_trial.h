@@ -1,11 +1,10 @@
 // Finds out by trials whether steps are faster with helper threads or without them.
 //
-// The cost of sharing work with another core depends on the distance between the cores, which
-// changes when a hypervisor moves the virtual cores of its machine. On two threads, a step of small
-// loops may take 1.5 times as long as on one. So a trial measures a few steps in the usual mode
-// (with or without helpers), and then a few in the other mode. The other mode becomes the usual one
-// if it wins three trials in a row.
-// Trials cost at most half a percent of the time of all steps.
+// Sharing small loops with another core may take longer than running them on one core. The cost
+// depends on the distance between the cores, which changes when a hypervisor moves the virtual
+// cores of its machine. So a trial measures a few steps in the usual mode (with or without
+// helpers), and then a few in the other mode. The other mode becomes the usual one if it is clearly
+// faster in three trials in a row. Trials cost at most half a percent of the time of all steps.
 //
 // Thread safety: none. To be used for one step at a time.
 #ifndef SLUICE_EXECUTOR_STEP_SHARING_TRIAL_H_
@@ -21,10 +20,11 @@ class SharingTrial {
   explicit SharingTrial(int helpers);
 
   // To be called at the beginning of each step. Returns true if the step belongs to a trial. The
-  // step must then share its work if shares() is true, and call Took or Failed at its end.
+  // step must then use helpers exactly if shares() is true. At its end it calls Took with its
+  // duration, or Failed.
   bool Begins() { return --steps_left_ < 0; }
   bool shares() const { return shares_; }
-  // The mode of steps outside trials.
+  // Whether steps outside trials use helpers.
   bool usually_shares() const {
     const bool is_other = phase_ == Phase::kFirstOther || phase_ == Phase::kOther;
     return is_other ? !shares_ : shares_;

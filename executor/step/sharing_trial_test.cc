@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// Steps with a given duration in each mode.
+// Passes steps to a SharingTrial. Their durations with and without helpers are given.
 struct Steps {
   SharingTrial trial{1};
   int64_t shared_ns = 0, alone_ns = 0;

@@ -1,4 +1,5 @@
-// Loops that are one node of their parent: iterations run one after another on one thread.
+// Runs simple loops, which are one node of their parent. Their iterations run one after another on
+// one thread.
 #include <algorithm>
 #include <utility>
 

@@ -56,7 +56,8 @@ StepState::StepState(std::shared_ptr<const Plan> the_plan, const StepEnvironment
 
 void StepState::Start(const StepArguments& arguments) {
   step_id = arguments.step_id;
-  // Most steps have no rendezvous. The store takes longer than the rest of this function.
+  // Most steps have no rendezvous. They skip the atomic store, which takes longer than the rest of
+  // this function.
   if (arguments.rendezvous != nullptr) rendezvous_.store(arguments.rendezvous);
   for (StepContext& context : contexts) {
     context.step_id = step_id;

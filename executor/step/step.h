@@ -1,13 +1,16 @@
-// Runs a plan, one step at a time. The object keeps its memory for the next step.
+// Runs the steps of a plan, which is a compiled graph (executor/plan/plan.h), one step at a time.
+// The object keeps its memory for the next step.
 //
 //   Step step(plan, environment);
 //   absl::Status status = step.Run({.step_id = 7, .feeds = feeds});
 //   … step.fetch(0) …
 //
-// A step starts on the caller's thread and stays there as long as its work is too cheap for another
-// thread. The caller also runs the nodes that asynchronous kernels make ready, unless the thread
-// that delivers a kernel's answer runs them (continuations.h). So a step needs no pool to make
-// progress. After its first run, a step of cheap nodes takes no lock and allocates nothing.
+// The thread that calls Run runs the nodes of the step, and needs no other thread to make progress.
+// Other threads run only nodes that had to wait: for an answer of an asynchronous kernel, or for a
+// variable that another kernel used. If the caller is busy then, a thread of the inter-op pool runs
+// such nodes and those that follow them. The thread that delivers an answer may also run them
+// (continuations.h). Kernels may divide their own work among the threads of the intra-op pool.
+// After its first run, a step of cheap nodes takes no lock and allocates nothing.
 //
 // Errors: the first error of a kernel cancels all blocked operations. Run returns when every kernel
 // has ended, with a summary of the errors (executor/wait/error_group.h). Each error names its node
@@ -66,21 +69,22 @@ class NodeObserver {
 class StepScheduler {
  public:
   virtual ~StepScheduler() = default;
-  // The step has nothing to run until an asynchronous kernel answers. Called on the thread of Run
-  // with the step's lock held: must not block or call into the step.
+  // Called when the step has nothing to run until an asynchronous kernel answers. It is called on
+  // the thread of Run with the step's lock held, so it must not block or call into the step.
   virtual void Blocked(int64_t step_id) = 0;
-  // A kernel has answered. Called on the answering thread, under the same rules.
+  // Called when a kernel has answered, on the answering thread. The same rules apply.
   virtual void Ready(int64_t step_id) = 0;
   // Called on the thread of Run before a blocked step goes on. May block.
   virtual void Resume(int64_t step_id) = 0;
 };
 
-// The environment that a session's steps share. Everything except the allocator may be null.
+// The environment that a session's steps share. Pointers may be null, except `allocator` and the
+// elements of `resources`.
 struct StepEnvironment {
   Allocator* allocator = nullptr;
   std::vector<ResourceManager*> resources;  // by device; at least one
   ThreadPool* intra_op = nullptr;
-  bool may_leave_intra_op = false;  // for steps that are faster without it (sharing_trial.h)
+  bool may_leave_intra_op = false;  // steps that are faster without intra_op do not use it
   ThreadPool* inter_op = nullptr;
   Stalls* stalls = nullptr;
   StepScheduler* scheduler = nullptr;
@@ -93,7 +97,7 @@ struct StepEnvironment {
 
 struct StepArguments {
   int64_t step_id = 0;
-  absl::Span<const Tensor* const> feeds;  // borrowed
+  absl::Span<const Tensor* const> feeds;  // must live until Run returns
   Rendezvous* rendezvous = nullptr;
   NodeObserver* observer = nullptr;
   // At this time the step is cancelled with DEADLINE_EXCEEDED. Time::max(): never.
@@ -112,8 +116,8 @@ class Step {
   absl::Status Run(const StepArguments& arguments);
   // The value of fetch i in the last Run, which must have returned OK. May be moved from.
   Tensor& fetch(int i);
-  // Ends the step with `status`, unless the step already has an error. If the step is not running,
-  // the next Run ends at once.
+  // Ends the running step with `status`, unless the step already has an error. If no step is
+  // running, the next Run ends at once.
   void Cancel(const absl::Status& status);
   // Forgets a Cancel that came after the end of Run.
   void ForgetCancellation();

@@ -1,5 +1,5 @@
-// Scheduling of units, errors and cancellation, and the frames of dynamic loops. No test waits for
-// a time to pass, except for a stall warning.
+// Tests the scheduling of units, errors, cancellation, and the frames of dynamic loops. No test
+// waits for a time to pass, except the test of the warning that a step waits for long.
 #include "executor/step/step.h"
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Waits until the stall report of a session says what a test expects.
+// Waits until the stall report of a session, the list of its blocked operations, says what a test
+// expects.
 #ifndef SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 #define SLUICE_EXECUTOR_TESTING_AWAIT_REPORT_H_
 

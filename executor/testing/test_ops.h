@@ -29,7 +29,7 @@ Output Less(Output a, Output b, const std::string& name = "");
 Output Identity(Output a, const std::string& name = "");
 Node* NoOp(Graph& g, const std::vector<Operation>& controls, const std::string& name = "");
 Node* ControlTrigger(Graph& g, const std::vector<Operation>& controls);
-// Appends its name to the trace when it runs (TakeTrace).
+// Like Identity, but appends its name to the trace when it runs (TakeTrace).
 Output Logged(Output a, const std::string& name, const std::vector<Operation>& controls = {});
 // Fails with INTERNAL "boom".
 Output Fail(Output a, const std::string& name = "", At at = At::current());
@@ -39,11 +39,12 @@ Output Hooked(Output a, const std::string& name, At at = At::current());
 Output Wait(Output a, const std::string& name, At at = At::current());
 // Asynchronous, but completes at once.
 Output Instant(Output a, const std::string& name = "");
-// A ref variable (float scalar), its assignment, and its increment in place.
+// A reference variable (a float scalar), an assignment to it, and an increment in place.
 Output Variable(Graph& g, const std::string& name, At at = At::current());
 Output Assign(Output ref, Output value, const std::string& name = "");
 Output AssignAdd(Output ref, Output value, const std::string& name = "");
-// Holds the variable's claim while it calls the hook of this name. Returns the value.
+// Locks the variable (takes its claim) while it calls the hook of this name (SetHook). Returns the
+// value of the variable.
 Output Held(Output ref, const std::string& name);
 
 struct SwitchOutputs {
@@ -77,11 +78,13 @@ void ClearHooks();
 class Events {
  public:
   static Events& Get();
-  void Fire(const std::string& name);  // completes one waiting call, now or in the future
+  // Completes one waiting call of this name. If none waits, completes the next one.
+  void Fire(const std::string& name);
   // Ends one waiting call of each name with an error. Takes all calls before it ends any, so that
   // the error of one cannot cancel another.
   void FailTogether(const std::map<std::string, absl::Status>& errors);
   void Reset();
+  // The number of calls that wait for this name.
   int waiting(const std::string& name);
   // Blocks until `n` calls wait for this name.
   void AwaitWaiting(const std::string& name, int n);

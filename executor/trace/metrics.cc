@@ -10,8 +10,9 @@
 namespace sluice {
 namespace {
 
-// The value of a label. It is not JSON: Prometheus knows these three escapes only. It rejects the
-// whole page if a label is not UTF-8, and clients choose the names of queues.
+// Returns the value of a label in quotes. Prometheus knows only these three escapes, unlike JSON.
+// It rejects the whole page if a label is not UTF-8. So the text is made UTF-8, because clients
+// choose names that become labels, such as those of queues.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : ToUtf8(text)) {

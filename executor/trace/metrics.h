@@ -8,7 +8,8 @@
 // Names and labels follow Prometheus. A counter costs an atomic addition. All other metrics are
 // computed when they are read.
 // Thread safety: all functions may be called from any thread. Watched objects are read on the
-// thread that calls ReadAll, without a lock. Ownership: Metrics does not own watched objects.
+// thread that calls ReadAll, without a lock.
+// Ownership: Metrics does not own watched objects.
 #ifndef SLUICE_EXECUTOR_TRACE_METRICS_H_
 #define SLUICE_EXECUTOR_TRACE_METRICS_H_
 
@@ -25,8 +26,8 @@
 namespace sluice {
 
 struct Metric {
-  std::string name;  // ends in "_total" if it only grows
-  std::string label_name, label;
+  std::string name;               // ends in "_total" if it only grows
+  std::string label_name, label;  // the label and its value; empty if there is none
   double value = 0;
 };
 
@@ -61,7 +62,7 @@ class Metrics {
   size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
 };
 
-// A counter. To be defined as a static object.
+// A counter of events. Define it as a static object.
 class MetricCounter {
  public:
   explicit MetricCounter(const char* name);

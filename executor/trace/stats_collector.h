@@ -20,7 +20,7 @@ class StatsCollector final : public NodeObserver {
   // `devices[i]` is the name of the device of all nodes whose PlanNode::device is i.
   explicit StatsCollector(std::vector<std::string> devices);
   absl::Status OnNode(const NodeRun& run) override;
-  // Called after the step has ended.
+  // Returns the trace. Must be called after the step has ended.
   StepStats Take();
 
  private:

@@ -1,6 +1,6 @@
 // The trace of a step: TensorFlow's StepStats as C++ values.
 //
-// Thread safety: values without locks.
+// Thread safety: plain values without locks.
 #ifndef SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 #define SLUICE_EXECUTOR_TRACE_STEP_STATS_H_
 
@@ -24,6 +24,7 @@ struct NodeExecStats {
   std::string node_name;
   std::string timeline_label;   // "<name> = <Op>(<inputs>)"
   int64_t all_start_nanos = 0;  // wall clock, since 1970
+  // The times below that contain "rel" are relative to all_start_nanos.
   int64_t op_start_rel_nanos = 0;
   int64_t op_end_rel_nanos = 0;
   int64_t all_end_rel_nanos = 0;

@@ -1,4 +1,5 @@
-// The basis of blocked operations: cancellation, rendezvous and the table of stalls.
+// Tests the classes on which blocked operations are built: CancellationManager, LocalRendezvous and
+// Stalls, the table of blocked operations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

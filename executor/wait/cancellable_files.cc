@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Milliseconds until the time, for poll(): -1 for no limit.
+// Returns the milliseconds until `time` for poll(), for which -1 means no limit.
 int MillisecondsUntil(CancellationManager::Time time) {
   if (time == CancellationManager::Time::max()) return -1;
   const auto left =

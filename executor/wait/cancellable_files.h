@@ -1,10 +1,11 @@
-// Ends waiting for files when a step or the reading of a dataset is cancelled: reads of FIFOs
-// without bytes, and writes to FIFOs that are full.
+// Ends waits on files when a step, or the reading of a dataset, is cancelled. Such waits are reads
+// of FIFOs without bytes, and writes to FIFOs that are full.
 //
 //   const CancellableFiles files(cancellation);
 //   … ReadWholeFile("/tmp/fifo")   // CANCELLED after cancellation.StartCancel()
 //
-// Thread safety: as FileWaiter. The manager outlives the object.
+// Thread safety: an object serves only the thread that made it, like any FileWaiter. The
+// CancellationManager must outlive it.
 // Errors: CANCELLED; DEADLINE_EXCEEDED at the manager's deadline or at that of the constructor;
 // RESOURCE_EXHAUSTED if the process has no free file descriptor.
 #ifndef SLUICE_EXECUTOR_WAIT_CANCELLABLE_FILES_H_

@@ -33,7 +33,8 @@ Claim::Turn::Turn(Claim& claim) : claim_(claim) {
   }
 }
 
-// The waiters in order of arrival.
+// Reverses the list of waiters in `word`, which begins with the last one to arrive. Returns the
+// first one.
 Claim::Waiter* Claim::InOrder(uint64_t word) {
   Waiter* last = reinterpret_cast<Waiter*>(word & kWaiters);
   Waiter* first = nullptr;

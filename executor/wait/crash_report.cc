@@ -20,7 +20,7 @@ struct FatalSignal {
 constexpr FatalSignal kFatal[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
                                   {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGTRAP, "SIGTRAP"}};
 constexpr int kMaxFrames = 64;
-// The report ends the process after this time, should it hang.
+// If the report takes longer than this, for example because it hangs, the process ends.
 constexpr unsigned kReportSeconds = 10;
 
 // A line of text, made and written without memory allocation, because the heap may be damaged.

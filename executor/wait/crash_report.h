@@ -17,6 +17,7 @@
 
 namespace sluice {
 
+// Installs the handlers of fatal signals.
 void ReportCrashes();
 
 // Records, while the object lives, that the calling thread runs this node. `name` and `op` must
@@ -39,7 +40,8 @@ class RunningNode {
 
  private:
   static thread_local constinit Id current_;
-  const Id outer_;  // the node that calls the function in which this node is, if any
+  // The node that the thread ran before. It calls the function that contains this object's node.
+  const Id outer_;
 };
 
 }  // namespace sluice

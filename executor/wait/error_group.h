@@ -18,13 +18,14 @@
 
 namespace sluice {
 
-// Marks an error as derived. Annotate and AnnotateAfter keep the mark. Messages between tasks do
-// not contain the mark.
+// Returns the error, marked as derived. Annotate and AnnotateAfter keep the mark. Messages between
+// tasks do not contain the mark.
 absl::Status DerivedError(absl::Status status);
 bool IsDerived(const absl::Status& status);
 
 class ErrorGroup {
  public:
+  // Adds an error. OK is ignored.
   void Add(absl::Status status);
   bool ok() const { return roots_.empty() && derived_.empty(); }
   // The number of different root errors.
@@ -41,11 +42,11 @@ class ErrorGroup {
   absl::Status Concatenation() const;
 
  private:
-  // The error to return as it is, or null if there are several root errors.
+  // Returns the error that Summary returns unchanged. Null if there are several root errors.
   const absl::Status* Single() const;
   absl::Status Grouped(absl::StatusCode code, std::string message) const;
 
-  std::vector<absl::Status> roots_;  // in order, without duplicates
+  std::vector<absl::Status> roots_;  // sorted as above, without duplicates
   std::vector<absl::Status> derived_;
 };
 

@@ -1,5 +1,4 @@
-// Makes work for which there is no memory end with RESOURCE_EXHAUSTED instead of ending the
-// process.
+// Turns a failed allocation into the error RESOURCE_EXHAUSTED, so that it does not end the process.
 //
 // The standard library, Protobuf and Eigen report a failed allocation only by throwing
 // std::bad_alloc or std::length_error. Sluice has no other exceptions. Only OrOutOfMemory catches

@@ -1,5 +1,5 @@
-// A table through which Send passes tensors to Recv by key. If Send comes first, the table keeps
-// the tensor. If Recv comes first, the table keeps its callback.
+// A table through which Send nodes pass tensors to Recv nodes by key. If Send comes first, the
+// table keeps the tensor. If Recv comes first, the table keeps its callback.
 //
 // Thread safety: all methods may be called from any thread.
 // Blocking: no method blocks. RecvAsync calls `done` exactly once, without a lock, on the thread of
@@ -44,9 +44,13 @@ class Rendezvous {
  public:
   using Done = std::function<void(absl::Status, Tensor, bool is_dead)>;
   virtual ~Rendezvous() = default;
+  // Passes `value` to the receiver with this key. `is_dead`: the sender is on a branch that is not
+  // taken, so `value` is empty.
   virtual absl::Status Send(const std::string& key, Tensor value, bool is_dead) = 0;
-  // `cancellation` may be null. It outlives the call of `done`.
+  // Calls `done` when the tensor with this key has been sent. `cancellation` may be null. It
+  // outlives the call of `done`.
   virtual void RecvAsync(const std::string& key, CancellationManager* cancellation, Done done) = 0;
+  // Ends all present and later calls with `status`.
   virtual void StartAbort(const absl::Status& status) = 0;
 };
 

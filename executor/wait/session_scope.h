@@ -1,4 +1,4 @@
-// Records for which client's session a thread works, for the audit of files.
+// Records for which client's session a thread works, for the audit of files (SetFileAudit).
 //
 // A server gives numbers to its sessions (distributed/master/session_table.h). A thread that a
 // graph starts (ThreadUse::kGraphs) works for the session of the thread that starts it.
@@ -26,7 +26,7 @@ class SessionScope {
   // process.
   static void Leave() { current_ = 0; }
 
-  // 0: no session, or an unknown one.
+  // The number of the session for which the calling thread works. 0: no session, or an unknown one.
   static int64_t Current() { return current_; }
 
  private:

@@ -16,7 +16,8 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kMaxThreads = 4096;
-// The default, 8 MB, would let few threads exhaust RLIMIT_DATA. Sanitizers need larger frames.
+// The stack size of each thread. With the default of 8 MB, few threads would exhaust RLIMIT_DATA.
+// Sanitizers need larger stack frames.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t kStackBytes = 16 << 20;
 #else

@@ -28,7 +28,8 @@ TEST(ThreadTest, RunsItsBodyAndIsJoined) {
   thread->Join();  // does nothing
 }
 
-// Starts threads that wait, until there may be no more. Returns how many there are.
+// Starts threads that wait, until a limit refuses another one. Returns the number of threads that
+// were started, and the error in `refusal`.
 int StartAll(ThreadUse use, absl::Status* refusal) {
   Mutex mutex;
   CondVar changed;

@@ -24,10 +24,11 @@ class Timer {
   static Timer& Global();
 
   using Id = int64_t;
-  // RESOURCE_EXHAUSTED if the thread cannot be started.
+  // Calls `function` after `delay`. Returns an id for Drop, which is never 0. RESOURCE_EXHAUSTED if
+  // the thread cannot be started.
   absl::StatusOr<Id> After(std::chrono::nanoseconds delay, std::function<void()> function);
-  // Removes the function if it has not been called yet. If it is running, does not wait for its
-  // end.
+  // Removes the function if it has not been called yet. If it is running, Drop does not wait for
+  // its end.
   void Drop(Id id);
 
  private:
