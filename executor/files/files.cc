@@ -151,6 +151,7 @@ absl::Status RemoveFile(const std::string& path) {
 
 void Discard(const std::string& path) {
   if (const absl::StatusOr<FileSystem*> files = FileSystemOf(path); files.ok()) {
+    AuditFile("remove", path);
     (*files)->Remove(path).IgnoreError();
   }
 }
@@ -158,6 +159,7 @@ void Discard(const std::string& path) {
 absl::Status RemoveEmptyDirectory(const std::string& path) {
   SLUICE_RETURN_IF_ERROR(Announce(FileChange::kRemove, path));
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
+  AuditFile("remove", path);
   return files->RemoveEmptyDirectory(path);
 }
 
