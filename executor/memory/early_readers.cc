@@ -9,6 +9,8 @@
 namespace sluice {
 namespace {
 
+constexpr int64_t kUnknown = -1;  // a number of bytes that is not known before the step
+
 // Returns the number (StepOrder) of the last node for which `node` waits. -1 if there is none.
 int ReadyAt(const Node& node, const StepOrder& order) {
   int ready = -1;
@@ -49,13 +51,18 @@ std::vector<std::pair<Node*, Node*>> EdgesOfEarlyReaders(const Graph& graph,
                                                          const StepOrder& order) {
   const BytesOfTensors alive = AliveAtPeak(memory);
   std::unordered_map<const Node*, int64_t> made;  // bytes
-  for (const PlannedTensor& tensor : memory.tensors) made[tensor.node] += tensor.bytes;
+  for (const PlannedTensor& tensor : memory.tensors) {
+    int64_t& bytes = made[tensor.node];
+    const bool is_unknown = tensor.bytes < 0 || bytes == kUnknown;
+    bytes = is_unknown ? kUnknown : bytes + tensor.bytes;
+  }
   std::vector<std::pair<Node*, Node*>> edges;
   for (int n = memory.peak_at + 1; n < memory.num_nodes; ++n) {
     if (order.At(n).size() > 1) continue;
     const Node& node = *order.At(n)[0];
     const int ready = ReadyAt(node, order);
     if (!MayRunEarlier(node, order) || ready < 0 || ready >= memory.peak_at) continue;
+    if (made[&node] == kUnknown) continue;
     const int64_t fewest = std::max<int64_t>(2 * made[&node], 1);
     const auto is_released = [&](const Output& in) { return Find(alive, in) >= fewest; };
     if (std::none_of(node.inputs().begin(), node.inputs().end(), is_released)) continue;
