@@ -102,8 +102,8 @@ void Collectives::CombineGather(const RoundRef& round) {
     for (const CallRef& call : round->calls) inputs.push_back(call->request.input);
   }
   // Concatenates the members' rows. The ops do not allow strings and other objects.
-  const auto join = [](const Tensors& parts, const TensorShape& whole) {
-    Tensor out(parts[0].dtype(), whole);
+  const auto join = [](const Tensors& parts, const TensorShape& whole) -> absl::StatusOr<Tensor> {
+    SLUICE_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(Heap(), parts[0].dtype(), whole));
     char* at = static_cast<char*>(out.raw());
     for (const Tensor& part : parts) {
       if (part.bytes() > 0) std::memcpy(at, part.raw(), part.bytes());
@@ -113,16 +113,21 @@ void Collectives::CombineGather(const RoundRef& round) {
   };
   int64_t here = 0;
   for (const Tensor& t : inputs) here += t.num_elements();
-  const Tensor block = join(inputs, TensorShape({here}));
+  const absl::StatusOr<Tensor> block = join(inputs, TensorShape({here}));
+  if (!block.ok()) return Finish(round, block.status());
   const int size = static_cast<int>(round->tasks.size());
-  if (size == 1) return Finish(round, block.Reshaped(shape));
+  if (size == 1) return Finish(round, block->Reshaped(shape));
   ExchangeParty party{std::make_shared<Links>(shared_from_this(), round, ""), round->rank, size};
-  RingGather(std::move(party), block,
+  RingGather(std::move(party), *block,
              [self = shared_from_this(), round, join, shape](absl::StatusOr<Tensors> blocks) {
                if (!blocks.ok()) return self->Finish(round, blocks.status());
                int64_t elements = 0;
-               for (const Tensor& b : *blocks) elements += b.num_elements();
-               if (elements != shape.num_elements()) {
+               bool is_same_type = true;
+               for (const Tensor& b : *blocks) {
+                 elements += b.num_elements();
+                 is_same_type &= b.dtype() == blocks->front().dtype();
+               }
+               if (elements != shape.num_elements() || !is_same_type) {
                  return self->Finish(round,
                                      InvalidArgument("expected ", shape.num_elements(),
                                                      " elements of all members, got ", elements));
