@@ -75,11 +75,12 @@ class ReloadedCredentials final : public TaskCredentials {
       void* self, grpc_ssl_server_certificate_config** config) {
     auto& credentials = *static_cast<ReloadedCredentials*>(self);
     const int wanted = reloads.load();
-    if (credentials.read_.exchange(wanted) == wanted) {
+    if (credentials.read_.load() == wanted) {
       return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
     }
     const auto read = credentials.Read();
-    if (!read.ok()) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
+    if (!read.ok()) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;  // the next client reads again
+    credentials.read_.store(wanted);
     *config = *read;
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
