@@ -276,6 +276,8 @@ absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
   {
     // One critical section, so that EndSessions sees all parts of a session.
     ScopedLock lock(&mutex_);
+    SLUICE_INVALID_IF(running_.contains(request.step_id()), "RunGraph: step ", request.step_id(),
+                      " already runs on this task");
     SLUICE_ASSIGN_OR_RETURN(auto session, FindLocked(request.session_handle()));
     if (session->client != call.client()) session->client = call.client();
     part = std::make_shared<RunningPart>(&steps_, std::move(session));
