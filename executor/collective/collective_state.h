@@ -74,8 +74,9 @@ struct Collectives::Group {
   bool is_of_one_step = false;       // all members joined in the same step of one session
   std::set<std::string> joined;      // the devices in `local` whose join has ended with success
   std::map<std::string, RoundRef> rounds;
-  // By device and instance: the number of calls so far, which is the number of the next round. Used
-  // only if the members belong to different sessions.
+  // The number of calls so far, which is the number of the next round. The key is the device and
+  // the text "<instance_key>/<loop iteration>". Used only if the members run different steps.
+  // Otherwise the step id tells the rounds of an instance apart.
   std::map<std::pair<std::string, std::string>, int64_t> calls;
   std::deque<std::pair<std::string, absl::Status>> failed;  // the last failed rounds, by id
   // The rounds that have ended with success. A further call in one of these rounds is an error.
