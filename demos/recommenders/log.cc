@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "demos/data/random.h"
@@ -177,6 +178,10 @@ double AreaUnderCurve(const Tensor& labels, const Tensor& scores, int64_t task) 
   std::vector<int64_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
   const auto score = [&](int64_t row) { return scores.data<float>()[row * tasks + task]; };
+  // A NaN has no place in the order.
+  if (std::any_of(order.begin(), order.end(), [&](int64_t i) { return std::isnan(score(i)); })) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score(a) < score(b); });
   double positives = 0, pairs = 0, negatives_below = 0;
   for (int64_t i = 0; i < rows;) {

@@ -65,7 +65,7 @@ Log PurchaseLog(const LogOptions& options);
 
 // The area under the ROC curve of `scores` for column `task` of `labels`, both [rows, tasks]:
 // the probability that a positive has a higher score than a negative. 0.5 if there are no positives
-// or no negatives.
+// or no negatives. NaN if a score is NaN, as after training diverged.
 double AreaUnderCurve(const Tensor& labels, const Tensor& scores, int64_t task);
 
 }  // namespace sluice::recommenders

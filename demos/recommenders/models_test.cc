@@ -2,6 +2,7 @@
 // graphs read files of both formats alike.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -129,6 +130,12 @@ TEST(AreaUnderCurveTest, CountsOrderedPairsAndHalfOfTies) {
   EXPECT_DOUBLE_EQ(AreaUnderCurve(labels, scores, 0), 4.5 / 6);
   EXPECT_DOUBLE_EQ(AreaUnderCurve(Tensor::Of<float>({2, 1}, {1, 1}), scores.SliceRows(0, 2), 0),
                    0.5);
+}
+
+TEST(AreaUnderCurveTest, IsNanIfAScoreIsNan) {
+  const Tensor labels = Tensor::Of<float>({3, 1}, {1, 0, 1});
+  const Tensor scores = Tensor::Of<float>({3, 1}, {1, std::nanf(""), 2});
+  EXPECT_TRUE(std::isnan(AreaUnderCurve(labels, scores, 0)));
 }
 
 }  // namespace
