@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "executor/files/file_system.h"
 #include "executor/kernel/context.h"
 #include "executor/kernel/fixed_shape.h"
 #include "graph/ir/graph.h"
+#include "graph/tensor/bools.h"
 
 namespace sluice {
 namespace {
@@ -79,7 +81,9 @@ class ImmutableConstKernel final : public ConstKernel {
     if (bytes == 0) return std::make_unique<ConstKernel>(Tensor(dtype, shape));
     SLUICE_ASSIGN_OR_RETURN(Buffer* const buffer,
                             MapFile(init.attr<std::string>("memory_region_name"), bytes));
-    return std::make_unique<ConstKernel>(Tensor(dtype, shape, BufferRef(buffer)));
+    Tensor mapped(dtype, shape, BufferRef(buffer));
+    FixBools(&mapped);
+    return std::make_unique<ConstKernel>(std::move(mapped));
   }
 };
 

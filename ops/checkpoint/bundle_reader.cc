@@ -7,6 +7,7 @@
 #include "graph/format/checksum.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
+#include "graph/tensor/bools.h"
 #include "graph/tensor/limited_heap.h"
 #include "ops/checkpoint/bundle.h"
 #include "ops/checkpoint/table.h"
@@ -262,6 +263,7 @@ absl::StatusOr<Tensor> BundleReader::ReadEntry(std::string_view name,
   if (Crc32c(bytes) != UnmaskCrc(entry.crc32c())) {
     return Damaged(StrCat("'", name, "' does not have its checksum"));
   }
+  FixBools(&tensor);
   return tensor;
 }
 

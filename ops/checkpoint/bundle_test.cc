@@ -268,6 +268,17 @@ TEST(Bundle, KeepsVariantsThatAreBytes) {
   EXPECT_TRUE((*reader)->Read("w").value().scalar<Variant>().empty());
 }
 
+TEST(Bundle, EveryByteBecomesAValidBool) {
+  const std::string prefix = FolderOfTest() + "/m";
+  const Tensor bytes = Tensor::Vector<uint8_t>({0, 1, 2});
+  ASSERT_TRUE(Save(prefix, {{"b", bytes.Bitcast(DT_BOOL)}}).ok());
+  const auto reader = BundleReader::Open(prefix);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto read = (*reader)->Read("b");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->Bitcast(DT_UINT8).flat<uint8_t>(), ElementsAre(0, 1, 1));
+}
+
 TEST(Bundle, EveryDamagedByteIsAnErrorOrTheOldValue) {
   const std::string folder = FolderOfTest();
   const std::map<std::string, Tensor> saved = {{"a", Tensor::Vector<float>({1, 2, 3})},

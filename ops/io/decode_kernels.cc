@@ -8,6 +8,7 @@
 #include "graph/format/tensor_proto.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/bools.h"
 #include "ops/io/byte_source.h"
 #include "ops/io/csv.h"
 #include "ops/state/tuples.h"
@@ -22,12 +23,6 @@ size_t WordSize(DataType type) { return DataTypeSize(type) / (IsComplex(type) ? 
 void ReverseWords(char* bytes, size_t size, size_t word) {
   if (word < 2) return;
   for (size_t i = 0; i + word <= size; i += word) std::reverse(bytes + i, bytes + i + word);
-}
-
-// Replaces bytes other than 0 by 1, because no other byte is a valid bool.
-void FixBools(DataType type, char* bytes, size_t size) {
-  if (type != DT_BOOL) return;
-  for (size_t i = 0; i < size; ++i) bytes[i] = bytes[i] != 0;
 }
 
 absl::Status DecodeRaw(KernelContext& c, Attr<bool, "little_endian"> little_endian) {
@@ -52,7 +47,7 @@ absl::Status DecodeRaw(KernelContext& c, Attr<bool, "little_endian"> little_endi
   }
   auto* all = static_cast<char*>(out->raw());
   if (!little_endian) ReverseWords(all, out->bytes(), WordSize(type));
-  FixBools(type, all, out->bytes());
+  FixBools(out);
   return absl::OkStatus();
 }
 KERNEL(DecodeRaw, FunctionKernel<DecodeRaw>);
@@ -80,7 +75,7 @@ absl::Status DecodePaddedRaw(KernelContext& c, Attr<bool, "little_endian"> littl
     std::memcpy(all + i * static_cast<size_t>(width), inputs[i].data(), n);
   }
   if (!little_endian) ReverseWords(all, out->bytes(), WordSize(type));
-  FixBools(type, all, out->bytes());
+  FixBools(out);
   return absl::OkStatus();
 }
 KERNEL(DecodePaddedRaw, FunctionKernel<DecodePaddedRaw>);

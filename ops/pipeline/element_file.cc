@@ -8,6 +8,7 @@
 #include "graph/format/proto/snapshot.pb.h"
 #include "graph/format/tensor_proto.h"
 #include "graph/status.h"
+#include "graph/tensor/bools.h"
 #include "graph/tensor/limited_heap.h"
 #include "ops/io/record_file.h"
 
@@ -214,6 +215,7 @@ class SnappyElementReader : public ElementReader {
     }
     SLUICE_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(LimitedHeap(), type, full));
     if (!bytes.empty()) std::memcpy(t.raw(), bytes.data(), bytes.size());
+    FixBools(&t);
     return t;
   }
 

@@ -78,6 +78,22 @@ TEST(ElementFileTest, ReadsWhatWasWritten) {
   }
 }
 
+TEST(ElementFileTest, EveryByteBecomesAValidBool) {
+  const Tensor bytes = Tensor::Vector<uint8_t>({0, 1, 2});
+  for (const Case& c : Cases()) {
+    const std::string path = PathOf("bools");
+    auto writer = ElementWriter::Create(path, FormatOf(c));
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE((*writer)->Write({bytes.Bitcast(DT_BOOL)}).ok());
+    ASSERT_TRUE((*writer)->Close().ok());
+    auto reader = ElementReader::Open(path, FormatOf(c), {DT_BOOL});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    Tensors element;
+    ASSERT_TRUE((*reader)->Next(&element).value());
+    EXPECT_EQ(element[0].Bitcast(DT_UINT8).SummarizeValues(3), "0 1 1");
+  }
+}
+
 // If a file is cut off anywhere, its reader must not end the process or return a wrong element.
 TEST(ElementFileTest, ACutOffFileIsDataLossOrHasFewerElements) {
   for (const Case& c : Cases()) {

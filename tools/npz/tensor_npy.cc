@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/status.h"
+#include "graph/tensor/bools.h"
 
 namespace sluice {
 namespace {
@@ -135,6 +136,7 @@ absl::StatusOr<Tensor> TensorFromNpy(const NpyArray& array, DataType wanted) {
   }
   Tensor tensor(dtype, shape);
   if (!array.bytes.empty()) std::memcpy(tensor.raw(), array.bytes.data(), array.bytes.size());
+  FixBools(&tensor);
   return tensor;
 }
 

@@ -41,6 +41,13 @@ TEST(TensorNpy, UnicodeBecomesUtf8) {
   EXPECT_EQ(TensorFromNpy(array)->scalar<std::string>(), "\xc3\xa9\xf0\x9f\x98\x80");
 }
 
+TEST(TensorNpy, EveryByteBecomesAValidBool) {
+  const auto tensor = TensorFromNpy({"b1", {3}, std::string("\0\1\2", 3)});
+  ASSERT_TRUE(tensor.ok()) << tensor.status();
+  EXPECT_EQ(tensor->dtype(), DT_BOOL);
+  EXPECT_THAT(tensor->Bitcast(DT_UINT8).flat<uint8_t>(), ElementsAre(0, 1, 1));
+}
+
 TEST(TensorNpy, EmptyTensorsKeepTheirShape) {
   EXPECT_EQ(ThereAndBack(Tensor(DT_FLOAT, {0, 3})).shape(), TensorShape({0, 3}));
   EXPECT_EQ(ThereAndBack(Tensor(DT_STRING, {0})).shape(), TensorShape({0}));

@@ -1,0 +1,25 @@
+// Makes bytes from a file valid bools. A bool with a byte other than 0 and 1 is undefined behavior.
+//
+// Thread safety: one thread at a time may use the tensor.
+#ifndef SLUICE_GRAPH_TENSOR_BOOLS_H_
+#define SLUICE_GRAPH_TENSOR_BOOLS_H_
+
+#include <cstddef>
+
+#include "graph/tensor/tensor.h"
+
+namespace sluice {
+
+// Replaces bytes other than 0 by 1 if the tensor is of type DT_BOOL. Writes only invalid bytes, so
+// that the pages of a mapped file stay shared.
+inline void FixBools(Tensor* tensor) {
+  if (tensor->dtype() != DT_BOOL) return;
+  auto* bytes = static_cast<unsigned char*>(tensor->raw());
+  for (size_t i = 0; i < tensor->bytes(); ++i) {
+    if (bytes[i] > 1) bytes[i] = 1;
+  }
+}
+
+}  // namespace sluice
+
+#endif  // SLUICE_GRAPH_TENSOR_BOOLS_H_
