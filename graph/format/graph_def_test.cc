@@ -222,6 +222,18 @@ TEST(GraphDef, PrefixInputMapAndReturns) {
   EXPECT_THAT(imported->unused_input_map_keys, ElementsAre("unused:1"));
 }
 
+TEST(GraphDef, ReturnedOutputsAreReplacedUnderEitherName) {
+  for (const std::string key : {"x", "x:0"}) {
+    Graph g;
+    ASSERT_TRUE(ImportGraphDef(kLoop, g).ok());
+    const Output exit(g.Find("exit"));
+    auto imported = ImportGraphDef(
+        kLoop, g, {.prefix = "p", .input_map = {{key, exit}}, .return_outputs = {"x", "x:0"}});
+    ASSERT_TRUE(imported.ok()) << imported.status();
+    EXPECT_THAT(imported->outputs, ElementsAre(exit, exit)) << key;
+  }
+}
+
 TEST(GraphDef, ColocationFollowsThePrefix) {
   Graph g;
   ASSERT_TRUE(ImportGraphDef(R"(node { name: "a" op: "NoOp" }

@@ -38,6 +38,7 @@ class Importer {
   absl::Status CheckVersions() const;
   absl::Status IndexNodes();
   absl::Status ReadSources(int n);
+  const std::pair<const std::string, Output>* FindMapped(const TensorName& name) const;
   const Output* Mapped(const TensorName& name);
   absl::Status CheckColocation(int n) const;
   absl::Status CheckRequest() const;
@@ -120,15 +121,21 @@ absl::Status Importer::IndexNodes() {
   return absl::OkStatus();
 }
 
-// The replacement of an input by input_map, or null.
-const Output* Importer::Mapped(const TensorName& name) {
+// The entry of input_map for a tensor, or null. The keys "a" and "a:0" name the same tensor.
+const std::pair<const std::string, Output>* Importer::FindMapped(const TensorName& name) const {
   const std::string key =
       name.index < 0 ? StrCat("^", name.node) : StrCat(name.node, ":", name.index);
   auto mapped = options_.input_map.find(key);
   if (mapped == options_.input_map.end() && name.index == 0) {
     mapped = options_.input_map.find(name.node);
   }
-  if (mapped == options_.input_map.end()) return nullptr;
+  return mapped == options_.input_map.end() ? nullptr : &*mapped;
+}
+
+// The replacement of an input by input_map, or null.
+const Output* Importer::Mapped(const TensorName& name) {
+  const auto* mapped = FindMapped(name);
+  if (mapped == nullptr) return nullptr;
   used_mappings_.insert(mapped->first);
   return &mapped->second;
 }
@@ -180,8 +187,9 @@ absl::Status Importer::CheckRequest() const {
     return InvalidArgument("Requested return ", what, " '", node_name, "' not found in graph def");
   };
   for (const std::string& t : options_.return_outputs) {
-    if (options_.input_map.contains(t)) continue;
-    SLUICE_RETURN_IF_ERROR(check("tensor", ParseTensorName(t).node));
+    const TensorName name = ParseTensorName(t);
+    if (FindMapped(name) != nullptr) continue;
+    SLUICE_RETURN_IF_ERROR(check("tensor", name.node));
   }
   for (const std::string& name : options_.return_nodes) {
     SLUICE_RETURN_IF_ERROR(check("node", name));
@@ -383,11 +391,11 @@ void Importer::MergeVersions() {
 
 void Importer::CollectReturns(ImportResult* result) const {
   for (const std::string& t : options_.return_outputs) {
-    if (auto mapped = options_.input_map.find(t); mapped != options_.input_map.end()) {
+    const TensorName name = ParseTensorName(t);
+    if (const auto* mapped = FindMapped(name)) {
       result->outputs.push_back(mapped->second);
       continue;
     }
-    const TensorName name = ParseTensorName(t);
     result->outputs.push_back(Output(made_[by_name_.at(ToAbsl(name.node))], name.index));
   }
   for (const std::string& name : options_.return_nodes) {
