@@ -234,6 +234,18 @@ TEST(GraphDef, ReturnedOutputsAreReplacedUnderEitherName) {
   }
 }
 
+TEST(GraphDef, OnlyReturnedOutputsThatAreNotReplacedMustExist) {
+  Graph g;
+  ASSERT_TRUE(ImportGraphDef(kLoop, g).ok());
+  const Output exit(g.Find("exit"));
+  auto imported = ImportGraphDef(
+      kLoop, g, {.prefix = "p", .input_map = {{"x:1", exit}}, .return_outputs = {"x:1"}});
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(imported->outputs[0], exit);
+  EXPECT_EQ(ImportGraphDef(kLoop, g, {.prefix = "q", .return_outputs = {"x:1"}}).status().message(),
+            "Invalid return output 1 of node 'x', which has 1 output(s)");
+}
+
 TEST(GraphDef, ColocationFollowsThePrefix) {
   Graph g;
   ASSERT_TRUE(ImportGraphDef(R"(node { name: "a" op: "NoOp" }

@@ -367,10 +367,10 @@ absl::Status Importer::AddBackEdges() {
 absl::Status Importer::CheckReturnOutputs() const {
   for (const std::string& t : options_.return_outputs) {
     const TensorName name = ParseTensorName(t);
-    auto it = by_name_.find(ToAbsl(name.node));
-    if (it == by_name_.end()) continue;  // mapped
-    SLUICE_INVALID_IF(name.index < 0 || name.index >= made_[it->second]->num_outputs(),
-                      "Invalid return output ", name.index, " of node '", name.node, "'");
+    if (FindMapped(name) != nullptr) continue;
+    const int outputs = made_[by_name_.at(ToAbsl(name.node))]->num_outputs();
+    SLUICE_INVALID_IF(name.index < 0 || name.index >= outputs, "Invalid return output ", name.index,
+                      " of node '", name.node, "', which has ", outputs, " output(s)");
   }
   return absl::OkStatus();
 }
