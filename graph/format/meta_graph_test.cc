@@ -134,6 +134,12 @@ TEST(MetaGraph, AVariableWithoutNodesOrWithASliceOutsideIsRefused) {
                   .status()
                   .message(),
               HasSubstr("VariableDef 'w:0': "));
+  pb::MetaGraphDef no_variable = MetaWithVariable("");
+  no_variable.mutable_graph_def()->clear_node();
+  Graph empty;
+  const absl::Status missing = ImportMetaGraphDef(no_variable, empty).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(missing.message(), HasSubstr("VariableDef 'w:0': tensor 'w:0': no node 'w'"));
   Graph h;
   EXPECT_EQ(ImportMetaGraphDef(MetaWithVariable(R"(save_slice_info_def {
               full_name: "p" full_shape: 4 var_offset: 3 var_shape: 2 })"),

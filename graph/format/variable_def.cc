@@ -57,11 +57,16 @@ absl::Status CheckSlice(const std::string& variable, const VariableSlice& slice)
   return InvalidArgument("VariableDef '", variable, "': its slice does not lie within the whole");
 }
 
+absl::Status Missing(const std::string& variable, const absl::Status& status) {
+  return InvalidArgument("VariableDef '", variable, "': ", ToStd(status.message()));
+}
+
 absl::Status AddVariable(const pb::VariableDef& def, std::string_view prefix, Graph& graph,
                          std::string* name) {
-  SLUICE_ASSIGN_OR_RETURN(const Output handle,
-                          graph.FindOutput(PrefixedUnlessEmpty(def.variable_name(), prefix)));
-  *name = handle.name();
+  *name = PrefixedUnlessEmpty(def.variable_name(), prefix);
+  const absl::StatusOr<Output> handle = graph.FindOutput(*name);
+  if (!handle.ok()) return Missing(*name, handle.status());
+  *name = handle->name();
   VariableNodes nodes = {.initializer = PrefixedUnlessEmpty(def.initializer_name(), prefix),
                          .snapshot = PrefixedUnlessEmpty(def.snapshot_name(), prefix),
                          .initial_value = PrefixedUnlessEmpty(def.initial_value_name(), prefix),
@@ -70,7 +75,7 @@ absl::Status AddVariable(const pb::VariableDef& def, std::string_view prefix, Gr
   for (const std::string* node : {&nodes.initializer, &nodes.snapshot, &nodes.initial_value}) {
     if (node->empty()) continue;  // older files lack the initial value
     if (absl::Status found = graph.FindOutput(*node).status(); !found.ok()) {
-      return InvalidArgument("VariableDef '", *name, "': ", ToStd(found.message()));
+      return Missing(*name, found);
     }
   }
   if (def.has_save_slice_info_def()) {
