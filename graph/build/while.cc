@@ -116,15 +116,17 @@ class LoopBuilder {
   }
 
   bool CheckBody(const OutputList& next) {
+    // The counter for maximum_iterations comes first. Users do not know it.
+    const size_t hidden = options_.maximum_iterations ? 1 : 0;
     if (next.size() != merges_.size()) {
-      Fail(StrCat("the body must give a value for each of ", merges_.size(), " variables, got ",
-                  next.size()));
+      Fail(StrCat("the body must give a value for each of ", merges_.size() - hidden,
+                  " variables, got ", next.size() - hidden));
       return false;
     }
     for (size_t i = 0; i < next.size(); ++i) {
       const Output& before = merges_[i];
       if (!next[i] || BaseType(next[i].dtype()) != BaseType(before.dtype())) {
-        Fail(StrCat("variable ", i, " is of type ", DataTypeName(BaseType(before.dtype())),
+        Fail(StrCat("variable ", i - hidden, " is of type ", DataTypeName(BaseType(before.dtype())),
                     ", but the body gives ",
                     next[i] ? DataTypeName(BaseType(next[i].dtype())) : "an invalid tensor"));
         return false;
@@ -304,7 +306,10 @@ OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
                                .Build(
                                    [&](const OutputList& v) {
                                      const Output more = core::Less(v[0], maximum);
-                                     return core::LogicalAnd(more, condition(Rest(v)));
+                                     const Output goes_on = condition(Rest(v));
+                                     if (!goes_on || BaseType(goes_on.dtype()) != DT_BOOL)
+                                       return goes_on;
+                                     return core::LogicalAnd(more, goes_on);
                                    },
                                    [&](const OutputList& v) {
                                      OutputList next = {core::Increment(v[0], "add")};

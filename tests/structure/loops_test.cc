@@ -158,6 +158,24 @@ TEST(LoopsTest, MistakesNameLoopAndLine) {
               HasSubstr("'parallel_iterations' must be positive, got 0"));
 }
 
+TEST(LoopsTest, MistakesDoNotCountTheHiddenCounter) {
+  const auto error_of = [](const auto& condition, const auto& body) {
+    Graph g;
+    WhileLoop(condition, body, {Constant(g, 1.0f)}, {.maximum_iterations = Constant(g, 3)});
+    return std::string(g.status().message());
+  };
+  const auto is_small = [](const OutputList& v) { return LessThan(v[0], 1.0f); };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(error_of(is_small, [](const OutputList&) { return OutputList(); }),
+              HasSubstr("the body must give a value for each of 1 variables, got 0"));
+  EXPECT_THAT(
+      error_of(is_small, [](const OutputList& v) { return OutputList{Cast(v[0], DT_INT32)}; }),
+      HasSubstr("variable 0 is of type float, but the body gives int32"));
+  EXPECT_THAT(
+      error_of([](const OutputList& v) { return v[0]; }, [](const OutputList& v) { return v; }),
+      HasSubstr("the condition must be a bool, got float"));
+}
+
 TEST(LoopsTest, TensorArrays) {
   Graph g;
   Output x = Placeholder(g, DT_FLOAT, {3, 2}, "x");
