@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 
@@ -27,6 +28,16 @@ int64_t LimitIn(const std::string& file) {
   return INT64_MAX;
 }
 
+// Adds `size` to `held`, which is 1 more than the bytes in use, unless they would exceed `limit`. A
+// block that does not fit must not count even for a moment, or a smaller one could be refused too.
+bool AddWithinLimit(std::atomic<int64_t>& held, int64_t size, int64_t limit) {
+  int64_t before = held.load(std::memory_order_relaxed);
+  do {
+    if (size > limit - (before - 1)) return false;
+  } while (!held.compare_exchange_weak(before, before + size, std::memory_order_relaxed));
+  return true;
+}
+
 int64_t MachineBytes() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
@@ -42,8 +53,12 @@ std::shared_ptr<MemoryAccount> MemoryAccount::Open(Allocator& source, int64_t li
 void* MemoryAccount::Allocate(size_t bytes) {
   if (bytes > INT64_MAX / 4) return nullptr;
   const int64_t size = static_cast<int64_t>(bytes);
-  const int64_t held = held_.fetch_add(size, std::memory_order_relaxed) + size;
-  void* const block = limit_ > 0 && held - 1 > limit_ ? nullptr : source_.Allocate(bytes);
+  if (limit_ <= 0) {
+    held_.fetch_add(size, std::memory_order_relaxed);
+  } else if (!AddWithinLimit(held_, size, limit_)) {
+    return nullptr;
+  }
+  void* const block = source_.Allocate(bytes);
   if (block == nullptr) Release(size);
   return block;
 }

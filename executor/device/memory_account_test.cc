@@ -1,8 +1,10 @@
 #include "executor/device/memory_account.h"
 
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,25 @@ TEST(MemoryAccount, CountsBlocksAndRefusesThoseAboveItsLimit) {
   account->Deallocate(first, 6 * kMegabyte);
   account->Deallocate(second, 4 * kMegabyte);
   EXPECT_EQ(account->bytes_in_use(), 0);
+}
+
+TEST(MemoryAccount, ABlockThatDoesNotFitLeavesRoomForSmallerOnes) {
+  const auto account = MemoryAccount::Open(Heap(), 10 * kMegabyte);
+  std::atomic<bool> is_done = false;
+  std::thread other([&] {
+    while (!is_done) EXPECT_EQ(account->Allocate(20 * kMegabyte), nullptr);
+  });
+  int refused = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    if (void* const block = account->Allocate(64)) {
+      account->Deallocate(block, 64);
+    } else {
+      ++refused;
+    }
+  }
+  is_done = true;
+  other.join();
+  EXPECT_EQ(refused, 0);
 }
 
 // A variable of a server outlives the session that assigned it.
