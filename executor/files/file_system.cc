@@ -109,7 +109,8 @@ absl::StatusOr<std::unique_ptr<FileReader>> FileReader::Open(const std::string& 
 absl::Status FileReader::ReadAt(int64_t offset, int64_t n, void* to) const {
   SLUICE_ASSIGN_OR_RETURN(const int64_t got, ReadSome(offset, n, static_cast<char*>(to)));
   if (got == n) return absl::OkStatus();
-  return absl::OutOfRangeError(StrCat(path_, ": the file ends ", n - got, " bytes too early"));
+  return absl::OutOfRangeError(
+      StrCat(path_, "; Read less bytes than requested: expected ", n, ", got ", got));
 }
 
 absl::Status WritableFile::Write(std::string_view bytes) {

@@ -58,6 +58,16 @@ TEST(FilesTest, AFileUriIsALocalPath) {
   EXPECT_EQ(ReadWholeFile(uri).status(), absl::FailedPreconditionError(uri + "; Is a directory"));
 }
 
+TEST(FilesTest, AFileThatEndsTooEarlyIsNamed) {
+  const std::string path = Folder() + "/short";
+  ASSERT_TRUE(WriteFileAtomically(path, "abc").ok());
+  const auto file = FileReader::Open(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  char bytes[4];
+  EXPECT_EQ((*file)->ReadAt(1, 4, bytes),
+            absl::OutOfRangeError(path + "; Read less bytes than requested: expected 4, got 2"));
+}
+
 TEST(FilesTest, AnUnknownSchemeIsNamed) {
   const absl::Status expected = absl::UnimplementedError(
       "File system scheme 'bogus' not implemented (file: 'bogus://host/a')");
