@@ -158,5 +158,11 @@ TEST(GraphTest, TensorNamesAreFound) {
               HasSubstr("Output 1 of node scope/a does not exist. Node only has 1 outputs."));
 }
 
+TEST(AttrTest, TypesAreShownAsInProtos) {
+  EXPECT_EQ(AttrToString(DT_FLOAT), "DT_FLOAT");
+  EXPECT_EQ(AttrToString(MakeRefType(DT_FLOAT)), "DT_FLOAT_REF");
+  EXPECT_EQ(AttrToString(std::vector<DataType>{DT_INVALID, DT_HALF}), "[DT_INVALID, DT_HALF]");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "graph/strings.h"
@@ -38,9 +39,8 @@ std::string Text(int64_t v) { return StrCat(v); }
 std::string Text(float v) { return StrCat(v); }
 std::string Text(bool v) { return v ? "true" : "false"; }
 std::string Text(DataType v) {
-  std::string name = DataTypeName(v);
-  for (char& c : name) c = static_cast<char>(std::toupper(c));
-  return "DT_" + name;
+  if (!IsValidDataType(v)) return "DT_INVALID";
+  return "DT_" + absl::AsciiStrToUpper(DataTypeName(v));
 }
 std::string Text(const PartialShape& v) { return v.ToString(); }
 std::string Text(const Tensor& v) { return v.ToString(3); }
