@@ -110,7 +110,7 @@ absl::StatusOr<Tensor> Tensor::Clone(Allocator& allocator) const {
     std::copy_n(data<ResourceHandle>(), n, copy->data<ResourceHandle>());
   } else if (dtype_ == DT_VARIANT) {
     std::copy_n(data<Variant>(), n, copy->data<Variant>());
-  } else if (n > 0) {
+  } else if (bytes() > 0) {  // a default tensor has one element, without bytes
     std::memcpy(copy->raw(), raw(), bytes());
   }
   return copy;

@@ -90,6 +90,8 @@ TEST(TensorTest, CopiesShareTheBufferAndClonesDoNot) {
   Tensor c = *a.Clone();
   c.data<float>()[0] = 9;
   EXPECT_EQ(a.data<float>()[0], 1);
+  EXPECT_FALSE(Tensor().Clone()->IsInitialized());
+  EXPECT_EQ(Tensor(DT_FLOAT, {0, 2}).Clone()->shape(), TensorShape({0, 2}));
 }
 
 TEST(TensorTest, RowsAreSharedNotCopied) {
