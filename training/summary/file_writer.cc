@@ -148,11 +148,11 @@ absl::Status SummaryFileWriter::Add(pb::Event event, int64_t step) {
 
 absl::Status SummaryFileWriter::Flush() {
   ScopedLock lock(&mutex_);
-  if (!is_open_) return status_;
   const int64_t requested = added_;
   flush_requested_ = std::max(flush_requested_, requested);
   changed_.NotifyAll();
-  while (flushed_ < requested && is_open_) changed_.Wait(&mutex_);
+  // The thread writes and flushes all events before it ends, also if another thread calls Close.
+  while (flushed_ < requested) changed_.Wait(&mutex_);
   return status_;
 }
 

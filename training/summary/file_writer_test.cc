@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "graph/format/proto/config.pb.h"
@@ -120,6 +121,19 @@ TEST(FileWriterTest, ReopenGoesOnInAnotherFileAndOverwritesNothing) {
   EXPECT_NE((*writer)->path(), first);
   EXPECT_EQ(EventsOf(first).size(), 2u);
   EXPECT_EQ(EventsOf((*writer)->path())[1].summary().value(0).tag(), "b");
+}
+
+TEST(FileWriterTest, FlushWaitsForItsEventsAlsoDuringClose) {
+  for (int turn = 0; turn < 20; ++turn) {
+    auto writer = SummaryFileWriter::Open(NewFolder("flush_and_close"), nullptr, {.max_queue = 0});
+    ASSERT_TRUE(writer.ok());
+    for (int step = 0; step < 100; ++step) ASSERT_TRUE((*writer)->AddScalar("a", 1, step).ok());
+    std::thread closer([&] { EXPECT_TRUE((*writer)->Close().ok()); });
+    EXPECT_TRUE((*writer)->Flush().ok());
+    EXPECT_EQ(EventsOf((*writer)->path()).size(), 101u);
+    closer.join();
+    EXPECT_TRUE((*writer)->Flush().ok());  // returns at once
+  }
 }
 
 TEST(FileWriterTest, SharedWritersAreOneAFolder) {
