@@ -307,8 +307,9 @@ OutputList WhileLoop(const std::function<Output(const OutputList&)>& condition,
                                    [&](const OutputList& v) {
                                      const Output more = core::Less(v[0], maximum);
                                      const Output goes_on = condition(Rest(v));
-                                     if (!goes_on || BaseType(goes_on.dtype()) != DT_BOOL)
+                                     if (!goes_on || BaseType(goes_on.dtype()) != DT_BOOL) {
                                        return goes_on;
+                                     }
                                      return core::LogicalAnd(more, goes_on);
                                    },
                                    [&](const OutputList& v) {

@@ -65,9 +65,11 @@ class Reader {
     std::string_view digits = last == rest.npos ? rest : rest.substr(last + 1);
     if (auto arg = args_.find(name); arg != args_.end()) {
       tensor.arg = arg->second;
+      tensor.is_whole = rest.empty();
     } else if (auto node = nodes_.find(name); node != nodes_.end()) {
       tensor.node = node->second;
       tensor.output = std::string(rest.substr(0, last == rest.npos ? rest.size() : last));
+      tensor.is_whole = last == rest.npos && !rest.empty();
       if (last == rest.npos) digits = "";
     } else {
       return Wrong(StrCat("'", user, "' takes unknown input '", text, "'"));

@@ -16,12 +16,14 @@
 
 namespace sluice {
 
-// A reference to a tensor of a body: "arg", "arg:2" or "node:output:1".
+// A reference to a tensor of a body, "arg:2" or "node:output:1", or to all tensors of an argument,
+// "arg" or "node:output".
 struct BodyTensor {
-  int arg = -1;        // index among the signature's input arguments; -1: an output of a node
-  int node = -1;       // index among FunctionDef::node_def; -1: an input argument
-  std::string output;  // name of the node's output argument; "" = the first
-  int index = 0;       // of the tensor, if the argument is a list; otherwise 0
+  int arg = -1;           // index among the signature's input arguments; -1: an output of a node
+  int node = -1;          // index among FunctionDef::node_def; -1: an input argument
+  std::string output;     // name of the node's output argument; "" = the first
+  int index = 0;          // of the tensor, if the argument is a list; otherwise 0
+  bool is_whole = false;  // all tensors of the argument
 };
 
 struct BodyNode {

@@ -129,6 +129,12 @@ absl::StatusOr<std::vector<OutputList>> Arguments(const pb::OpDef& signature,
 
 }  // namespace
 
+absl::Status Expander::TooLarge(const std::string& function) const {
+  return absl::ResourceExhaustedError(
+      StrCat("function '", function, "': the calls of functions in this step expand to more than ",
+             options_.max_nodes, " nodes"));
+}
+
 absl::Status Expander::CheckLimits(const std::string& function) const {
   if (static_cast<int>(open_.size()) >= options_.max_depth) {
     const bool is_recursive = std::find(open_.begin(), open_.end(), function) != open_.end();
@@ -137,9 +143,7 @@ absl::Status Expander::CheckLimits(const std::string& function) const {
                                            ": calls nest more than ", options_.max_depth, " deep"));
   }
   if (graph_.num_node_ids() - first_id_ > options_.max_nodes || num_calls_ > options_.max_nodes) {
-    return absl::ResourceExhaustedError(StrCat(
-        "function '", function, "': the calls of functions in this step expand to more than ",
-        options_.max_nodes, " nodes"));
+    return TooLarge(function);
   }
   if (!options_.is_wanted || options_.is_wanted()) return absl::OkStatus();
   return absl::CancelledError(StrCat("function '", function, "': its expansion was cancelled"));
@@ -158,9 +162,13 @@ absl::StatusOr<Expansion> Expander::Body(const FunctionRef& function, const Outp
   open_.pop_back();
   SLUICE_RETURN_IF_ERROR(Annotate(status, StrCat("function '", function.name, "': ")));
   Expansion result;
-  for (const BodyTensor& t : body->returns) {
-    SLUICE_ASSIGN_OR_RETURN(Output output, Find(*body, t, by_arg, made));
-    result.outputs.push_back(output);
+  for (size_t i = 0; i < body->returns.size(); ++i) {
+    const pb::OpDef::ArgDef& arg = body->def->signature().output_arg(static_cast<int>(i));
+    const size_t before = result.outputs.size(), length = LengthOf(arg, function.attrs);
+    SLUICE_RETURN_IF_ERROR(Append(*body, body->returns[i], by_arg, made, &result.outputs));
+    SLUICE_INVALID_IF(result.outputs.size() - before != length, "function '", function.name,
+                      "': Invalid ret types ", arg.name(), ": expected ", length, " tensors, got ",
+                      result.outputs.size() - before);
   }
   for (int n : body->controls) {
     const auto& controls = made[static_cast<size_t>(n)].controls;
@@ -232,42 +240,71 @@ absl::StatusOr<AttrMap> Expander::Attributes(const pb::NodeDef& def,
   return attrs;
 }
 
-// The place of the first tensor of the output argument `name` among the outputs of a node.
-absl::StatusOr<size_t> Expander::FirstOf(const std::string& name, const pb::NodeDef& def,
-                                         const OutputList& outputs) const {
-  if (name.empty()) return 0;
+// The outputs [first, end) of a node that belong to its output argument `name`.
+absl::StatusOr<std::pair<size_t, size_t>> Expander::RangeOf(const std::string& name,
+                                                            const pb::NodeDef& def,
+                                                            const Expansion& made) const {
+  const std::pair<size_t, size_t> all = {0, made.outputs.size()};
+  if (name.empty()) return all;
   if (library_.Contains(def.op())) {
     SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* callee, library_.Find(def.op()));
     size_t first = 0;
-    for (const auto& out : callee->signature().output_arg()) {
-      if (out.name() == name) break;
-      ++first;
+    for (size_t i = 0; i < made.lengths.size(); ++i) {
+      const size_t end = first + made.lengths[i];
+      if (callee->signature().output_arg(static_cast<int>(i)).name() == name) return {{first, end}};
+      first = end;
     }
-    return first;
+  } else if (Knows(def.op())) {
+    return all;
+  } else if (!made.controls.empty()) {  // the node itself
+    const Node& node = *made.controls[0];
+    const int arg = node.def().OutputIndex(name);
+    if (arg >= 0) return node.OutputRange(arg);
   }
-  if (Knows(def.op()) || outputs.empty()) return 0;
-  const Node& node = *outputs[0].node;
-  const int arg = node.def().OutputIndex(name);
-  SLUICE_INVALID_IF(arg < 0, "node '", def.name(), "' has no output '", name, "'");
-  return static_cast<size_t>(node.OutputRange(arg).first);
+  return InvalidArgument("node '", def.name(), "' has no output '", name, "'");
+}
+
+absl::StatusOr<absl::Span<const Output>> Expander::ListOf(
+    const FunctionBody& body, const BodyTensor& tensor, const std::vector<OutputList>& args,
+    const std::vector<Expansion>& made) const {
+  if (tensor.arg >= 0) return absl::MakeConstSpan(args[static_cast<size_t>(tensor.arg)]);
+  const size_t n = static_cast<size_t>(tensor.node);
+  SLUICE_ASSIGN_OR_RETURN(const auto range, RangeOf(tensor.output, *body.nodes[n].def, made[n]));
+  const auto [first, end] = range;
+  const absl::Span<const Output> outputs = made[n].outputs;
+  if (first <= end && end <= outputs.size()) return outputs.subspan(first, end - first);
+  return InvalidArgument("node '", body.nodes[n].def->name(), "' has only ", outputs.size(),
+                         " outputs, fewer than its output '", tensor.output, "' needs");
 }
 
 absl::StatusOr<Output> Expander::Find(const FunctionBody& body, const BodyTensor& tensor,
                                       const std::vector<OutputList>& args,
                                       const std::vector<Expansion>& made) const {
+  SLUICE_ASSIGN_OR_RETURN(const absl::Span<const Output> list, ListOf(body, tensor, args, made));
   const size_t index = static_cast<size_t>(tensor.index);
+  if (index < list.size()) return list[index];
   if (tensor.arg >= 0) {
-    const OutputList& values = args[static_cast<size_t>(tensor.arg)];
-    if (index < values.size()) return values[index];
     return InvalidArgument("argument ", tensor.arg, " has no tensor ", tensor.index);
   }
-  const size_t n = static_cast<size_t>(tensor.node);
-  const pb::NodeDef& def = *body.nodes[n].def;
-  const OutputList& outputs = made[n].outputs;
-  SLUICE_ASSIGN_OR_RETURN(const size_t first, FirstOf(tensor.output, def, outputs));
-  if (first + index < outputs.size()) return outputs[first + index];
+  const pb::NodeDef& def = *body.nodes[static_cast<size_t>(tensor.node)].def;
   return InvalidArgument("node '", def.name(), "' has no output '", tensor.output, ":",
                          tensor.index, "'");
+}
+
+absl::Status Expander::Append(const FunctionBody& body, const BodyTensor& tensor,
+                              const std::vector<OutputList>& args,
+                              const std::vector<Expansion>& made, OutputList* to) {
+  if (!tensor.is_whole) {
+    SLUICE_ASSIGN_OR_RETURN(const Output output, Find(body, tensor, args, made));
+    to->push_back(output);
+    return absl::OkStatus();
+  }
+  SLUICE_ASSIGN_OR_RETURN(const absl::Span<const Output> list, ListOf(body, tensor, args, made));
+  // Nodes that take a list twice can double it again and again.
+  if (list.size() > 1) num_listed_ += static_cast<int64_t>(list.size());
+  if (num_listed_ > options_.max_nodes) return TooLarge(body.def->signature().name());
+  to->insert(to->end(), list.begin(), list.end());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Node*> Expander::AddNode(NodeSpec spec) {
@@ -287,17 +324,19 @@ absl::StatusOr<Node*> Expander::AddNode(NodeSpec spec) {
 // The inputs of a node, without those that close loops.
 absl::StatusOr<OutputList> Expander::BodyInputs(const FunctionBody& body, const BodyNode& node,
                                                 const std::vector<OutputList>& args,
-                                                const std::vector<Expansion>& made) const {
+                                                const std::vector<Expansion>& made) {
   OutputList inputs;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const bool is_later = std::find(node.back_edges.begin(), node.back_edges.end(),
                                     static_cast<int>(i)) != node.back_edges.end();
     if (is_later) {
+      // Node::back_edges has indices of references, which BodyNodes uses as indices of inputs.
+      SLUICE_INVALID_IF(inputs.size() != i, "node '", node.def->name(),
+                        "' takes a list before an input that closes a loop");
       inputs.push_back(Output());
       continue;
     }
-    SLUICE_ASSIGN_OR_RETURN(Output in, Find(body, node.inputs[i], args, made));
-    inputs.push_back(in);
+    SLUICE_RETURN_IF_ERROR(Append(body, node.inputs[i], args, made, &inputs));
   }
   return inputs;
 }
@@ -331,10 +370,16 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   const std::string name = graph_.UniqueName(StrCat(graph_.scopes().name, def.name()));
   SLUICE_ASSIGN_OR_RETURN(const std::string where, MergedDevice(def, device));
   const bool is_by_name = library_.Contains(def.op());
+  std::vector<size_t> lengths;
+  if (is_by_name) {
+    SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* callee, library_.Find(def.op()));
+    for (const auto& out : callee->signature().output_arg()) lengths.push_back(LengthOf(out, own));
+  }
   const bool stays_call = StaysCall(def, own);
   if (!stays_call && (Knows(def.op()) || is_by_name)) {
     SLUICE_ASSIGN_OR_RETURN(result,
                             InnerCall({def.op(), name, &own, std::move(inputs), where}, controls));
+    result.lengths = std::move(lengths);
     return absl::OkStatus();
   }
   NodeSpec spec;
@@ -364,6 +409,7 @@ absl::Status Expander::BodyNodeInto(const FunctionBody& body, int n, const AttrM
   SLUICE_ASSIGN_OR_RETURN(Node * added, AddNode(std::move(spec)));
   for (int i = 0; i < added->num_outputs(); ++i) result.outputs.push_back(Output(added, i));
   result.controls = {added};
+  result.lengths = std::move(lengths);
   return absl::OkStatus();
 }
 

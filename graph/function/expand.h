@@ -9,9 +9,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/function/body.h"
 #include "graph/function/library.h"
 #include "graph/function/lower.h"
@@ -25,6 +27,8 @@ namespace sluice {
 struct Expansion {
   OutputList outputs;
   std::vector<Node*> controls;
+  // The number of outputs per output argument, if the call's op is the name of a function.
+  std::vector<size_t> lengths = {};
 };
 
 class Expander {
@@ -69,6 +73,7 @@ class Expander {
   // Whether `function` may be expanded. UNIMPLEMENTED if calls nest too deep, RESOURCE_EXHAUSTED if
   // they have added too many nodes, CANCELLED if LowerOptions::is_wanted returns false.
   absl::Status CheckLimits(const std::string& function) const;
+  absl::Status TooLarge(const std::string& function) const;
   // Adds the nodes of a function's body.
   absl::StatusOr<Expansion> Body(const FunctionRef& function, const OutputList& args,
                                  const std::string& device);
@@ -84,7 +89,7 @@ class Expander {
                             std::vector<Expansion>* made);
   absl::StatusOr<OutputList> BodyInputs(const FunctionBody& body, const BodyNode& node,
                                         const std::vector<OutputList>& args,
-                                        const std::vector<Expansion>& made) const;
+                                        const std::vector<Expansion>& made);
   absl::StatusOr<Expansion> InnerCall(const Call& call, const std::vector<Node*>& controls);
   // Whether a node of a body remains a call until its gradient is taken, because the library
   // declares a gradient function for the called function. Gradients then uses that gradient
@@ -95,8 +100,17 @@ class Expander {
   absl::StatusOr<Output> Find(const FunctionBody& body, const BodyTensor& tensor,
                               const std::vector<OutputList>& args,
                               const std::vector<Expansion>& made) const;
-  absl::StatusOr<size_t> FirstOf(const std::string& name, const pb::NodeDef& def,
-                                 const OutputList& outputs) const;
+  // The tensors of the argument that `tensor` refers to.
+  absl::StatusOr<absl::Span<const Output>> ListOf(const FunctionBody& body,
+                                                  const BodyTensor& tensor,
+                                                  const std::vector<OutputList>& args,
+                                                  const std::vector<Expansion>& made) const;
+  // Appends the tensor, or all tensors, that `tensor` refers to.
+  absl::Status Append(const FunctionBody& body, const BodyTensor& tensor,
+                      const std::vector<OutputList>& args, const std::vector<Expansion>& made,
+                      OutputList* to);
+  absl::StatusOr<std::pair<size_t, size_t>> RangeOf(const std::string& name, const pb::NodeDef& def,
+                                                    const Expansion& made) const;
   absl::StatusOr<const FunctionBody*> Read(const std::string& name);
 
   // The branches of an If or Case. `index` is the index of a Case, or the condition of an If, which
@@ -140,6 +154,7 @@ class Expander {
   const LowerOptions& options_;
   const int64_t first_id_;  // of the nodes that calls add
   int64_t num_calls_ = 0;
+  int64_t num_listed_ = 0;          // tensors that references to whole lists have added
   std::vector<std::string> open_;   // functions that are being expanded
   bool is_differentiated_ = false;  // whether gradients of the expanded nodes will be taken
   std::map<std::string, FunctionBody> bodies_;

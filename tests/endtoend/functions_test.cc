@@ -107,6 +107,68 @@ TEST(FunctionsTest, AMissingAttributeIsNamed) {
               HasSubstr("Op type not registered 'Cube'"));
 }
 
+// Functions with lists of tensors as arguments. 'Two' returns {x, -x} and x * x.
+constexpr char kLists[] = R"(
+  library {
+    function {
+      signature { name: 'Two' attr { name: 'Ts' type: 'list(type)' }
+                  input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'ys' type_list_attr: 'Ts' }
+                  output_arg { name: 'z' type: DT_FLOAT } }
+      node_def { name: 'n' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 'm' op: 'Mul' input: 'x' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 'l' op: 'IdentityN' input: 'x' input: 'n:y'
+                 attr { key: 'T' value { placeholder: 'Ts' } } }
+      ret { key: 'ys' value: 'l:output' } ret { key: 'z' value: 'm:z:0' }
+    }
+    function {
+      signature { name: 'Outer' input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'difference' type: DT_FLOAT }
+                  output_arg { name: 'sum' type: DT_FLOAT } }
+      node_def { name: 'c' op: 'Two' input: 'x'
+                 attr { key: 'Ts' value { list { type: DT_FLOAT type: DT_FLOAT } } } }
+      node_def { name: 'd' op: 'Sub' input: 'c:ys:1' input: 'c:z:0'
+                 attr { key: 'T' value { type: DT_FLOAT } } }
+      node_def { name: 's' op: 'Total' input: 'c:ys' input: 'c:z:0' attr { key: 'N' value { i: 3 } } }
+      ret { key: 'difference' value: 'd:z:0' } ret { key: 'sum' value: 's:y:0' }
+    }
+    function {
+      signature { name: 'Total' attr { name: 'N' type: 'int' }
+                  input_arg { name: 'xs' type: DT_FLOAT number_attr: 'N' }
+                  output_arg { name: 'y' type: DT_FLOAT } }
+      node_def { name: 'a' op: 'AddN' input: 'xs' attr { key: 'N' value { placeholder: 'N' } }
+                 attr { key: 'T' value { type: DT_FLOAT } } }
+      ret { key: 'y' value: 'a:sum:0' }
+    }
+    function {
+      signature { name: 'TooFew' attr { name: 'N' type: 'int' }
+                  input_arg { name: 'x' type: DT_FLOAT }
+                  output_arg { name: 'ys' type: DT_FLOAT number_attr: 'N' } }
+      ret { key: 'ys' value: 'x' }
+    }
+  }
+  node { name: 'x' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }
+         attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 3 } } } }
+  node { name: 'two' op: 'Two' input: 'x'
+         attr { key: 'Ts' value { list { type: DT_FLOAT type: DT_FLOAT } } } }
+  node { name: 'outer' op: 'Outer' input: 'x' }
+  node { name: 'few' op: 'TooFew' input: 'x' attr { key: 'N' value { i: 2 } } }
+  versions { producer: 27 })";
+
+TEST(FunctionsTest, ArgumentsMayBeLists) {
+  Graph g;
+  const auto imported = ImportGraphDef(kLists, g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  Session session(g);
+  const auto fetched = session.Run({}, {"two:0", "two:1", "two:2", "outer:0", "outer:1"});
+  ASSERT_TRUE(fetched.ok()) << fetched.status();
+  std::vector<float> values;
+  for (const Tensor& tensor : *fetched) values.push_back(tensor.scalar<float>());
+  EXPECT_THAT(values, ::testing::ElementsAre(3, -3, 9, -12, 9));
+  EXPECT_THAT(std::string(session.Run({}, {"few:0"}).status().message()),
+              HasSubstr("function 'TooFew': Invalid ret types ys: expected 2 tensors, got 1"));
+}
+
 // --- graphs whose functions cost more than their size suggests
 
 constexpr char kOneFloat[] = R"(
@@ -146,6 +208,25 @@ TEST(HostileFunctionsTest, DoublingCallsEndAtALimit) {
     EXPECT_THAT(std::string(status.message()),
                 AllOf(HasSubstr("'y'"), HasSubstr("expand to more than 300000 nodes")));
   }
+}
+
+TEST(HostileFunctionsTest, DoublingListsEndAtALimit) {
+  std::string body, last = "a";
+  for (int level = 1; level <= 30; ++level) {
+    body += StrCat("node_def { name: 's", level, "' op: 'ShapeN' input: '", last, "' input: '",
+                   last, "' attr { key: 'N' value { i: ", int64_t{1} << level,
+                   " } } attr { key: 'T' value { type: ", level == 1 ? "DT_FLOAT" : "DT_INT32",
+                   " } } attr { key: 'out_type' value { type: DT_INT32 } } }");
+    last = StrCat("s", level, ":output");
+  }
+  Graph g;
+  const auto imported = ImportGraphDef(
+      StrCat(kOneFloat, "node { name: 'y' op: 'f' input: 'one' } library { function { signature {",
+             " name: 'f' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'b' type:",
+             " DT_INT32 } } ", body, " ret { key: 'b' value: '", last, ":0' } } }"),
+      g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  EXPECT_EQ(Session(g).Run({}, {"y:0"}).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(HostileFunctionsTest, ACancelledStepIsNotCompiled) {
