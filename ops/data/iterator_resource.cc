@@ -66,7 +66,8 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
   }
   reader_.Stop();  // the old reading must no longer draw from the generators
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, position.seeds));
-  for (int64_t i = 0; i < position.taken; ++i) {
+  int64_t taken = 0;
+  for (; taken < position.taken; ++taken) {
     if (cancellation != nullptr && !cancellation->IsWanted()) {
       return absl::CancelledError("Operation was cancelled");
     }
@@ -75,7 +76,8 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
     const absl::StatusOr<bool> any = source->iterator->Next(&skipped);
     if (any.ok() && !*any) break;
   }
-  return Install(source, position.taken);
+  // A damaged position may lie beyond the end.
+  return Install(source, taken);
 }
 
 void IteratorResource::Read(const std::shared_ptr<State>& state,

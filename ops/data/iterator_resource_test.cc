@@ -2,12 +2,15 @@
 
 #include <atomic>
 #include <future>
+#include <limits>
 #include <thread>
 
 #include "gmock/gmock.h"
 #include "graph/mutex.h"
 #include "graph/status.h"
 #include "gtest/gtest.h"
+#include "ops/data/iterator_position.h"
+#include "ops/data/shuffle.h"
 
 namespace sluice {
 namespace {
@@ -173,6 +176,35 @@ TEST(IteratorResourceTest, ElementsOfOtherTypesAreRefused) {
   ASSERT_TRUE(iterator->SetDataset(Counting(1)).ok());
   EXPECT_EQ(Ask(*iterator).get().status().message(),
             "Data type mismatch at component 0: expected int32 but got float.");
+}
+
+// A saved position may be damaged, or made by an attacker.
+TEST(IteratorResourceTest, MovesToAPositionWithAnyNumberOfEpochs) {
+  const auto seeds = std::make_shared<ShuffleSeeds>("seeds", 3, 5, true);
+  const absl::StatusOr<DatasetPointer> dataset = Shuffled(Counting(2), 2, 1, seeds);
+  ASSERT_TRUE(dataset.ok()) << dataset.status();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  IteratorPosition position;
+  position.taken = kMax;
+  position.seeds["seeds"] = {{.seed = 3, .seed2 = 5, .epochs = kMax}};
+  auto iterator = NewIterator();
+  ASSERT_TRUE(iterator->SetDataset(*dataset).ok());
+  ASSERT_TRUE(iterator->MoveTo(position, nullptr).ok());
+  EXPECT_EQ(iterator->Position()->taken, 2);
+  EXPECT_EQ(Ask(*iterator).get().status(), absl::OutOfRangeError("End of sequence"));
+  EXPECT_EQ(seeds->state().epochs, kMax);
+}
+
+TEST(ShuffleSeedsTest, ARestoredStateGivesTheNextSeeds) {
+  for (const bool reshuffle : {true, false}) {
+    ShuffleSeeds drawn("drawn", 3, 5, reshuffle);
+    for (int64_t epochs = 0; epochs < 7; ++epochs) {
+      ShuffleSeeds restored("restored", 0, 0, reshuffle);
+      restored.SetState({.seed = 3, .seed2 = 5, .epochs = epochs});
+      EXPECT_EQ(restored.state().epochs, epochs);
+      EXPECT_EQ(restored.Next(), drawn.Next()) << epochs;
+    }
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 #include "ops/data/iterator_position.h"
 #include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
@@ -125,7 +126,7 @@ ShuffleSeeds::ShuffleSeeds(std::string name, int64_t seed, int64_t seed2, bool r
 
 std::pair<uint64_t, uint64_t> ShuffleSeeds::Next() {
   ScopedLock lock(&mutex_);
-  ++state_.epochs;
+  state_.epochs = SaturatedSum(state_.epochs, 1);
   return Draw();
 }
 
@@ -145,7 +146,11 @@ void ShuffleSeeds::SetState(const State& state) {
   state_ = state;
   philox_ = Philox(static_cast<uint64_t>(state.seed), static_cast<uint64_t>(state.seed2));
   numbers_ = SingleNumbers(&philox_);
-  for (int64_t i = 0; i < state.epochs && reshuffle_; ++i) Draw();
+  // Skips, because a saved position may state any number of epochs. A call of the generator gives
+  // the seeds of two epochs.
+  static_assert(Philox::kResults == 4);
+  philox_.Skip(static_cast<uint64_t>(state.epochs) / 2);
+  if (state.epochs % 2 != 0) Draw();
 }
 
 absl::StatusOr<DatasetPointer> Shuffled(const DatasetPointer& input, int64_t buffer_size,
