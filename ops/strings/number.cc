@@ -1,5 +1,6 @@
 #include "ops/strings/number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -21,12 +22,25 @@ bool TakeSign(std::string_view* text) {
   return negative;
 }
 
-// Returns whether a number out of range is too small rather than too large. The sign of the
-// exponent shows it.
+// Returns whether a valid number that is out of range is too small rather than too large: its first
+// digit that is not 0 stands for less than 1. The sign of the exponent alone does not show it, as
+// in "0.<400 zeros>1e5".
 bool IsSmall(std::string_view text, bool is_hex) {
-  const size_t exponent = text.find_first_of(is_hex ? "pP" : "eE");
-  if (exponent != text.npos) return text.substr(exponent + 1).starts_with('-');
-  return text.starts_with("0.") || text.starts_with('.');
+  const std::string_view digits = text.substr(0, text.find_first_of(is_hex ? "pP" : "eE"));
+  const size_t nonzero = digits.find_first_not_of("0.");
+  if (nonzero == digits.npos) return true;
+  const auto first = static_cast<int64_t>(nonzero);
+  const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
+  // The digit is multiplied by base^place.
+  int64_t place = first < point ? point - first - 1 : point - first;
+  if (is_hex) place *= 4;  // the exponent's base is 2
+  std::string_view exponent = text.substr(std::min(digits.size() + 1, text.size()));
+  const bool negative = TakeSign(&exponent);
+  int64_t power = 0;
+  // Larger exponents need no exact value, because no text has so many digits.
+  constexpr int64_t kPowerMax = int64_t{1} << 58;
+  for (char c : exponent) power = std::min(10 * power + (c - '0'), kPowerMax);
+  return place + (negative ? -power : power) < 0;
 }
 
 template <typename T>

@@ -51,7 +51,11 @@ ROWS = [
                 for t, k in (("x", "float"), ("", "float"), ("1_0", "double"), ("1 2", "float"), ("--1", "float"), ("99999999999", "int32"), ("0x1", "int32"),
                              ("", "int64"), ("1.5", "int64"), ("-1", "uint32"), ("4294967296", "uint32"), ("+-1", "int32"))]),
     Row("StringToNumber", types={"out_type": ("float", "double")}, name="floating", cases=[
-        C(values(["1e400", "-1e400", "inf", "-INF", "nan", "0x10", "0x1.8p3", "1e-400", "-0", ".5", "5.", "1e5", "123456789.123456789", "3.4028236e38"], "string"))]),
+        C(values(["1e400", "-1e400", "inf", "-INF", "nan", "0x10", "0x1.8p3", "1e-400", "-0", ".5", "5.", "1e5", "123456789.123456789", "3.4028236e38"], "string")),
+        # The digits and the exponent cancel each other out in part.
+        C(values(["0." + "0" * 400 + "1e5", "0." + "0" * 400 + "1e405", "0." + "0" * 400 + "1e999", "1" + "0" * 400 + "e-5", "1" + "0" * 400 + "e-800",
+                  "-1" + "0" * 400 + "e-400", "." + "0" * 400 + "1e99999999999999999999", "1" + "0" * 400 + "e-99999999999999999999", "0e99999999999999999999",
+                  "0x0." + "0" * 400 + "1p5", "0x1" + "0" * 400 + "p-5", "0x0p99999999999999999999"], "string"))]),
     Row("StringToNumber", types={"out_type": ("int32", "int64")}, name="negative", cases=[C(values(["-1", "-2147483648", " -0"], "string"))]),
     Row("SerializeTensor", types={"T": NUMBERS + ("bool", "string")}, cases=[C(rand(2, 3)), C(rand()), C(rand(0))]),
     Row("ParseTensor", types={"out_type": ("float",)}, static_shapes=False, cases=[
