@@ -45,9 +45,10 @@ void GradientLedger::Undo(int64_t step) {
   for (auto it = updates_.lower_bound(step); it != updates_.end(); ++it) {
     for (size_t row = 0; row < it->second.size(); ++row) {
       Counts& counts = it->second[row];
-      totals_[row][kStale] += counts[kApplied];
-      totals_[row][kApplied] -= counts[kApplied];
-      counts[kStale] += std::exchange(counts[kApplied], 0);
+      Counts& total = totals_[row];
+      total[kStale] = SaturatedSum(total[kStale], counts[kApplied]);
+      total[kApplied] -= counts[kApplied];
+      counts[kStale] = SaturatedSum(counts[kStale], std::exchange(counts[kApplied], 0));
     }
   }
 }

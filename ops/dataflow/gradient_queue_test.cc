@@ -1,5 +1,7 @@
 #include "ops/dataflow/gradient_queue.h"
 
+#include <limits>
+
 #include "executor/wait/stalls.h"
 #include "gmock/gmock.h"
 #include "graph/tensor/limited_heap.h"
@@ -195,6 +197,16 @@ TEST(GradientLedgerTest, TellsOfEachUpdateAndReplica) {
   EXPECT_EQ(ledger.DebugString(),
             "gradient ledger 'l': 1 applied, 1 stale, 2 surplus; replica 0: 1 applied, 0 stale, 0 "
             "surplus; replica 1: 0 applied, 0 stale, 2 surplus");
+}
+
+TEST(GradientLedgerTest, CountsThatAreUndoneSaturate) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  GradientLedger ledger("l", 1);
+  ledger.Enter(5, 0, GradientLedger::kStale, kMax);
+  ledger.Enter(5, 0, GradientLedger::kApplied, 2);
+  ledger.Undo(5);
+  EXPECT_THAT(ledger.Totals().flat<int64_t>(), ElementsAre(0, kMax, 0, 0, 0, 0));
+  EXPECT_THAT(ledger.Updates(5, 1).flat<int64_t>(), ElementsAre(0, kMax, 0, 0, 0, 0));
 }
 
 TEST(GradientLedgerTest, KeepsTotalsForEverAndUpdatesForAWhile) {
