@@ -83,7 +83,7 @@ class ApplyGradientKernel : public Kernel {
   explicit ApplyGradientKernel(KernelInit& init)
       : dtype_(init.attr<DataType>("dtype")),
         has_known_shape_(init.AttrOr<bool>("has_known_shape", false)),
-        replica_(static_cast<int>(init.AttrOr<int64_t>(kReplicaAttr, -1))) {}
+        replica_(ReplicaOf(init.AttrOr<int64_t>(kReplicaAttr, -1))) {}
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<ConditionalAccumulator> accumulator,

@@ -64,7 +64,7 @@ int64_t GradientQueue::step() const {
 
 GradientQueue::Origin GradientQueue::OriginOf(const Tensors& element) {
   const int64_t* origin = element.back().data<int64_t>();
-  return {static_cast<int>(origin[0]), origin[1]};
+  return {ReplicaOf(origin[0]), origin[1]};
 }
 
 bool GradientQueue::DropIfStale(const Tensors& element) {

@@ -134,6 +134,13 @@ TEST_F(GradientQueueTest, WhoWaitsToTakeEndsWhereAChiefStarts) {
   EXPECT_THAT(Take(2), ElementsAre(1, 2)) << "what he held is back";
 }
 
+TEST_F(GradientQueueTest, AReplicaNumberThatIsTooLargeIsUnknown) {
+  Put(int64_t{1} << 32, 0, 1);
+  Put((int64_t{1} << 32) + 1, 0, 2);
+  EXPECT_THAT(Take(2), ElementsAre(1, 2));
+  EXPECT_THAT(Totals(), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0));
+}
+
 TEST_F(GradientQueueTest, TokensOfLaterStepsGo) {
   FifoQueue tokens(QueueSpec{
       .kind = "FIFOQueue", .name = "q", .types = {DT_INT64}, .shapes = {PartialShape::Scalar()}});

@@ -2,6 +2,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "ops/dataflow/gradient_ledger.h"
+#include "ops/dataflow/replica_gradients.h"
 #include "ops/state/arguments.h"
 #include "ops/state/named_resource.h"
 
@@ -48,7 +49,7 @@ class EnterKernel : public Kernel {
     SLUICE_ASSIGN_OR_RETURN(const auto ledger, LookupNamed<GradientLedger>(c, 0));
     SLUICE_ASSIGN_OR_RETURN(const int64_t step, Number(c, 1, "step"));
     SLUICE_ASSIGN_OR_RETURN(const int64_t replica, Number(c, 2, "replica"));
-    ledger->Enter(step, static_cast<int>(replica), outcome_, gradients_);
+    ledger->Enter(step, ReplicaOf(replica), outcome_, gradients_);
     return absl::OkStatus();
   }
   bool IsExpensive() const override { return false; }

@@ -12,6 +12,7 @@
 #define SLUICE_OPS_DATAFLOW_REPLICA_GRADIENTS_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ inline constexpr char kGradientsAttr[] = "_gradients";
 inline constexpr char kInReplicaOrderAttr[] = "_in_replica_order";
 inline constexpr char kLedgerAttr[] = "_ledger";
 inline constexpr char kReplicaAttr[] = "_replica";
+
+// The replica that a graph gives as `number`. -1 (unknown) if it is negative or does not fit in an
+// int.
+inline int ReplicaOf(int64_t number) {
+  return number < 0 || number > std::numeric_limits<int>::max() ? -1 : static_cast<int>(number);
+}
 
 struct ReplicaGradients {
   int replicas = 0;     // 0 if unknown
