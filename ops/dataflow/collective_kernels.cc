@@ -1,4 +1,5 @@
 // Kernels of the collective ops (collective.cc).
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,14 +49,12 @@ class CollectiveKernel : public AsyncKernel {
     made_.device = device_;
     made_.algorithm = AlgorithmOf(init.AttrOr<std::string>("communication_hint", "auto"));
     made_.timeout_seconds = init.AttrOr<float>("timeout_seconds", 0.0f);
-    made_.group_size = static_cast<int>(init.AttrOr<int64_t>("group_size", 0));
-    made_.group_key = static_cast<int>(init.AttrOr<int64_t>("group_key", 0));
-    made_.instance_key = static_cast<int>(init.AttrOr<int64_t>("instance_key", 0));
+    key_attrs_ = ReadKeyAttrs(init, &made_);
   }
 
   void ComputeAsync(KernelContext& c, Done done) final {
     CollectiveCall call = made_;
-    absl::Status status = has_key_inputs_ ? ReadKeys(c, &call) : absl::OkStatus();
+    absl::Status status = has_key_inputs_ ? ReadKeys(c, &call) : key_attrs_;
     if (status.ok()) status = Fill(c, &call);
     if (!status.ok()) return done(status);
     auto collectives = Collectives::Of(c.resources());
@@ -90,20 +89,33 @@ class CollectiveKernel : public AsyncKernel {
   CollectiveCall made_;  // the arguments that are the same in all calls
 
  private:
+  static constexpr std::array<std::pair<const char*, int CollectiveCall::*>, 3> kKeys = {
+      {{"group_size", &CollectiveCall::group_size},
+       {"group_key", &CollectiveCall::group_key},
+       {"instance_key", &CollectiveCall::instance_key}}};
+
   static absl::Status ReadKeys(const KernelContext& c, CollectiveCall* call) {
-    int* const to[] = {&call->group_size, &call->group_key, &call->instance_key};
-    const char* const names[] = {"group_size", "group_key", "instance_key"};
-    for (int i = 0; i < 3; ++i) {
-      const Tensor& value = c.input(InputIndex(c, names[i]));
-      SLUICE_INVALID_IF(!value.shape().IsScalar(), "Unexpected dimensions on input ", names[i],
+    for (const auto& [name, key] : kKeys) {
+      const Tensor& value = c.input(InputIndex(c, name));
+      SLUICE_INVALID_IF(!value.shape().IsScalar(), "Unexpected dimensions on input ", name,
                         ", got ", value.shape().ToString());
-      *to[i] = value.scalar<int32_t>();
+      call->*key = value.scalar<int32_t>();
+    }
+    return absl::OkStatus();
+  }
+  static absl::Status ReadKeyAttrs(const KernelInit& init, CollectiveCall* call) {
+    for (const auto& [name, key] : kKeys) {
+      const int64_t value = init.AttrOr<int64_t>(name, 0);
+      call->*key = static_cast<int>(value);
+      SLUICE_INVALID_IF(call->*key != value, init.node().Describe(), ": Attr ", name, " has value ",
+                        value, " out of range for an int32");
     }
     return absl::OkStatus();
   }
 
   const std::string device_;
   const bool has_key_inputs_;
+  absl::Status key_attrs_;  // whether they are valid, if the keys are attributes
 };
 
 class ReduceKernel final : public CollectiveKernel {

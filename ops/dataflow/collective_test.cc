@@ -156,6 +156,22 @@ TEST(CollectiveErrors, TwoMembersOnOneDeviceAreRefused) {
   EXPECT_THAT(status.message(), HasSubstr("a device is one member"));
 }
 
+TEST(CollectiveErrors, KeysBeyondInt32AreRefused) {
+  Graph g;
+  const Output value = Value(g, {1});
+  const auto message = [&g, &value](int64_t size, int64_t group_key, int64_t instance_key) {
+    const Output sum = CollectiveReduce(value, size, group_key, instance_key, "Add", "Id", {0});
+    const absl::Status status = Session(g).Run({}, {sum}, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  constexpr int64_t kOne = (int64_t{1} << 32) + 1;
+  const std::string end = " has value 4294967297 out of range for an int32";
+  EXPECT_THAT(message(kOne, 1, 1), HasSubstr("Attr group_size" + end));
+  EXPECT_THAT(message(1, kOne, 1), HasSubstr("Attr group_key" + end));
+  EXPECT_THAT(message(1, 1, kOne), HasSubstr("Attr instance_key" + end));
+}
+
 TEST(CollectiveLoops, EachIterationIsARoundOfItsOwn) {
   Graph g;
   OutputList totals;
