@@ -73,6 +73,8 @@ class RowStore : public Resource {
   int64_t bytes() const { return records_.bytes() + index_.bytes(); }
   std::string DebugString() const override;
 
+  // The largest number of parts of a table.
+  static constexpr int64_t kShardsMax = 1 << 16;
   // Returns which of the `shards` parts of a table has the key. The answer must be the same in all
   // versions, because checkpoints rely on it.
   static int32_t ShardOf(int64_t key, uint64_t shards) {

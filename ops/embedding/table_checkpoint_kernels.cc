@@ -52,8 +52,10 @@ absl::Status EmbeddingTableRestore(KernelContext& c, TableName table, ShardNumbe
   SLUICE_ASSIGN_OR_RETURN(const auto store, LookupNamed<RowStore>(c, 0));
   SLUICE_ASSIGN_OR_RETURN(const auto prefix, ScalarInput<std::string>(c, "prefix"));
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(prefix));
-  SLUICE_INVALID_IF(shard.value >= num_shards.value, c.node().Describe(),
-                    ": expected a shard in [0, ", num_shards.value, "), got ", shard.value);
+  SLUICE_INVALID_IF(num_shards.value > RowStore::kShardsMax || shard.value >= num_shards.value,
+                    c.node().Describe(), ": expected num_shards of at most ", RowStore::kShardsMax,
+                    " and a shard in [0, num_shards), got ", num_shards.value, " and ",
+                    shard.value);
   return RestoreTable(BundleSource(reader.get()), {table.value, shard.value, num_shards.value},
                       *store);
 }

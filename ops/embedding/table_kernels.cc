@@ -53,7 +53,7 @@ absl::Status ReadRules(const KernelInit& init, RowStoreOptions& options) {
                     "evict_min_norm of at least 0, got ", seconds, " and ", norm);
   options.shard = init.attr<int64_t>("shard");
   options.num_shards = init.attr<int64_t>("num_shards");
-  constexpr int64_t kShardsMax = 1 << 16;
+  constexpr int64_t kShardsMax = RowStore::kShardsMax;
   SLUICE_INVALID_IF(options.num_shards > kShardsMax || options.shard >= options.num_shards,
                     init.node().Describe(), ": expected num_shards of at most ", kShardsMax,
                     " and a shard in [0, num_shards), got ", options.num_shards, " and ",
@@ -241,6 +241,9 @@ absl::Status EmbeddingTableInsert(KernelContext& c, Attr<DataType, "T"> dtype) {
 }
 
 absl::Status EmbeddingTableShard(KernelContext& c, Attr<int64_t, "num_shards"> num_shards) {
+  SLUICE_INVALID_IF(num_shards.value > RowStore::kShardsMax, c.node().Describe(),
+                    ": expected num_shards of at most ", RowStore::kShardsMax, ", got ",
+                    num_shards.value);
   SLUICE_ASSIGN_OR_RETURN(Tensor * shards, c.AllocateOutput(0, c.input(0).shape()));
   std::vector<int64_t> wide;
   const RowStore::Keys keys = KeysOf(c.input(0), wide);

@@ -130,6 +130,12 @@ TEST_F(EmbeddingTableOps, PartsOfKeysAreFixed) {
   for (const int64_t n : count) EXPECT_NEAR(static_cast<double>(n), 10'000, 300);
 }
 
+TEST_F(EmbeddingTableOps, TooManyPartsAreRefused) {
+  const Output parts = EmbeddingTableShard(Keys({1}), (int64_t{1} << 32) + 1);
+  EXPECT_THAT(Session(g_).Run({}, {parts}, {}).status().message(),
+              HasSubstr("expected num_shards of at most 65536, got 4294967297"));
+}
+
 TEST_F(EmbeddingTableOps, WrongShapes) {
   const Output unknown = Placeholder(g_, DT_FLOAT, {.name = "rows"});
   const Operation insert = EmbeddingTableInsert(handle_, Keys({1, 2}), unknown);
