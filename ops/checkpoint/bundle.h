@@ -129,7 +129,8 @@ struct MergeOptions {
   // Skips sources that do not exist. If false, they are an error (INVALID_ARGUMENT).
   bool allow_missing_files = false;
 };
-// Merges several checkpoints into one. Renames their data files and merges their indices.
+// Merges several checkpoints into one. Renames their data files and merges their indices. The
+// destination may be one of the sources, which a crash during the merge can then damage.
 // INVALID_ARGUMENT if no source exists.
 absl::Status MergeBundles(const std::vector<std::string>& sources, const std::string& destination,
                           MergeOptions options);

@@ -1,4 +1,5 @@
 // Implements MergeBundles, which merges several checkpoints into one (bundle.h).
+#include <filesystem>
 #include <set>
 
 #include "absl/strings/escaping.h"
@@ -31,9 +32,17 @@ absl::Status Join(const BundleEntries& source, const std::string& prefix,
   return absl::OkStatus();
 }
 
-absl::Status RemoveSources(const std::vector<std::string>& sources) {
+// A form of the prefix that is the same for all its spellings, such as "a/b" and "a//./b".
+std::filesystem::path NormalForm(const std::string& prefix) {
+  return std::filesystem::path(LocalPath(prefix).value_or(prefix)).lexically_normal();
+}
+
+absl::Status RemoveSources(const std::vector<std::string>& sources,
+                           const std::string& destination) {
   std::set<std::string> directories;
   for (const std::string& source : sources) {
+    // The index of this source is the merged one by now.
+    if (NormalForm(source) == NormalForm(destination)) continue;
     SLUICE_RETURN_IF_ERROR(RemoveFile(BundleIndexName(source)));
     directories.insert(DirectoryOf(source));
   }
@@ -76,7 +85,7 @@ absl::Status MergeBundles(const std::vector<std::string>& sources, const std::st
   SLUICE_INVALID_IF(found.empty(),
                     "At least one prefix checkpoint file must exist, but none existed.");
   SLUICE_RETURN_IF_ERROR(CommitBundle(destination, data_files, entries));
-  return options.delete_old_dirs ? RemoveSources(found) : absl::OkStatus();
+  return options.delete_old_dirs ? RemoveSources(found, destination) : absl::OkStatus();
 }
 
 }  // namespace sluice

@@ -171,6 +171,20 @@ TEST(Bundle, MergesShardsAndTheirParts) {
   EXPECT_EQ(reader->Read("own1").value().scalar<int32_t>(), 1);
 }
 
+TEST(Bundle, MergesIntoOneOfTheSources) {
+  const std::string folder = FolderOfTest();
+  for (const std::string& source : {folder + "/m", folder + "/./m", folder + "//m"}) {
+    ASSERT_TRUE(Save(folder + "/m", {{"a", Tensor::Scalar(1.0f)}}).ok());
+    ASSERT_TRUE(Save(folder + "/other", {{"b", Tensor::Scalar(2.0f)}}).ok());
+    ASSERT_TRUE(MergeBundles({source, folder + "/other"}, folder + "/m", {}).ok());
+    EXPECT_FALSE(FileExists(folder + "/other.index"));
+    const auto reader = BundleReader::Open(folder + "/m");
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    EXPECT_EQ((*reader)->Read("a").value().scalar<float>(), 1);
+    EXPECT_EQ((*reader)->Read("b").value().scalar<float>(), 2);
+  }
+}
+
 TEST(Bundle, AFailedSaveLeavesTheOldCheckpointAndNoRubbish) {
   const std::string folder = FolderOfTest();
   ASSERT_TRUE(Save(folder + "/m", {{"a", Tensor::Scalar(1.0f)}}).ok());
