@@ -102,6 +102,18 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view conte
   return status;
 }
 
+absl::Status WriteNewFile(const std::string& path, std::string_view contents) {
+  SLUICE_RETURN_IF_ERROR(Announce(FileChange::kCreate, path));
+  SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
+  AuditFile("write", path);
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
+                          files->Write(path, WriteMode::kNew));
+  absl::Status status = file->Write(contents);
+  if (status.ok()) status = file->Close();
+  if (!status.ok()) Discard(path);
+  return status;
+}
+
 absl::Status AppendToFile(const std::string& path, std::string_view text) {
   SLUICE_ASSIGN_OR_RETURN(FileSystem * files, FileSystemOf(path));
   AuditFile("write", path);

@@ -51,6 +51,10 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 // even after a crash.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view contents);
 
+// Creates the file. ALREADY_EXISTS if it exists, also if another thread or process creates it at
+// the same time. Does not sync.
+absl::Status WriteNewFile(const std::string& path, std::string_view contents);
+
 // Appends to the file, which need not exist. Does not sync.
 absl::Status AppendToFile(const std::string& path, std::string_view text);
 

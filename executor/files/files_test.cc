@@ -68,6 +68,15 @@ TEST(FilesTest, AFileThatEndsTooEarlyIsNamed) {
             absl::OutOfRangeError(path + "; Read less bytes than requested: expected 4, got 2"));
 }
 
+TEST(FilesTest, ANewFileReplacesNoOther) {
+  const std::string path = Folder() + "/new";
+  Discard(path);
+  ASSERT_TRUE(WriteNewFile(path, "first").ok());
+  const absl::Status again = WriteNewFile(path, "second");
+  EXPECT_TRUE(absl::IsAlreadyExists(again)) << again;
+  EXPECT_EQ(ReadWholeFile(path).value(), "first");
+}
+
 TEST(FilesTest, AnUnknownSchemeIsNamed) {
   const absl::Status expected = absl::UnimplementedError(
       "File system scheme 'bogus' not implemented (file: 'bogus://host/a')");

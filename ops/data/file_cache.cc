@@ -72,7 +72,9 @@ class FileCacheWriter : public DatasetIterator {
 
  private:
   absl::Status Begin() {
-    if (FileExists(lock_file_)) {
+    const absl::Status locked =
+        WriteNewFile(lock_file_, StrCat("Created at: ", std::time(nullptr)));
+    if (absl::IsAlreadyExists(locked)) {
       const absl::StatusOr<std::string> contents = ReadWholeFile(lock_file_);
       return absl::AlreadyExistsError(StrCat(
           "There appears to be a concurrent caching iterator running - cache lockfile already "
@@ -82,8 +84,7 @@ class FileCacheWriter : public DatasetIterator {
           "delete the lockfile and re-initialize the iterator. Lockfile contents: ",
           contents.ok() ? *contents : ""));
     }
-    SLUICE_RETURN_IF_ERROR(
-        WriteFileAtomically(lock_file_, StrCat("Created at: ", std::time(nullptr))));
+    SLUICE_RETURN_IF_ERROR(locked);
     is_locked_ = true;
     SLUICE_ASSIGN_OR_RETURN(writer_, BundleWriter::Create(prefix_));
     return absl::OkStatus();

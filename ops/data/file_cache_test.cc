@@ -1,5 +1,9 @@
 #include "ops/data/file_cache.h"
 
+#include <array>
+#include <atomic>
+#include <thread>
+
 #include "executor/files/files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -63,6 +67,29 @@ TEST(FileCache, OneReadingWritesAtATime) {
   EXPECT_THAT(ReadAll(*CachedInFile(Numbers(3), prefix, 1)),
               ElementsAre(HasSubstr("There appears to be a concurrent caching iterator running")));
   EXPECT_TRUE(FileExists(prefix + "_0.lockfile"));
+}
+
+TEST(FileCache, OfReadingsThatBeginTogetherOneWrites) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string prefix = Prefix("together" + std::to_string(round));
+    const DatasetPointer cached = CachedInFile(Numbers(3), prefix, 1);
+    std::array<Reading, 4> readings;
+    std::vector<IteratorPointer> iterators;
+    for (Reading& reading : readings) iterators.push_back(*cached->Iterate(reading));
+    std::atomic<int> began = 0, refused = 0;
+    std::vector<std::thread> threads;
+    for (const IteratorPointer& iterator : iterators) {
+      threads.emplace_back([&] {
+        Tensors element;
+        const absl::Status status = iterator->Next(&element).status();
+        if (status.ok()) ++began;
+        if (absl::IsAlreadyExists(status)) ++refused;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(began, 1);
+    EXPECT_EQ(refused, 3);
+  }
 }
 
 }  // namespace
