@@ -178,6 +178,8 @@ class FixedUnigramKernel : public CandidateSamplerKernel {
     const int64_t own = shard >= std::min(shards, ids) ? 0 : (ids - shard - 1) / shards + 1;
     const auto range = init.attr<int64_t>("range_max");
     SLUICE_INVALID_IF(own != range, "range is ", range, " must be equal to weights size ", own);
+    SLUICE_INVALID_IF(own >= std::numeric_limits<int32_t>::max(), "range_max must be less than ",
+                      std::numeric_limits<int32_t>::max(), " for unigram samplers, got ", own);
     SLUICE_RETURN_IF_ERROR(CheckRoom(own, 2 * sizeof(double), "classes"));
     std::vector<float> weights;
     for (int64_t k = 0; k < own; ++k) {

@@ -8,6 +8,7 @@
 #include "executor/session/session.h"
 #include "graph/gradient/gradients.h"
 #include "ops/array/builders.h"
+#include "ops/embedding/builders.h"
 #include "ops/embedding/partitioner.h"
 #include "ops/sugar.h"
 
@@ -129,6 +130,22 @@ TEST(Embedding, ATableOfNoVariableIsRefusedWithTheLine) {
   EXPECT_FALSE(EmbeddingLookup(std::vector<Variable>{}, Constant(g, {1})));
   EXPECT_THAT(std::string(g.status().message()), HasSubstr("expected a table, got no variable"));
   EXPECT_THAT(std::string(g.status().message()), HasSubstr("embedding_test.cc"));
+}
+
+TEST(CandidateSamplers, ARangeBeyondInt32IsRefused) {
+  constexpr int64_t kRange = int64_t{1} << 31;
+  Graph g;
+  const Output classes = Constant(g, Tensor::Of<int64_t>({1, 1}, {0}));
+  const Output learned =
+      LearnedUnigramCandidateSampler(classes, 1, 2, false, kRange).sampled_candidates;
+  const Output fixed =
+      FixedUnigramCandidateSampler(classes, 1, 2, false, kRange,
+                                   {.num_reserved_ids = kRange - 1, .unigrams = {1.0f}})
+          .sampled_candidates;
+  for (const Output& samples : {learned, fixed}) {
+    EXPECT_THAT(std::string(Session(g).Run({}, {samples}, {}).status().message()),
+                HasSubstr("range_max must be less than 2147483647 for unigram samplers"));
+  }
 }
 
 TEST(Partitioner, AnOptionOfZeroOrWithoutBoundIsNoLimit) {
