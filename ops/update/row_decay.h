@@ -69,9 +69,9 @@ template <typename T>
 void ReplayDecay(const AdamHistory<T>& history, uint64_t from, uint64_t to, const AdamRow<T>& row);
 
 // These functions do one step of a row that has a gradient g. The caller first calls DecayMoments,
-// which multiplies m by beta1 and v by beta2. Then it calls AddToMoments once for each occurrence of
-// the row in the gradient's indices, with to_m = (1 - beta1) g and to_v = (1 - beta2) g^2 of that
-// occurrence, row.size elements each. Finally MoveVariable changes the variable.
+// which multiplies m by beta1 and v by beta2. Then it calls AddToMoments once for each occurrence
+// of the row in the gradient's indices, with to_m = (1 - beta1) g and to_v = (1 - beta2) g^2 of
+// that occurrence, row.size elements each. Finally MoveVariable changes the variable.
 template <typename T>
 void DecayMoments(const AdamNumbers<T>& numbers, const AdamRow<T>& row);
 template <typename T>
