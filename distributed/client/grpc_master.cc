@@ -10,6 +10,7 @@
 #include "executor/trace/step_stats_proto.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
+#include "graph/tensor/sizes.h"
 
 namespace sluice {
 namespace {
@@ -227,7 +228,9 @@ absl::Status GrpcMaster::Run(const Names& names, absl::Span<const Tensor* const>
   call.path = MasterMethod("RunStep");
   SLUICE_ASSIGN_OR_RETURN(call.request, EncodeMessage(request, kFeed, fed));
   call.cancellation = options.cancellation;
-  if (options.timeout_ms > 0) call.timeout_ms = options.timeout_ms + kTimeoutGraceMs;
+  if (options.timeout_ms > 0) {
+    call.timeout_ms = SaturatedSum(options.timeout_ms, kTimeoutGraceMs);
+  }
 
   absl::StatusOr<grpc::ByteBuffer> bytes = Send(std::move(call));
   SLUICE_RETURN_IF_ERROR(bytes.status());

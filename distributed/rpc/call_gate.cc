@@ -105,7 +105,7 @@ absl::Status CallGate::CheckMethod(std::string_view path, std::string_view token
   return absl::OkStatus();
 }
 
-// Asks only about connections with many calls, so that a call of others costs no more for it.
+// Asks only about connections with many calls, because the question takes another lock.
 bool CallGate::IsStranger(Connection connection) {
   {
     ScopedLock lock(&mutex_);
@@ -119,7 +119,7 @@ bool CallGate::IsStranger(Connection connection) {
 
 absl::Status CallGate::Count(Calls& calls, bool is_stranger, Time now) {
   if (is_stranger && calls.open >= kMaxOfStranger) {
-    return absl::ResourceExhaustedError(
+    return absl::UnavailableError(
         StrCat("the connection has ", calls.open,
                " open calls, as many as the server permits before the first message"));
   }

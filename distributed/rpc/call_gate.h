@@ -11,7 +11,8 @@
 //
 // gRPC works about 20 us for a rejected call and more for an accepted one. It handles no other
 // connection on that thread while the client sends more. So a stranger, which is a connection that
-// has sent no complete call yet, may have only kMaxOfStranger open calls. The gate has a connection
+// has sent no complete call but health checks, may have only kMaxOfStranger open calls. More are
+// rejected with UNAVAILABLE, because a client may repeat them later. The gate has a connection
 // closed when it has rejected kMaxRejected of the connection's calls within kWindow, or
 // kMaxRejectedOfStranger.
 //

@@ -365,7 +365,7 @@ void Connections::Forget(const Connection& connection) {
   if (const auto it = fds_.find(connection.client); it != fds_.end() && it->second == fd) {
     fds_.erase(it);
   }
-  fds_by_number_.erase(connection.number);
+  if (FindByNumber(connection.number) == &connection) fds_by_number_.erase(connection.number);
   connections_.erase(fd);
   // gRPC's descriptor keeps the socket open, and an open socket stays in epoll_ after close.
   epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
@@ -380,20 +380,31 @@ void Connections::CallArrives(const std::string& client, uint64_t number) {
   ScopedLock lock(&mutex_);
   const auto it = fds_.find(client);
   if (it == fds_.end()) return;
-  connections_[it->second].number = number;
+  Connection& connection = connections_[it->second];
+  if (connection.number == number) return;
+  // Connections to two addresses of this host may come from one port of the client, and so have one
+  // name.
+  fds_by_number_.erase(connection.number);
+  connection.number = number;
   fds_by_number_[number] = it->second;
+}
+
+const Connections::Connection* Connections::FindByNumber(uint64_t number) const {
+  const auto fd = fds_by_number_.find(number);
+  if (fd == fds_by_number_.end()) return nullptr;
+  const auto found = connections_.find(fd->second);
+  return found != connections_.end() && found->second.number == number ? &found->second : nullptr;
 }
 
 bool Connections::IsStranger(uint64_t number) {
   ScopedLock lock(&mutex_);
-  const auto it = fds_by_number_.find(number);
-  return it == fds_by_number_.end() || connections_[it->second].is_stranger;
+  const Connection* const connection = FindByNumber(number);
+  return connection == nullptr || connection->is_stranger;
 }
 
 void Connections::Close(uint64_t number, const char* why) {
   ScopedLock lock(&mutex_);
-  const auto it = fds_by_number_.find(number);
-  if (it != fds_by_number_.end()) Refuse(connections_[it->second], why);
+  if (const Connection* const connection = FindByNumber(number)) Refuse(*connection, why);
 }
 
 void Connections::CallBegins(const std::string& client) {

@@ -128,6 +128,8 @@ class Connections {
   // Records a new connection. Returns false if it has to be refused, because all connections have
   // open calls or no descriptor is left.
   bool Add(int fd, const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The connection with this number, or null.
+  const Connection* FindByNumber(uint64_t number) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Happened(int fd, uint32_t serial, uint32_t events);
   // Closes the connection if it sends too much before its first call (rule 3).
   bool RefuseIfTooMuch(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

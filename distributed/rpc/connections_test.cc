@@ -220,6 +220,25 @@ TEST_F(ConnectionsTest, AConnectionIsAStrangerBeforeItsFirstMessage) {
   EXPECT_TRUE(connections_->IsStranger(1));
 }
 
+// Two connections of one host may have the same name, if they lead to two addresses of the server.
+TEST_F(ConnectionsTest, ANumberThatAnotherOneReplacesNamesNoConnection) {
+  Listen({.max = 1});
+  Client client(connections_->port());
+  ASSERT_GE(Take(), 0);
+  connections_->CallArrives(client.name(), 1);
+  connections_->CallArrives(client.name(), 2);
+  connections_->CallBegins(client.name());
+  EXPECT_TRUE(connections_->IsStranger(1));
+  EXPECT_FALSE(connections_->IsStranger(2));
+  connections_->Close(1, "test");
+  EXPECT_TRUE(connections_->IsConnected(client.name()));
+  connections_->CallEnds(client.name());
+  client.Close();
+  Settle();
+  EXPECT_TRUE(connections_->IsStranger(1));
+  EXPECT_EQ(connections_->counts().open, 0);
+}
+
 TEST_F(ConnectionsTest, ClosesTheConnectionWithANumber) {
   Listen({});
   Client first(connections_->port()), second(connections_->port());

@@ -276,8 +276,12 @@ absl::Status Worker::RunCancellably(const pb::RunGraphRequest& request,
   {
     // One critical section, so that EndSessions sees all parts of a session.
     ScopedLock lock(&mutex_);
-    SLUICE_INVALID_IF(running_.contains(request.step_id()), "RunGraph: step ", request.step_id(),
-                      " already runs on this task");
+    // A master may send a request again if its connection breaks.
+    if (running_.contains(request.step_id()) || !requests_.IsNew(request.request_id())) {
+      return absl::AbortedError(StrCat("The same RunGraph request was received twice: step ",
+                                       request.step_id(), " of session ",
+                                       request.session_handle()));
+    }
     SLUICE_ASSIGN_OR_RETURN(auto session, FindLocked(request.session_handle()));
     if (session->client != call.client()) session->client = call.client();
     part = std::make_shared<RunningPart>(&steps_, std::move(session));

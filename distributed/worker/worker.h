@@ -19,6 +19,7 @@
 #include "distributed/message/rpc_call.h"
 #include "distributed/message/tensor_message.h"
 #include "distributed/proto/worker.pb.h"
+#include "distributed/rendezvous/recent_ids.h"
 #include "distributed/rendezvous/step_rendezvous.h"
 #include "executor/device/device_set.h"
 #include "executor/session/local_step.h"
@@ -132,6 +133,7 @@ class Worker {
   const SessionOptions options_;
   const int64_t session_memory_bytes_;
   CancellationManager steps_;
+  RecentIds requests_{10000};  // the ids of RunGraph requests
   Mutex mutex_;
   // The key of sessions_ is the session's handle. The key of running_ and awaiting_ is the step id.
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_ ABSL_GUARDED_BY(mutex_);

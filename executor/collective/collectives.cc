@@ -62,7 +62,7 @@ void Collectives::Start(CollectiveCall request) {
                                   .describe = [self, call] { return self->Describe(*call); }});
   }
   if (r.timeout_seconds > 0) {
-    constexpr double kHundredYears = 3.15e9;  // in seconds: more nanoseconds overflow
+    constexpr double kHundredYears = 3.15e9;  // in seconds. Longer times overflow nanoseconds.
     const auto delay = std::chrono::nanoseconds(
         static_cast<int64_t>(std::min(r.timeout_seconds, kHundredYears) * 1e9));
     const absl::StatusOr<Timer::Id> timer = Timer::Global().After(delay, [self, call] {

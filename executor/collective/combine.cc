@@ -122,12 +122,15 @@ void Collectives::CombineGather(const RoundRef& round) {
              [self = shared_from_this(), round, join, shape](absl::StatusOr<Tensors> blocks) {
                if (!blocks.ok()) return self->Finish(round, blocks.status());
                int64_t elements = 0;
-               bool is_same_type = true;
+               const DataType dtype = blocks->front().dtype();
                for (const Tensor& b : *blocks) {
                  elements += b.num_elements();
-                 is_same_type &= b.dtype() == blocks->front().dtype();
+                 if (b.dtype() == dtype) continue;
+                 return self->Finish(
+                     round, InvalidArgument("expected elements of type ", DataTypeName(dtype),
+                                            " of all members, got ", DataTypeName(b.dtype())));
                }
-               if (elements != shape.num_elements() || !is_same_type) {
+               if (elements != shape.num_elements()) {
                  return self->Finish(round,
                                      InvalidArgument("expected ", shape.num_elements(),
                                                      " elements of all members, got ", elements));

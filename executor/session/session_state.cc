@@ -56,10 +56,10 @@ absl::StatusOr<PreparedStep*> SessionState::StepFor(const StepRequest& request, 
 }
 
 absl::Status SessionState::RunStep(PreparedStep& step, const StepCall& call) {
+  if (call.metadata != nullptr) *call.metadata = {};  // nothing of an earlier step
   for (size_t i = 0; i < call.feeds.size(); ++i) {
     SLUICE_RETURN_IF_ERROR(step.CheckFeed(static_cast<int>(i), *call.feeds[i]));
   }
-  if (call.metadata != nullptr) *call.metadata = {};  // nothing of an earlier step
   if (!has_run_.load(std::memory_order_relaxed)) has_run_.store(true, std::memory_order_relaxed);
   absl::Status status = step.Run(call);
   return status.ok() ? status : Explain(std::move(status));

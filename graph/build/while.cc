@@ -123,7 +123,7 @@ class LoopBuilder {
                   " variables, got ", next.size() - hidden));
       return false;
     }
-    for (size_t i = 0; i < next.size(); ++i) {
+    for (size_t i = hidden; i < next.size(); ++i) {
       const Output& before = merges_[i];
       if (!next[i] || BaseType(next[i].dtype()) != BaseType(before.dtype())) {
         Fail(StrCat("variable ", i - hidden, " is of type ", DataTypeName(BaseType(before.dtype())),

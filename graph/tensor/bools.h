@@ -15,7 +15,11 @@ namespace sluice {
 inline void FixBools(Tensor* tensor) {
   if (tensor->dtype() != DT_BOOL) return;
   auto* bytes = static_cast<unsigned char*>(tensor->raw());
-  for (size_t i = 0; i < tensor->bytes(); ++i) {
+  const size_t size = tensor->bytes();
+  unsigned char all = 0;
+  for (size_t i = 0; i < size; ++i) all |= bytes[i];
+  if (all <= 1) return;
+  for (size_t i = 0; i < size; ++i) {
     if (bytes[i] > 1) bytes[i] = 1;
   }
 }

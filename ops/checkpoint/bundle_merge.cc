@@ -32,9 +32,15 @@ absl::Status Join(const BundleEntries& source, const std::string& prefix,
   return absl::OkStatus();
 }
 
-// A form of the prefix that is the same for all its spellings, such as "a/b" and "a//./b".
+// A form of the prefix that is the same for all its spellings, such as "a/b" and "a//./b", and for
+// all links to its folder.
 std::filesystem::path NormalForm(const std::string& prefix) {
-  return std::filesystem::path(LocalPath(prefix).value_or(prefix)).lexically_normal();
+  const absl::StatusOr<std::string> local = LocalPath(prefix);
+  std::error_code error;
+  const std::filesystem::path path(local.value_or(prefix));
+  const std::filesystem::path known =
+      local.ok() ? std::filesystem::weakly_canonical(path, error) : path;
+  return known.empty() ? path.lexically_normal() : known.lexically_normal();
 }
 
 absl::Status RemoveSources(const std::vector<std::string>& sources,

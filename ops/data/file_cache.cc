@@ -86,6 +86,13 @@ class FileCacheWriter : public DatasetIterator {
     }
     SLUICE_RETURN_IF_ERROR(locked);
     is_locked_ = true;
+    // Another reading may have written the cache since this one found none.
+    if (FileExists(BundleIndexName(prefix_))) {
+      Unlock();
+      return absl::AlreadyExistsError(StrCat("Existing cache files found: \n",
+                                             BundleIndexName(prefix_),
+                                             "\nTo continue delete the above files."));
+    }
     SLUICE_ASSIGN_OR_RETURN(writer_, BundleWriter::Create(prefix_));
     return absl::OkStatus();
   }
