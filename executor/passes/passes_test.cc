@@ -44,6 +44,16 @@ OP(PassAdd, "Sum.")
     .Input("y", DT_FLOAT)
     .Output("z", DT_FLOAT)
     .Shape(BroadcastBinary());
+OP(PassScale, "Product with a constant.")
+    .Input("x", DT_FLOAT)
+    .Output("y", DT_FLOAT)
+    .Attr("by", FloatAttr())
+    .Shape(SameAsInput(0));
+OP(PassCall, "Result of a function.")
+    .Input("x", DT_FLOAT)
+    .Output("y", DT_FLOAT)
+    .Attr("f", FunctionAttrDef())
+    .Shape(SameAsInput(0));
 OP(PassRandom, "Stateful.")
     .Input("x", DT_FLOAT)
     .Output("y", DT_FLOAT)
@@ -149,6 +159,25 @@ TEST_F(PassesTest, EqualNodesMergeAndStatefulOnesDoNot) {
   EXPECT_EQ(*MergeCommonSubexpressions(g_, {.keep = {"out", "out2"}}), 2);
   EXPECT_EQ(out.node->input(0), out.node->input(1));
   EXPECT_NE(g_.Find("PassRandom_1"), nullptr);
+}
+
+// The texts of the different attributes are equal.
+TEST_F(PassesTest, NodesWithSlightlyDifferentAttributesDoNotMerge) {
+  const Output x = Placeholder({});
+  const auto scale = [&](float by) {
+    return Output(NodeBuilder(&g_, "PassScale", At::current()).Input(x).Attr("by", by).Finish());
+  };
+  const auto call = [&](int64_t n) {
+    const FunctionAttr f = std::make_shared<const FunctionRef>(FunctionRef{"f", {{"n", n}}});
+    return Output(NodeBuilder(&g_, "PassCall", At::current()).Input(x).Attr("f", f).Finish());
+  };
+  const Output scales = Call("PassAdd", {scale(16777215), scale(16777214)}, "scales");
+  const Output calls = Call("PassAdd", {call(1), call(2)}, "calls");
+  const Output equal = Call("PassAdd", {scale(2), scale(2)}, "equal");
+  EXPECT_EQ(*MergeCommonSubexpressions(g_, {.keep = {"scales", "calls", "equal"}}), 1);
+  EXPECT_NE(scales.node->input(0), scales.node->input(1));
+  EXPECT_NE(calls.node->input(0), calls.node->input(1));
+  EXPECT_EQ(equal.node->input(0), equal.node->input(1));
 }
 
 TEST_F(PassesTest, WhatIsOnlyWaitedForIsNotComputed) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -33,7 +35,9 @@ void AppendAttr(const AttrValue& value, std::string* key) {
   }
 }
 
-// Nodes with equal keys compute the same.
+bool IsIgnored(std::string_view attr) { return attr == "_class" || attr == "_output_shapes"; }
+
+// Nodes with different keys may not be merged.
 void SetKey(const Node& node, std::string* key) {
   key->clear();
   StrAppend(key, node.op(), "\n", node.device(), "\n", node.assigned_device());
@@ -43,10 +47,21 @@ void SetKey(const Node& node, std::string* key) {
   std::sort(controls.begin(), controls.end());
   for (int id : controls) StrAppend(key, "\n^", id);
   for (const auto& [name, value] : node.attrs()) {
-    if (name == "_class" || name == "_output_shapes") continue;
+    if (IsIgnored(name)) continue;
     StrAppend(key, "\n", name, "=");
     AppendAttr(value, key);
   }
+}
+
+// Whether nodes with equal keys compute the same. The text of a float in a key is rounded, that of
+// a function lacks the function's attributes, and that of a list of tensors is cut off.
+bool HaveEqualAttrs(const Node& a, const Node& b) {
+  return std::all_of(a.attrs().begin(), a.attrs().end(), [&](const auto& attr) {
+    const auto& [name, value] = attr;
+    if (IsIgnored(name) || std::holds_alternative<Tensor>(value)) return true;
+    const auto other = b.attrs().find(name);
+    return other != b.attrs().end() && AttrEquals(value, other->second);
+  });
 }
 
 }  // namespace
@@ -64,7 +79,7 @@ absl::StatusOr<int> MergeCommonSubexpressions(Graph& graph, const PassOptions& o
     const auto [it, is_new] = first.emplace(std::hash<std::string>()(key), node);
     if (is_new || options.keep.contains(node->name())) continue;
     SetKey(*it->second, &other_key);
-    if (other_key != key) continue;
+    if (other_key != key || !HaveEqualAttrs(*node, *it->second)) continue;
     SLUICE_RETURN_IF_ERROR(TakePlace(graph, node, Output(it->second)));
     ++merged;
   }
