@@ -266,6 +266,9 @@ absl::StatusOr<Expansion> Expander::Map(const Call& call) {
   const auto* shapes = FindAttr<std::vector<PartialShape>>(*call.attrs, "output_shapes");
   SLUICE_INVALID_IF(types == nullptr || output_types == nullptr || types->empty(),
                     "expected attributes Targuments and output_types");
+  // The attributes of a call inside a function are not checked against its inputs before.
+  SLUICE_INVALID_IF(types->size() > call.inputs.size(), "expected ", types->size(),
+                    " arguments, got ", call.inputs.size(), " inputs");
   for (size_t i = 0; i < types->size(); ++i) {
     SLUICE_INVALID_IF(call.inputs[i].shape().rank() == 0,
                       "All inputs must have rank at least 1. Input ", i, " has a rank of 0.");

@@ -229,6 +229,28 @@ TEST(HostileFunctionsTest, DoublingListsEndAtALimit) {
   EXPECT_EQ(Session(g).Run({}, {"y:0"}).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST(HostileFunctionsTest, AMapInAFunctionNeedsItsArguments) {
+  Graph g;
+  const auto imported = ImportGraphDef(StrCat(kOneFloat, R"(
+        node { name: 'y' op: 'f' input: 'one' }
+        library { function {
+          signature { name: 'f' input_arg { name: 'a' type: DT_FLOAT }
+                      output_arg { name: 'b' type: DT_FLOAT } }
+          node_def { name: 's' op: 'Shape' input: 'a' attr { key: 'T' value { type: DT_FLOAT } }
+                     attr { key: 'out_type' value { type: DT_INT32 } } }
+          node_def { name: 'm' op: 'MapDefun' input: 's:output:0'
+                     attr { key: 'Targuments' value { list { type: DT_INT32 type: DT_INT32 } } }
+                     attr { key: 'output_types' value { list { type: DT_FLOAT } } }
+                     attr { key: 'output_shapes' value { list { shape {} } } }
+                     attr { key: 'f' value { func { name: 'f' } } } }
+          ret { key: 'b' value: 'm:output:0' } } })"),
+                                       g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const absl::Status status = Session(g).Run({}, {"y:0"}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("expected 2 arguments, got 1 inputs"));
+}
+
 TEST(HostileFunctionsTest, ACancelledStepIsNotCompiled) {
   Graph g;
   ASSERT_TRUE(ImportGraphDef(StrCat(kOneFloat, "node { name: 'y' op: 'f60' input: 'one' }",
