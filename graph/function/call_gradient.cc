@@ -1,5 +1,10 @@
 #include "graph/function/call_gradient.h"
 
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "graph/build/core_ops.h"
 #include "graph/build/node_builder.h"
 #include "graph/format/attr_value.h"
@@ -29,22 +34,16 @@ class Differentiator {
   // Fails if `name`, or a function that it calls, must not run twice: the gradient runs it again. A
   // function that declares its own gradient passes the check.
   bool Check(const std::string& name) {
-    if (!checked_.insert(name).second || !library_.GradientOf(name).empty()) return true;
-    absl::StatusOr<const pb::FunctionDef*> def = library_.Find(name);
-    if (!def.ok()) {
-      b_.Fail(def.status());
-      return false;
-    }
-    for (const pb::NodeDef& node : (*def)->node_def()) {
-      const OpDef* op = OpRegistry::Global().Find(node.op());
-      if (op != nullptr && op->is_stateful && !op->traits.is_repeatable) {
-        b_.Fail(absl::UnimplementedError(
-            StrCat("the gradient runs function '", name, "' once more, but its node '", node.name(),
-                   "' (", node.op(), ") does not do the same twice; lower the graph's functions ",
-                   "before taking gradients")));
+    // Without recursion, because functions may be a chain of many thousand calls.
+    std::vector<std::string> open = {name};
+    while (!open.empty()) {
+      const std::string next = std::move(open.back());
+      open.pop_back();
+      if (!checked_.insert(next).second || !library_.GradientOf(next).empty()) continue;
+      if (const absl::Status status = CheckNodes(next, &open); !status.ok()) {
+        b_.Fail(status);
         return false;
       }
-      if (!CheckCallees(node)) return false;
     }
     return true;
   }
@@ -112,15 +111,24 @@ class Differentiator {
   const std::vector<DataType>& out_types() const { return out_types_; }
 
  private:
-  // Checks the functions that the node calls.
-  bool CheckCallees(const pb::NodeDef& node) {
-    for (const auto& [key, attr] : node.attr()) {
-      if (attr.has_func() && !Check(attr.func().name())) return false;
-      for (const auto& f : attr.list().func()) {
-        if (!Check(f.name())) return false;
+  // Checks the nodes of a function, and appends the functions that they call to `callees`.
+  absl::Status CheckNodes(const std::string& name, std::vector<std::string>* callees) const {
+    SLUICE_ASSIGN_OR_RETURN(const pb::FunctionDef* def, library_.Find(name));
+    for (const pb::NodeDef& node : def->node_def()) {
+      const OpDef* op = OpRegistry::Global().Find(node.op());
+      if (op != nullptr && op->is_stateful && !op->traits.is_repeatable) {
+        return absl::UnimplementedError(
+            StrCat("the gradient runs function '", name, "' once more, but its node '", node.name(),
+                   "' (", node.op(), ") does not do the same twice; lower the graph's functions ",
+                   "before taking gradients"));
       }
+      for (const auto& [key, attr] : node.attr()) {
+        if (attr.has_func()) callees->push_back(attr.func().name());
+        for (const auto& f : attr.list().func()) callees->push_back(f.name());
+      }
+      if (library_.Contains(node.op())) callees->push_back(node.op());
     }
-    return !library_.Contains(node.op()) || Check(node.op());
+    return absl::OkStatus();
   }
 
   void CollectInputs(int first) {

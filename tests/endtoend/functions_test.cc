@@ -229,6 +229,29 @@ TEST(HostileFunctionsTest, DoublingListsEndAtALimit) {
   EXPECT_EQ(Session(g).Run({}, {"y:0"}).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST(HostileFunctionsTest, AGradientLooksThroughAChainOfManyFunctions) {
+  constexpr int kFunctions = 50'000;
+  const std::string signature =
+      "' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'b' type: DT_FLOAT } } ";
+  std::string library = StrCat("library { function { signature { name: 'f0", signature,
+                               "ret { key: 'b' value: 'a' } }");
+  for (int i = 1; i < kFunctions; ++i) {
+    StrAppend(&library, " function { signature { name: 'f", i, signature,
+              "node_def { name: 'c' op: 'f", i - 1,
+              "' input: 'a' } ret { key: 'b' value: 'c:b:0' } }");
+  }
+  Graph g;
+  const auto imported = ImportGraphDef(StrCat(kOneFloat, "node { name: 'y' op: 'f", kFunctions - 1,
+                                              "' input: 'one' } ", library, " }"),
+                                       g);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const auto gradients = Gradients({Output(g.Find("y"), 0)}, {Output(g.Find("one"), 0)});
+  ASSERT_TRUE(gradients.ok()) << gradients.status();
+  const absl::Status status =
+      Session(g).Run(std::vector<Feed>{}, {(*gradients)[0].dense()}).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("calls nest more than 64 deep"));
+}
+
 TEST(HostileFunctionsTest, AMapInAFunctionNeedsItsArguments) {
   Graph g;
   const auto imported = ImportGraphDef(StrCat(kOneFloat, R"(
