@@ -95,6 +95,20 @@ std::vector<Node*> WhatTheyWaitFor(const Node& slice, const Way& way) {
   return controls;
 }
 
+// Whether the narrow product could read a variable after an update for which the whole product does
+// not wait.
+bool MayReadLater(const Node& slice, const Way& way, const Rewriter& rewriter) {
+  const Node& product = *way.back();
+  const bool reads_variable = rewriter.MayLieInVariable(*product.input(0).node) ||
+                              rewriter.MayLieInVariable(*product.input(1).node);
+  if (!reads_variable) return false;
+  const auto own = product.control_inputs();
+  const std::vector<Node*> all = WhatTheyWaitFor(slice, way);
+  return std::any_of(all.begin(), all.end(), [&](const Node* before) {
+    return std::find(own.begin(), own.end(), before) == own.end();
+  });
+}
+
 absl::StatusOr<Node*> ProductOf(Graph& graph, const Node& slice, const Way& way,
                                 const Columns& columns) {
   const Node& product = *way.back();
@@ -126,7 +140,7 @@ absl::StatusOr<int> NarrowProducts(Graph& graph, const PassOptions& options) {
     const Way way = WayToProduct(*slice, rewriter);
     if (way.empty() || !rewriter.MayChange(*slice)) continue;
     const std::optional<Columns> columns = ColumnsOf(*slice, *way.back());
-    if (!columns) continue;
+    if (!columns || MayReadLater(*slice, way, rewriter)) continue;
     SLUICE_ASSIGN_OR_RETURN(Node* const narrow, ProductOf(graph, *slice, way, *columns));
     SLUICE_RETURN_IF_ERROR(TakePlace(graph, slice, Output(narrow)));
     for (Node* node : way) RemoveIfUnused(graph, options, node);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "executor/kernel/kernel.h"
 #include "executor/kernel/packed_operand_reader.h"
 #include "executor/passes/rewrite.h"
+#include "executor/passes/run_order.h"
 #include "executor/passes/unused_nodes.h"
 #include "graph/ir/control_flow.h"
 #include "graph/op/op_def.h"
@@ -79,15 +81,33 @@ void KeepThoseThatGain(Readers& readers) {
   });
 }
 
+// The nodes that run after an update of a variable through its reference.
+std::unordered_set<const Node*> NodesAfterUpdates(const Graph& graph) {
+  std::vector<Node*> updates;
+  for (Node* node : graph.nodes()) {
+    for (int i = 0; i < node->num_inputs(); ++i) {
+      if (!IsRefType(node->input_type(i))) continue;
+      updates.push_back(node);
+      break;
+    }
+  }
+  return NodesAfter(updates);
+}
+
 // Finds the operands and their products, in the order of the graph. A product that a Rewriter may
 // change reads no reference.
 std::vector<Readers> ReadersOf(Graph& graph, const Rewriter& rewriter) {
   std::vector<Readers> all;
   std::map<decltype(std::declval<Operand>().Key()), size_t> found;
+  const std::unordered_set<const Node*> after_updates = NodesAfterUpdates(graph);
   for (Node* node : graph.nodes()) {
     if (!IsProduct(*node) || !rewriter.MayChange(*node) || IsOnABranch(*node)) continue;
     const std::optional<Operand> operand = OperandOf(*node);
     if (!operand) continue;
+    // The product must see the update (late_reads.h). The operand may be packed before it.
+    const bool reads_late =
+        after_updates.contains(node) && rewriter.MayLieInVariable(*operand->b.node);
+    if (reads_late) continue;
     const auto [at, is_new] = found.emplace(operand->Key(), all.size());
     if (is_new) all.push_back({*operand, {}});
     Readers& readers = all[at->second];

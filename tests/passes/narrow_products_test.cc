@@ -179,5 +179,26 @@ TEST(NarrowProducts, AreNoneWhereTheProductMayFail) {
               ::testing::HasSubstr("Matrix size-incompatible: In[0]: [7,6], In[1]: [5,9]"));
 }
 
+// The slice waits for an update of the weights, the product does not.
+TEST(NarrowProducts, DoNotSeeLaterUpdates) {
+  const auto outcome = [](std::set<std::string> disabled) -> absl::StatusOr<Tensors> {
+    Graph g;
+    const Variable w(g, "w", RandomFloats({5, 9}, 1), {.use_resource = false});
+    const Output y = MatMul(Constant(g, RandomFloats({7, 5}, 2)), w.snapshot());
+    Operation update;
+    {
+      ControlDependencies after(g, {Operation(y)});
+      update = w.AssignAdd(Constant(g, RandomFloats({5, 9}, 3)));
+    }
+    ControlDependencies after(g, {update});
+    const Output some = Slice(y, {0, 1}, {7, 3});
+    SLUICE_RETURN_IF_ERROR(g.status());
+    Session session(g, Without(std::move(disabled)));
+    SLUICE_RETURN_IF_ERROR(session.Run({w.initializer()}));
+    return session.Run(std::vector<Feed>{}, {some});
+  };
+  ExpectSameBits(outcome({}), outcome({"narrow_products"}));
+}
+
 }  // namespace
 }  // namespace sluice

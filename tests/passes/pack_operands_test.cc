@@ -162,17 +162,17 @@ TEST(PackOperands, GiveWhatPlainProductsGive) {
   }
 }
 
-// Matmuls after an update read the variable itself.
+// Matmuls after an update read the variable itself, so they do not read what was packed before.
 TEST(PackOperands, SeeUpdatesBetweenThem) {
   const auto outcome = [](std::set<std::string> disabled) -> absl::StatusOr<Tensor> {
     Graph g;
-    const Variable w(g, "w", Numbers({kDepth, kColumns}), {.use_resource = false});
+    const Variable w(g, "w", RandomFloats({kDepth, kColumns}, 1, 0.1f), {.use_resource = false});
     Output x = Placeholder(g, DT_FLOAT, {kRows, kDepth}, "x"), y = x;
     for (int i = 0; i < 4; ++i) y = Tanh(MatMul(y, w.snapshot()));
     Operation update;
     {
       ControlDependencies after(g, {Operation(y)});
-      update = w.AssignAdd(Constant(g, Numbers({kDepth, kColumns}, 4)));
+      update = w.AssignAdd(Constant(g, RandomFloats({kDepth, kColumns}, 2, 0.1f)));
     }
     ControlDependencies after(g, {update});
     for (int i = 0; i < 4; ++i) y = Tanh(MatMul(y, w.snapshot()));
