@@ -48,9 +48,16 @@ std::vector<Tensor> Compute(const Node& node, const Known& known, Allocator& mem
   return results;
 }
 
-// Removes `node`, whose readers then read constants.
+// Removes `node`, whose readers then read constants. The new constants wait for what the constant
+// inputs of `node` wait for: readers may have no control inputs of their own.
 absl::Status Replace(Graph& graph, Node* node, const std::vector<Tensor>& values, Known& known) {
   std::vector<Node*> constants(values.size(), nullptr);
+  std::vector<Node*> waits_for;
+  for (const Output& in : node->inputs()) {
+    if (!known.contains(in.node)) continue;
+    const auto& controls = in.node->control_inputs();
+    waits_for.insert(waits_for.end(), controls.begin(), controls.end());
+  }
   const std::vector<Use> uses(node->uses().begin(), node->uses().end());
   for (const Use& use : uses) {
     Node*& constant = constants[use.src_output];
@@ -58,6 +65,7 @@ absl::Status Replace(Graph& graph, Node* node, const std::vector<Tensor>& values
       const std::string name = StrCat(node->name(), "/folded_", use.src_output);
       SLUICE_ASSIGN_OR_RETURN(constant,
                               ConstantOnDeviceOf(graph, *node, name, values[use.src_output]));
+      for (Node* before : waits_for) graph.AddControlEdge(before, constant);
       known[constant] = {values[use.src_output]};
     }
     SLUICE_RETURN_IF_ERROR(graph.UpdateInput(use.dst, use.dst_input, Output(constant)));

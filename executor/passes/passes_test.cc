@@ -119,6 +119,23 @@ TEST_F(PassesTest, ChainsOfConstantsBecomeOne) {
   EXPECT_EQ(y.node->input(1).node->FindAttr<Tensor>("value")->scalar<float>(), 6);
 }
 
+// A node may be ordered after another one by the control inputs of a constant alone.
+TEST_F(PassesTest, FoldedConstantsWaitForWhatTheirInputsWaitFor) {
+  const Output before = Call("PassRandom", {Placeholder({})}, "before");
+  Output one;
+  {
+    ControlDependencies after(g_, {before});
+    one = Scalar(1);
+  }
+  const Output sum = Call("PassAdd", {Call("PassAdd", {one, Scalar(2)}), Scalar(3)});
+  const Output end = Call("PassRandom", {sum}, "end");
+  EXPECT_EQ(*FoldConstants(g_, {.keep = {"end"}}), 2);
+  const Node& folded = *end.node->input(0).node;
+  ASSERT_EQ(folded.op(), "Const");
+  EXPECT_EQ(folded.FindAttr<Tensor>("value")->scalar<float>(), 6);
+  EXPECT_THAT(folded.control_inputs(), testing::UnorderedElementsAre(before.node));
+}
+
 TEST_F(PassesTest, WhatIsKeptStatefulOrFailingIsLeftForTheStep) {
   Call("PassAdd", {Scalar(1), Scalar(2)}, "fetched");
   Call("PassRandom", {Scalar(1)}, "random");
