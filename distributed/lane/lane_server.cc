@@ -70,7 +70,10 @@ class LaneServer::Connection final : public LanePoller::Source,
     const auto self = shared_from_this();
     server_->poller_.MayBlock().IgnoreError();  // a peer may send slowly
     std::vector<LaneFrame> frames;
-    if (!socket_.Receive(&frames) || !Greet(frames) || !CheckOneWayCalls(frames)) return Close();
+    if (!socket_.Receive(&frames) || !Greet(frames) || !CheckOneWayCalls(frames) ||
+        !CheckIds(frames)) {
+      return Close();
+    }
     // Calls are added before Arm. Afterwards another thread may read the cancellation of one of
     // them.
     std::vector<std::shared_ptr<Call>> calls(frames.size());
@@ -215,6 +218,18 @@ class LaneServer::Connection final : public LanePoller::Source,
       const RpcMethod* const method = MethodOf(frame.text);
       return method != nullptr && method->is_one_way;
     });
+  }
+
+  // Returns false if two open calls would have the same id. The table of calls would lose the first
+  // one, which its handler still uses. No proper client sends it.
+  bool CheckIds(const std::vector<LaneFrame>& frames) {
+    std::set<uint64_t> added;
+    ScopedLock lock(&mutex_);
+    for (const LaneFrame& frame : frames) {
+      if (!IsCall(frame)) continue;
+      if (calls_.contains(frame.call) || !added.insert(frame.call).second) return false;
+    }
+    return true;
   }
 
   void HandleOneWay(LaneFrame& frame) {

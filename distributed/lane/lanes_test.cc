@@ -410,6 +410,26 @@ TEST_F(LanesTest, OnlyWhatEndsAtOnceCanBeTold) {
   EXPECT_FALSE(caller.Receive(&frames));
 }
 
+// The second call took the place of the first one, which was freed while its handler used it.
+TEST_F(LanesTest, TwoOpenCallsWithOneIdEndTheConnection) {
+  std::atomic<int> begun{0};
+  Start({Waits([&] { ++begun; })});
+  for (const bool at_once : {false, true}) {
+    LaneSocket caller(ConnectLane(address_));
+    std::vector<LaneFrame> frames;
+    ASSERT_TRUE(caller.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting("word")}));
+    ASSERT_TRUE(caller.Receive(&frames));
+    ASSERT_TRUE(caller.Send({.kind = LaneFrame::kReady}));
+    const LaneFrame call = {.kind = LaneFrame::kRequest, .call = 1, .text = "/a.B/Wait"};
+    ASSERT_TRUE(at_once ? caller.Keep(call) : caller.Send(call));
+    while (!at_once && begun == 0) std::this_thread::yield();
+    ASSERT_TRUE(caller.Send(call));
+    EXPECT_FALSE(caller.Receive(&frames));
+  }
+  EXPECT_EQ(begun, 1);
+  server_->Stop();  // returns: the first call has ended
+}
+
 TEST_F(LanesTest, WhatIsNoFrameEndsTheConnectionOnly) {
   Start({});
   for (const std::string& bytes :
