@@ -7,6 +7,13 @@
 #include "grpcpp/support/slice.h"
 
 namespace sluice {
+namespace {
+
+absl::Status GaveUp() {
+  return absl::CancelledError("the watcher no longer waits for announcements");
+}
+
+}  // namespace
 
 grpc::ByteBuffer EncodeCount(uint64_t count) {
   const grpc::Slice slice(&count, sizeof(count));
@@ -30,13 +37,16 @@ void Announcements::Await(RpcCall& call) {
     return call.Finish(status);
   }
   const CancellationManager::Token token = call.cancellation().NewToken();
-  uint64_t id;
+  bool is_wanted;
   {
+    // Registered under the lock: another thread may finish the call as soon as it finds the
+    // watcher.
     ScopedLock lock(&mutex_);
-    id = next_watcher_++;
-    watchers_[id] = {&call, token, seen};
+    const uint64_t id = next_watcher_++;
+    is_wanted = call.cancellation().Register(token, [this, id] { Cancel(id); });
+    if (is_wanted) watchers_[id] = {&call, token, seen};
   }
-  if (!call.cancellation().Register(token, [this, id] { Cancel(id); })) return Cancel(id);
+  if (!is_wanted) return call.Finish(GaveUp());
   RespondToWatchers();
 }
 
@@ -49,7 +59,7 @@ void Announcements::Cancel(uint64_t id) {
     call = it->second.call;
     watchers_.erase(it);
   }
-  call->Finish(absl::CancelledError("the watcher no longer waits for announcements"));
+  call->Finish(GaveUp());
 }
 
 void Announcements::RespondToWatchers() {

@@ -1,8 +1,10 @@
 // Tests announcements of a task and the watches of other tasks.
 #include "distributed/server/task_watch.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "distributed/cluster/address_book.h"
@@ -63,6 +65,36 @@ TEST(Announcements, StopEndsPresentAndLaterCalls) {
   for (FakeCall* call : {&waits, &late}) {
     EXPECT_EQ(call->Await().status(), absl::UnavailableError("the server stops"));
   }
+}
+
+// Like a call over gRPC, it may be freed as soon as it was finished.
+class ShortCall final : public RpcCall {
+ public:
+  explicit ShortCall(std::atomic<int>* ended) : ended_(ended) {}
+  grpc::ByteBuffer& request() override { return request_; }
+  CancellationManager& cancellation() override { return cancellation_; }
+  void Finish(const absl::StatusOr<grpc::ByteBuffer>&) override {
+    ++*ended_;
+    delete this;
+  }
+
+ private:
+  std::atomic<int>* const ended_;
+  grpc::ByteBuffer request_ = EncodeCount(0);
+  CancellationManager cancellation_;
+};
+
+TEST(Announcements, AnAnnouncementMayEndACallThatIsJustBeginning) {
+  constexpr int kCalls = 2000;
+  Announcements announcements;
+  std::atomic<int> ended{0};
+  std::thread announcer([&] {
+    while (ended < kCalls) announcements.Announce();
+  });
+  const RpcMethod method = announcements.Method();
+  for (int i = 0; i < kCalls; ++i) method.handle(*new ShortCall(&ended));
+  announcer.join();
+  EXPECT_EQ(ended, kCalls);
 }
 
 TEST(Announcements, ADamagedRequestIsRefused) {
