@@ -55,7 +55,9 @@ class LaneClient::Connection final : public LanePoller::Source,
   // Returns false, and does nothing, if the connection was lost.
   bool Start(uint64_t id, const std::string& path, const grpc::ByteBuffer& request,
              CancellationManager* cancellation, Time deadline, Done& done) {
-    CancellationManager::Token token = cancellation != nullptr ? cancellation->NewToken() : 0;
+    const CancellationManager::Token token = cancellation != nullptr ? cancellation->NewToken() : 0;
+    const auto self = shared_from_this();
+    bool is_wanted = true;
     {
       ScopedLock lock(&mutex_);
       if (is_lost_) return false;
@@ -63,11 +65,14 @@ class LaneClient::Connection final : public LanePoller::Source,
         received_at_ = Clock::now();
         was_pinged_ = false;
       }
+      // Registered under the lock: once the call is pending, another thread may end it, and its
+      // owner may destroy the manager.
+      if (cancellation != nullptr) {
+        is_wanted = cancellation->Register(token, [self, id] { self->Cancelled(id); });
+      }
       pending_[id] = {std::move(done), cancellation, token, deadline};
     }
-    const auto self = shared_from_this();
-    if (cancellation != nullptr &&
-        !cancellation->Register(token, [self, id] { self->Cancelled(id); })) {
+    if (!is_wanted) {
       Cancelled(id);
       return true;
     }

@@ -261,6 +261,22 @@ TEST_F(LanesTest, ADeadlineEndsACall) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST_F(LanesTest, ACallMayEndAndFreeItsManagerBeforeStartReturns) {
+  Start({Waits([] {})});
+  constexpr int kCalls = 200;
+  std::atomic<int> ended{0};
+  for (int i = 0; i < kCalls; ++i) {
+    auto* const own = new CancellationManager;
+    LaneClient::Done done = [&, own](const absl::StatusOr<grpc::ByteBuffer>&) {
+      delete own;
+      ++ended;
+    };
+    ASSERT_TRUE(client_->Start(address_, "/a.B/Wait", BytesOf(""), own, /*timeout_ms=*/1, done));
+  }
+  client_.reset();  // waits for the calls
+  EXPECT_EQ(ended, kCalls);
+}
+
 TEST_F(LanesTest, StoppingEndsWhatIsUnderWayAndTheLane) {
   std::promise<void> begun;
   Start({Waits([&] { begun.set_value(); })});
