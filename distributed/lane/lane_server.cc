@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "distributed/lane/lane_socket.h"
@@ -16,6 +17,12 @@
 #include "graph/strings.h"
 
 namespace sluice {
+namespace {
+
+// A listener that can accept nothing is tried again after this time.
+constexpr auto kAcceptRetry = std::chrono::milliseconds(100);
+
+}  // namespace
 
 class LaneServer::Acceptor final : public LanePoller::Source {
  public:
@@ -24,6 +31,8 @@ class LaneServer::Acceptor final : public LanePoller::Source {
   int fd() const override { return fd_; }
   void Readable() override {
     const int accepted = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+    // No descriptor or memory is left, and the listener stays readable. Only time can help.
+    if (accepted < 0 && server_->poller_.MayBlock().ok()) std::this_thread::sleep_for(kAcceptRetry);
     server_->poller_.Arm(*this);
     if (accepted >= 0) server_->Accept(accepted);
   }

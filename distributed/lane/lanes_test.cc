@@ -1,4 +1,5 @@
 // Tests calls of a LaneClient to a LaneServer.
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -409,6 +410,35 @@ TEST_F(LanesTest, ACancellationThatComesWithItsCallReachesIt) {
   frames.clear();
   while (frames.size() < 2) ASSERT_TRUE(caller.Receive(&frames));
   for (const LaneFrame& frame : frames) EXPECT_EQ(frame.code, absl::StatusCode::kCancelled);
+}
+
+std::chrono::microseconds ProcessorTime() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// The listener stays readable while a connection waits. The server tried to accept it without
+// pause.
+TEST_F(LanesTest, AServerWithoutDescriptorsAcceptsLater) {
+  Start({});
+  const int next = dup(STDERR_FILENO);
+  close(next);
+  rlimit former = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &former), 0);
+  const rlimit one_more = {static_cast<rlim_t>(next) + 1, former.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  LaneSocket caller(ConnectLane(address_));  // takes the last descriptor
+  const auto before = ProcessorTime();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto used = ProcessorTime() - before;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &former), 0);
+  EXPECT_LT(used, std::chrono::milliseconds(200));
+  std::vector<LaneFrame> frames;
+  ASSERT_TRUE(caller.Send({.kind = LaneFrame::kHello, .text = LaneSocket::Greeting("word")}));
+  ASSERT_TRUE(caller.Receive(&frames));
+  EXPECT_EQ(frames[0].kind, LaneFrame::kWelcome);
 }
 
 // Nothing waits for the end of a one-way call, so the call must have ended when its handler
