@@ -18,6 +18,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "distributed/events/event_log.h"
 #include "graph/status.h"
 
@@ -121,6 +122,10 @@ absl::StatusOr<std::unique_ptr<Connections>> Connections::Listen(const Options& 
   std::string host = options.address.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   const std::string port = options.address.substr(colon + 1);
+  // getaddrinfo would take a larger number modulo 65536.
+  int number;
+  SLUICE_INVALID_IF(!absl::SimpleAtoi(port, &number) || number < 0 || number > UINT16_MAX,
+                    "expected a port from 0 to 65535, got \"", port, "\"");
   // All IPv4 addresses: those of IPv6 too, if the host has any.
   absl::Status status = absl::UnavailableError("");
   if (host == "0.0.0.0") status = connections->ListenAt("::", port);

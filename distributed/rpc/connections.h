@@ -59,7 +59,7 @@ class Connections {
     int max = 0;
     int64_t max_stranger_bytes = int64_t{64} << 20;
   };
-  // UNAVAILABLE if the address cannot be listened at.
+  // UNAVAILABLE if the address cannot be listened at. INVALID_ARGUMENT if it has no valid port.
   static absl::StatusOr<std::unique_ptr<Connections>> Listen(const Options& options);
   ~Connections();  // stops
   Connections(const Connections&) = delete;

@@ -140,6 +140,12 @@ TEST_F(ConnectionsTest, AnAddressThatIsTakenIsAnError) {
   EXPECT_TRUE(absl::IsUnavailable(second.status()));
   EXPECT_THAT(second.status().message(), HasSubstr("cannot listen on 127.0.0.1:"));
   EXPECT_TRUE(absl::IsUnavailable(Connections::Listen({.address = "no.such.host.:1"}).status()));
+  // Port 70000 became port 4464.
+  for (const char* port : {"70000", "-1", "x", ""}) {
+    EXPECT_EQ(
+        Connections::Listen({.address = StrCat("127.0.0.1:", port)}).status(),
+        absl::InvalidArgumentError(StrCat("expected a port from 0 to 65535, got \"", port, "\"")));
+  }
 }
 
 TEST_F(ConnectionsTest, ListensAtAllAddresses) {

@@ -83,6 +83,8 @@ struct HttpAnswers {
 
 absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Start(Options options,
                                                             std::map<std::string, HttpPage> pages) {
+  SLUICE_INVALID_IF(options.port < 0 || options.port > UINT16_MAX,
+                    "HTTP: expected a port from 0 to 65535, got ", options.port);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(options.port));

@@ -35,7 +35,7 @@ class HttpPages {
     std::string certificate, key;
   };
   // The keys of `pages` are paths: "/metrics". UNAVAILABLE if the port is taken or the certificate
-  // cannot be used. INVALID_ARGUMENT if `bind` is not an address.
+  // cannot be used. INVALID_ARGUMENT if `bind` is not an address or `port` is above 65535.
   static absl::StatusOr<std::unique_ptr<HttpPages>> Start(Options options,
                                                           std::map<std::string, HttpPage> pages);
   ~HttpPages();

@@ -57,6 +57,13 @@ TEST(MetricsPage, TellsTheTextAndNothingElse) {
               StartsWith("HTTP/1.1 405 "));
 }
 
+// Port 70000 became port 4464.
+TEST(MetricsPage, RejectsAPortThatIsTooLarge) {
+  const auto page = MetricsPage::Start({.http = {.port = 70000}}, [] { return ""; });
+  EXPECT_EQ(page.status(),
+            absl::InvalidArgumentError("HTTP: expected a port from 0 to 65535, got 70000"));
+}
+
 TEST(MetricsPage, AsksForTheToken) {
   auto page = MetricsPage::Start({.http = {.token = "word"}}, [] { return "secret\n"; });
   ASSERT_TRUE(page.ok()) << page.status();

@@ -86,7 +86,7 @@ class Server {
   // Listens and returns; the server works on threads of its own. The other tasks need not be up.
   //
   // NOT_FOUND if the task is not in the cluster, or a certificate cannot be read. INVALID_ARGUMENT
-  // for an address that needs `insecure`. UNAVAILABLE if the port is taken.
+  // for a port above 65535 or an address that needs `insecure`. UNAVAILABLE if the port is taken.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
   // Stops.
   ~Server();
