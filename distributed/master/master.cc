@@ -156,6 +156,7 @@ absl::Status Master::ExtendSession(const pb::ExtendSessionRequest& request,
 
 absl::Status Master::PartialRunSetup(const pb::PartialRunSetupRequest& request,
                                      pb::PartialRunSetupResponse* response) {
+  SLUICE_RETURN_IF_ERROR(CheckNotDraining());
   SLUICE_ASSIGN_OR_RETURN(auto session, sessions_.Find(request.session_handle(), ""));
   const SessionScope scope(session.number());
   SLUICE_ASSIGN_OR_RETURN(*response->mutable_partial_run_handle(),

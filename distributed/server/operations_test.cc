@@ -110,10 +110,23 @@ TEST_F(OperationsTest, HealthChecksFollowTheServer) {
 
 TEST_F(OperationsTest, ADrainingServerTakesNoNewWork) {
   Start({});
-  EXPECT_EQ(CreateSession().size(), 16u);
+  constexpr char kStops[] = "the server of /job:localhost/replica:0/task:0 stops";
+  const std::string session = CreateSession();
+  EXPECT_EQ(session.size(), 16u);
+  const auto set_up = [&] {
+    grpc::ClientContext context;
+    pb::PartialRunSetupRequest request;
+    request.set_session_handle(session);
+    request.add_feed("x:0");
+    request.add_fetch("y:0");
+    pb::PartialRunSetupResponse response;
+    return stub_->PartialRunSetup(&context, request, &response).error_message();
+  };
+  EXPECT_EQ(set_up(), "");
   server_->Drain(std::chrono::seconds(60));  // no step runs
   EXPECT_EQ(CreateSession(), "");
-  EXPECT_EQ(last_error_, "the server of /job:localhost/replica:0/task:0 stops");
+  EXPECT_EQ(last_error_, kStops);
+  EXPECT_EQ(set_up(), kStops);
 }
 
 // A client ended without closing its session, whose memory the server kept for ever.
