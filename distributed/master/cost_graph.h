@@ -18,7 +18,11 @@ struct CostModelSteps {
   int64_t after = 0;
   // Whether the next of these steps is measured, after `count` of them have run. True if the number
   // of the next step, counted from 1, differs from `after` by a multiple of `every`.
-  bool Includes(int64_t count) const { return every > 0 && (count + 1 - after) % every == 0; }
+  bool Includes(int64_t count) const {
+    if (every <= 0) return false;
+    const int64_t rest = after % every;  // compared, because a difference could overflow
+    return (count + 1) % every == (rest < 0 ? rest + every : rest);
+  }
 };
 
 // Adds the costs of `graph`, which has run, to `proto`. As in TensorFlow, there are two nodes for
