@@ -96,7 +96,8 @@ std::string Master::NewHandle() {
 }
 
 void Master::CreateSession(const pb::CreateSessionRequest& request, RpcCall& call) {
-  const absl::StatusOr<std::string> handle = AddSession(request, call.client());
+  const absl::StatusOr<std::string> handle =
+      OrOutOfMemory([&] { return AddSession(request, call.client()); });
   if (!handle.ok()) return call.Finish(handle.status());
   pb::CreateSessionResponse response;
   response.set_session_handle(*handle);
@@ -242,8 +243,10 @@ void Master::RunCallable(RpcCall& call) {
   if (status.ok()) {
     auto session = sessions_.Find(request.session_handle(), call.client());
     const SessionScope scope(session.ok() ? session->number() : 0);
-    status = session.ok() ? (*session)->RunCallable(request.handle(), feeds, &call.cancellation(),
-                                                    &fetches, response.mutable_metadata())
+    status = session.ok() ? OrOutOfMemory([&] {
+      return (*session)->RunCallable(request.handle(), feeds, &call.cancellation(), &fetches,
+                                     response.mutable_metadata());
+    })
                           : session.status();
   }
   if (!status.ok()) return call.Finish(status);

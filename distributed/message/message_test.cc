@@ -1,5 +1,7 @@
 // Tests small parts of messages: bytes, slices, methods and responses. tensor_message_test.cc tests
 // tensors.
+#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "distributed/testing/fake_call.h"
 #include "gmock/gmock.h"
 #include "graph/status.h"
+#include "graph/tensor/variant.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -189,6 +192,23 @@ TEST(RespondToStep, NamesTheLargestFetchIfTheClientCannotReceiveAll) {
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(status.message(), HasSubstr("fetch 'large:0' is float [100] of 400 bytes"));
   EXPECT_THAT(status.message(), HasSubstr("expected at most 200"));
+}
+
+// A variant for whose encoding there is no memory.
+class Huge final : public VariantObject {
+ public:
+  std::string TypeName() const override { throw std::bad_alloc(); }
+};
+
+// The exception ended the process, or the sender's kernel, so that the call was never finished.
+TEST(Responses, FailIfThereIsNoMemoryForThem) {
+  const Tensor huge = Tensor::Scalar(Variant(std::make_shared<Huge>()));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(EncodeTensorResponse(pb::RecvTensorResponse(), huge).status()));
+  FakeCall call(BytesOf(""));
+  RespondToStep(call, pb::RunStepRequest(), absl::OkStatus(), pb::RunStepResponse(), kFetches,
+                {{"huge:0", huge}});
+  EXPECT_TRUE(absl::IsResourceExhausted(call.Await().status()));
 }
 
 TEST(TensorResponse, IsATensorOrDead) {

@@ -82,7 +82,7 @@ void RespondToStep(RpcCall& call, const Request& request, const absl::Status& st
                    const Response& response, TensorField field,
                    const std::vector<NamedTensor>& fetches) {
   const absl::StatusOr<grpc::ByteBuffer> encoded =
-      status.ok() ? EncodeFetches(call, response, field, fetches)
+      status.ok() ? OrOutOfMemory([&] { return EncodeFetches(call, response, field, fetches); })
                   : absl::StatusOr<grpc::ByteBuffer>(status);
   if (encoded.ok() || !request.store_errors_in_response_body()) return call.Finish(encoded);
   Response failed;

@@ -5,6 +5,7 @@
 
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_message.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/status.h"
 
 namespace sluice {
@@ -27,7 +28,9 @@ absl::StatusOr<TensorResponse> Take(absl::StatusOr<grpc::ByteBuffer>& response) 
 absl::StatusOr<grpc::ByteBuffer> EncodeTensorResponse(const pb::RecvTensorResponse& response,
                                                       Tensor value) {
   if (response.is_dead()) return EncodeMessage(response);
-  return EncodeMessage(response, kTensor, {{{"", std::move(value)}}});
+  return OrOutOfMemory([&] {
+    return EncodeMessage(response, kTensor, {{{"", std::move(value)}}});
+  });
 }
 
 absl::StatusOr<TensorResponse> TakeTensorResponse(const std::string& task,

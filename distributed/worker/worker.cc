@@ -15,6 +15,7 @@
 #include "executor/trace/metrics.h"
 #include "executor/trace/step_stats_proto.h"
 #include "executor/wait/cancellation.h"
+#include "executor/wait/out_of_memory.h"
 #include "graph/format/graph_def.h"
 #include "graph/status.h"
 
@@ -308,7 +309,8 @@ void Worker::RunGraph(RpcCall& call) {
   pb::RunGraphRequest request;
   std::vector<NamedTensor> feeds, fetches;
   pb::RunGraphResponse response;
-  absl::Status status = TakeMessage(&call.request(), kSend, &request, &feeds);
+  absl::Status status =
+      OrOutOfMemory([&] { return TakeMessage(&call.request(), kSend, &request, &feeds); });
   if (status.ok()) {
     status = RunCancellably(request, feeds, call, &fetches, &response);
   }
