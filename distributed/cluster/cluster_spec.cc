@@ -1,5 +1,7 @@
 #include "distributed/cluster/cluster_spec.h"
 
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -151,10 +153,15 @@ absl::StatusOr<Cluster> Cluster::FromTfConfig(std::string_view json) {
   result.task.job = type->second.string_value();
   if (const auto index = of_task.find("index"); index != of_task.end()) {
     const Value& value = index->second;  // a number, or its text
-    int number = 0;
-    SLUICE_INVALID_IF(value.has_string_value() && !absl::SimpleAtoi(value.string_value(), &number),
-                      "TF_CONFIG: task index '", value.string_value(), "' is no number");
-    result.task.index = value.has_string_value() ? number : static_cast<int>(value.number_value());
+    SLUICE_INVALID_IF(
+        value.has_string_value() && !absl::SimpleAtoi(value.string_value(), &result.task.index),
+        "TF_CONFIG: task index '", value.string_value(), "' is no number");
+    if (!value.has_string_value()) {
+      const double number = value.number_value();
+      SLUICE_INVALID_IF(number < 0 || number > INT32_MAX || number != std::floor(number),
+                        "TF_CONFIG: task index ", number, " is no number of a task");
+      result.task.index = static_cast<int>(number);
+    }
   }
   if (result.task.job == "evaluator") return result;  // is not part of the cluster
   SLUICE_RETURN_IF_ERROR(result.spec.Address(result.task).status());

@@ -3,6 +3,7 @@
 #include "distributed/cluster/address_book.h"
 #include "distributed/cluster/cluster_spec.h"
 #include "gmock/gmock.h"
+#include "graph/strings.h"
 #include "gtest/gtest.h"
 
 namespace sluice {
@@ -52,6 +53,12 @@ TEST(Cluster, OfTfConfig) {
                   .status()
                   .message(),
               HasSubstr("the cluster has no task /job:worker/replica:0/task:7"));
+  // 0.5 became task 0, and the conversion of 1e300 to an int is undefined.
+  for (const char* index : {"0.5", "1e300", "-1", "\"x\""}) {
+    const std::string config = StrCat(
+        R"({"cluster": {"worker": ["b:2"]}, "task": {"type": "worker", "index": )", index, "}}");
+    EXPECT_THAT(Cluster::FromTfConfig(config).status().message(), HasSubstr("is no number"));
+  }
 }
 
 TEST(Cluster, OfSlurm) {
