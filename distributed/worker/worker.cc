@@ -30,6 +30,24 @@ absl::Status UnknownGraph(const std::string& handle) {
       StrCat("Graph handle is not found: ", handle, ". Possibly, this worker just restarted."));
 }
 
+// Returns the part's nodes of this role, _Arg or _Retval, in the order of their attribute `index`.
+// INVALID_ARGUMENT unless the indices are 0, 1 and so on.
+absl::StatusOr<std::vector<Output>> InOrder(const Graph& part, OpRole role) {
+  std::vector<Node*> nodes;
+  for (Node* node : part.nodes()) {
+    if (node->role() == role) nodes.push_back(node);
+  }
+  std::vector<Output> ordered(nodes.size());
+  for (Node* node : nodes) {
+    const auto index = static_cast<uint64_t>(node->AttrOr<int64_t>("index", 0));
+    SLUICE_INVALID_IF(index >= nodes.size() || ordered[index].node != nullptr, node->Describe(),
+                      ": expected each index below ", nodes.size(), " once, got ",
+                      static_cast<int64_t>(index));
+    ordered[index] = Output(node);
+  }
+  return ordered;
+}
+
 }  // namespace
 
 Worker::Worker(std::string task, std::shared_ptr<DeviceSet> devices,
@@ -213,9 +231,12 @@ absl::Status Worker::RegisterGraph(const pb::RegisterGraphRequest& request,
   import.memory = session->executor.devices().memory().get();
   SLUICE_RETURN_IF_ERROR(ImportGraphDef(request.graph_def(), *graph, import).status());
   for (Node* node : graph->nodes()) node->set_assigned_device(node->device());
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Output> feeds, InOrder(*graph, OpRole::kFeed));
+  SLUICE_RETURN_IF_ERROR(InOrder(*graph, OpRole::kFetch).status());
   auto registered = std::make_shared<RegisteredGraph>();
   ScopedLock lock(&session->mutex);
-  SLUICE_ASSIGN_OR_RETURN(registered->step, session->executor.Compile(std::move(graph), {}));
+  SLUICE_ASSIGN_OR_RETURN(registered->step,
+                          session->executor.Compile(std::move(graph), std::move(feeds)));
   char handle[17];
   std::snprintf(handle, sizeof(handle), "%016llx",
                 static_cast<unsigned long long>(session->next_graph++));
@@ -245,8 +266,12 @@ absl::Status Worker::Run(WorkerSession& session, const pb::RunGraphRequest& requ
   static MetricCounter parts("sluice_parts_total");
   parts.Add();
   const Plan& plan = *graph->step->plan();
-  SLUICE_INVALID_IF(feeds.size() != plan.num_feeds, "expected ", plan.num_feeds,
-                    " feeds of the part, got ", feeds.size());
+  const size_t num_feeds = graph->step->feeds().size();
+  SLUICE_INVALID_IF(feeds.size() != num_feeds, "expected ", num_feeds, " feeds of the part, got ",
+                    feeds.size());
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    SLUICE_RETURN_IF_ERROR(graph->step->CheckFeed(static_cast<int>(i), feeds[i].value));
+  }
   auto found = rendezvous_->Find(request.step_id(), session.view, session.handle);
   // A step that ended before its part began was cancelled.
   if (!found.ok()) return absl::CancelledError(std::string(found.status().message()));

@@ -76,6 +76,39 @@ TEST_F(WorkerTest, CleanupGraphEndsAStep) {
   EXPECT_EQ(rendezvous_.num_steps(), 0);
 }
 
+// A feed of another type was read as strings, and an index addressed any memory.
+TEST_F(WorkerTest, ChecksTheFeedsOfAPart) {
+  CreateSession("session", 1);
+  const auto answer = [&](const char* method, grpc::ByteBuffer request) {
+    FakeCall call(std::move(request));
+    for (const RpcMethod& m : worker_.Methods()) {
+      if (m.path == WorkerMethod(method)) m.handle(call);
+    }
+    return call.Await();
+  };
+  pb::RegisterGraphRequest graph;
+  graph.set_session_handle("session");
+  pb::NodeDef* arg = graph.mutable_graph_def()->add_node();
+  arg->set_name("fed");
+  arg->set_op("_Arg");
+  arg->set_device(StrCat(kTask, "/device:CPU:0"));
+  (*arg->mutable_attr())["T"].set_type(pb::DT_STRING);
+  for (const int64_t index : {int64_t{-1}, int64_t{1}, int64_t{1} << 40, int64_t{0}}) {
+    (*arg->mutable_attr())["index"].set_i(index);
+    EXPECT_EQ(answer("RegisterGraph", EncodeMessage(graph)).ok(), index == 0) << index;
+  }
+  pb::RegisterGraphResponse registered;
+  ASSERT_TRUE(DecodeMessage(Call("RegisterGraph", graph), &registered).ok());
+  pb::RunGraphRequest run;
+  run.set_session_handle("session");
+  run.set_graph_handle(registered.graph_handle());
+  run.set_step_id(5);
+  const TensorField send = {pb::RunGraphRequest::kSendFieldNumber, TensorField::kNamed};
+  const auto request = EncodeMessage(run, send, {{{"", Tensor::Scalar(1.0f)}}});
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_TRUE(absl::IsInvalidArgument(answer("RunGraph", *request).status()));
+}
+
 // The steps stayed for ever if their master died before CleanupGraph.
 TEST_F(WorkerTest, TheStepsOfAMasterEndWithItsSession) {
   CreateSession("first", 1);
