@@ -7,6 +7,7 @@
 
 #include "graph/status.h"
 #include "graph/tensor/bools.h"
+#include "graph/tensor/buffer.h"
 
 namespace sluice {
 namespace {
@@ -66,8 +67,8 @@ std::string WithoutPadding(std::string_view bytes) {
   return std::string(bytes.substr(0, bytes.find_last_not_of('\0') + 1));
 }
 
-Tensor StringsFrom(const NpyArray& array, const TensorShape& shape) {
-  Tensor tensor(DT_STRING, shape);
+absl::StatusOr<Tensor> StringsFrom(const NpyArray& array, const TensorShape& shape) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), DT_STRING, shape));
   const size_t item = NpyItemSize(array.type);
   const std::string_view all = array.bytes;
   for (int64_t i = 0; i < shape.num_elements(); ++i) {
@@ -98,8 +99,8 @@ NpyArray FromBfloat16(const Tensor& tensor, NpyArray array) {
   return array;
 }
 
-Tensor Bfloat16From(const NpyArray& array, const TensorShape& shape) {
-  Tensor tensor(DT_BFLOAT16, shape);
+absl::StatusOr<Tensor> Bfloat16From(const NpyArray& array, const TensorShape& shape) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), DT_BFLOAT16, shape));
   for (int64_t i = 0; i < shape.num_elements(); ++i) {
     float wide = 0;
     std::memcpy(&wide, array.bytes.data() + i * sizeof(wide), sizeof(wide));
@@ -134,7 +135,7 @@ absl::StatusOr<Tensor> TensorFromNpy(const NpyArray& array, DataType wanted) {
   if (dtype == DT_INVALID) {
     return InvalidArgument("an array of type '", array.type, "' has no tensor form");
   }
-  Tensor tensor(dtype, shape);
+  SLUICE_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(Heap(), dtype, shape));
   if (!array.bytes.empty()) std::memcpy(tensor.raw(), array.bytes.data(), array.bytes.size());
   FixBools(&tensor);
   return tensor;

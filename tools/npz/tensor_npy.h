@@ -8,7 +8,7 @@
 //
 // Thread safety: functions share nothing.
 // Errors: INVALID_ARGUMENT if there is no such array type (resource, variant, float8, …) or no such
-// tensor type.
+// tensor type. RESOURCE_EXHAUSTED if there is no memory for the tensor.
 #ifndef SLUICE_TOOLS_NPZ_TENSOR_NPY_H_
 #define SLUICE_TOOLS_NPZ_TENSOR_NPY_H_
 

@@ -53,6 +53,12 @@ TEST(TensorNpy, EmptyTensorsKeepTheirShape) {
   EXPECT_EQ(ThereAndBack(Tensor(DT_STRING, {0})).shape(), TensorShape({0}));
 }
 
+// An array of 'S0' has no bytes, so its shape may be any.
+TEST(TensorNpy, ShapesWithoutMemoryAreErrors) {
+  EXPECT_EQ(TensorFromNpy({"S0", {int64_t{1} << 50}, ""}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
 TEST(TensorNpy, TypesWithoutAFormAreErrors) {
   EXPECT_EQ(NpyFromTensor(Tensor(DT_RESOURCE, {})).status().message(),
             "a tensor of resource has no NumPy form");
