@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "graph/status.h"
+#include "graph/tensor/buffer.h"
 
 namespace sluice::demos {
 namespace {
@@ -56,7 +57,9 @@ absl::StatusOr<Dataset> ToDataset(const Tensor& images, const Tensor& labels) {
   }
   TensorShape with_channel = images.shape();
   with_channel.AddDim(1);
-  Dataset data{Tensor(DT_FLOAT, with_channel), Tensor(DT_INT32, labels.shape())};
+  Dataset data;
+  SLUICE_ASSIGN_OR_RETURN(data.images, Tensor::Allocate(Heap(), DT_FLOAT, with_channel));
+  SLUICE_ASSIGN_OR_RETURN(data.labels, Tensor::Allocate(Heap(), DT_INT32, labels.shape()));
   for (int64_t i = 0; i < images.num_elements(); ++i) {
     data.images.data<float>()[i] = static_cast<float>(images.data<uint8_t>()[i]) / 255.0f;
   }
@@ -72,7 +75,7 @@ absl::StatusOr<Tensor> ReadIdx(const std::string& path) {
   std::unique_ptr<gzFile_s, CloseFile> file(gzopen(path.c_str(), "rb"));
   if (file == nullptr) return absl::NotFoundError(StrCat("no file '", path, "'"));
   SLUICE_ASSIGN_OR_RETURN(const TensorShape shape, ReadShape(file.get(), path));
-  Tensor data(DT_UINT8, shape);
+  SLUICE_ASSIGN_OR_RETURN(Tensor data, Tensor::Allocate(Heap(), DT_UINT8, shape));
   SLUICE_RETURN_IF_ERROR(
       ReadExactly(file.get(), data.raw(), static_cast<int64_t>(data.bytes()), path));
   return data;

@@ -14,7 +14,7 @@
 namespace sluice::demos {
 
 // Reads a uint8 tensor. NOT_FOUND if the file does not exist, DATA_LOSS if it is damaged or no IDX
-// file of uint8.
+// file of uint8, RESOURCE_EXHAUSTED if there is no memory for it.
 absl::StatusOr<Tensor> ReadIdx(const std::string& path);
 
 struct Dataset {
