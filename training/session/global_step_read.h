@@ -14,7 +14,8 @@ namespace sluice {
 // Returns a tensor with the value of the global step. The first call adds it to the graph and to
 // the collection "global_step_read_op_cache", and later calls return the same tensor. In a step
 // that trains, the value may be from before or after the update. FAILED_PRECONDITION "Global step
-// should be created to use <user>." if the graph has no global step. Reference:
+// should be created to use <user>." if the graph has no global step. INVALID_ARGUMENT if the global
+// step is not an int32 or int64 scalar. Reference:
 // get_or_create_global_step_read of TensorFlow's hooks.
 absl::StatusOr<Output> GlobalStepRead(Graph& graph, std::string_view user);
 // Runs a step of the session that fetches `read`, the result of GlobalStepRead. Returns its value.

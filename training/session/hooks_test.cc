@@ -92,6 +92,23 @@ TEST(GlobalStepReadTest, IsMadeOnceUnderTheStepsName) {
   EXPECT_EQ(*GlobalStepRead(g, "Y"), *read);
 }
 
+TEST(GlobalStepReadTest, IsAnIntegerScalar) {
+  Graph g;
+  const Variable floats(g, "floats", PartialShape::Scalar(), Ones());
+  g.AddToCollection(kGlobalStep, floats.handle().name());
+  EXPECT_EQ(GlobalStepRead(g, "X").status().message(),
+            "Existing \"global_step\" does not have integer type: float");
+  Graph h;
+  const Variable steps(h, "steps", {0}, Zeros(), {.dtype = DT_INT64});
+  h.AddToCollection(kGlobalStep, steps.handle().name());
+  EXPECT_THAT(GlobalStepRead(h, "X").status().message(), HasSubstr("is not scalar: [0]"));
+  // A file may have the collection of the read, and an empty one of the step.
+  Graph cached;
+  NoOp(cached, {.name = "none"});
+  cached.AddToCollection("global_step_read_op_cache", "none");
+  EXPECT_THAT(GlobalStepRead(cached, "X").status().message(), HasSubstr("is not a tensor"));
+}
+
 TEST(StopAtStepHookTest, StopsAtTheLastStep) {
   Training t;
   MonitoredSession session(t.g, nullptr, {StopAtStep(5)});

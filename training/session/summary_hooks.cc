@@ -68,8 +68,8 @@ absl::Status StepCounterHook::Begin(Graph& graph) {
                     "exactly one of every_n_steps and every_n_secs should be provided.");
   SLUICE_ASSIGN_OR_RETURN(global_step_, GlobalStepRead(graph, "StepCounterHook"));
   // The tag is the name of the variable, even if the tensor of the step has another name.
-  const auto it = graph.collections().find(kGlobalStep);
-  std::string name = it == graph.collections().end() ? "global_step" : it->second.at(0);
+  const std::vector<std::string>& steps = graph.Collection(kGlobalStep);
+  const std::string name = steps.empty() ? "global_step" : steps[0];
   tag_ = StrCat(name.substr(0, name.find(':')), "/sec");
   return absl::OkStatus();
 }
