@@ -140,6 +140,11 @@ TEST(MetaGraph, AVariableWithoutNodesOrWithASliceOutsideIsRefused) {
   const absl::Status missing = ImportMetaGraphDef(no_variable, empty).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(missing.message(), HasSubstr("VariableDef 'w:0': tensor 'w:0': no node 'w'"));
+  Graph no_output;
+  EXPECT_EQ(ImportMetaGraphDef(MetaWithVariable(R"(initial_value_name: "w/Assign")"), no_output)
+                .status()
+                .message(),
+            "VariableDef 'w:0': tensor 'w/Assign': node 'w/Assign' has no outputs");
   Graph h;
   EXPECT_EQ(ImportMetaGraphDef(MetaWithVariable(R"(save_slice_info_def {
               full_name: "p" full_shape: 4 var_offset: 3 var_shape: 2 })"),

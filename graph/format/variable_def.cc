@@ -61,10 +61,17 @@ absl::Status Missing(const std::string& variable, const absl::Status& status) {
   return InvalidArgument("VariableDef '", variable, "': ", ToStd(status.message()));
 }
 
+absl::StatusOr<Output> FindTensor(const Graph& graph, const std::string& name) {
+  SLUICE_ASSIGN_OR_RETURN(const Output tensor, graph.FindOutput(name));
+  SLUICE_INVALID_IF(tensor.node->num_outputs() == 0, "tensor '", name, "': node '",
+                    tensor.node->name(), "' has no outputs");
+  return tensor;
+}
+
 absl::Status AddVariable(const pb::VariableDef& def, std::string_view prefix, Graph& graph,
                          std::string* name) {
   *name = PrefixedUnlessEmpty(def.variable_name(), prefix);
-  const absl::StatusOr<Output> handle = graph.FindOutput(*name);
+  const absl::StatusOr<Output> handle = FindTensor(graph, *name);
   if (!handle.ok()) return Missing(*name, handle.status());
   *name = handle->name();
   VariableNodes nodes = {.initializer = PrefixedUnlessEmpty(def.initializer_name(), prefix),
@@ -74,9 +81,10 @@ absl::Status AddVariable(const pb::VariableDef& def, std::string_view prefix, Gr
                          .is_resource = def.is_resource()};
   for (const std::string* node : {&nodes.initializer, &nodes.snapshot, &nodes.initial_value}) {
     if (node->empty()) continue;  // older files lack the initial value
-    if (absl::Status found = graph.FindOutput(*node).status(); !found.ok()) {
-      return Missing(*name, found);
-    }
+    const bool is_op = node == &nodes.initializer;
+    const absl::Status found =
+        (is_op ? graph.FindOutput(*node) : FindTensor(graph, *node)).status();
+    if (!found.ok()) return Missing(*name, found);
   }
   if (def.has_save_slice_info_def()) {
     const VariableSlice slice = SliceFromProto(def.save_slice_info_def(), prefix);
