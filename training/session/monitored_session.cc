@@ -255,7 +255,12 @@ absl::Status MonitoredSession::RunRecoverably(const std::function<absl::Status()
             status.ToString());
     if (coordinator_) coordinator_->RequestStop(status);  // so that the threads see the cause
     CloseSession().IgnoreError();
-    if (absl::Status created = CreateSession(); !created.ok()) return Ended(created);
+    if (absl::Status created = CreateSession(); !created.ok()) {
+      // There is no session, so OUT_OF_RANGE is not the end of the input here.
+      status_ = created;
+      failure_told_ = true;
+      return created;
+    }
   }
 }
 

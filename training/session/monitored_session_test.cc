@@ -385,6 +385,22 @@ TEST(MonitoredSessionTest, AStepFunctionIsCalledAgainAfterALostMachine) {
   EXPECT_EQ(calls, 2);
 }
 
+// An example is a checkpoint whose file is too short.
+TEST(MonitoredSessionTest, ARecoveryThatIsOutOfRangeIsNotTheEndOfTheInput) {
+  Counter c;
+  int inits = 0;
+  auto scaffold = std::make_shared<Scaffold>(
+      ScaffoldOptions{.init_fn = [&](const Scaffold&, Session&) -> absl::Status {
+        return inits++ == 0 ? absl::OkStatus() : absl::OutOfRangeError("too short");
+      }});
+  MonitoredSession session(
+      c.g, std::make_shared<ChiefSessionCreator>(ChiefSessionCreatorOptions{.scaffold = scaffold}),
+      {c.Hook("a")});
+  EXPECT_EQ(session.Run({}, {}, {c.abort}).status(), absl::OutOfRangeError("too short"));
+  EXPECT_TRUE(session.ShouldStop());
+  EXPECT_EQ(session.Close(), absl::OutOfRangeError("too short"));
+}
+
 TEST(MonitoredSessionTest, HooksCanAskForATraceOfTheStep) {
   Counter c;
   auto hook = c.Hook("h");
