@@ -40,6 +40,8 @@ absl::Status AddFeeds(const std::vector<Feed>& more, const char* clash, std::vec
 void MergeRunOptions(const RunOptions& more, RunOptions& options) {
   options.timeout_ms = std::max(options.timeout_ms, more.timeout_ms);
   options.trace = options.trace || more.trace;
+  options.check_numerics = options.check_numerics || more.check_numerics;
+  options.output_partition_graphs = options.output_partition_graphs || more.output_partition_graphs;
   if (options.cancellation == nullptr) options.cancellation = more.cancellation;
 }
 

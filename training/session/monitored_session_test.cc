@@ -1,5 +1,6 @@
 #include "training/session/monitored_session.h"
 
+#include <limits>
 #include <thread>
 
 #include "executor/testing/await_report.h"
@@ -418,6 +419,17 @@ TEST(MonitoredSessionTest, HooksCanAskForATraceOfTheStep) {
   ASSERT_TRUE(session.Run({}, {}, {c.train}, {.timeout_ms = 1000}, &metadata).ok());
   EXPECT_TRUE(traced);
   EXPECT_NE(metadata.step_stats, nullptr);
+}
+
+TEST(MonitoredSessionTest, HooksCanAskForACheckOfNumbers) {
+  Counter c;
+  auto hook = c.Hook("h");
+  hook->before_run = [](SessionRunContext&) {
+    return SessionRunArgs{.options = {.check_numerics = true}};
+  };
+  MonitoredSession session(c.g, nullptr, {hook});
+  const Tensor nan = Tensor::Scalar(std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(session.Run({{c.x, nan}}, {c.y}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(MonitoredSessionTest, AClosedSessionStaysClosed) {

@@ -36,8 +36,8 @@ struct SessionRunArgs {
   std::vector<Output> fetches;
   std::vector<Operation> targets;
   std::vector<Feed> feeds;
-  // The step uses the longest timeout that the hooks and the caller set, and traces if any of them
-  // requests it.
+  // The step uses the longest timeout that the hooks and the caller set. It traces, checks numbers
+  // and reports its graphs if any of them requests it.
   RunOptions options;
 };
 
