@@ -145,7 +145,13 @@ absl::StatusOr<std::unique_ptr<Saver>> Saver::FromDef(const pb::SaverDef& def, G
 
 absl::StatusOr<std::string> Saver::Write(Session& session, const std::string& path) {
   absl::StatusOr<Tensors> written = session.Run({{filename_, Tensor::Scalar(path)}}, {save_}, {});
-  if (written.ok()) return (*written)[0].scalar<std::string>();
+  if (written.ok()) {
+    const Tensor& name = (*written)[0];  // of any type, if a file named the tensor
+    SLUICE_INVALID_IF(name.dtype() != DT_STRING || name.num_elements() != 1,
+                      "saver: expected one string from '", save_.name(), "', got ",
+                      DataTypeName(name.dtype()), name.shape().ToString());
+    return name.scalar<std::string>();
+  }
   const absl::Status& status = written.status();
   const std::string folder = DirectoryOf(path);
   SLUICE_INVALID_IF(

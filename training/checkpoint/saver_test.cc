@@ -307,6 +307,12 @@ TEST(Saver, RunsOverTheNodesOfAMetaGraph) {
   EXPECT_TRUE(CheckpointExists(folder + "/again"));
   EXPECT_EQ(Saver::FromDef(imported->rest.saver_def(), g).status().message().substr(0, 9),
             "SaverDef:");
+  pb::SaverDef of_a_number = imported->rest.saver_def();
+  of_a_number.set_save_tensor_name("w/Read/ReadVariableOp:0");
+  const auto wrong = Saver::FromDef(of_a_number, g, "copy");
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  EXPECT_THAT((*wrong)->Save(session, folder + "/wrong").status().message(),
+              HasSubstr("expected one string from 'copy/w/Read/ReadVariableOp:0', got float[2,2]"));
 }
 
 }  // namespace
