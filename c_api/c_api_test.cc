@@ -244,6 +244,13 @@ TEST_F(CApiTest, ACloseEndsSteps) {
   closer.join();
 }
 
+TEST_F(CApiTest, AnOpWithoutOutputsIsNoLoss) {
+  Check(sluice_graph_initializer(graph_, &init_));
+  const Failure failure = Taken(sluice_graph_minimize(graph_, init_, "Adam", nullptr, 0, &train_));
+  EXPECT_EQ(failure.code, SLUICE_INVALID_ARGUMENT);
+  EXPECT_THAT(failure.message, HasSubstr("the loss is not a tensor of a valid graph"));
+}
+
 // A program that was compiled with a header whose struct ended after timeout_ms.
 TEST_F(CApiTest, FieldsThatAnOlderProgramLacksHaveTheirDefaults) {
   Start();

@@ -54,7 +54,8 @@ void LossScaleOptimizer::MakeVariables(Graph& graph) {
 absl::StatusOr<GradientsAndVariables> LossScaleOptimizer::ComputeGradients(
     Output loss, const ComputeGradientsOptions& options) {
   SLUICE_RETURN_IF_ERROR(invalid());
-  SLUICE_INVALID_IF(!loss, "the loss is not a tensor of a valid graph");
+  SLUICE_INVALID_IF(!loss || loss.index < 0 || loss.index >= loss.node->num_outputs(),
+                    "the loss is not a tensor of a valid graph");
   Graph& graph = *loss.graph();
   const Output scale = Scale(graph);
   SLUICE_ASSIGN_OR_RETURN(GradientsAndVariables pairs,

@@ -63,6 +63,8 @@ std::vector<Variable> TrainedByDefault(const Graph& graph) {
 absl::Status AppendPorts(const Graph& graph, std::vector<Variable>& vars) {
   for (const std::string& name : graph.Collection("streaming_model_ports")) {
     SLUICE_ASSIGN_OR_RETURN(const Output port, graph.FindOutput(name));
+    SLUICE_INVALID_IF(port.node->num_outputs() == 0, "collection 'streaming_model_ports': node '",
+                      port.node->name(), "' has no outputs");
     vars.push_back(VariableOfTensor(port));
   }
   return absl::OkStatus();
@@ -99,7 +101,8 @@ absl::Status Optimizer::CheckOptions(const ComputeGradientsOptions& options) con
 absl::StatusOr<GradientsAndVariables> Optimizer::ComputeGradients(
     Output loss, const ComputeGradientsOptions& options) {
   SLUICE_RETURN_IF_ERROR(CheckOptions(options));
-  SLUICE_INVALID_IF(!loss, "the loss is not a tensor of a valid graph");
+  SLUICE_INVALID_IF(!loss || loss.index < 0 || loss.index >= loss.node->num_outputs(),
+                    "the loss is not a tensor of a valid graph");
   SLUICE_RETURN_IF_ERROR(loss.graph()->status());
   SLUICE_RETURN_IF_ERROR(CheckDtype(loss));
   if (options.grad_loss) SLUICE_RETURN_IF_ERROR(CheckDtype(options.grad_loss));
