@@ -58,9 +58,10 @@ class Summary {
     const int64_t end = run.all_start_nanos + run.op_end_rel_nanos;
     intervals_.emplace_back(start, end);
     threads_.insert(run.thread_id);
-    NodeTime& time = times_[run.node_name];
+    const auto [it, is_first] = times_.try_emplace(run.node_name);
+    NodeTime& time = it->second;
     time.node = graph_.Find(run.node_name);
-    if (time.ns == 0) runs_.emplace_back(start, run.node_name);
+    if (is_first) runs_.emplace_back(start, run.node_name);
     time.ns += static_cast<double>(end - start);
     time.outputs = run.output;
   }
