@@ -32,10 +32,9 @@ bool ScalarOf(const pb::Summary::Value& value, double* number) {
 absl::Status ScalarReader::Refresh() {
   SLUICE_ASSIGN_OR_RETURN(const std::vector<std::string> files,
                           MatchFiles(EscapePattern(folder_) + "/*tfevents*"));
-  for (const std::string& file : files) {
-    SLUICE_RETURN_IF_ERROR(ReadFile(file, &offsets_[file]));
-  }
-  return absl::OkStatus();
+  absl::Status first;
+  for (const std::string& file : files) first.Update(ReadFile(file, &offsets_[file]));
+  return first;
 }
 
 absl::Status ScalarReader::ReadFile(const std::string& path, int64_t* offset) {

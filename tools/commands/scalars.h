@@ -23,7 +23,7 @@ class ScalarReader {
   // `folder` need not exist yet.
   explicit ScalarReader(std::string folder) : folder_(std::move(folder)) {}
   // Reads the records that the files have got since the last call. A record that is not complete
-  // yet is read by a later call.
+  // yet is read by a later call. Returns the first error of a file, after it has read the others.
   absl::Status Refresh();
   // By tag. A curve has at most 1000 points: if there are more, every second one is removed.
   const std::map<std::string, ScalarPoints>& scalars() const { return scalars_; }

@@ -45,6 +45,15 @@ TEST(ScalarReaderTest, ReadsAFileThatGrowsInTheMiddleOfARecord) {
   EXPECT_THAT(reader.scalars().at("loss"), ElementsAre(Pair(1, 0.5), Pair(2, 0.25)));
 }
 
+TEST(ScalarReaderTest, AFileThatCannotBeReadHidesNoOther) {
+  const std::string folder = NewFolder("unreadable");
+  EXPECT_TRUE(MakeDirectories(JoinPath(folder, "events.out.tfevents.1.folder")).ok());
+  ASSERT_TRUE(AppendToFile(JoinPath(folder, "events.out.tfevents.2.host"), Record(1, 0.5f)).ok());
+  ScalarReader reader(folder);
+  EXPECT_FALSE(reader.Refresh().ok());
+  EXPECT_THAT(reader.scalars().at("loss"), ElementsAre(Pair(1, 0.5)));
+}
+
 TEST(ScalarReaderTest, ALongCurveIsThinnedOutButKeepsItsEnds) {
   const std::string folder = NewFolder("long");
   std::string records;
