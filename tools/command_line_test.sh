@@ -74,6 +74,15 @@ expect 1 "set --web_token_file" "${top[@]}" --insecure
 expect 1 "without TLS sends its token" "${top[@]}" --web_token_file=token
 expect 1 "expected an IPv4 address" top grpc://127.0.0.1:1 --web=0 --web_bind=here --web_token_file=token --insecure
 
+# A feed of an op without outputs.
+echo 'node { name: "none" op: "NoOp" }' > none.pbtxt
+python3 -c "
+import zipfile
+header = b\"{'descr': '<f4', 'fortran_order': False, 'shape': (), }\\n\"
+array = b'\\x93NUMPY\\x01\\x00' + len(header).to_bytes(2, 'little') + header + bytes(4)
+zipfile.ZipFile('none.npz', 'w').writestr('none.npy', array)"
+expect 1 "none" run none.pbtxt --feeds=none.npz --targets=none
+
 json 'j["y:0"] == {"dtype": "float", "shape": [2], "values": [0.25, 16]}' run graph.pbtxt --fetches=y:0 --json
 json 'j["graphs"][0]["ops"]["Square"] == 1' inspect graph.pbtxt --json
 json 'j["graphs"][0]["inputs"] == [{"name": "x", "op": "Placeholder", "outputs": [{"dtype": "float", "shape": [None, 3]}]}]' \

@@ -46,7 +46,8 @@ namespace {
 // The type of the graph's tensor `name`; DT_INVALID if there is none, which the step will report.
 DataType ExpectedType(const Graph& graph, const std::string& name) {
   const absl::StatusOr<Output> output = graph.FindOutput(name);
-  return output.ok() ? BaseType(output->dtype()) : DT_INVALID;
+  const bool is_tensor = output.ok() && output->node->num_outputs() > 0;
+  return is_tensor ? BaseType(output->dtype()) : DT_INVALID;
 }
 
 // The name of the tensor that `key` stands for.
