@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -130,7 +131,9 @@ absl::StatusOr<int64_t> BatchSizeOf(const NamedTensors& batch) {
 }
 
 std::string TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "estimator_XXXXXX").string();
+  std::error_code error;  // of a TMPDIR that is no folder
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  std::string pattern = JoinPath(error ? "/tmp" : parent.string(), "estimator_XXXXXX");
   const char* made = mkdtemp(pattern.data());
   return made == nullptr ? std::string() : pattern;
 }
@@ -165,6 +168,8 @@ Estimator::Estimator(ModelFn model_fn, RunConfig config)
 absl::StatusOr<EstimatorSpec> Estimator::CallModel(Graph& graph, const InputBatch& batch,
                                                    ModeKeys mode) {
   SLUICE_INVALID_IF(!model_fn_, "model_fn must be provided to Estimator.");
+  SLUICE_INVALID_IF(config_.model_dir.empty(),
+                    "Estimator: expected a model_dir, because no temporary folder could be made");
   static const auto* none = new NamedOutputs;
   SLUICE_ASSIGN_OR_RETURN(
       EstimatorSpec spec,

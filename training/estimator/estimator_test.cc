@@ -1,5 +1,6 @@
 #include "training/estimator/estimator.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -303,6 +304,17 @@ TEST(EstimatorTest, SaysWhatIsMissing) {
   EXPECT_THAT(std::string(result.Value("none").status().message()),
               HasSubstr("must be one number, but its shape is [0]"));
   EXPECT_EQ(*result.Value("one"), 3);
+}
+
+TEST(EstimatorTest, ATemporaryFolderNeedsNoTmpdir) {
+  const CapturedLog log;
+  const char* const before = std::getenv("TMPDIR");
+  const std::string old = before == nullptr ? "" : before;
+  setenv("TMPDIR", "/no/such/folder", 1);
+  const Estimator estimator(Line, {});
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", old.c_str(), 1);
+  EXPECT_TRUE(std::filesystem::is_directory(estimator.config().model_dir));
+  std::filesystem::remove(estimator.config().model_dir);
 }
 
 }  // namespace
