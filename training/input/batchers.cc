@@ -118,6 +118,8 @@ absl::Status CheckKeep(const Plan& plan) {
   SLUICE_INVALID_IF(!shape.rank_known(), "`keep_input` dimensions must be known.");
   SLUICE_INVALID_IF(shape.rank() > 1, "`keep_input` must be a scalar or vector, got shape ",
                     shape.ToString());
+  SLUICE_INVALID_IF(BaseType(plan.keep.dtype()) != DT_BOOL, "`keep_input` must be a bool, got ",
+                    DataTypeName(plan.keep.dtype()));
   SLUICE_INVALID_IF(shape.rank() == 1 && !plan.enqueue_many,
                     "`keep_input` cannot be a vector when `enqueue_many=False`.");
   return absl::OkStatus();
@@ -126,6 +128,7 @@ absl::Status CheckKeep(const Plan& plan) {
 absl::StatusOr<Queue> Fill(Graph& g, const Lists& lists, const Plan& plan, At at) {
   SLUICE_RETURN_IF_ERROR(CheckLists(lists));
   SLUICE_RETURN_IF_ERROR(CheckKeep(plan));
+  SLUICE_INVALID_IF(plan.num_threads < 1, "num_threads must be > 0 not ", plan.num_threads, ".");
   SLUICE_ASSIGN_OR_RETURN(const std::vector<PartialShape> shapes, ElementShapes(lists, plan));
   std::vector<DataType> types;
   for (const Output& tensor : lists[0]) types.push_back(BaseType(tensor.dtype()));

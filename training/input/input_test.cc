@@ -237,6 +237,11 @@ TEST(InputTest, MistakesAreTheGraphsError) {
                 input::BatchJoin({{Constant(g, 1.0f)}, {Constant(g, 1)}}, 2);
               }),
               HasSubstr("expected tensors of type float as component 0, got int32"));
+  EXPECT_THAT(error([](Graph& g) { input::Batch({Constant(g, 1.0f)}, 2, {.num_threads = -1}); }),
+              HasSubstr("num_threads must be > 0 not -1."));
+  EXPECT_THAT(
+      error([](Graph& g) { input::MaybeBatch({Constant(g, 1.0f)}, Constant(g, "yes"), 2); }),
+      HasSubstr("`keep_input` must be a bool, got string"));
 }
 
 TEST(InputTest, RecordsOfFilesInBatches) {
