@@ -63,6 +63,23 @@ TEST(LayersTest, RecurrentInputsHaveAKnownSize) {
                         "[2,3]"));
 }
 
+TEST(LayersTest, TheInitialStateIsThatOfTheCell) {
+  const auto error_of = [](auto run) {
+    return ErrorOf([&](Graph& g) {
+      layers::LstmCell cell(3);
+      run(g, cell, OutputList{Floats(g, {2, 3})});
+    });
+  };
+  EXPECT_THAT(error_of([](Graph& g, layers::RnnCell& cell, const OutputList& state) {
+                layers::StaticRnn(cell, {Floats(g, {2, 4})}, {.initial_state = state});
+              }),
+              HasSubstr("expected a state of 2 tensors, got 1"));
+  EXPECT_THAT(error_of([](Graph& g, layers::RnnCell& cell, const OutputList& state) {
+                layers::DynamicRnn(cell, Floats(g, {2, 5, 4}), {.initial_state = state});
+              }),
+              HasSubstr("expected a state of 2 tensors, got 1"));
+}
+
 TEST(LayersTest, HeadsDivideTheWidth) {
   EXPECT_THAT(ErrorOf([](Graph& g) {
                 layers::MultiHeadAttention(3)(Floats(g, {-1, 5, 4}));

@@ -1,5 +1,7 @@
 #include "training/layers/rnn.h"
 
+#include <algorithm>
+
 #include "graph/build/while.h"
 #include "graph/status.h"
 #include "ops/array/builders.h"
@@ -69,6 +71,17 @@ struct Loop {
   }
 };
 
+// Whether the state has the tensors that the cell indexes. Otherwise sets an error.
+bool HasStateOf(const RnnCell& cell, const OutputList& state, Graph& graph, At at) {
+  const size_t expected = cell.state_sizes().size();
+  const auto valid = std::count_if(state.begin(), state.end(), [](Output o) { return !!o; });
+  if (state.size() == expected && static_cast<size_t>(valid) == expected) return true;
+  graph.SetError(InvalidArgument("cell '", cell.name(), "': expected a state of ", expected,
+                                 " tensors, got ", valid),
+                 at);
+  return false;
+}
+
 // Returns the lengths as a vector [batch].
 Output Lengths(Output sequence_length, At at) {
   if (!sequence_length) return Output();
@@ -107,6 +120,7 @@ StaticRnnResult StaticRnn(RnnCell& cell, const OutputList& inputs, const StaticR
   if (result.state.empty()) {
     result.state = ZeroState(cell, BatchOf(inputs[0], 0, at), BaseType(inputs[0].dtype()), at);
   }
+  if (!HasStateOf(cell, result.state, g, at)) return {};
   NameScope inside = SameScope(g, cell.name());
   cell.Build(g, shape.dim(1), BaseType(inputs[0].dtype()), at);
   for (const Output& input : inputs) {
@@ -137,6 +151,7 @@ DynamicRnnResult DynamicRnn(RnnCell& cell, Output inputs, const DynamicRnnOption
   const Output batch = BatchOf(rows, 1, at);
   OutputList state = options.initial_state;
   if (state.empty()) state = ZeroState(cell, batch, dtype, at);
+  if (!HasStateOf(cell, state, g, at)) return {};
 
   const int64_t width = cell.output_size();
   Loop loop{cell, {}, {}, steps, Lengths(options.sequence_length, at), {}, scope.prefix(), at};
