@@ -1,6 +1,8 @@
 #include "training/session/basic_hooks.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "graph/status.h"
 #include "graph/tensor/float16.h"
@@ -51,7 +53,10 @@ absl::Status StopAtStepHook::Begin(Graph& graph) {
 absl::Status StopAtStepHook::AfterCreateSession(Session& session, Coordinator&) {
   if (options_.last_step) return absl::OkStatus();
   SLUICE_ASSIGN_OR_RETURN(const int64_t step, GlobalStepValue(session, global_step_));
-  options_.last_step = step + *options_.num_steps;
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  options_.last_step = *options_.num_steps > kNever - std::max<int64_t>(step, 0)
+                           ? kNever
+                           : step + *options_.num_steps;
   return absl::OkStatus();
 }
 

@@ -57,6 +57,9 @@ TEST(StepTimerTest, EverySoManySteps) {
   EXPECT_EQ(timer.last_step(), 9);
   timer.Reset();
   EXPECT_TRUE(timer.IsDue(9));
+  StepTimer never({.steps = std::numeric_limits<int64_t>::max()});
+  never.Done(5);
+  EXPECT_FALSE(never.IsDue(6));
 }
 
 TEST(StepTimerTest, EverySoManySeconds) {
@@ -126,6 +129,17 @@ TEST(StopAtStepHookTest, CountsStepsFromTheFirstSession) {
   EXPECT_EQ(t.Loop(session), 4);
   const auto out = session.session()->Run({}, {t.read});
   EXPECT_EQ((*out)[0].scalar<int64_t>(), 5);
+}
+
+TEST(StopAtStepHookTest, TheLargestNumberOfStepsIsNoLimit) {
+  Training t;
+  auto scaffold = std::make_shared<Scaffold>(ScaffoldOptions{
+      .init_fn = [&](const Scaffold&, Session& session) { return session.Run({t.train}); }});
+  MonitoredSession session(
+      t.g, std::make_shared<ChiefSessionCreator>(ChiefSessionCreatorOptions{.scaffold = scaffold}),
+      {StopAfterSteps(std::numeric_limits<int64_t>::max())});
+  EXPECT_EQ(t.Loop(session, 3), 3);
+  EXPECT_FALSE(session.ShouldStop());
 }
 
 TEST(StopAtStepHookTest, WantsOneOfTheTwo) {

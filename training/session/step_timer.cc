@@ -18,7 +18,8 @@ bool StepTimer::IsDue(int64_t step) const {
   if (!last_step_) return true;
   if (step == *last_step_) return false;
   if (every_.secs && clock_->Now() >= last_time_ + Clock::Duration(*every_.secs)) return true;
-  return every_.steps && step >= *last_step_ + *every_.steps;
+  // A difference, because a sum overflows if the largest number stands for "never".
+  return every_.steps && step - *last_step_ >= *every_.steps;
 }
 
 std::optional<StepTimer::Elapsed> StepTimer::Done(int64_t step) {
