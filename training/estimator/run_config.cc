@@ -36,11 +36,13 @@ absl::StatusOr<std::vector<std::string>> Addresses(const std::string& job, const
   }
   SLUICE_INVALID_IF(value.kind_case() != JsonValue::kStructValue, "TF_CONFIG: job '", job,
                     "' must be a list of addresses");
-  std::map<int, const JsonValue*> by_index;
-  for (const auto& [index, address] : value.struct_value().fields()) {
-    by_index[std::atoi(index.c_str())] = &address;
+  const Json& by_index = value.struct_value();
+  for (int i = 0; i < static_cast<int>(by_index.fields().size()); ++i) {
+    const JsonValue* address = Field(by_index, StrCat(i));
+    SLUICE_INVALID_IF(address == nullptr, "TF_CONFIG: expected the indices 0 to ",
+                      by_index.fields().size() - 1, " in job '", job, "', got none for task ", i);
+    SLUICE_RETURN_IF_ERROR(add(*address));
   }
-  for (const auto& [index, address] : by_index) SLUICE_RETURN_IF_ERROR(add(*address));
   return addresses;
 }
 

@@ -87,6 +87,9 @@ TEST(TaskConfigTest, SaysWhatMakesNoSense) {
               HasSubstr("2 is not a valid task_id for task_type worker in the cluster_spec"));
   EXPECT_THAT(std::string(Task("helper", 0).status().message()),
               HasSubstr("helper is not a valid task_type in the cluster_spec"));
+  EXPECT_EQ(error(R"({"cluster": {"chief": ["a:1"], "ps": {"0": "b:1", "2": "b:3"}},
+                      "task": {"type": "ps", "index": 0}})"),
+            "TF_CONFIG: expected the indices 0 to 1 in job 'ps', got none for task 1");
   EXPECT_THAT(error(R"({"task": {"type": "ps", "index": 0}})"),
               HasSubstr("If \"cluster\" is not set in TF_CONFIG"));
 }
