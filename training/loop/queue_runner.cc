@@ -51,6 +51,28 @@ class RunningThreads {
   std::map<Key, int> running_ ABSL_GUARDED_BY(mutex_);
 };
 
+// A thread in RunningThreads. The destructor removes it, unless Remove was called before: then the
+// thread could not be started.
+class RunningThread {
+ public:
+  explicit RunningThread(RunningThreads::Key key) : key_(std::move(key)) {}
+  ~RunningThread() {
+    if (!is_removed_) Remove();
+  }
+  RunningThread(const RunningThread&) = delete;
+  RunningThread& operator=(const RunningThread&) = delete;
+
+  // Returns whether the thread was the last one of its runner.
+  bool Remove() {
+    is_removed_ = true;
+    return RunningThreads::Global().Remove(key_);
+  }
+
+ private:
+  const RunningThreads::Key key_;
+  bool is_removed_ = false;
+};
+
 std::string Identity(const QueueRunner& runner) {
   std::string identity = runner.queue_name;
   for (const Operation& enqueue : runner.enqueue_ops) StrAppend(&identity, "\n", enqueue.name());
@@ -152,15 +174,16 @@ void QueueRunner::Start(Session& session, Coordinator& coordinator) const {
     cancellation->StartCancel();
   });
   for (const Operation& enqueue : enqueue_ops) {
-    auto body = [&session, &coordinator, key, cancellation, enqueue, close = close_op,
-                 codes = closed_codes]() -> absl::Status {
+    auto thread = std::make_shared<RunningThread>(key);
+    auto body = [&session, &coordinator, thread = std::move(thread), cancellation, enqueue,
+                 close = close_op, codes = closed_codes]() -> absl::Status {
       const RunOptions options = {.cancellation = cancellation.get()};
       absl::Status status;
       while (status.ok() && !coordinator.ShouldStop()) {
         status = session.Run({}, {}, {enqueue}, options).status();
       }
       const bool closed = Contains(codes, status.code());
-      const bool last = RunningThreads::Global().Remove(key);
+      const bool last = thread->Remove();
       // Ignores errors, because the queue may have been closed already.
       if (last && closed && close && !coordinator.GoesOn()) session.Run({close}).IgnoreError();
       return closed ? absl::OkStatus() : status;
