@@ -22,6 +22,10 @@ class PriorityQueue : public QueueResource {
   void Put(Tensors element) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Tensors Take() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutBack(std::vector<Tensors> elements) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Also check that each priority is a scalar. The shapes of the queue say so only if it has
+  // shapes.
+  absl::Status CheckElement(const Tensors& element) const override;
+  absl::Status CheckBatch(const Tensors& batch) const override;
 
  private:
   using Key = std::pair<int64_t, int64_t>;  // priority, order of arrival

@@ -420,6 +420,21 @@ TEST(PriorityQueueTest, TheSmallestComesFirstAndEqualOnesInOrder) {
   EXPECT_THAT((**get.result)[1].flat<int32_t>(), ElementsAre(10, 20, 30, 31));
 }
 
+// An empty tensor has no first element that could be read as the priority.
+TEST(PriorityQueueTest, APriorityMustBeAScalarEvenIfTheQueueHasNoShapes) {
+  auto queue = std::make_shared<PriorityQueue>(
+      QueueSpec{.kind = "PriorityQueue", .name = "q", .types = {DT_INT64, DT_INT32}});
+  for (const Tensor& priority : {Tensor(DT_INT64, {0}), Tensor::Vector<int64_t>({1, 2})}) {
+    Put one;
+    queue->Enqueue({}, {priority, Tensor::Scalar<int32_t>(1)}, one.done());
+    EXPECT_THAT(one.status().message(), HasSubstr("priority element to be a scalar"));
+  }
+  Put many;
+  queue->EnqueueMany({}, {Tensor(DT_INT64, {2, 0}), Tensor::Vector<int32_t>({1, 2})}, many.done());
+  EXPECT_EQ(many.status().code(), absl::StatusCode::kInvalidArgument) << many.status();
+  EXPECT_EQ(queue->size(), 0);
+}
+
 // Threads of producers and consumers run steps that are cancelled at random. No element may be lost
 // or duplicated.
 TEST(QueueTest, NothingIsLostBetweenThreads) {
