@@ -11,6 +11,8 @@
 namespace sluice {
 namespace {
 
+using ::testing::HasSubstr;
+
 constexpr int64_t kHour = int64_t{3600} * 1000000;
 
 // A graph that doubles batches of three rows.
@@ -60,6 +62,32 @@ TEST(Batch, AStepThatIsCancelledLeavesTheBatch) {
       session.Run({{d.x, Tensor::Vector<float>({2, 3, 4})}}, {d.rows});
   ASSERT_TRUE(full.ok()) << full.status();
   EXPECT_EQ((*full)[0].SummarizeValues(-1), "4 6 8");
+}
+
+// A node UnbatchGrad whose inputs may have any shapes.
+struct Gradients {
+  explicit Gradients(Graph& g, DataType type = DT_FLOAT)
+      : batch(Placeholder(g, type, PartialShape())),
+        index(Placeholder(g, DT_INT64, PartialShape())),
+        gradient(Placeholder(g, type, PartialShape())),
+        id(Placeholder(g, DT_INT64, PartialShape())),
+        joined(UnbatchGrad(batch, index, gradient, id, {.shared_name = "gradients"})) {}
+  const Output batch, index, gradient, id, joined;
+};
+
+// The gradients of several steps are joined along a dimension that a scalar lacks.
+TEST(Batch, AGradientHasAtLeastOneDimension) {
+  Graph g;
+  const Gradients node(g);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const absl::StatusOr<Tensors> joined =
+      session.Run({{node.batch, Tensor::Vector<float>({1})},
+                   {node.index, Tensor::Of<int64_t>({2, 3}, {7, 0, 1, 7, 1, 2})},
+                   {node.gradient, Tensor::Scalar(1.0f)},
+                   {node.id, Tensor::Scalar<int64_t>(7)}},
+                  {node.joined});
+  EXPECT_THAT(std::string(joined.status().message()), HasSubstr("at least one dimension"));
 }
 
 }  // namespace

@@ -379,7 +379,8 @@ void GradBatcher::Add(KernelContext& c, AsyncKernel::Done done) {
   }
   if (has_batch) {
     if (const absl::Status status = CheckIndex(c, index); !status.ok()) return done(status);
-  } else if (gradient.rank() == 0) {
+  }
+  if (gradient.rank() == 0) {
     return done(InvalidArgument("UnbatchGrad node '", c.name(),
                                 "': expected grad with at least one dimension, got a scalar"));
   }
