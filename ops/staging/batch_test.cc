@@ -64,6 +64,21 @@ TEST(Batch, AStepThatIsCancelledLeavesTheBatch) {
   EXPECT_EQ((*full)[0].SummarizeValues(-1), "4 6 8");
 }
 
+// The id of a step is an output after its tensors, whose number may differ between two nodes.
+TEST(Batch, NodesOfOneNameHaveEquallyManyTensors) {
+  Graph g;
+  const Output x = Placeholder(g, DT_FLOAT, {1}, "x");
+  const Output y = Placeholder(g, DT_STRING, {1}, "y");
+  const BatchOutputs three = Batch({x, y, y}, 1, 2, kHour, kHour, {.shared_name = "shared"});
+  const BatchOutputs one = Batch({x}, 1, 2, kHour, kHour, {.shared_name = "shared"});
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const absl::StatusOr<Tensors> result =
+      session.Run({{x, Tensor::Vector<float>({1})}, {y, Tensor::Vector<std::string>({"y"})}},
+                  {three.batched_tensors[0], one.batched_tensors[0]});
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("as many tensors of each step"));
+}
+
 // A node UnbatchGrad whose inputs may have any shapes.
 struct Gradients {
   explicit Gradients(Graph& g, DataType type = DT_FLOAT)

@@ -254,6 +254,11 @@ void GiveToLast(WaitingCalls calls, const BatchLimits& limits) {
   const absl::Status given = [&]() -> absl::Status {
     KernelContext& last = *calls.back()->context;
     const int tensors = last.num_inputs();
+    for (const auto& call : calls) {
+      const int found = call->context->num_inputs();
+      SLUICE_INVALID_IF(found != tensors, "expected as many tensors of each step, got ", found,
+                        " and ", tensors);
+    }
     SLUICE_ASSIGN_OR_RETURN(Tensors joined, JoinInputs(calls, tensors, limits));
     for (int i = 0; i < tensors; ++i) last.set_output(i, std::move(joined[i]));
     const auto steps = static_cast<int64_t>(calls.size());
