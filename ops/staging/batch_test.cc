@@ -81,10 +81,10 @@ TEST(Batch, NodesOfOneNameHaveEquallyManyTensors) {
 
 // A node UnbatchGrad whose inputs may have any shapes.
 struct Gradients {
-  explicit Gradients(Graph& g, DataType type = DT_FLOAT)
-      : batch(Placeholder(g, type, PartialShape())),
+  explicit Gradients(Graph& g)
+      : batch(Placeholder(g, DT_FLOAT, PartialShape())),
         index(Placeholder(g, DT_INT64, PartialShape())),
-        gradient(Placeholder(g, type, PartialShape())),
+        gradient(Placeholder(g, DT_FLOAT, PartialShape())),
         id(Placeholder(g, DT_INT64, PartialShape())),
         joined(UnbatchGrad(batch, index, gradient, id, {.shared_name = "gradients"})) {}
   const Output batch, index, gradient, id, joined;
@@ -103,6 +103,32 @@ TEST(Batch, AGradientHasAtLeastOneDimension) {
                    {node.id, Tensor::Scalar<int64_t>(7)}},
                   {node.joined});
   EXPECT_THAT(std::string(joined.status().message()), HasSubstr("at least one dimension"));
+}
+
+// A batch whose index names the step of another batch takes that step's gradient. The other batch
+// still waits, and a second one of its step must not replace it.
+TEST(Batch, AStepHasOneBatchAtATime) {
+  Graph g;
+  const Gradients node(g);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Session session(g);
+  const auto run = [&](int64_t id, std::initializer_list<int64_t> index, int64_t timeout_ms) {
+    RunOptions options;
+    options.timeout_ms = timeout_ms;
+    const auto rows = static_cast<int64_t>(index.size()) / 3;
+    return session.Run({{node.batch, Tensor::Vector<float>({1})},
+                        {node.index, Tensor::Of<int64_t>({rows, 3}, index)},
+                        {node.gradient, Tensor::Vector<float>({1})},
+                        {node.id, Tensor::Scalar<int64_t>(id)}},
+                       {node.joined}, {}, options);
+  };
+  std::thread waiting([&] { run(7, {7, 0, 1, 9, 1, 2}, 2000).status().IgnoreError(); });
+  // Waits until the first batch has stored its gradient, which this one then takes.
+  while (!run(8, {7, 0, 1}, 50).ok()) {
+  }
+  const absl::StatusOr<Tensors> again = run(7, {7, 0, 1}, 0);
+  waiting.join();
+  EXPECT_THAT(std::string(again.status().message()), HasSubstr("Two runs"));
 }
 
 }  // namespace

@@ -399,7 +399,8 @@ void GradBatcher::Add(KernelContext& c, AsyncKernel::Done done) {
     const auto cancel = [weak = weak_from_this(), id = *id] {
       if (auto self = weak.lock()) self->EndWait(id, Cancelled());
     };
-    if (!gradients_.emplace(*id, gradient).second) {
+    // A call may wait without its gradient: that of another batch may have taken it.
+    if (calls_.contains(*id) || !gradients_.emplace(*id, gradient).second) {
       failed = InvalidArgument("Two runs with the same batch key.");
     } else if (has_batch &&
                !call->StartWait(StrCat("gradients of batch '", name_, "'"), cancel, [] {
