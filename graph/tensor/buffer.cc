@@ -82,11 +82,12 @@ Buffer* Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) {
   return buffer;
 }
 
-// Variants may nest without a limit. Those that are nested deeper than this are destroyed after the
-// outermost one, so that the destruction needs little stack.
-static constexpr int kMostNestedVariants = 32;
-static thread_local int nested_variants = 0;
-static thread_local std::vector<Buffer*>* deferred_variants = nullptr;  // of the outermost one
+// Variants, and handles that own their resources, may nest without a limit. Those that are nested
+// deeper than this are destroyed after the outermost one, so that the destruction needs little
+// stack.
+static constexpr int kMostNested = 32;
+static thread_local int nested = 0;
+static thread_local std::vector<Buffer*>* deferred_nested = nullptr;  // of the outermost one
 
 void Buffer::Destroy() {
   if (allocator_ == nullptr) {
@@ -95,13 +96,13 @@ void Buffer::Destroy() {
     delete this;
     return;
   }
-  const bool is_variant = dtype_ == DT_VARIANT;
-  if (is_variant && nested_variants == kMostNestedVariants) {
-    deferred_variants->push_back(this);
+  const bool may_nest = dtype_ == DT_VARIANT || dtype_ == DT_RESOURCE;
+  if (may_nest && nested == kMostNested) {
+    deferred_nested->push_back(this);
     return;
   }
   std::vector<Buffer*> deferred;
-  if (is_variant && nested_variants++ == 0) deferred_variants = &deferred;
+  if (may_nest && nested++ == 0) deferred_nested = &deferred;
   WithObjectType(dtype_, [&](auto* p) {
     using T = std::remove_pointer_t<decltype(p)>;
     std::destroy_n(static_cast<T*>(data_), count_);
@@ -115,7 +116,7 @@ void Buffer::Destroy() {
     deferred.pop_back();
     next->Destroy();
   }
-  if (is_variant) --nested_variants;
+  if (may_nest) --nested;
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/tensor/resource_handle.h"
 #include "graph/tensor/room.h"
 #include "graph/tensor/variant.h"
 #include "gtest/gtest.h"
@@ -213,6 +214,21 @@ TEST(TensorTest, VariantsNestToAnyDepth) {
     for (int i = 0; i < 300'000; ++i) {
       Tensors values = {Tensor::Scalar(1.0f), std::move(outermost), Tensor::Scalar(2.0f)};
       outermost = Tensor::Scalar(Variant(std::make_shared<Nested>(std::move(values))));
+    }
+    EXPECT_GT(Heap().bytes_in_use(), before);
+  }
+  EXPECT_EQ(Heap().bytes_in_use(), before);
+}
+
+// The same for handles that own resources with further handles, such as arrays of arrays.
+TEST(TensorTest, HandlesNestToAnyDepth) {
+  const int64_t before = Heap().bytes_in_use();
+  {
+    Tensor outermost;
+    for (int i = 0; i < 300'000; ++i) {
+      ResourceHandle handle;
+      handle.object = std::make_shared<Nested>(Tensors{std::move(outermost)});
+      outermost = Tensor::Scalar(std::move(handle));
     }
     EXPECT_GT(Heap().bytes_in_use(), before);
   }
