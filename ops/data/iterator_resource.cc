@@ -67,14 +67,20 @@ absl::Status IteratorResource::MoveTo(const IteratorPosition& position,
   reader_.Stop();  // the old reading must no longer draw from the generators
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<Source> source, Begin(dataset, position.seeds));
   int64_t taken = 0;
-  for (; taken < position.taken; ++taken) {
-    if (cancellation != nullptr && !cancellation->IsWanted()) {
-      return absl::CancelledError("Operation was cancelled");
+  {
+    const LinkedCancellation linked(cancellation, source->reading.cancellation);
+    for (; taken < position.taken; ++taken) {
+      if (cancellation != nullptr && !cancellation->IsWanted()) {
+        return absl::CancelledError("Operation was cancelled");
+      }
+      Tensors skipped;
+      // Ignores errors, because earlier calls have already returned them.
+      const absl::StatusOr<bool> any = source->iterator->Next(&skipped);
+      if (any.ok() && !*any) break;
     }
-    Tensors skipped;
-    // Ignores errors, because earlier calls have already returned them.
-    const absl::StatusOr<bool> any = source->iterator->Next(&skipped);
-    if (any.ok() && !*any) break;
+  }
+  if (source->reading.cancellation.IsCancelled()) {
+    return absl::CancelledError("Operation was cancelled");
   }
   // A damaged position may lie beyond the end.
   return Install(source, taken);

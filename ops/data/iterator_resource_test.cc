@@ -195,6 +195,21 @@ TEST(IteratorResourceTest, MovesToAPositionWithAnyNumberOfEpochs) {
   EXPECT_EQ(seeds->state().epochs, kMax);
 }
 
+TEST(IteratorResourceTest, AMoveToAnElementThatNeverComesCanBeCancelled) {
+  auto looked = std::make_shared<std::atomic<int64_t>>(0);
+  auto iterator = NewIterator();
+  const DatasetPointer dataset = Searching(looked, std::make_shared<std::atomic<bool>>(false));
+  ASSERT_TRUE(iterator->SetDataset(dataset).ok());
+  CancellationManager cancellation;
+  std::thread cancelling([&] {
+    while (looked->load() == 0) std::this_thread::yield();
+    cancellation.StartCancel();
+  });
+  const absl::Status moved = iterator->MoveTo({.taken = 1, .seeds = {}}, &cancellation);
+  cancelling.join();
+  EXPECT_EQ(moved, absl::CancelledError("Operation was cancelled"));
+}
+
 TEST(ShuffleSeedsTest, ARestoredStateGivesTheNextSeeds) {
   for (const bool reshuffle : {true, false}) {
     ShuffleSeeds drawn("drawn", 3, 5, reshuffle);
