@@ -266,6 +266,8 @@ class RebatchIterator : public DatasetIterator {
         reading_(reading) {}
 
   absl::StatusOr<bool> Next(Tensors* element) override {
+    // Batches of size 0 take nothing from the input, so there may be infinitely many.
+    SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading_));
     const int64_t size = sizes_[turn_];
     std::vector<Tensors> parts;
     int64_t left = size;

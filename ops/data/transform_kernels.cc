@@ -160,15 +160,17 @@ MadeDataset SamplingDataset(const KernelContext& c, const DatasetPointer& input)
 }
 
 MadeDataset IgnoreErrorsDataset(const KernelContext&, const DatasetPointer& input) {
-  return MakeDatasetOver(input, input->facts().WithCardinality(Facts::kUnknown),
-                         [](IteratorPointer inner, Reading&) {
-                           return MakeIterator([inner = std::move(inner)](Tensors* element) {
-                             while (true) {
-                               Next next = inner->Next(element);
-                               if (next.ok() || absl::IsCancelled(next.status())) return next;
-                             }
-                           });
-                         });
+  const auto start = [](IteratorPointer inner, Reading& reading) {
+    return MakeIterator([&reading, inner = std::move(inner)](Tensors* element) -> Next {
+      while (true) {
+        // The input may return the same error again and again.
+        SLUICE_RETURN_IF_ERROR(CheckNotCancelled(reading));
+        Next next = inner->Next(element);
+        if (next.ok() || absl::IsCancelled(next.status())) return next;
+      }
+    });
+  };
+  return MakeDatasetOver(input, input->facts().WithCardinality(Facts::kUnknown), start);
 }
 
 absl::Status CheckComparable(const std::vector<DataType>& types) {

@@ -62,5 +62,34 @@ TEST(UseDatasetTest, ADeletedCacheStaysWithTheDatasetThatUsesIt) {
   EXPECT_EQ((*fetched)[0].scalar<int64_t>(), 7);
 }
 
+// Reads a dataset whose first or second element never comes.
+absl::Status ReadWithTimeout(Graph& graph, Output dataset, DataType type) {
+  const OutputList element = DatasetToSingleElement(dataset, {type}, {PartialShape::UnknownRank()});
+  if (!graph.status().ok()) return graph.status();
+  RunOptions options;
+  options.timeout_ms = 50;
+  Session session(graph);
+  return session.Run({}, {element[0]}, {}, options).status();
+}
+
+TEST(UseDatasetTest, ReadingsThatNeverEndCanBeCancelled) {
+  const std::vector<PartialShape> shapes = {PartialShape::UnknownRank()};
+  {
+    Graph graph;
+    const Output files = MatchingFilesDataset(
+        Constant(graph, Tensor::Scalar<std::string>("/a/folder/that/is/missing/*")));
+    const absl::Status status =
+        ReadWithTimeout(graph, IgnoreErrorsDataset(files, {DT_STRING}, shapes), DT_STRING);
+    EXPECT_TRUE(absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) << status;
+  }
+  Graph graph;
+  const Output rows = TensorDataset({Constant(graph, Tensor::Vector<int64_t>({1, 2}))}, shapes);
+  const Output none = RebatchDatasetV2(rows, Constant(graph, Tensor::Vector<int64_t>({0})),
+                                       Constant(graph, false), {DT_INT64}, shapes);
+  const absl::Status status =
+      ReadWithTimeout(graph, UniqueDataset(none, {DT_INT64}, shapes), DT_INT64);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) << status;
+}
+
 }  // namespace
 }  // namespace sluice
