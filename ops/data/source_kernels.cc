@@ -6,6 +6,7 @@
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
+#include "graph/tensor/limited_heap.h"
 #include "ops/data/dataset.h"
 #include "ops/data/dataset_kernel.h"
 #include "ops/data/shuffle.h"
@@ -135,7 +136,8 @@ struct SparseRows {
 
 absl::StatusOr<Tensors> SparseRows::Row(int64_t first, int64_t last) const {
   const int64_t rank = dense_shape.num_elements();
-  Tensor row_indices(DT_INT64, {last - first, rank - 1});
+  SLUICE_ASSIGN_OR_RETURN(Tensor row_indices,
+                          Tensor::Allocate(LimitedHeap(), DT_INT64, {last - first, rank - 1}));
   for (int64_t k = first; k < last; ++k) {
     std::copy_n(indices.data<int64_t>() + k * rank + 1, rank - 1,
                 row_indices.data<int64_t>() + (k - first) * (rank - 1));

@@ -188,13 +188,12 @@ absl::Status OutputRecord(KernelContext& c, absl::StatusOr<Reader::Records> reco
 absl::Status OutputRecords(KernelContext& c, absl::StatusOr<Reader::Records> records) {
   if (!records.ok()) return records.status();
   const auto n = static_cast<int64_t>(records->size());
-  Tensor keys(DT_STRING, {n}), values(DT_STRING, {n});
+  SLUICE_ASSIGN_OR_RETURN(Tensor * keys, c.AllocateOutput(0, {n}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, {n}));
   for (int64_t i = 0; i < n; ++i) {
-    keys.data<std::string>()[i] = std::move((*records)[i].key);
-    values.data<std::string>()[i] = std::move((*records)[i].value);
+    keys->data<std::string>()[i] = std::move((*records)[i].key);
+    values->data<std::string>()[i] = std::move((*records)[i].value);
   }
-  c.set_output(0, std::move(keys));
-  c.set_output(1, std::move(values));
   return absl::OkStatus();
 }
 

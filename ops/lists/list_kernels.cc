@@ -237,7 +237,7 @@ absl::Status AddVariants(KernelContext& c) {
     const Tensor& other = c.input(n);
     SLUICE_INVALID_IF(!(other.shape() == sum.shape()), "expected variants of shape ",
                       sum.shape().ToString(), ", got ", other.shape().ToString());
-    Tensor next(DT_VARIANT, sum.shape());
+    SLUICE_ASSIGN_OR_RETURN(Tensor next, c.AllocateTemp(DT_VARIANT, sum.shape()));
     for (int64_t i = 0; i < sum.num_elements(); ++i) {
       SLUICE_ASSIGN_OR_RETURN(next.data<Variant>()[i],
                               SumOf(c, sum.data<Variant>()[i], other.data<Variant>()[i]));

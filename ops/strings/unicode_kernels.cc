@@ -183,8 +183,12 @@ class UnicodeDecodeKernel final : public Kernel {
       if (found.malformed && bad_.is_error) return Malformed();
       splits->data<T>()[i + 1] = static_cast<T>(characters.size());
     }
-    c.set_output(1, Tensor::Vector<int32_t>(characters));
-    if (c.num_outputs() > 2) c.set_output(2, Tensor::Vector<int64_t>(starts));
+    const TensorShape shape({static_cast<int64_t>(characters.size())});
+    SLUICE_ASSIGN_OR_RETURN(Tensor * values, c.AllocateOutput(1, shape));
+    std::copy(characters.begin(), characters.end(), values->data<int32_t>());
+    if (c.num_outputs() < 3) return absl::OkStatus();
+    SLUICE_ASSIGN_OR_RETURN(Tensor * offsets, c.AllocateOutput(2, shape));
+    std::copy(starts.begin(), starts.end(), offsets->data<int64_t>());
     return absl::OkStatus();
   }
 
