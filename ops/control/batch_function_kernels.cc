@@ -1,6 +1,11 @@
 // BatchFunction. Concurrent calls of one node form a batch, and a separate thread runs the function
 // on it.
+#include <atomic>
+#include <utility>
+#include <vector>
+
 #include "executor/kernel/context.h"
+#include "executor/wait/cancellation.h"
 #include "executor/wait/thread.h"
 #include "graph/ir/graph.h"
 #include "graph/status.h"
@@ -17,6 +22,39 @@ struct BatchedFunction {
   int tensors;
 };
 
+// Cancels the function of a batch when all steps of the batch have been cancelled. The steps
+// outlive this object.
+class BatchCancellation {
+ public:
+  explicit BatchCancellation(const WaitingCalls& calls) : left_(calls.size()) {
+    for (const auto& call : calls) {
+      CancellationManager* const step = call->context->step().cancellation;
+      if (step == nullptr) continue;  // the step cannot be cancelled
+      const CancellationManager::Token token = step->NewToken();
+      if (step->Register(token, [this] { CountCancelledStep(); })) {
+        tokens_.emplace_back(step, token);
+      } else {
+        CountCancelledStep();
+      }
+    }
+  }
+  ~BatchCancellation() {
+    for (const auto& [step, token] : tokens_) step->Deregister(token);
+  }
+  BatchCancellation(const BatchCancellation&) = delete;
+  BatchCancellation& operator=(const BatchCancellation&) = delete;
+  CancellationManager* manager() { return &manager_; }
+
+ private:
+  void CountCancelledStep() {
+    if (left_.fetch_sub(1) == 1) manager_.StartCancel();
+  }
+
+  CancellationManager manager_;
+  std::atomic<size_t> left_;  // steps that have not been cancelled
+  std::vector<std::pair<CancellationManager*, CancellationManager::Token>> tokens_;
+};
+
 // Calls the function and gives each call its rows of the results.
 absl::Status RunBatch(const BatchedFunction& f, const WaitingCalls& calls,
                       const BatchLimits& limits) {
@@ -24,7 +62,9 @@ absl::Status RunBatch(const BatchedFunction& f, const WaitingCalls& calls,
   SLUICE_ASSIGN_OR_RETURN(const Tensors joined, JoinInputs(calls, f.tensors, limits));
   Tensors captured;
   for (int i = f.tensors; i < last.num_inputs(); ++i) captured.push_back(last.input(i));
-  SLUICE_ASSIGN_OR_RETURN(const Tensors results, f.function->Call(joined, captured, nullptr));
+  BatchCancellation cancellation(calls);
+  SLUICE_ASSIGN_OR_RETURN(const Tensors results,
+                          f.function->Call(joined, captured, cancellation.manager()));
   SLUICE_INVALID_IF(static_cast<int>(results.size()) != last.num_outputs(), "expected ",
                     last.num_outputs(), " results of the function, got ", results.size());
   for (size_t k = 0; k < results.size(); ++k) {
