@@ -88,7 +88,8 @@ bool ReadHeader(Decoder& d) {
   return jpeg_read_header(&d.info, TRUE) == JPEG_HEADER_OK;
 }
 
-bool Start(Decoder& d, const JpegDecodeOptions& options) {
+// Computes the size of the output, without allocating memory for it. Returns false after an error.
+bool SetOutput(Decoder& d, const JpegDecodeOptions& options) {
   if (setjmp(d.trouble.jump) != 0) return false;
   const int channels =
       options.channels != 0 ? options.channels : std::min(d.info.num_components, 3);
@@ -99,6 +100,24 @@ bool Start(Decoder& d, const JpegDecodeOptions& options) {
   d.info.scale_num = 1;
   d.info.scale_denom = static_cast<unsigned>(options.ratio);
   d.info.dct_method = options.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
+  jpeg_calc_output_dimensions(&d.info);
+  return true;
+}
+
+// An image of several scans needs memory for all its pixels, even if the output is smaller.
+absl::Status CheckPixels(j_decompress_ptr info) {
+  const bool is_whole = jpeg_has_multiple_scans(info) != FALSE;
+  const int64_t width = is_whole ? info->image_width : info->output_width;
+  const int64_t height = is_whole ? info->image_height : info->output_height;
+  SLUICE_INVALID_IF(width * height > kMaxPixels,
+                    "Invalid JPEG data or crop window: expected at most ", kMaxPixels,
+                    " pixels, got ", width, " by ", height);
+  return absl::OkStatus();
+}
+
+// Reads all scans of an image that has several. Returns false after an error.
+bool Start(Decoder& d) {
+  if (setjmp(d.trouble.jump) != 0) return false;
   jpeg_start_decompress(&d.info);
   return true;
 }
@@ -209,9 +228,9 @@ absl::StatusOr<ImageSize> JpegSize(std::string_view bytes) {
 absl::Status DecodeJpeg(std::string_view bytes, const JpegDecodeOptions& options,
                         absl::FunctionRef<absl::StatusOr<void*>(const ImageSize&)> place) {
   Decoder d(bytes);
-  if (!ReadHeader(d) || !Start(d, options)) return Invalid(d.trouble.text);
-  SLUICE_INVALID_IF(static_cast<int64_t>(d.info.output_width) * d.info.output_height > kMaxPixels,
-                    "JPEG size too large: ", d.info.output_width, " by ", d.info.output_height);
+  if (!ReadHeader(d) || !SetOutput(d, options)) return Invalid(d.trouble.text);
+  SLUICE_RETURN_IF_ERROR(CheckPixels(&d.info));
+  if (!Start(d)) return Invalid(d.trouble.text);
   const int parts = d.info.output_components;
   const int channels = parts == 4 ? (options.channels == 1 ? 1 : 3) : parts;
   SLUICE_ASSIGN_OR_RETURN(const CropWindow window, WindowOf(d, options));

@@ -54,6 +54,8 @@ GIF = base64.b64decode("R0lGODlhAwACAPEAAP8AAAD/AAAA/////yH5BAkKAAAALAAAAAADAAIA
 ONE = base64.b64decode("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=")
 P, J1, J3, PROGRESSIVE = in_child(lambda: ([png(1), png(2), png(3), png(4), png(1, 16), png(3, 16), png(4, 16)], jpeg(1), jpeg(3),
                                            jpeg(3, progressive=True)))
+# A progressive image whose header claims 65500 by 65500 pixels.
+HUGE = PROGRESSIVE.replace(b"\xff\xc2\x00\x11\x08\x00\x18\x00\x28", b"\xff\xc2\x00\x11\x08\xff\xdc\xff\xdc")
 B1, B3, B4, TOP = bmp(1, 4, 5), bmp(3, 4, 5), bmp(4, 3, 3), bmp(3, -4, 5)
 s = lambda data: values(data, "string")
 WRONG = "Unknown image file format. One of JPEG, PNG, GIF, BMP required."
@@ -68,7 +70,7 @@ ROWS = [
     Row("DecodeJpeg", cases=[C(s(J1)), C(s(J3)), C(s(J3), channels=1), C(s(J1), channels=3), C(s(J3), fancy_upscaling=False),
                              C(s(J3), dct_method="INTEGER_ACCURATE"), C(s(PROGRESSIVE))] + [C(s(J3), ratio=r) for r in (2, 4, 8)], compare=close,
         errors=[C(s(J3[:300]), says="Invalid JPEG data or crop window"), C(s(J3), channels=4, says="channels"), C(s(J3), ratio=3, says="ratio must be 1, 2, 4, or 8"),
-                C(s(J3), dct_method="X", says="dct_method must be one of")]),
+                C(s(J3), dct_method="X", says="dct_method must be one of"), C(s(HUGE), says="Invalid JPEG data or crop window")]),
     Row("DecodeJpeg", name="png", cases=[C(s(P[2])), C(s(ONE))], tol=0),
     Row("DecodeAndCropJpeg", cases=[C(s(J3), [2, 3, 10, 12]), C(s(J1), [0, 0, 24, 40]), C(s(J3), [23, 39, 1, 1], channels=1)], compare=close,
         errors=[C(s(J3), [0, 0, 25, 3], says="Invalid JPEG data or crop window"), C(s(J3), [0, 0, 0, 3], says="Invalid JPEG data or crop window"),
