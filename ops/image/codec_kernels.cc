@@ -1,5 +1,6 @@
 // Kernels that decode and encode image files.
 #include <algorithm>
+#include <limits>
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
@@ -31,10 +32,18 @@ void Widen(const Tensor& bytes, Tensor* out) {
   }
 }
 
+absl::StatusOr<int> IntAttrOr(const KernelInit& init, const char* name, int fallback) {
+  const int64_t value = init.AttrOr<int64_t>(name, fallback);
+  SLUICE_INVALID_IF(
+      value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max(), "Attr ",
+      name, " has value ", value, " out of range for an int32");
+  return static_cast<int>(value);
+}
+
 absl::StatusOr<JpegDecodeOptions> JpegOptionsOf(const KernelInit& init) {
   JpegDecodeOptions options;
-  options.channels = static_cast<int>(init.AttrOr<int64_t>("channels", 0));
-  options.ratio = static_cast<int>(init.AttrOr<int64_t>("ratio", 1));
+  SLUICE_ASSIGN_OR_RETURN(options.channels, IntAttrOr(init, "channels", 0));
+  SLUICE_ASSIGN_OR_RETURN(options.ratio, IntAttrOr(init, "ratio", 1));
   options.fancy_upscaling = init.AttrOr<bool>("fancy_upscaling", true);
   options.try_recover_truncated = init.AttrOr<bool>("try_recover_truncated", false);
   options.acceptable_fraction = init.AttrOr<float>("acceptable_fraction", 1.0f);
@@ -260,13 +269,13 @@ class EncodeJpegKernel : public Kernel {
  public:
   static absl::StatusOr<std::unique_ptr<Kernel>> Make(KernelInit& init) {
     JpegEncodeOptions options;
-    options.quality = static_cast<int>(init.AttrOr<int64_t>("quality", 95));
+    SLUICE_ASSIGN_OR_RETURN(options.quality, IntAttrOr(init, "quality", 95));
     options.progressive = init.AttrOr<bool>("progressive", false);
     options.optimize_size = init.AttrOr<bool>("optimize_size", false);
     options.chroma_downsampling = init.AttrOr<bool>("chroma_downsampling", true);
     options.density_in_inches = init.AttrOr<std::string>("density_unit", "in") == "in";
-    options.x_density = static_cast<int>(init.AttrOr<int64_t>("x_density", 300));
-    options.y_density = static_cast<int>(init.AttrOr<int64_t>("y_density", 300));
+    SLUICE_ASSIGN_OR_RETURN(options.x_density, IntAttrOr(init, "x_density", 300));
+    SLUICE_ASSIGN_OR_RETURN(options.y_density, IntAttrOr(init, "y_density", 300));
     options.xmp_metadata = init.AttrOr<std::string>("xmp_metadata", "");
     SLUICE_RETURN_IF_ERROR(CheckQuality(options.quality));
     const std::string format = init.AttrOr<std::string>("format", "");
