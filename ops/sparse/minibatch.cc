@@ -77,12 +77,14 @@ absl::StatusOr<std::vector<SparseParts>> SplitMinibatch(const SparseParts& minib
     int64_t end = begin;
     while (end < count && indices[end * rank] == row) ++end;
     SparseParts& example = examples[static_cast<size_t>(row)];
-    example.indices = Tensor(DT_INT64, {end - begin, rank - 1});
+    SLUICE_ASSIGN_OR_RETURN(example.indices,
+                            Tensor::Allocate(Heap(), DT_INT64, {end - begin, rank - 1}));
     for (int64_t i = begin; i < end; ++i) {
       std::copy_n(indices + i * rank + 1, rank - 1,
                   example.indices.data<int64_t>() + (i - begin) * (rank - 1));
     }
-    example.values = Tensor(minibatch.values.dtype(), {end - begin});
+    SLUICE_ASSIGN_OR_RETURN(example.values,
+                            Tensor::Allocate(Heap(), minibatch.values.dtype(), {end - begin}));
     CopyElements(minibatch.values, begin, end - begin, &example.values, 0);
     example.shape = own_shape;
     begin = end;

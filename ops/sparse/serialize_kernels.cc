@@ -40,7 +40,7 @@ absl::StatusOr<Tensor> StringsFromContent(const pb::TensorProto& proto) {
       if (byte < 128) break;
     }
   }
-  Tensor strings(DT_STRING, shape.AsShape());
+  SLUICE_ASSIGN_OR_RETURN(Tensor strings, Tensor::Allocate(Heap(), DT_STRING, shape.AsShape()));
   for (size_t i = 0; i < lengths.size(); ++i) {
     SLUICE_INVALID_IF(lengths[i] > rest.size(), "Could not parse serialized proto");
     strings.data<std::string>()[i] = rest.substr(0, lengths[i]);
