@@ -32,17 +32,35 @@ absl::Status AddEvenSplits(const Tensor& indices, Gathered* out) {
   return absl::OkStatus();
 }
 
+// Checks the memory for the splits of the result. An index may occur any number of times, so that
+// few bytes of input yield many splits.
+absl::Status CheckSplits(KernelContext& c, const Tensor& indices,
+                         const std::vector<Splits>& params) {
+  const auto rows = static_cast<int64_t>(params[0].size()) - 1;
+  int64_t count = 0;
+  for (int64_t i = 0; i < indices.num_elements(); ++i) {
+    const int64_t row = IntAt(indices, i);
+    SLUICE_INVALID_IF(row < 0 || row >= rows, "indices[", i, "] = ", row, " is not in [0, ", rows,
+                      ")");
+    int64_t begin = row, end = row + 1;
+    for (const Splits& splits : params) {
+      count = SaturatedSum(count, end - begin);
+      begin = splits[begin];
+      end = splits[end];
+    }
+  }
+  return c.AllocateTemp(DT_INT64, {count}).status();
+}
+
+// The indices are in range.
 absl::StatusOr<Gathered> Gather(const Tensor& indices, const std::vector<Splits>& params) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const int before = indices.rank() - 1;  // -1 for a scalar, because it removes a dimension
   Gathered out;
   out.splits.assign(static_cast<size_t>(before) + params.size(), {0});
   SLUICE_RETURN_IF_ERROR(AddEvenSplits(indices, &out));
-  const auto rows = static_cast<int64_t>(params[0].size()) - 1;
   for (int64_t i = 0; i < indices.num_elements(); ++i) {
     const int64_t row = IntAt(indices, i);
-    SLUICE_INVALID_IF(row < 0 || row >= rows, "indices[", i, "] = ", row, " is not in [0, ", rows,
-                      ")");
     int64_t begin = row, end = row + 1;
     for (size_t d = 0; d < params.size(); ++d) {
       const int to = static_cast<int>(d) + before;
@@ -76,6 +94,7 @@ class RaggedGatherKernel : public Kernel {
     SLUICE_INVALID_IF(indices.rank() - 1 + num_params_ != c.num_outputs() - 1,
                       "expected OUTPUT_RAGGED_RANK to be ", indices.rank() - 1 + num_params_,
                       ", got ", c.num_outputs() - 1);
+    SLUICE_RETURN_IF_ERROR(CheckSplits(c, indices, params));
     SLUICE_ASSIGN_OR_RETURN(const Gathered gathered, Gather(indices, params));
     for (size_t k = 0; k < gathered.splits.size(); ++k) {
       const auto length = static_cast<int64_t>(gathered.splits[k].size());

@@ -14,10 +14,20 @@
 namespace sluice {
 namespace {
 
-Tensor SplitsTensor(DataType dtype, const Splits& splits) {
-  Tensor t(dtype, {static_cast<int64_t>(splits.size())});
-  for (size_t i = 0; i < splits.size(); ++i) SetIntAt(t, static_cast<int64_t>(i), splits[i]);
+void WriteSplits(const Splits& splits, Tensor* to) {
+  for (size_t i = 0; i < splits.size(); ++i) SetIntAt(*to, static_cast<int64_t>(i), splits[i]);
+}
+
+absl::StatusOr<Tensor> SplitsTensor(KernelContext& c, DataType dtype, const Splits& splits) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor t, c.AllocateTemp(dtype, {static_cast<int64_t>(splits.size())}));
+  WriteSplits(splits, &t);
   return t;
+}
+
+absl::Status SetSplits(KernelContext& c, int i, const Splits& splits) {
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(i, {static_cast<int64_t>(splits.size())}));
+  WriteSplits(splits, out);
+  return absl::OkStatus();
 }
 
 class RaggedTensorToVariantKernel : public Kernel {
@@ -43,14 +53,16 @@ class RaggedTensorToVariantKernel : public Kernel {
     const auto rows = static_cast<int64_t>(splits[0].size()) - 1;
     SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {rows}));
     for (int64_t row = 0; row < rows; ++row) {
-      out->data<Variant>()[row] = Row(row, splits, values, c.input(0).dtype());
+      SLUICE_ASSIGN_OR_RETURN(out->data<Variant>()[row],
+                              Row(c, row, splits, values, c.input(0).dtype()));
     }
     return absl::OkStatus();
   }
 
  private:
-  static Variant Row(int64_t row, const std::vector<Splits>& splits, const Tensor& values,
-                     DataType dtype) {
+  static absl::StatusOr<Variant> Row(KernelContext& c, int64_t row,
+                                     const std::vector<Splits>& splits, const Tensor& values,
+                                     DataType dtype) {
     Tensors own;
     int64_t begin = splits[0][row], end = splits[0][row + 1];
     for (size_t d = 1; d < splits.size(); ++d) {
@@ -58,7 +70,8 @@ class RaggedTensorToVariantKernel : public Kernel {
       begin = part.front();
       end = part.back();
       for (int64_t& at : part) at -= begin;
-      own.push_back(SplitsTensor(dtype, part));
+      SLUICE_ASSIGN_OR_RETURN(Tensor own_splits, SplitsTensor(c, dtype, part));
+      own.push_back(std::move(own_splits));
     }
     return Variant(
         std::make_shared<const RaggedVariant>(std::move(own), values.SliceRows(begin, end)));
@@ -98,7 +111,9 @@ class RaggedTensorFromVariantKernel : public Kernel {
       return absl::OkStatus();
     }
     SLUICE_RETURN_IF_ERROR(SetOuterSplits(c, encoded, parts, rank));
-    for (int64_t i = 0; i < rank; ++i) SetInnerSplits(c, encoded, parts, i);
+    for (int64_t i = 0; i < rank; ++i) {
+      SLUICE_RETURN_IF_ERROR(SetInnerSplits(c, encoded, parts, i));
+    }
     return SetValues(c, parts);
   }
 
@@ -132,29 +147,37 @@ class RaggedTensorFromVariantKernel : public Kernel {
     for (int d = 0; d + 1 < encoded.rank(); ++d) {
       rows = SaturatedProduct(rows, encoded.dim(d));
       SLUICE_RETURN_IF_ERROR(CheckRoom(rows, sizeof(int64_t), "splits"));
-      c.set_output(d, SplitsTensor(splits_type_, EvenSplits(rows, encoded.dim(d + 1))));
+      SLUICE_RETURN_IF_ERROR(SetSplits(c, d, EvenSplits(rows, encoded.dim(d + 1))));
     }
     std::vector<int64_t> lengths = {0};
     for (const RaggedVariant* part : parts) {
       const int64_t length = rank > 0 ? part->splits[0].num_elements() - 1 : part->values.dim(0);
       lengths.push_back(SaturatedSum(lengths.back(), length));
     }
-    c.set_output(encoded.rank() - 1, SplitsTensor(splits_type_, lengths));
-    return absl::OkStatus();
+    return SetSplits(c, encoded.rank() - 1, lengths);
   }
 
-  void SetInnerSplits(KernelContext& c, const Tensor& encoded,
-                      const std::vector<const RaggedVariant*>& parts, int64_t i) const {
-    std::vector<int64_t> joined = {0};
+  // The variants may share one ragged tensor, so that few bytes of input yield many splits.
+  static absl::Status SetInnerSplits(KernelContext& c, const Tensor& encoded,
+                                     const std::vector<const RaggedVariant*>& parts, int64_t i) {
+    int64_t count = 1;
+    for (const RaggedVariant* part : parts) {
+      count = SaturatedSum(count, part->splits[static_cast<size_t>(i)].num_elements() - 1);
+    }
+    SLUICE_ASSIGN_OR_RETURN(Tensor * out,
+                            c.AllocateOutput(encoded.rank() + static_cast<int>(i), {count}));
+    int64_t at = 0, last = 0;
+    SetIntAt(*out, at++, last);
     for (const RaggedVariant* part : parts) {
       const Tensor& splits = part->splits[static_cast<size_t>(i)];
-      const int64_t before = joined.back();
+      const int64_t before = last;
       for (int64_t k = 1; k < splits.num_elements(); ++k) {
         // The sum may wrap around, because splits are not validated.
-        joined.push_back(WrappingAdd(IntAt(splits, k), before));
+        last = WrappingAdd(IntAt(splits, k), before);
+        SetIntAt(*out, at++, last);
       }
     }
-    c.set_output(encoded.rank() + static_cast<int>(i), SplitsTensor(splits_type_, joined));
+    return absl::OkStatus();
   }
 
   absl::Status SetValues(KernelContext& c, const std::vector<const RaggedVariant*>& parts) const {

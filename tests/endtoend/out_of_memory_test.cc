@@ -35,6 +35,10 @@ class OutOfMemoryTest : public ::testing::Test {
     for (int i = 0; i < 12; ++i) joined = StringJoin(g_, {joined, joined});
     return joined;
   }
+  Output Int64s(std::initializer_list<int64_t> values) {
+    return Constant(g_, Tensor::Vector<int64_t>(values));
+  }
+  Output Zeros(int64_t n) { return Fill(Int64s({n}), Constant(g_, Tensor::Scalar(int64_t{0}))); }
   Graph g_;
 };
 
@@ -44,6 +48,24 @@ TEST_F(OutOfMemoryTest, InTensors) {
   ExpectExhausted(Fill(Constant(g_, Tensor::Vector<int64_t>({int64_t{1} << 32})),
                        Constant(g_, Tensor::Scalar(1.0f))),
                   "Fill");
+}
+
+// A row of 2^16 splits, which is gathered 2^16 times.
+TEST_F(OutOfMemoryTest, InGatheredSplits) {
+  constexpr int64_t kMany = 1 << 16;
+  ExpectExhausted(RaggedGather({Int64s({0, kMany}), Zeros(kMany + 1)}, Zeros(1), Zeros(kMany), 2)
+                      .output_dense_values,
+                  "RaggedGather");
+}
+
+// 2^16 variants that share a ragged tensor of 2^16 splits.
+TEST_F(OutOfMemoryTest, InSplitsOfVariants) {
+  constexpr int64_t kMany = 1 << 16;
+  Output variant = RaggedTensorToVariant({Zeros(kMany + 1)}, Zeros(1), false);
+  Output variants = GatherV2(Reshape(variant, Int64s({1})), Zeros(kMany),
+                             Constant(g_, Tensor::Scalar(int32_t{0})));
+  ExpectExhausted(RaggedTensorFromVariant(variants, 1, 2, DT_INT64).output_dense_values,
+                  "RaggedTensorFromVariant");
 }
 
 }  // namespace
