@@ -6,6 +6,7 @@
 
 #include "executor/kernel/context.h"
 #include "graph/ir/graph.h"
+#include "ops/state/wait.h"
 
 namespace sluice {
 namespace {
@@ -42,8 +43,9 @@ class Beam {
     beam_.push_back(&root);
   }
 
-  // Processes the logits of one step. The last class is the blank.
-  void Step(const T* logits) {
+  // Processes the logits of one step. The last class is the blank. Returns false if the caller is
+  // cancelled, because a wide beam takes long.
+  bool Step(const T* logits, const Caller& caller) {
     const T offset = LogNormalizer(logits);
     SortBeam();
     std::vector<Prefix*> before;
@@ -53,10 +55,13 @@ class Beam {
       Stay(p, logits, offset);
       beam_.push_back(p);
     }
-    for (Prefix* p : before) {
+    for (size_t i = 0; i < before.size(); ++i) {
+      Prefix* const p = before[i];
+      if (i % 16 == 15 && !caller.CheckNotCancelled().ok()) return false;
       if (!MayEnter(p->old.total)) continue;
       for (int64_t k = 0; k + 1 < classes_; ++k) Grow(p, k, logits[k] - offset);
     }
+    return true;
   }
 
   struct Path {
@@ -122,21 +127,17 @@ class Beam {
     p->now.total = LogSum(p->now.blank, p->now.label);
   }
 
-  // Extends a prefix by a label. Does nothing if the extended prefix is already in the beam.
+  // Extends a prefix by a label. Does nothing if the extended prefix is already in the beam. Keeps
+  // only prefixes that have been in the beam, because a step has width * classes others.
   void Grow(Prefix* p, int64_t label, T log_probability) {
-    if (p->children.empty()) p->children.resize(static_cast<size_t>(classes_ - 1));
-    Prefix*& child = p->children[static_cast<size_t>(label)];
-    if (child == nullptr) {
-      child = &prefixes_.emplace_back();
-      child->parent = p;
-      child->label = label;
-    }
-    if (child->IsInBeam()) return;
+    Prefix* child = p->children.empty() ? nullptr : p->children[static_cast<size_t>(label)];
+    if (child != nullptr && child->IsInBeam()) return;
     const T total = log_probability + (label == p->label ? p->old.blank : p->old.total);
     if (!MayEnter(total)) {
-      child->old = child->now = Chances<T>();
+      if (child != nullptr) child->old = child->now = Chances<T>();
       return;
     }
+    if (child == nullptr) child = AddChild(p, label);
     child->now = {total, kNever<T>, total};
     if (beam_.size() == width_) {
       auto worst = Worst();
@@ -146,9 +147,18 @@ class Beam {
     beam_.push_back(child);
   }
 
+  Prefix* AddChild(Prefix* p, int64_t label) {
+    if (p->children.empty()) p->children.resize(static_cast<size_t>(classes_ - 1));
+    Prefix* const child = &prefixes_.emplace_back();
+    child->parent = p;
+    child->label = label;
+    p->children[static_cast<size_t>(label)] = child;
+    return child;
+  }
+
   const size_t width_;
   const int64_t classes_;
-  std::deque<Prefix> prefixes_;  // all prefixes so far
+  std::deque<Prefix> prefixes_;  // the empty one, and all that were in the beam
   std::vector<Prefix*> beam_;
 };
 
@@ -189,17 +199,19 @@ class BeamSearchKernel : public Kernel {
         Tensor * log_probability,
         c.AllocateOutput(static_cast<int>(3 * paths_), TensorShape({batch, paths_})));
     std::vector<std::vector<typename Beam<T>::Path>> best(static_cast<size_t>(batch));
+    const Caller caller = CallerOf(c);
     c.ParallelFor(
         batch, 100.0 * static_cast<double>(inputs.dim(0) * classes) * static_cast<double>(width_),
         [&](int64_t begin, int64_t end) {
           for (int64_t b = begin; b < end; ++b) {
             Beam<T> beam(width_, classes);
             for (int64_t t = 0; t < lengths.data<int32_t>()[b]; ++t) {
-              beam.Step(inputs.data<T>() + (t * batch + b) * classes);
+              if (!beam.Step(inputs.data<T>() + (t * batch + b) * classes, caller)) return;
             }
             best[static_cast<size_t>(b)] = beam.Best(paths_, merge_);
           }
         });
+    SLUICE_RETURN_IF_ERROR(caller.CheckNotCancelled());
     for (int64_t b = 0; b < batch; ++b) {
       const auto& own = best[static_cast<size_t>(b)];
       SLUICE_INVALID_IF(static_cast<int64_t>(own.size()) < paths_,
@@ -209,31 +221,35 @@ class BeamSearchKernel : public Kernel {
         log_probability->data<T>()[b * paths_ + i] = own[static_cast<size_t>(i)].log_probability;
       }
     }
-    for (int64_t i = 0; i < paths_; ++i) Give(c, i, best);
+    for (int64_t i = 0; i < paths_; ++i) SLUICE_RETURN_IF_ERROR(Give(c, i, best));
     return absl::OkStatus();
   }
 
  private:
   // Outputs path i of all sequences as a sparse matrix.
-  void Give(KernelContext& c, int64_t i,
-            const std::vector<std::vector<typename Beam<T>::Path>>& best) const {
-    std::vector<int64_t> indices, values;
-    int64_t longest = 0;
+  absl::Status Give(KernelContext& c, int64_t i,
+                    const std::vector<std::vector<typename Beam<T>::Path>>& best) const {
+    int64_t count = 0, longest = 0;
+    for (const auto& own : best) {
+      const auto length = static_cast<int64_t>(own[static_cast<size_t>(i)].labels.size());
+      count += length;
+      longest = std::max(longest, length);
+    }
+    SLUICE_ASSIGN_OR_RETURN(Tensor * indices, c.AllocateOutput(static_cast<int>(i), {count, 2}));
+    SLUICE_ASSIGN_OR_RETURN(Tensor * values,
+                            c.AllocateOutput(static_cast<int>(paths_ + i), {count}));
+    int64_t *place = indices->data<int64_t>(), *value = values->data<int64_t>();
     for (size_t b = 0; b < best.size(); ++b) {
       const std::vector<int64_t>& labels = best[b][static_cast<size_t>(i)].labels;
       for (size_t t = 0; t < labels.size(); ++t) {
-        indices.insert(indices.end(), {static_cast<int64_t>(b), static_cast<int64_t>(t)});
+        *place++ = static_cast<int64_t>(b);
+        *place++ = static_cast<int64_t>(t);
       }
-      values.insert(values.end(), labels.begin(), labels.end());
-      longest = std::max(longest, static_cast<int64_t>(labels.size()));
+      value = std::copy(labels.begin(), labels.end(), value);
     }
-    Tensor places(DT_INT64, {static_cast<int64_t>(values.size()), 2});
-    std::copy(indices.begin(), indices.end(), places.data<int64_t>());
-    c.set_output(static_cast<int>(i), std::move(places));
-    c.set_output(static_cast<int>(paths_ + i),
-                 Tensor::Vector<int64_t>(absl::MakeConstSpan(values)));
     c.set_output(static_cast<int>(2 * paths_ + i),
                  Tensor::Vector<int64_t>({static_cast<int64_t>(best.size()), longest}));
+    return absl::OkStatus();
   }
 
   const bool merge_;

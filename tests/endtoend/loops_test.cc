@@ -434,5 +434,20 @@ TEST(TimeLimits, ReachAKernelThatGoesOnByItself) {
   }
 }
 
+TEST(TimeLimits, ReachAWideBeamSearch) {
+  constexpr int64_t kSteps = 64, kClasses = 64, kWidth = 1 << 16;
+  Graph g;
+  const Output logits = Placeholder(g, DT_FLOAT);
+  const Output lengths = Constant(g, Tensor::Vector<int32_t>({static_cast<int32_t>(kSteps)}));
+  const auto decoded = CTCBeamSearchDecoder(logits, lengths, kWidth, 1);
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Tensor equal(DT_FLOAT, {kSteps, 1, kClasses});
+  std::fill_n(equal.data<float>(), equal.num_elements(), 0.0f);
+  Session session(g);
+  const absl::Status status =
+      session.Run({{logits, equal}}, {decoded.log_probability}, {}, {.timeout_ms = 50}).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+}
+
 }  // namespace
 }  // namespace sluice
