@@ -153,6 +153,7 @@ class CtcLossKernel : public Kernel {
                                ". You can turn this error into a warning by using the flag "
                                "ignore_longer_outputs_than_inputs");
       }
+      SLUICE_RETURN_IF_ERROR(CheckMemory(c, steps, own.size()));
       loss->data<T>()[b] = One(inputs, b, steps, own, gradient);
     }
     return absl::OkStatus();
@@ -189,6 +190,12 @@ class CtcLossKernel : public Kernel {
   }
 
   // Checks that row i of the indices sorts after row i - 1.
+  // Checks the memory of the sums that Sequence computes forward and backward.
+  static absl::Status CheckMemory(KernelContext& c, int64_t steps, size_t labels) {
+    const int64_t path = 2 * static_cast<int64_t>(labels) + 1;
+    return c.AllocateTemp(DT_DOUBLE, {2, steps, path}).status();
+  }
+
   static absl::Status CheckOrder(const Tensor& indices, int64_t i) {
     const int64_t rank = indices.dim(1);
     const int64_t* row = indices.data<int64_t>() + i * rank;
@@ -257,10 +264,11 @@ absl::Status CtcGreedyDecoder(KernelContext& c, Attr<bool, "merge_repeated"> mer
     log_probability->data<T>()[b] = sum;
     longest = std::max(longest, count);
   }
-  Tensor out(DT_INT64, {static_cast<int64_t>(values.size()), 2});
-  std::copy(indices.begin(), indices.end(), out.data<int64_t>());
-  c.set_output(0, std::move(out));
-  c.set_output(1, Tensor::Vector<int64_t>(absl::MakeConstSpan(values)));
+  const auto count = static_cast<int64_t>(values.size());
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out_indices, c.AllocateOutput(0, {count, 2}));
+  SLUICE_ASSIGN_OR_RETURN(Tensor * out_values, c.AllocateOutput(1, {count}));
+  std::copy(indices.begin(), indices.end(), out_indices->data<int64_t>());
+  std::copy(values.begin(), values.end(), out_values->data<int64_t>());
   c.set_output(2, Tensor::Vector<int64_t>({batch, longest}));
   return absl::OkStatus();
 }
