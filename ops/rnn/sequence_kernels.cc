@@ -1,12 +1,13 @@
 #include <algorithm>
-#include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "executor/kernel/context.h"
 #include "graph/tensor/room.h"
 #include "ops/loops/elements.h"
 #include "ops/loops/int_tensor.h"
 #include "ops/loops/strided_copy.h"
+#include "ops/state/wait.h"
 
 namespace sluice {
 namespace {
@@ -108,29 +109,26 @@ absl::Status CheckSequences(const Sequences& s, const char* name) {
   return absl::OkStatus();
 }
 
-// Returns whether two elements of the value tensors are equal.
-bool Same(const Tensor& a, int64_t i, const Tensor& b, int64_t j) {
-  if (a.dtype() == DT_STRING) return a.data<std::string>()[i] == b.data<std::string>()[j];
-  const size_t size = DataTypeSize(a.dtype());
-  return std::memcmp(ElementAt(a.raw(), i, size), ElementAt(b.raw(), j, size), size) == 0;
-}
-
 // The entries [begin, end) of one sequence.
 struct Run {
   int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
 };
 
-int64_t Distance(const Tensor& a, Run x, const Tensor& b, Run y) {
-  std::vector<int64_t> row(static_cast<size_t>(y.size() + 1));
-  for (int64_t j = 0; j <= y.size(); ++j) row[j] = j;
-  for (int64_t i = 1; i <= x.size(); ++i) {
+// Sequences may be long, so that it checks for cancellation after every kLook elements.
+template <typename T>
+absl::StatusOr<int64_t> Distance(absl::Span<const T> x, absl::Span<const T> y,
+                                 const Caller& caller) {
+  constexpr size_t kLook = 64;
+  std::vector<int64_t> row(y.size() + 1);
+  std::iota(row.begin(), row.end(), int64_t{0});
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (i % kLook == kLook - 1) SLUICE_RETURN_IF_ERROR(caller.CheckNotCancelled());
     int64_t diagonal = row[0];
-    row[0] = i;
-    for (int64_t j = 1; j <= y.size(); ++j) {
-      const int64_t above = row[j];
-      const bool same = Same(a, x.begin + i - 1, b, y.begin + j - 1);
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (same ? 0 : 1)});
+    row[0] = static_cast<int64_t>(i) + 1;
+    for (size_t j = 0; j < y.size(); ++j) {
+      const int64_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (x[i] == y[j] ? 0 : 1)});
       diagonal = above;
     }
   }
@@ -154,6 +152,31 @@ absl::Status FindRuns(const Sequences& s, const TensorShape& shape, std::vector<
   return absl::OkStatus();
 }
 
+template <typename T>
+absl::Status SetDistances(KernelContext& c, const Tensor& hypotheses, const std::vector<Run>& own,
+                          const Tensor& truths, const std::vector<Run>& other, bool normalize,
+                          Tensor* out) {
+  const Caller caller = CallerOf(c);
+  for (size_t i = 0; i < own.size(); ++i) {
+    const Run x = own[i], y = other[i];
+    SLUICE_ASSIGN_OR_RETURN(
+        const int64_t edits,
+        Distance<T>({hypotheses.data<T>() + x.begin, static_cast<size_t>(x.size())},
+                    {truths.data<T>() + y.begin, static_cast<size_t>(y.size())}, caller));
+    auto distance = static_cast<float>(edits);
+    if (normalize && y.size() > 0) distance /= static_cast<float>(y.size());
+    if (normalize && y.size() == 0 && x.size() > 0) {
+      distance = std::numeric_limits<float>::infinity();
+    }
+    out->data<float>()[i] = distance;
+  }
+  return absl::OkStatus();
+}
+
+// Types whose equal elements may differ in their bits, such as 0 and -0.
+using WithOwnEquality =
+    JoinTypes<JoinTypes<FloatList, ComplexList>::type, TypeList<std::string>>::type;
+
 absl::Status EditDistance(KernelContext& c, Attr<bool, "normalize"> normalize) {
   const Sequences hypothesis{c.input(0), c.input(1), c.input(2)};
   const Sequences truth{c.input(3), c.input(4), c.input(5)};
@@ -172,16 +195,12 @@ absl::Status EditDistance(KernelContext& c, Attr<bool, "normalize"> normalize) {
   std::vector<Run> own(static_cast<size_t>(shape.num_elements())), other = own;
   SLUICE_RETURN_IF_ERROR(FindRuns(hypothesis, shape, &own));
   SLUICE_RETURN_IF_ERROR(FindRuns(truth, shape, &other));
-  for (int64_t i = 0; i < shape.num_elements(); ++i) {
-    const Run x = own[i], y = other[i];
-    auto distance = static_cast<float>(Distance(hypothesis.values, x, truth.values, y));
-    if (normalize && y.size() > 0) distance /= static_cast<float>(y.size());
-    if (normalize && y.size() == 0 && x.size() > 0) {
-      distance = std::numeric_limits<float>::infinity();
-    }
-    out->data<float>()[i] = distance;
-  }
-  return absl::OkStatus();
+  absl::Status status;
+  // Other types are equal if their bits are.
+  WithTypeOrBits(hypothesis.values.dtype(), WithOwnEquality(), [&]<typename T>(ElementTag<T>) {
+    status = SetDistances<T>(c, hypothesis.values, own, truth.values, other, normalize, out);
+  });
+  return status;
 }
 KERNEL(EditDistance, FunctionKernel<EditDistance>,
        {"T", RealTypes() | ComplexTypes() | TypeSet{DT_BOOL, DT_STRING}});

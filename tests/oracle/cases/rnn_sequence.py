@@ -28,6 +28,8 @@ ROWS = [
         types={"T": ("float", "int32", "int64", "uint8", "double", "half")},
         errors=[C(values([[0, 0]]), values([1]), values([1, 1]), values([[0, 0, 0]]), values([1]), values([1, 1, 1]), types={"T": "int32"}), C(values([[0, 0]]), values([1, 2]), values([1, 1]), values([[0, 0]]), values([1]), values([1, 1]), types={"T": "int32"})]),
     Row("EditDistance", cases=[C(values([[0, 0], [0, 1]]), values(["a", "b"], "string"), values([1, 2]), values([[0, 0], [0, 1]]), values(["a", "c"], "string"), values([1, 2]))], types={"T": ("string",)}, name="strings"),
+    Row("EditDistance", cases=[C(values([[0, 0], [0, 1]]), values(numpy.array([0.0, numpy.nan])), values([1, 2]), values([[0, 0], [0, 1]]), values(numpy.array([-0.0, numpy.nan])), values([1, 2]), normalize=False),
+                               C(values([[0, 0]]), values(numpy.array([0.0])), values([1, 1]), values([[0, 0]]), values(numpy.array([-0.0])), values([1, 1]))], types={"T": ("float", "half", "double")}, name="zeros"),
     Row("LSTMBlockCell", cases=[C(*lstm_inputs(2, 3, 4)), C(*lstm_inputs(3, 1, 2), use_peephole=True, forget_bias=0.5, cell_clip=0.6), C(*lstm_inputs(1, 2, 3), cell_clip=-1.0)], tol={"half": 8e-3},
         errors=[C(*[rand(2, 3), rand(2, 4), rand(2, 4), rand(6, 16), rand(4), rand(4), rand(4), rand(16)], types=F, says="w")]),
     Row("LSTMBlockCellGrad", cases=[C(*lstm_inputs(2, 3, 4), *states(8, 2, 4), use_peephole=p) for p in (True, False)], tol={"half": 8e-3}),
