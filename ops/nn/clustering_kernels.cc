@@ -10,6 +10,7 @@
 #include "ops/random/class_sampler.h"
 #include "ops/random/distributions.h"
 #include "ops/random/philox.h"
+#include "ops/state/wait.h"
 
 namespace sluice {
 namespace {
@@ -52,7 +53,9 @@ class PointSampler {
         distances_(halves_.size(), std::numeric_limits<float>::infinity()),
         is_taken_(halves_.size(), false) {}
 
-  int64_t Next(int64_t retries) {
+  // Checks for cancellation, because there may be many retries and many points.
+  absl::StatusOr<int64_t> Next(int64_t retries, const Caller& caller) {
+    SLUICE_RETURN_IF_ERROR(caller.CheckNotCancelled());
     if (has_any_) {
       float sum = 0;
       sums_.clear();
@@ -66,6 +69,7 @@ class PointSampler {
       float least = std::numeric_limits<float>::infinity();
       std::vector<float> nearest = distances_;
       for (int64_t i = 0; i <= retries; ++i) {
+        if (i % 64 == 63) SLUICE_RETURN_IF_ERROR(caller.CheckNotCancelled());
         const int64_t drawn = Draw();
         std::vector<float> found = With(drawn);
         float total = 0;
@@ -148,9 +152,11 @@ absl::Status KmeansPlusPlusInitialization(KernelContext& c) {
   SLUICE_ASSIGN_OR_RETURN(Tensor * out, c.AllocateOutput(0, {count, points.dim(1)}));
   SLUICE_RETURN_IF_ERROR(CheckRoom(points.dim(0), 4 * sizeof(float), "points"));
   PointSampler sampler(points, static_cast<uint64_t>(c.input(2).scalar<int64_t>()));
+  const Caller caller = CallerOf(c);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t n = points.dim(1);
-    std::copy_n(points.data<float>() + sampler.Next(retries) * n, n, out->data<float>() + i * n);
+    SLUICE_ASSIGN_OR_RETURN(const int64_t next, sampler.Next(retries, caller));
+    std::copy_n(points.data<float>() + next * n, n, out->data<float>() + i * n);
   }
   return absl::OkStatus();
 }

@@ -434,6 +434,22 @@ TEST(TimeLimits, ReachAKernelThatGoesOnByItself) {
   }
 }
 
+TEST(TimeLimits, ReachAChoiceAmongManyPoints) {
+  constexpr int64_t kPoints = 20000, kRetries = 1 << 16;
+  Graph g;
+  const auto number = [&](int64_t value) { return Constant(g, Tensor::Scalar<int64_t>(value)); };
+  const Output points = Placeholder(g, DT_FLOAT);
+  const Output samples =
+      KmeansPlusPlusInitialization(points, number(kPoints), number(0), number(kRetries));
+  ASSERT_TRUE(g.status().ok()) << g.status();
+  Tensor line(DT_FLOAT, {kPoints, 1});
+  for (int64_t i = 0; i < kPoints; ++i) line.data<float>()[i] = static_cast<float>(i);
+  Session session(g);
+  const absl::Status status =
+      session.Run({{points, line}}, {samples}, {}, {.timeout_ms = 50}).status();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+}
+
 TEST(TimeLimits, ReachAWideBeamSearch) {
   constexpr int64_t kSteps = 64, kClasses = 64, kWidth = 1 << 16;
   Graph g;
