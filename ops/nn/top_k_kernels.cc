@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -70,6 +71,12 @@ void Rows(KernelContext& context, const Tensor& input, int64_t n, int64_t k, Ten
 }
 
 // TopK has `k` as an attribute and TopKV2 as an input.
+int64_t MostIndices(DataType index_type) {
+  return index_type == DT_INT16   ? std::numeric_limits<int16_t>::max()
+         : index_type == DT_INT32 ? std::numeric_limits<int32_t>::max()
+                                  : std::numeric_limits<int64_t>::max();
+}
+
 template <typename T>
 absl::Status TopK(KernelContext& context, Attr<int64_t, "k", -1> k_attr) {
   const Tensor& input = context.input(0);
@@ -82,6 +89,8 @@ absl::Status TopK(KernelContext& context, Attr<int64_t, "k", -1> k_attr) {
   SLUICE_INVALID_IF(input.rank() < 1, "input must be >= 1-D, got shape ", input.shape().ToString());
   const int64_t n = input.dim(input.rank() - 1);
   SLUICE_INVALID_IF(n < k, "input must have at least k columns. Had ", n, ", needed ", k);
+  const int64_t most = MostIndices(context.output_dtype(1));
+  SLUICE_INVALID_IF(n > most, "Second dimension of flattened input must be <= ", most, ", got ", n);
   TensorShape shape = input.shape();
   shape.set_dim(shape.rank() - 1, k);
   SLUICE_ASSIGN_OR_RETURN(Tensor * values, context.AllocateOutput(0, shape));
