@@ -53,8 +53,15 @@ class DilationKernel : public Kernel {
     int64_t at = -1, filter_at = 0;
   };
 
+  static absl::Status CheckSpatial(const char* what, const std::vector<int64_t>& sizes) {
+    if (sizes.front() == 1 && sizes.back() == 1) return absl::OkStatus();
+    return absl::UnimplementedError(StrCat(what, " is only supported across spatial dimensions."));
+  }
+
   absl::StatusOr<WindowGeometry> Geometry(const Tensor& in, const Tensor& filter) const {
     SLUICE_RETURN_IF_ERROR(attrs_.status());
+    SLUICE_RETURN_IF_ERROR(CheckSpatial("Stride", attrs_->strides));
+    SLUICE_RETURN_IF_ERROR(CheckSpatial("Rate", attrs_->dilations));
     SLUICE_RETURN_IF_ERROR(ExpectRank(in, 4, "input must be 4-dimensional, got "));
     SLUICE_RETURN_IF_ERROR(ExpectRank(filter, 3, "filter must be 3-dimensional: "));
     SLUICE_INVALID_IF(in.dim(3) != filter.dim(2),

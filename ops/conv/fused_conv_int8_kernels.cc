@@ -24,6 +24,7 @@ class FusedConvInt8Kernel : public Kernel {
 
   absl::Status Compute(KernelContext& c) override {
     SLUICE_RETURN_IF_ERROR(attrs_.status());
+    SLUICE_RETURN_IF_ERROR(attrs_->CheckOnlySpatial());
     SLUICE_RETURN_IF_ERROR(CheckAttrs());
     const Tensor &in = c.input(0), &filter = c.input(1);
     SLUICE_ASSIGN_OR_RETURN(const WindowGeometry g,

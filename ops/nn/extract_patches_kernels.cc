@@ -22,6 +22,9 @@ class PatchesKernel : public Kernel {
     SLUICE_INVALID_IF(in.rank() != attrs_->layout.rank(), "input must be ", attrs_->layout.rank(),
                       "-dimensional ", in.shape().ToString());
     SLUICE_RETURN_IF_ERROR(attrs_->CheckLength("ksizes", sizes_.size()));
+    SLUICE_RETURN_IF_ERROR(CheckSpatial("ksizes", sizes_));
+    SLUICE_RETURN_IF_ERROR(CheckSpatial("strides", attrs_->strides));
+    SLUICE_RETURN_IF_ERROR(CheckSpatial("rates", attrs_->dilations));
     SLUICE_ASSIGN_OR_RETURN(WindowGeometry g, attrs_->Slide(in.shape(), attrs_->SpaceOf(sizes_)));
     int64_t elements = 1;
     for (int d = 0; d < 3; ++d) elements = SaturatedProduct(elements, g.window[d]);
@@ -44,6 +47,11 @@ class PatchesKernel : public Kernel {
   }
 
  private:
+  static absl::Status CheckSpatial(const char* what, const std::vector<int64_t>& sizes) {
+    if (sizes.front() == 1 && sizes.back() == 1) return absl::OkStatus();
+    return absl::UnimplementedError(StrCat("Only support ", what, " across space."));
+  }
+
   // Copies the patch at an output position. `pixel` is the size of a pixel in bytes.
   static void CopyPatch(const WindowGeometry& g, int64_t position, const char* image, int64_t pixel,
                         char* to) {

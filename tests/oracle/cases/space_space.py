@@ -31,10 +31,15 @@ ROWS = [
     Row("DepthToSpace", cases=[C(rand(1, 2, 2, 8), block_size=2), C(rand(2, 1, 2, 9), block_size=3), C(rand(0, 2, 2, 4), block_size=2)], types={"T": ALL},
         errors=[C(rand(1, 2, 2, 3), block_size=2, types=F, says="divisible"), C(rand(4, 4, 4), block_size=2, types=F, says="rank")]),
     Row("ExtractImagePatches", cases=[C(rand(1, 5, 6, 2), ksizes=[1, 2, 3, 1], strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding="VALID"), C(rand(2, 5, 5, 1), ksizes=[1, 3, 3, 1], strides=[1, 2, 2, 1], rates=[1, 2, 1, 1], padding="SAME")],
-        types={"T": NUMBERS}, errors=[C(rand(5, 5, 1), ksizes=[1, 3, 3, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding="SAME", types=F, says="rank|4-dim")]),
-    Row("ExtractVolumePatches", cases=[C(rand(1, 3, 4, 4, 2), ksizes=[1, 2, 2, 3, 1], strides=[1, 1, 2, 1, 1], padding="VALID", variants=("known",)), C(rand(2, 3, 3, 3, 1), ksizes=[1, 2, 3, 2, 1], strides=[1, 2, 2, 1, 1], padding="SAME", variants=("known",))]),
+        types={"T": NUMBERS}, errors=[C(rand(5, 5, 1), ksizes=[1, 3, 3, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding="SAME", types=F, says="rank|4-dim")] + [
+            C(rand(1, 5, 5, 1), padding="SAME", types=F, says="Only support %s across space" % name, **{**dict(ksizes=[1, 3, 3, 1], strides=[1] * 4, rates=[1] * 4), name: sizes})
+            for name in ("ksizes", "strides", "rates") for sizes in ([2, 1, 1, 1], [1, 1, 1, 2])]),
+    Row("ExtractVolumePatches", cases=[C(rand(1, 3, 4, 4, 2), ksizes=[1, 2, 2, 3, 1], strides=[1, 1, 2, 1, 1], padding="VALID", variants=("known",)), C(rand(2, 3, 3, 3, 1), ksizes=[1, 2, 3, 2, 1], strides=[1, 2, 2, 1, 1], padding="SAME", variants=("known",))],
+        errors=[C(rand(1, 3, 4, 4, 2), padding="SAME", types=F, says="Only support %s across space" % name, **{**dict(ksizes=[1] * 5, strides=[1] * 5), name: [1, 1, 1, 1, 2]}) for name in ("ksizes", "strides")]),
     Row("Dilation2D", cases=[C(distinct().of(1, 5, 5, 2), rand(2, 3, 2), strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding="VALID"), C(distinct().of(2, 4, 5, 1), rand(3, 2, 1), strides=[1, 2, 1, 1], rates=[1, 2, 1, 1], padding="SAME")],
-        grad="tf", errors=[C(rand(1, 4, 4, 2), rand(2, 2, 3), strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="VALID", types=F, says="depth|equal")]),
+        grad="tf", errors=[C(rand(1, 4, 4, 2), rand(2, 2, 3), strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="VALID", types=F, says="depth|equal"),
+            C(rand(1, 4, 4, 2), rand(2, 2, 2), strides=[2, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME", types=F, says="Stride is only supported across spatial dimensions"),
+            C(rand(1, 4, 4, 2), rand(2, 2, 2), strides=[1, 1, 1, 1], rates=[1, 1, 1, 2], padding="SAME", types=F, says="Rate is only supported across spatial dimensions")]),
     Row("Dilation2DBackpropInput", cases=[C(distinct().of(1, 5, 5, 2), rand(2, 3, 2), rand(1, 4, 2, 2), strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding="VALID")],
         errors=[C(rand(1, 5, 5, 2), rand(2, 3, 2), rand(1, 4, 3, 2), strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding="VALID", types=F, says="out_backprop")]),
     Row("Dilation2DBackpropFilter", cases=[C(distinct().of(1, 5, 5, 2), rand(2, 3, 2), rand(1, 4, 2, 2), strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding="VALID")]),
