@@ -68,8 +68,7 @@ inline absl::Status NodeRunner::CallKernel(const Call& call) {
 }
 
 // Computes an elementwise kernel on scalars without the cost of a kernel call. Returns false and
-// does nothing if the operands are not scalars. Flattened: the compiler would not inline all of
-// Tensor's methods here, although calling them takes longer than what they do.
+// does nothing if the operands are not scalars. Flattened, because calls of Tensor's methods cost.
 [[gnu::flatten]] inline bool NodeRunner::TryScalarLoop(Iteration& it, const PlanNode& node) {
   const ElementwiseLoops& loops = static_cast<const ElementwiseLoopKernel*>(node.kernel)->loops();
   Value* const* const inputs = it.inputs.data() + node.first_input;
