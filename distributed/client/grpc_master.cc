@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "distributed/message/device_attributes.h"
+#include "distributed/message/numerics_watch.h"
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_message.h"
 #include "executor/trace/step_stats_proto.h"
@@ -71,7 +72,7 @@ void AddOptions(const RunOptions& options, pb::RunOptions* proto) {
   proto->set_timeout_in_ms(options.timeout_ms);
   if (options.trace) proto->set_trace_level(pb::RunOptions::FULL_TRACE);
   proto->set_output_partition_graphs(options.output_partition_graphs);
-  proto->set_check_numerics(options.check_numerics);
+  if (options.check_numerics) AddNumericsWatch(*proto);
 }
 
 absl::Status TakeMetadata(const pb::RunMetadata& proto, RunMetadata* metadata) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "distributed/master/graph_memory.h"
+#include "distributed/message/numerics_watch.h"
 #include "distributed/message/service_methods.h"
 #include "executor/device/device_set.h"
 #include "executor/partition/partition.h"
@@ -194,15 +195,17 @@ absl::StatusOr<std::shared_ptr<MasterSession::Step>> MasterSession::StepFor(
 absl::Status MasterSession::Run(Step& step, const std::vector<NamedTensor>& feeds,
                                 const pb::RunOptions& options, CancellationManager* cancellation,
                                 Tensors* fetches, pb::RunMetadata* metadata) {
-  if (!options.debug_options().debug_tensor_watch_opts().empty()) {
-    return From(absl::UnimplementedError(
-        "RunOptions.debug_options: this server writes no watched tensors; fetch them, or run the "
-        "step with a trace"));
-  }
   RunOptions run;
+  for (const pb::DebugTensorWatch& watch : options.debug_options().debug_tensor_watch_opts()) {
+    if (!IsNumericsWatch(watch)) {
+      return From(absl::UnimplementedError(
+          "RunOptions.debug_options: this server writes no watched tensors; fetch them, or run the "
+          "step with a trace"));
+    }
+    run.check_numerics = true;
+  }
   run.timeout_ms = options.timeout_in_ms();
   run.cancellation = cancellation;
-  run.check_numerics = options.check_numerics();
   const bool measures = cost_model_.every > 0 &&
                         cost_model_.Includes(step.count.fetch_add(1, std::memory_order_relaxed));
   const bool traces = options.trace_level() != pb::RunOptions::NO_TRACE;

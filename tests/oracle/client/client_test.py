@@ -77,6 +77,18 @@ class ClientTest(stories.StoryTestCase):
                 session.run(x, options=options)
             self.assertEqual(session.run(x), 2)
 
+    def test_a_watch_may_check_all_numbers(self):
+        tf.reset_default_graph()
+        p = tf.placeholder(tf.float32, [], name="p")
+        x = tf.add(p, 1.0, name="x")
+        options = tf.RunOptions()
+        options.debug_options.debug_tensor_watch_opts.add(node_name="*", output_slot=-1, debug_ops=["CheckNumerics"])
+        with tf.Session(self.server.target) as session:
+            self.assertEqual(session.run(x, {p: 1}, options=options), 2)
+            self.assertEqual(session.run(x, {p: np.inf}), np.inf)
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "node 'x': expected finite numbers"):
+                session.run(x, {p: np.inf}, options=options)
+
     def test_a_step_that_needs_an_op_of_another_program_fails_and_names_the_node(self):
         tf.reset_default_graph()
         called = tf.py_func(lambda: np.float32(1), [], tf.float32, name="called")
