@@ -413,7 +413,7 @@ TEST_P(TasksTest, NumbersAreCheckedOnAllTasks) {
   EXPECT_TRUE(session().Run({{x_, infinite}}, {b_}).ok());
   const absl::Status status = session().Run({{x_, infinite}}, {b_}, {}, check).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("node 'a'"));  // on the other task
+  EXPECT_THAT(std::string(status.message()), HasSubstr("node 'a'"));  // on the other task
 }
 
 TEST_P(TasksTest, StrangeRequestsOfPeersAreErrors) {

@@ -4,6 +4,7 @@
 #include "distributed/message/service_methods.h"
 #include "distributed/message/tensor_message.h"
 #include "distributed/testing/fake_call.h"
+#include "executor/session/session.h"
 #include "executor/testing/test_ops.h"
 #include "graph/format/graph_def.h"
 #include "gtest/gtest.h"
@@ -78,6 +79,8 @@ TEST_F(WorkerTest, CleanupGraphEndsAStep) {
 
 // A feed of another type was read as strings, and an index addressed any memory.
 TEST_F(WorkerTest, ChecksTheFeedsOfAPart) {
+  Graph empty;
+  const Session session(empty);  // so that the op _Arg is linked
   CreateSession("session", 1);
   const auto answer = [&](const char* method, grpc::ByteBuffer request) {
     FakeCall call(std::move(request));
