@@ -85,9 +85,9 @@ class ClientTest(stories.StoryTestCase):
         options.debug_options.debug_tensor_watch_opts.add(node_name="*", output_slot=-1, debug_ops=["CheckNumerics"])
         with tf.Session(self.server.target) as session:
             self.assertEqual(session.run(x, {p: 1}, options=options), 2)
-            self.assertEqual(session.run(x, {p: np.inf}), np.inf)
+            self.assertEqual(session.run(x, {p: float("inf")}), float("inf"))
             with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "node 'x': expected finite numbers"):
-                session.run(x, {p: np.inf}, options=options)
+                session.run(x, {p: float("inf")}, options=options)
 
     def test_a_step_that_needs_an_op_of_another_program_fails_and_names_the_node(self):
         tf.reset_default_graph()
