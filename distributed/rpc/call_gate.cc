@@ -134,6 +134,7 @@ absl::Status CallGate::Count(Calls& calls, bool is_stranger, Time now) {
   ++open_;
   ++calls.open;
   ++calls.waiting;
+  ++waiting_;
   calls.last_begun = now;
   return absl::OkStatus();
 }
@@ -152,6 +153,7 @@ void CallGate::ForgetUnarrived(Time now) {
     Calls& calls = it->second;
     if (now - calls.last_begun > kArrives) {
       open_ -= calls.waiting;
+      waiting_ -= calls.waiting;
       calls.open -= std::exchange(calls.waiting, 0);
     }
     const bool is_idle = calls.open == 0 && now - calls.window > kWindow;
@@ -164,6 +166,7 @@ void CallGate::Arrives(Connection connection) {
   Calls& calls = connections_[connection];
   if (calls.waiting > 0) {
     --calls.waiting;
+    --waiting_;
     return;
   }
   // ForgetUnarrived has counted the call as ended.
@@ -176,6 +179,11 @@ void CallGate::Ends(Connection connection) {
   const auto it = connections_.find(connection);
   --open_;
   if (--it->second.open == 0 && it->second.rejected == 0) connections_.erase(it);
+}
+
+bool CallGate::has_waiting_calls() {
+  ScopedLock lock(&mutex_);
+  return waiting_ > 0;
 }
 
 int64_t CallGate::open_calls() {

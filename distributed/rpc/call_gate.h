@@ -76,6 +76,8 @@ class CallGate {
   void Arrives(Connection connection);
   void Ends(Connection connection);
   int64_t open_calls();
+  // Returns true if there are accepted calls that have not arrived.
+  bool has_waiting_calls();
 
  private:
   // gRPC does not report a call that ends before the server gets it. The gate counts such a call as
@@ -101,7 +103,8 @@ class CallGate {
   const Options options_;
   Mutex mutex_;
   std::unordered_map<Connection, Calls> connections_ ABSL_GUARDED_BY(mutex_);
-  int64_t open_ ABSL_GUARDED_BY(mutex_) = 0;  // the sum of Calls::open
+  int64_t open_ ABSL_GUARDED_BY(mutex_) = 0;     // the sum of Calls::open
+  int64_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;  // the sum of Calls::waiting
   Time last_forgot_ ABSL_GUARDED_BY(mutex_);
 };
 

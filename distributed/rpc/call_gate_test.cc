@@ -117,7 +117,9 @@ TEST_F(CallGateTest, RejectedCallsOfALongTimeCloseNothing) {
 
 // gRPC does not report calls that end before the server gets them.
 TEST_F(CallGateTest, CallsThatNeverArriveAreForgotten) {
+  EXPECT_FALSE(gate_.has_waiting_calls());
   EXPECT_EQ(Begin(1, 1000), 60);
+  EXPECT_TRUE(gate_.has_waiting_calls());
   for (int i = 0; i < 20; ++i) gate_.Arrives(1);
   now_ += std::chrono::seconds(4);
   EXPECT_EQ(Begin(1, 1000), 0);
@@ -125,6 +127,8 @@ TEST_F(CallGateTest, CallsThatNeverArriveAreForgotten) {
   EXPECT_EQ(Begin(1, 1000), 40);
   for (int i = 0; i < 20; ++i) gate_.Ends(1);
   EXPECT_EQ(gate_.open_calls(), 40);
+  for (int i = 0; i < 40; ++i) gate_.Arrives(1);
+  EXPECT_FALSE(gate_.has_waiting_calls());
 }
 
 TEST_F(CallGateTest, ACallThatArrivesLateCountsAgain) {

@@ -164,8 +164,10 @@ Connections::~Connections() {
   }
 }
 
-absl::Status Connections::Start(std::function<void(int fd)> take) {
+absl::Status Connections::Start(std::function<void(int fd)> take,
+                                std::function<bool()> has_untaken) {
   take_ = std::move(take);
+  has_untaken_ = std::move(has_untaken);
   for (const int fd : listeners_) Watch(epoll_, EPOLL_CTL_ADD, fd, EPOLLIN);
   SLUICE_ASSIGN_OR_RETURN(hands_over_,
                           Thread::Start("hand over", ThreadUse::kProcess, [this] { HandOver(); }));
@@ -296,27 +298,40 @@ bool Connections::Add(int fd, const std::string& client) {
   return true;
 }
 
-void Connections::Happened(int fd, uint32_t serial, uint32_t events) {
-  ScopedLock lock(&mutex_);
-  auto it = connections_.find(fd);
-  if (it == connections_.end() || it->second.serial != serial) return;
-  Connection& connection = it->second;
-  if ((events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0) return Forget(connection);
-  if (!connection.is_stranger) return;
-  const int64_t bytes = ReceivedBytes(fd);
-  stranger_bytes_ += bytes - connection.bytes;
-  connection.bytes = bytes;
-  if (!RefuseIfTooMuch(connection)) LimitStrangers();
+Connections::Connection* Connections::Find(int fd, uint32_t serial) {
+  const auto it = connections_.find(fd);
+  return it == connections_.end() || it->second.serial != serial ? nullptr : &it->second;
 }
 
-bool Connections::RefuseIfTooMuch(const Connection& connection) {
-  if (connection.number != 0) return false;
+void Connections::Happened(int fd, uint32_t serial, uint32_t events) {
+  {
+    ScopedLock lock(&mutex_);
+    Connection* const connection = Find(fd, serial);
+    if (connection == nullptr) return;
+    if ((events & (EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0) return Forget(*connection);
+    if (!connection->is_stranger) return;
+    const int64_t bytes = ReceivedBytes(fd);
+    stranger_bytes_ += bytes - connection->bytes;
+    connection->bytes = bytes;
+    if (!IsTooMuch(*connection, kBytesBeforeCall)) return LimitStrangers();
+  }
+  // Asked after the bytes were counted: a client sends so much only after gRPC has read the headers
+  // of its call, which is then untaken or has arrived.
+  const bool has_untaken = has_untaken_ && has_untaken_();
+  ScopedLock lock(&mutex_);
+  Connection* const connection = Find(fd, serial);
+  if (connection == nullptr) return;
+  if (IsTooMuch(*connection, has_untaken ? kBytesBeforeTaken : kBytesBeforeCall)) {
+    return Refuse(*connection, "too many bytes before its first call");
+  }
+  LimitStrangers();
+}
+
+bool Connections::IsTooMuch(const Connection& connection, int64_t most) {
   const auto age = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::steady_clock::now() - connection.accepted);
-  const int64_t most = kBytesBeforeCall + kBytesBeforeCallPerSecond * age.count();
-  if (connection.bytes <= most) return false;
-  Refuse(connection, "too many bytes before its first call");
-  return true;
+  most += kBytesBeforeCallPerSecond * age.count();
+  return connection.number == 0 && connection.bytes > most;
 }
 
 void Connections::LimitStrangers() {

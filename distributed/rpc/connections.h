@@ -12,6 +12,9 @@
 //      most is closed.
 //   3. Before the headers of its first call arrive, a connection may send kBytesBeforeCall, and
 //      kBytesBeforeCallPerSecond for each second since it was accepted. Beyond that it is closed.
+//      While the server has calls that it has not taken from gRPC yet, one of them may be the first
+//      call of this connection, whose message follows. The connection may then send
+//      kBytesBeforeTaken.
 //   4. One descriptor is reserved. If no other descriptor is left, the next connection is accepted
 //      with the reserved one and closed at once. One more connection is closed by rule 1.
 //
@@ -53,6 +56,7 @@ class Connections {
   // server's health or ping it need a few bytes per second.
   static constexpr int64_t kBytesBeforeCall = 128 << 10;
   static constexpr int64_t kBytesBeforeCallPerSecond = 1 << 10;
+  static constexpr int64_t kBytesBeforeTaken = 4 << 20;
   struct Options {
     std::string address;  // "127.0.0.1:0": any free port
     // 0: three eighths of the number of descriptors that the process may open.
@@ -66,9 +70,11 @@ class Connections {
   Connections& operator=(const Connections&) = delete;
 
   // Begins to accept connections. Calls `take` with the descriptor of one connection after the
-  // other. `take` owns the descriptor. Later connections wait until `take` returns.
+  // other. `take` owns the descriptor. Later connections wait until `take` returns. `has_untaken`
+  // returns true while the server has accepted calls that it has not taken from gRPC (rule 3). It
+  // may be null.
   // RESOURCE_EXHAUSTED if a thread cannot be started.
-  absl::Status Start(std::function<void(int fd)> take);
+  absl::Status Start(std::function<void(int fd)> take, std::function<bool()> has_untaken = nullptr);
   // Closes the listening sockets. `take` is not called after Stop has returned.
   void Stop();
   int port() const { return port_; }
@@ -131,8 +137,11 @@ class Connections {
   // The connection with this number, or null.
   const Connection* FindByNumber(uint64_t number) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Happened(int fd, uint32_t serial, uint32_t events);
-  // Closes the connection if it sends too much before its first call (rule 3).
-  bool RefuseIfTooMuch(const Connection& connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The connection, or null if it has ended.
+  Connection* Find(int fd, uint32_t serial) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether no call of the connection has arrived and it has sent more than rule 3 permits at age 0
+  // (`most`) and for its age.
+  static bool IsTooMuch(const Connection& connection, int64_t most);
   void LimitStrangers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Closes a connection by rule 1. Returns false if all have open calls.
   bool MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -152,6 +161,7 @@ class Connections {
   std::vector<int> listeners_;
   int port_ = 0;
   std::function<void(int fd)> take_;
+  std::function<bool()> has_untaken_;
   Thread accepts_, hands_over_;
   int reserve_ = -1;                // used by accepts_ only
   std::atomic<bool> stops_{false};  // set before wake_

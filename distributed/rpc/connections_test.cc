@@ -83,12 +83,13 @@ class ConnectionsTest : public ::testing::Test {
     auto connections = Connections::Listen(options);
     ASSERT_TRUE(connections.ok()) << connections.status();
     connections_ = *std::move(connections);
-    const absl::Status started = connections_->Start([this](int fd) {
+    const auto take = [this](int fd) {
       ScopedLock lock(&mutex_);
       taken_.push_back(fd);
       changed_.NotifyAll();
       while (takes_no_more_) changed_.Wait(&mutex_);
-    });
+    };
+    const absl::Status started = connections_->Start(take, [this] { return has_untaken_.load(); });
     ASSERT_TRUE(started.ok()) << started;
   }
   // Returns the next connection that was taken.
@@ -117,6 +118,7 @@ class ConnectionsTest : public ::testing::Test {
   CondVar changed_;
   std::deque<int> taken_ ABSL_GUARDED_BY(mutex_);
   bool takes_no_more_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> has_untaken_{false};  // the answer to Connections' question for rule 3
   std::unique_ptr<Connections> connections_;
 };
 
@@ -208,6 +210,26 @@ TEST_F(ConnectionsTest, AConnectionMaySendSoMuchBeforeItsFirstCall) {
   Settle();
   EXPECT_TRUE(connections_->IsConnected(calls.name()));
   EXPECT_TRUE(connections_->IsConnected(asks_for_health.name()));
+  EXPECT_FALSE(connections_->IsConnected(stranger.name()));
+}
+
+// A client's first message of some megabytes was taken for a flood if the server was busy.
+TEST_F(ConnectionsTest, TheFirstMessageMayBeLongWhileItsCallIsNotTaken) {
+  Listen({});
+  has_untaken_ = true;
+  Client client(connections_->port());
+  const int server = Take();
+  EXPECT_TRUE(client.SendTo(server, Connections::kBytesBeforeTaken / 2));
+  Settle();
+  connections_->CallArrives(client.name(), 1);
+  has_untaken_ = false;
+  EXPECT_TRUE(client.SendTo(server, Connections::kBytesBeforeTaken));
+  Settle();
+  EXPECT_TRUE(connections_->IsConnected(client.name()));
+  has_untaken_ = true;
+  Client stranger(connections_->port());
+  EXPECT_FALSE(stranger.SendTo(Take(), int64_t{1} << 30));
+  Settle();
   EXPECT_FALSE(connections_->IsConnected(stranger.name()));
 }
 

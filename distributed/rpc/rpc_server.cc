@@ -159,9 +159,11 @@ class RpcServer::Call final : public RpcCall {
     if (!ok) return Delete();  // the server stops, and `done_` does not come
     Request(server_, method_);
     connection_ = CallGate::ConnectionOf(context_.c_call());
-    server_->gate_->Arrives(*connection_);
     client_ = context_.peer();
+    // In this order, so that the connection always counts as one with a call (connections.h, rule
+    // 3).
     server_->connections_->CallArrives(client_, *connection_);
+    server_->gate_->Arrives(*connection_);
     hand_over_.Give();
     stream_.Read(&request_, &received_);
   }
@@ -386,7 +388,8 @@ absl::Status RpcServer::Accept() {
     connection.fd = fd;
     acceptor->HandleNewConnection(&connection);
   };
-  SLUICE_RETURN_IF_ERROR(connections_->Start(take));
+  SLUICE_RETURN_IF_ERROR(
+      connections_->Start(take, [gate = gate_] { return gate->has_waiting_calls(); }));
   if (lanes_ == nullptr) return absl::OkStatus();
   std::set<std::string> names(options_.lane_addresses.begin(), options_.lane_addresses.end());
   const std::string host = options_.address.substr(0, options_.address.rfind(':'));
