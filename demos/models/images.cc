@@ -10,7 +10,7 @@
 namespace sluice::demos {
 namespace {
 
-constexpr int kClasses = 10;
+constexpr int kImageClasses = 10;
 
 struct Inputs {
   Output images, labels;
@@ -37,7 +37,8 @@ absl::StatusOr<Model> SoftmaxRegression(Graph& g) {
   Seeds seeds;
   const Inputs in = ImageInputs(g, 32);
   const Output pixels = Reshape(in.images, {-1, 784});
-  const Output logits = layers::Dense(kClasses, {.kernel_initializer = seeds.Glorot()})(pixels);
+  const Output logits =
+      layers::Dense(kImageClasses, {.kernel_initializer = seeds.Glorot()})(pixels);
   const Output loss = losses::SparseSoftmaxCrossEntropy(in.labels, logits);
   Variable step = GlobalStep(g);
   const Operation train =
@@ -55,7 +56,7 @@ absl::StatusOr<Model> Mlp(Graph& g) {
                                 .kernel_regularizer = layers::L2(0.001)})(net);
     net = layers::Dropout(net, 0.2f, {.seed = seeds.Next()});
   }
-  const Output logits = layers::Dense(kClasses, {.kernel_initializer = seeds.Glorot()})(net);
+  const Output logits = layers::Dense(kImageClasses, {.kernel_initializer = seeds.Glorot()})(net);
   const Output cross = losses::SparseSoftmaxCrossEntropy(in.labels, logits);
   const Output loss = cross + losses::Regularization(g);
   return Trained(g, loss, Adam({.learning_rate = 0.002f}).Minimize(loss), in);
@@ -73,7 +74,7 @@ absl::StatusOr<Model> LeNet(Graph& g) {
   for (const int64_t units : {120, 84}) {
     net = layers::Dense(units, {.activation = Tanh, .kernel_initializer = seeds.Glorot()})(net);
   }
-  const Output logits = layers::Dense(kClasses, {.kernel_initializer = seeds.Glorot()})(net);
+  const Output logits = layers::Dense(kImageClasses, {.kernel_initializer = seeds.Glorot()})(net);
   const Output loss = losses::SparseSoftmaxCrossEntropy(in.labels, logits);
   return Trained(g, loss, Momentum({.learning_rate = 0.01f, .momentum = 0.9f}).Minimize(loss), in);
 }
@@ -105,7 +106,7 @@ absl::StatusOr<Model> ResNet20(Graph& g) {
     }
   }
   net = ReduceMean(net, {1, 2});
-  const Output logits = layers::Dense(kClasses, {.kernel_initializer = seeds.Glorot()})(net);
+  const Output logits = layers::Dense(kImageClasses, {.kernel_initializer = seeds.Glorot()})(net);
   const Output cross = losses::SparseSoftmaxCrossEntropy(in.labels, logits);
   const Output loss = cross + losses::Regularization(g);
   Variable step = GlobalStep(g);
@@ -137,7 +138,7 @@ absl::StatusOr<Model> Inception(Graph& g) {
     net = Concat({one, three, five, conv(pooled, 4, 1)}, 3);
   }
   net = ReduceMean(net, {1, 2});
-  const Output logits = layers::Dense(kClasses, {.kernel_initializer = seeds.Glorot()})(net);
+  const Output logits = layers::Dense(kImageClasses, {.kernel_initializer = seeds.Glorot()})(net);
   const Output loss = losses::SparseSoftmaxCrossEntropy(in.labels, logits);
   ControlDependencies after(g, layers::UpdateOps(g));
   const Operation train = RMSProp({.learning_rate = 0.0001f, .momentum = 0.5f}).Minimize(loss);

@@ -11,7 +11,7 @@
 namespace sluice::demos {
 namespace {
 
-constexpr int64_t kBatch = 8;
+constexpr int64_t kSequenceBatch = 8;
 
 // Rows [begin, begin + count) of dimension 1, as a new tensor.
 Tensor Columns(const Tensor& pieces, int64_t begin, int64_t count) {
@@ -29,7 +29,7 @@ Output CrossEntropy(Output labels, Output logits) {
       logits.shape().rank_known() ? logits.shape().dim(-1 + logits.shape().rank()) : -1;
   const Output rows = Reshape(logits, {-1, classes});
   const Output cross = SparseSoftmaxCrossEntropyWithLogits(rows, Reshape(labels, {-1})).loss;
-  return Reshape(cross, {kBatch, -1});
+  return Reshape(cross, {kSequenceBatch, -1});
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ absl::StatusOr<Model> CharLstmStatic(Graph& g) {
   constexpr int64_t kLength = 10, kUnits = 24;
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> text, LicenceCharacters());
   Seeds seeds;
-  const Output ids = Placeholder(g, DT_INT32, {kBatch, kLength}, "ids");
-  const Output next = Placeholder(g, DT_INT32, {kBatch, kLength}, "next_ids");
+  const Output ids = Placeholder(g, DT_INT32, {kSequenceBatch, kLength}, "ids");
+  const Output next = Placeholder(g, DT_INT32, {kSequenceBatch, kLength}, "next_ids");
   layers::LstmCell cell(kUnits, {.use_peepholes = true, .kernel_initializer = seeds.Glorot()});
   const OutputList steps = Unstack(OneHot(ids, kCharacters), 1);
   const layers::StaticRnnResult rnn = layers::StaticRnn(cell, steps);
@@ -50,7 +50,7 @@ absl::StatusOr<Model> CharLstmStatic(Graph& g) {
   SLUICE_ASSIGN_OR_RETURN(const Operation train, MinimizeClipped(optimizer, loss, 1.0f));
   if (!g.status().ok()) return g.status();
   return Model{{loss}, train, [=](int64_t step) -> Batch {
-                 const Tensor pieces = Pieces(text, step, kBatch, kLength + 1);
+                 const Tensor pieces = Pieces(text, step, kSequenceBatch, kLength + 1);
                  return {{ids, Columns(pieces, 0, kLength)}, {next, Columns(pieces, 1, kLength)}};
                }};
 }
@@ -59,9 +59,9 @@ absl::StatusOr<Model> CharLstmDynamic(Graph& g) {
   constexpr int64_t kLength = 12;
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> text, LicenceCharacters());
   Seeds seeds;
-  const Output ids = Placeholder(g, DT_INT32, {kBatch, kLength}, "ids");
-  const Output next = Placeholder(g, DT_INT32, {kBatch, kLength}, "next_ids");
-  const Output lengths = Placeholder(g, DT_INT32, {kBatch}, "lengths");
+  const Output ids = Placeholder(g, DT_INT32, {kSequenceBatch, kLength}, "ids");
+  const Output next = Placeholder(g, DT_INT32, {kSequenceBatch, kLength}, "next_ids");
+  const Output lengths = Placeholder(g, DT_INT32, {kSequenceBatch}, "lengths");
   Variable table(g, "embedding", {kCharacters, 16}, seeds.Uniform(0.1));
   auto gru = std::make_shared<layers::GruCell>(
       20, layers::GruCellOptions{.kernel_initializer = seeds.Glorot()});
@@ -78,10 +78,10 @@ absl::StatusOr<Model> CharLstmDynamic(Graph& g) {
   SLUICE_ASSIGN_OR_RETURN(const Operation train, MinimizeClipped(optimizer, loss, 1.0f));
   if (!g.status().ok()) return g.status();
   return Model{{loss}, train, [=](int64_t step) -> Batch {
-                 const Tensor pieces = Pieces(text, step, kBatch, kLength + 1);
+                 const Tensor pieces = Pieces(text, step, kSequenceBatch, kLength + 1);
                  return {{ids, Columns(pieces, 0, kLength)},
                          {next, Columns(pieces, 1, kLength)},
-                         {lengths, Lengths(step, kBatch, 3, kLength)}};
+                         {lengths, Lengths(step, kSequenceBatch, 3, kLength)}};
                }};
 }
 
@@ -141,8 +141,8 @@ absl::StatusOr<Model> Seq2SeqAttention(Graph& g) {
   constexpr int64_t kLength = 9, kUnits = 12;
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> text, LicenceCharacters());
   Seeds seeds;
-  const Output ids = Placeholder(g, DT_INT32, {kBatch, kLength}, "ids");
-  const Output lengths = Placeholder(g, DT_INT32, {kBatch}, "lengths");
+  const Output ids = Placeholder(g, DT_INT32, {kSequenceBatch, kLength}, "ids");
+  const Output lengths = Placeholder(g, DT_INT32, {kSequenceBatch}, "lengths");
   Variable table(g, "embedding", {kCharacters, 12}, seeds.Uniform(0.1));
   layers::GruCell forward(kUnits, {.kernel_initializer = seeds.Glorot()});
   layers::GruCell backward(kUnits, {.kernel_initializer = seeds.Glorot()});
@@ -152,7 +152,7 @@ absl::StatusOr<Model> Seq2SeqAttention(Graph& g) {
   const Output memory = Concat({encoder.forward.outputs, encoder.backward.outputs}, 2);
   const Output is_there = layers::SequenceMask(lengths, kLength);
   const Output target = ReverseSequence(ids, lengths, 1);
-  const Output start = Zeros(g, {kBatch, 1}, DT_INT32);
+  const Output start = Zeros(g, {kSequenceBatch, 1}, DT_INT32);
   const Output fed = Concat({start, Slice(target, {0, 0}, {-1, kLength - 1})}, 1);
   AttentionCell cell(2 * kUnits, memory, 1e9f * (is_there - 1.0f), seeds);
   const Output state = Concat({encoder.forward.state[0], encoder.backward.state[0]}, 1);
@@ -166,8 +166,8 @@ absl::StatusOr<Model> Seq2SeqAttention(Graph& g) {
   SLUICE_ASSIGN_OR_RETURN(const Operation train, MinimizeClipped(optimizer, loss, 1.0f));
   if (!g.status().ok()) return g.status();
   return Model{{loss}, train, [=](int64_t step) -> Batch {
-                 return {{ids, Pieces(text, step, kBatch, kLength)},
-                         {lengths, Lengths(step, kBatch, 4, kLength)}};
+                 return {{ids, Pieces(text, step, kSequenceBatch, kLength)},
+                         {lengths, Lengths(step, kSequenceBatch, 4, kLength)}};
                }};
 }
 

@@ -8,7 +8,7 @@
 namespace sluice::demos {
 
 absl::StatusOr<Model> MatrixFactorisation(Graph& g) {
-  constexpr int64_t kBatch = 32, kUsers = 60, kItems = 40, kFactors = 8;
+  constexpr int64_t kTableBatch = 32, kUsers = 60, kItems = 40, kFactors = 8;
   Seeds seeds;
   const Output user = Placeholder(g, DT_INT32, {-1}, "user");
   const Output item = Placeholder(g, DT_INT32, {-1}, "item");
@@ -22,19 +22,19 @@ absl::StatusOr<Model> MatrixFactorisation(Graph& g) {
   const Output bias = Gather(user_biases, user) + Gather(item_biases, item) + mean;
   const Output error = ReduceSum(p * q, 1) + bias - rating;
   const Output square = ReduceMean(Square(error));
-  const Output loss = square + 0.01f * (L2Loss(p) + L2Loss(q)) / static_cast<float>(kBatch);
+  const Output loss = square + 0.01f * (L2Loss(p) + L2Loss(q)) / static_cast<float>(kTableBatch);
   const Output root = Sqrt(square);
   const Operation train = Adagrad({.learning_rate = 0.2f}).Minimize(loss);
   if (!g.status().ok()) return g.status();
   return Model{{loss, root}, train, [=](int64_t step) -> Batch {
-                 const RatingBatch made = Ratings(step, kBatch, kUsers, kItems);
+                 const RatingBatch made = Ratings(step, kTableBatch, kUsers, kItems);
                  return {{user, made.users}, {item, made.items}, {rating, made.ratings}};
                }};
 }
 
 namespace {
 
-constexpr int64_t kBatch = 16, kBuckets = 40, kSize = 4;
+constexpr int64_t kTableBatch = 16, kBuckets = 40, kTableSize = 4;
 
 struct ClickInputs {
   Output numbers;     // log(1 + x)
@@ -45,13 +45,13 @@ struct ClickInputs {
 
 ClickInputs MakeInputs(Graph& g) {
   ClickInputs in;
-  const Output numbers = Placeholder(g, DT_FLOAT, {kBatch, kNumbers}, "numbers");
-  const Output categories = Placeholder(g, DT_STRING, {kBatch, kCategories}, "categories");
-  in.clicked = Placeholder(g, DT_FLOAT, {kBatch}, "clicked");
+  const Output numbers = Placeholder(g, DT_FLOAT, {kTableBatch, kNumbers}, "numbers");
+  const Output categories = Placeholder(g, DT_STRING, {kTableBatch, kCategories}, "categories");
+  in.clicked = Placeholder(g, DT_FLOAT, {kTableBatch}, "clicked");
   in.numbers = Log1p(numbers);
   in.hashed = Unstack(StringToHashBucketFast(categories, kBuckets), 1);
   in.batch = [numbers, categories, clicked = in.clicked](int64_t step) -> Batch {
-    const ClickBatch made = Clicks(step, kBatch);
+    const ClickBatch made = Clicks(step, kTableBatch);
     return {{numbers, made.numbers}, {categories, made.categories}, {clicked, made.clicked}};
   };
   return in;
@@ -61,7 +61,7 @@ ClickInputs MakeInputs(Graph& g) {
 OutputList Vectors(Graph& g, const ClickInputs& in, Seeds& seeds) {
   OutputList vectors;
   for (size_t c = 0; c < in.hashed.size(); ++c) {
-    Variable table(g, StrCat("table_", c), {kBuckets, kSize}, seeds.Normal(0.2));
+    Variable table(g, StrCat("table_", c), {kBuckets, kTableSize}, seeds.Normal(0.2));
     vectors.push_back(Gather(table, in.hashed[c]));
   }
   return vectors;
@@ -130,7 +130,7 @@ absl::StatusOr<Model> DeepFm(Graph& g) {
   // sum of dot products of pairs = ((sum of vectors)² - sum of squares) / 2
   const Output all = Square(ReduceSum(vectors, 1));
   const Output pairs = 0.5f * ReduceSum(all - ReduceSum(Square(vectors), 1), 1);
-  const Output flat = Reshape(vectors, {-1, kCategories * kSize});
+  const Output flat = Reshape(vectors, {-1, kCategories * kTableSize});
   const Output deep = Network(Concat({in.numbers, flat}, 1), seeds);
   const Output linear =
       Reshape(layers::Dense(1, {.kernel_initializer = seeds.Glorot()})(in.numbers), {-1});

@@ -8,7 +8,7 @@
 namespace sluice::demos {
 namespace {
 
-constexpr int64_t kBatch = 32, kWords = 300, kSize = 16, kSampled = 20;
+constexpr int64_t kWordBatch = 32, kWords = 300, kWordSize = 16, kSampled = 20;
 
 struct Parts {
   Output words, neighbours, vectors;
@@ -19,10 +19,10 @@ struct Parts {
 Parts MakeParts(Graph& g) {
   Seeds seeds;
   Parts p;
-  p.words = Placeholder(g, DT_INT32, {kBatch}, "words");
-  p.neighbours = Placeholder(g, DT_INT64, {kBatch, 1}, "neighbours");
-  Variable table(g, "embedding", {kWords, kSize}, seeds.Uniform(1));
-  p.weights = Variable(g, "weights", {kWords, kSize}, seeds.Normal(0.25));
+  p.words = Placeholder(g, DT_INT32, {kWordBatch}, "words");
+  p.neighbours = Placeholder(g, DT_INT64, {kWordBatch, 1}, "neighbours");
+  Variable table(g, "embedding", {kWords, kWordSize}, seeds.Uniform(1));
+  p.weights = Variable(g, "weights", {kWords, kWordSize}, seeds.Normal(0.25));
   p.biases = Variable(g, "biases", {kWords}, Zeros());
   p.vectors = Gather(table, p.words);
   p.sampler_seed = seeds.Next();
@@ -36,7 +36,7 @@ absl::StatusOr<Model> Trained(Graph& g, const Parts& p, Output each, Optimizer& 
   if (!g.status().ok()) return g.status();
   return Model{
       {loss}, train, [text, words = p.words, neighbours = p.neighbours](int64_t step) -> Batch {
-        const WordBatch made = SkipGrams(text, step, kBatch);
+        const WordBatch made = SkipGrams(text, step, kWordBatch);
         return {{words, made.words}, {neighbours, made.neighbours}};
       }};
 }

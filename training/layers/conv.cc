@@ -9,14 +9,12 @@
 #include "ops/conv/builders.h"
 #include "ops/indexing/subscript.h"
 #include "ops/pool/builders.h"
+#include "training/layers/name_or.h"
 
 namespace sluice::layers {
 namespace {
 
 std::vector<int64_t> Nhwc(Size2D size) { return {1, size.height, size.width, 1}; }
-std::string NameOr(const std::string& given, const char* otherwise) {
-  return given.empty() ? otherwise : given;
-}
 
 // Returns the output size of a transposed convolution for `size` pixels, or -1 if `size` is
 // unknown.
@@ -28,7 +26,7 @@ int64_t Widened(int64_t size, int64_t kernel, int64_t stride, const std::string&
 }  // namespace
 
 Conv2D::Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions options)
-    : Layer(NameOr(options.name, "conv2d"), options.use_resource, options.trainable),
+    : Layer(std::string(NameOr(options.name, "conv2d")), options.use_resource, options.trainable),
       filters_(filters),
       size_(kernel_size),
       options_(std::move(options)) {}
@@ -49,7 +47,8 @@ Output Conv2D::operator()(Output x, At at) {
 }
 
 Conv2DTranspose::Conv2DTranspose(int64_t filters, Size2D kernel_size, Conv2DOptions options)
-    : Layer(NameOr(options.name, "conv2d_transpose"), options.use_resource, options.trainable),
+    : Layer(std::string(NameOr(options.name, "conv2d_transpose")), options.use_resource,
+            options.trainable),
       filters_(filters),
       size_(kernel_size),
       options_(std::move(options)) {}

@@ -11,13 +11,10 @@
 #include "ops/nn/builders.h"
 #include "ops/reduce/builders.h"
 #include "ops/reduce/reduce_axes.h"
+#include "training/layers/name_or.h"
 
 namespace sluice::losses {
 namespace {
-
-std::string_view NameOr(std::string_view given, std::string_view otherwise) {
-  return given.empty() ? otherwise : given;
-}
 
 // Returns whether weights are a scalar, or have the rank of `values` with sizes that are equal or
 // 1.

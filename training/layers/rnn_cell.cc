@@ -5,6 +5,7 @@
 #include "ops/array/shaping.h"
 #include "ops/builders/operand.h"
 #include "ops/math/builders.h"
+#include "training/layers/name_or.h"
 
 namespace sluice::layers {
 namespace {
@@ -15,10 +16,6 @@ Output Affine(Output x, Output h, const Variable& kernel, const Variable& bias, 
   return BiasAddWith(MatMulWith(both, kernel, at), bias, at);
 }
 
-std::string NameOr(const std::string& given, const char* otherwise) {
-  return given.empty() ? otherwise : given;
-}
-
 }  // namespace
 
 NameScope SameScope(Graph& graph, std::string_view name) {
@@ -26,7 +23,8 @@ NameScope SameScope(Graph& graph, std::string_view name) {
 }
 
 BasicRnnCell::BasicRnnCell(int64_t units, RnnCellOptions options)
-    : Layer(NameOr(options.name, "basic_rnn_cell"), options.use_resource, options.trainable),
+    : Layer(std::string(NameOr(options.name, "basic_rnn_cell")), options.use_resource,
+            options.trainable),
       units_(units),
       options_(std::move(options)) {}
 
