@@ -27,7 +27,7 @@ absl::StatusOr<std::string> Licence() {
   return text.str();
 }
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double LogisticOf(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 
@@ -155,7 +155,7 @@ ClickBatch Clicks(int64_t step, int64_t batch) {
           fmt::format("{:08x}", static_cast<uint32_t>(value * 2654435761u + 97 * c));
       if (c < 4) score += static_cast<double>(value % 3) - 1;
     }
-    made.clicked.data<float>()[i] = random.Uniform() < Sigmoid(score) ? 1.0f : 0.0f;
+    made.clicked.data<float>()[i] = random.Uniform() < LogisticOf(score) ? 1.0f : 0.0f;
   }
   return made;
 }
