@@ -8,7 +8,7 @@
 namespace sluice::demos {
 
 absl::StatusOr<Model> MatrixFactorisation(Graph& g) {
-  constexpr int64_t kTableBatch = 32, kUsers = 60, kItems = 40, kFactors = 8;
+  constexpr int64_t kBatch = 32, kUsers = 60, kItems = 40, kFactors = 8;
   Seeds seeds;
   const Output user = Placeholder(g, DT_INT32, {-1}, "user");
   const Output item = Placeholder(g, DT_INT32, {-1}, "item");
@@ -22,12 +22,12 @@ absl::StatusOr<Model> MatrixFactorisation(Graph& g) {
   const Output bias = Gather(user_biases, user) + Gather(item_biases, item) + mean;
   const Output error = ReduceSum(p * q, 1) + bias - rating;
   const Output square = ReduceMean(Square(error));
-  const Output loss = square + 0.01f * (L2Loss(p) + L2Loss(q)) / static_cast<float>(kTableBatch);
+  const Output loss = square + 0.01f * (L2Loss(p) + L2Loss(q)) / static_cast<float>(kBatch);
   const Output root = Sqrt(square);
   const Operation train = Adagrad({.learning_rate = 0.2f}).Minimize(loss);
   if (!g.status().ok()) return g.status();
   return Model{{loss, root}, train, [=](int64_t step) -> Batch {
-                 const RatingBatch made = Ratings(step, kTableBatch, kUsers, kItems);
+                 const RatingBatch made = Ratings(step, kBatch, kUsers, kItems);
                  return {{user, made.users}, {item, made.items}, {rating, made.ratings}};
                }};
 }

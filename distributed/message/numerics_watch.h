@@ -10,17 +10,19 @@
 
 namespace sluice {
 
+inline constexpr char kNumericsCheck[] = "CheckNumerics";
+
 inline void AddNumericsWatch(pb::RunOptions& options) {
   pb::DebugTensorWatch& all = *options.mutable_debug_options()->add_debug_tensor_watch_opts();
   all.set_node_name("*");
   all.set_output_slot(-1);
-  all.add_debug_ops("CheckNumerics");
+  all.add_debug_ops(kNumericsCheck);
 }
 
 // Returns true if AddNumericsWatch made the watch, or a client made the same one.
 inline bool IsNumericsWatch(const pb::DebugTensorWatch& watch) {
   return watch.node_name() == "*" && watch.output_slot() == -1 && watch.debug_ops_size() == 1 &&
-         watch.debug_ops(0) == "CheckNumerics";
+         watch.debug_ops(0) == kNumericsCheck;
 }
 
 }  // namespace sluice

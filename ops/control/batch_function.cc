@@ -8,8 +8,7 @@ OP(BatchFunction,
    "Calls f with in_tensors and captured_tensors. Concurrent calls of one node are joined along "
    "dimension 0 of in_tensors. f runs once for all of them, with the captured_tensors of one call, "
    "and each call returns its own rows. TensorFlow also joins calls of different nodes with the "
-   "same "
-   "shared_name.")
+   "same shared_name.")
     .Input("in_tensors", "Tin")
     .Input("captured_tensors", "Tcaptured")
     .Output("out_tensors", "Tout")
